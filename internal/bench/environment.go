@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// environment describes the machine, as far as it tells.
+func environment(job *Job) result.Environment {
+	host, _ := os.Hostname()
+	return result.Environment{
+		Hostname: host, OS: runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: strings.TrimSpace(readText("/proc/sys/kernel/osrelease")),
+		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryBytes(),
+		Virtual:    strings.TrimSpace(readText("/sys/class/dmi/id/product_name")),
+		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(),
+		DataFS: fileSystem(job.Runs),
+	}
+}
+
+func readText(path string) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// field returns what follows the first line that begins with name and a colon.
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func cpuModel() string { return field(readText("/proc/cpuinfo"), "model name") }
+
+func memoryBytes() int64 {
+	var kib int64
+	if _, err := fmt.Sscanf(field(readText("/proc/meminfo"), "MemTotal"), "%d kB", &kib); err != nil {
+		return 0
+	}
+	return kib << 10
+}
+
+// runNumber is stamped into every message of a run, so that those of another
+// run in the same topic are told apart.
+func runNumber(seed uint64, at time.Time) uint32 {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%d %d %d", seed, at.UnixNano(), os.Getpid())
+	return h.Sum32()
+}
+
+// onThisHost reports whether an endpoint is a loopback address.
+func onThisHost(endpoints []string) bool {
+	for _, e := range endpoints {
+		host := e
+		if u, err := url.Parse(e); err == nil && u.Hostname() != "" {
+			host = u.Hostname()
+		} else if h, _, err := net.SplitHostPort(e); err == nil {
+			host = h
+		}
+		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	intervalLength = time.Second
+	// headStart is between the decision to start and the first message, for
+	// the pacers to be in place.
+	headStart = 20 * time.Millisecond
+	// drainLook is the time between two looks at whether all has arrived, and
+	// quiet how long nothing may happen before it is believed.
+	drainLook = 20 * time.Millisecond
+	quiet     = 200 * time.Millisecond
+	// interruptedDrain is the longest drain of a run that was told to stop.
+	interruptedDrain = 3 * time.Second
+)
+
+// meter offers the load and collects what is recorded.
+type meter struct {
+	*session
+	watcher  *measure.Watcher
+	watching chan struct{}
+	self     *measure.Self
+
+	startNs     int64 // of the schedule, on the clock
+	measureNs   int64 // of the measured window
+	endNs       int64 // of the schedule; earlier when the run is stopped
+	measured    bool  // the window has begun
+	interrupted bool
+
+	cells, totals *measure.Cells
+	hiccups       *measure.Cells
+	spare         *measure.Cells
+	allHiccups    *measure.Cells
+
+	lastNs   int64
+	last     load.Figures
+	lastDue  [2]int64
+	backlogs []int64
+}
+
+func newMeter(s *session) *meter {
+	m := &meter{session: s, self: measure.NewSelf(), watching: make(chan struct{})}
+	m.cells, m.totals = load.AllSeries(), load.AllSeries()
+	m.hiccups, m.spare, m.allHiccups = hiccupCells(), hiccupCells(), hiccupCells()
+	return m
+}
+
+func hiccupCells() *measure.Cells { return measure.NewCells(result.Hiccup) }
+
+// offer runs the schedule to its end, or until the run is stopped.
+func (m *meter) offer(ctx context.Context) error {
+	c, schedule := m.job.Clock, m.engine.Schedule()
+	m.startNs = c.Now() + int64(headStart)
+	m.measureNs = m.startNs + schedule.WarmupNs()
+	m.endNs = m.startNs + schedule.EndNs()
+	m.lastNs = m.startNs
+	m.watcher = measure.NewWatcher(c, m.engine.InFlight, m.phaseAt)
+	go func() {
+		defer close(m.watching)
+		m.watcher.Run(m.job.Workload.Seed)
+	}()
+	m.engine.Start(m.startNs)
+	m.engine.Halt(m.endNs + int64(m.job.Workload.Drain))
+	if schedule.WarmupNs() > 0 {
+		if err := m.stretch(ctx, result.PhaseWarmup, "load that is not measured", m.measureNs); err != nil || m.interrupted {
+			return err
+		}
+	}
+	m.measured = true
+	return m.stretch(ctx, result.PhaseMeasure, "every message counts", m.endNs)
+}
+
+func (m *meter) phaseAt(ns int64) measure.Phase {
+	if ns >= m.measureNs && ns < m.endNs {
+		return measure.Measured
+	}
+	return measure.Warmup
+}
+
+// stretch is one phase of load, an interval after another.
+func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence string, untilNs int64) error {
+	if err := m.begin(name, sentence); err != nil {
+		return err
+	}
+	for next := m.lastNs; next < untilNs; {
+		next = min(next+int64(intervalLength), untilNs)
+		if untilNs-next < int64(intervalLength)/4 {
+			next = untilNs
+		}
+		err := m.sleep(ctx, next)
+		if ctx.Err() != nil {
+			m.stop()
+			next = untilNs
+		}
+		if err != nil {
+			m.stop()
+			_ = m.interval(name)
+			return err
+		}
+		if err := m.interval(name); err != nil {
+			m.stop()
+			return err
+		}
+	}
+	return nil
+}
+
+// stop lets nothing more be handed over.
+func (m *meter) stop() {
+	now := m.job.Clock.Now()
+	m.interrupted = true
+	m.endNs = min(m.endNs, max(now, m.startNs))
+	m.engine.Halt(now)
+}
+
+// sleep waits until a time of the clock, a request to stop, or a failure.
+func (m *meter) sleep(ctx context.Context, untilNs int64) error {
+	timer := time.NewTimer(time.Duration(untilNs - m.job.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case err := <-m.engine.Failures():
+		return fmt.Errorf("a consumer stopped: %w", err)
+	}
+	return nil
+}
+
+// drain waits until every message has been answered and has arrived, at most
+// as long as the workload says.
+func (m *meter) drain() error {
+	if err := m.begin(result.PhaseDrain, "waiting for what is under way"); err != nil {
+		return err
+	}
+	limit := int64(m.job.Workload.Drain)
+	if m.interrupted {
+		limit = min(limit, int64(interruptedDrain))
+	}
+	begin := m.job.Clock.Now()
+	quietSince, before := begin, load.Figures{}
+	for now := begin; now < begin+limit; now = m.job.Clock.Now() {
+		figures := m.engine.Figures()
+		if figures != before || !m.settled(figures) {
+			before, quietSince = figures, now
+		}
+		if now-quietSince >= int64(quiet) {
+			break
+		}
+		if now-m.lastNs >= int64(intervalLength) {
+			if err := m.interval(result.PhaseDrain); err != nil {
+				return err
+			}
+		}
+		time.Sleep(drainLook)
+	}
+	m.engine.Halt(m.job.Clock.Now())
+	<-m.engine.Sent()
+	return nil
+}
+
+// settled reports whether there is nothing left to wait for.
+func (m *meter) settled(f load.Figures) bool {
+	select {
+	case <-m.engine.Sent():
+		return f.InFlight == 0 && f.Backlog == 0
+	default:
+		return false
+	}
+}
+
+// interval collects what was recorded since the last one, writes it and shows
+// it.
+func (m *meter) interval(phase result.PhaseName) error {
+	now := m.job.Clock.Now()
+	m.engine.Collect(m.cells)
+	m.spare = m.watcher.Collect(m.hiccups, m.spare)
+	figures, due, spent := m.engine.Figures(), m.engine.DueBy(now), m.self.Read()
+	i := result.Interval{
+		StartNs: m.lastNs - m.beganNs, EndNs: now - m.beganNs, Phase: phase,
+		Scheduled: sum(due) - sum(m.lastDue), Sent: sum(figures.Handed) - sum(m.last.Handed),
+		Acked: sum(figures.Acked) - sum(m.last.Acked), Failed: sum(figures.Failed) - sum(m.last.Failed),
+		Received: sum(figures.Received) - sum(m.last.Received),
+		InFlight: figures.InFlight, Backlog: figures.Backlog, BlockedNs: figures.BlockedNs - m.last.BlockedNs,
+		CPUSeconds: spent.CPUSeconds, RSSBytes: spent.RSSBytes, HeapBytes: spent.HeapBytes,
+		GCPauseNs: spent.GCPauseNs, GCCount: spent.GCCount, Goroutines: spent.Goroutines,
+	}
+	var written []*hdr.Histogram
+	for _, s := range []result.Series{result.Publish, result.EndToEnd, result.Send, result.Lag, result.OwnLag} {
+		written = m.series(&i, written, s, m.cells)
+	}
+	written = m.series(&i, written, result.Hiccup, m.hiccups)
+	if phase == result.PhaseMeasure {
+		m.addToSummary(i)
+	}
+	err := m.writer.Interval(i, written)
+	m.totals.Merge(m.cells)
+	m.allHiccups.Merge(m.hiccups)
+	m.cells.Reset()
+	m.hiccups.Reset()
+	m.lastNs, m.last, m.lastDue = now, figures, due
+	m.watch.Interval(i)
+	return err
+}
+
+// series adds one series to the interval's line and its histograms to those
+// to write.
+func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Series, from *measure.Cells) []*hdr.Histogram {
+	warm, measured := from.Of(s, measure.Warmup), from.Of(s, measure.Measured)
+	at := m.run.StartedAt.UnixMilli()
+	for cell, tag := range map[*measure.Cell]string{warm: result.WarmupPrefix + string(s), measured: string(s)} {
+		cell.Histogram.SetTag(tag)
+		cell.Histogram.SetStartTimeMs(at + i.StartNs/1e6)
+		cell.Histogram.SetEndTimeMs(at + i.EndNs/1e6)
+	}
+	both := measured.Histogram
+	if warm.Histogram.TotalCount() > 0 {
+		both = result.NewHistogram()
+		both.Merge(warm.Histogram)
+		both.Merge(measured.Histogram)
+	}
+	if s != result.OwnLag {
+		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))
+	}
+	return append(written, warm.Histogram, measured.Histogram)
+}
+
+func sum(n [2]int64) int64 { return n[measure.Warmup] + n[measure.Measured] }

@@ -1,0 +1,129 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// prepareLimit bounds everything before the load, a large cluster's start
+// included.
+const prepareLimit = 2 * time.Minute
+
+// prepare brings the run to where load can be offered: a cluster that answers,
+// topics, the durability read back, consumers and producers open.
+func (s *session) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
+	options := system.Options{
+		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings, Durability: s.job.Workload.Durability,
+		Credentials: system.Credentials(s.job.Secrets),
+	}
+	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
+		return err
+	}
+	if err := s.provision(ctx, &options); err != nil {
+		return err
+	}
+	cluster, err := s.job.System.Connect(ctx, options)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
+	}
+	s.cluster = cluster
+	s.engine = s.job.engineOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
+	for _, t := range s.engine.Topics() {
+		if err := cluster.CreateTopic(ctx, t); err != nil {
+			return fmt.Errorf("create topic %s: %w", t.Name, err)
+		}
+	}
+	if err := s.readBack(ctx); err != nil {
+		return err
+	}
+	return s.engine.Open(ctx, cluster)
+}
+
+func (s *session) connectSentence() string {
+	name := s.job.Target.Name
+	if s.starts() {
+		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes, name)
+	}
+	if len(s.job.Target.Endpoints) > 0 {
+		return fmt.Sprintf("connecting to %s at %s", name, strings.Join(s.job.Target.Endpoints, ", "))
+	}
+	return "connecting to " + name
+}
+
+// starts reports whether plimsoll starts the cluster itself.
+func (s *session) starts() bool {
+	_, provisions := s.job.System.(system.Provisioner)
+	return provisions && len(s.job.Target.Endpoints) == 0
+}
+
+// provision starts a cluster when the target names none.
+func (s *session) provision(ctx context.Context, o *system.Options) error {
+	s.run.System.SharesHost = onThisHost(o.Endpoints)
+	if !s.starts() {
+		return nil
+	}
+	base := s.job.Target.Testbed.Dir
+	if base == "" {
+		base = s.job.Runs
+	}
+	bed, err := testbed.Up(ctx, testbed.Options{
+		Base:        base,
+		Provisioner: s.job.System.(system.Provisioner),
+		Provision: system.Provision{
+			Nodes: s.job.Target.Testbed.Nodes, LogDir: filepath.Join(s.writer.Dir(), result.LogsDir),
+			Durability: s.job.Workload.Durability, Settings: s.job.Settings,
+		},
+		NeedBytes: s.job.Estimate().DiskBytes,
+	})
+	if err != nil {
+		return fmt.Errorf("start %s: %w", s.job.Target.Name, err)
+	}
+	s.testbed = bed
+	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
+	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
+	for _, n := range bed.Cluster().Nodes() {
+		log, err := filepath.Rel(s.writer.Dir(), n.Log)
+		if err != nil {
+			log = n.Log
+		}
+		s.run.System.Nodes = append(s.run.System.Nodes, result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log})
+	}
+	return nil
+}
+
+// readBack asks the live cluster what its durability and versions are.
+func (s *session) readBack(ctx context.Context) error {
+	if v, ok := s.cluster.(system.VersionReader); ok {
+		versions, err := v.ServerVersions(ctx)
+		if err != nil {
+			return fmt.Errorf("read the servers' versions: %w", err)
+		}
+		s.run.System.Servers = versions
+	}
+	reader, ok := s.cluster.(system.DurabilityReader)
+	if !ok {
+		return nil
+	}
+	evidence, err := reader.ReadDurability(ctx, s.engine.Topics())
+	if err != nil {
+		return fmt.Errorf("read the durability back: %w", err)
+	}
+	s.run.Durability.Level = int(evidence.Level)
+	for _, f := range evidence.Facts {
+		s.run.Durability.Evidence = append(s.run.Durability.Evidence, result.Fact(f))
+	}
+	if evidence.Level != s.job.Workload.Durability {
+		return fmt.Errorf("durability level %d was asked for, and the cluster is at level %d: its settings are in the way",
+			s.job.Workload.Durability, evidence.Level)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// closeLimit bounds the closing of clients and clusters.
+const closeLimit = 10 * time.Second
+
+// session is a run under way. It is used by one goroutine.
+type session struct {
+	job     *Job
+	watch   Watch
+	run     result.Run
+	writer  *result.Writer
+	engine  *load.Engine
+	cluster system.Cluster
+	testbed *testbed.Testbed
+	beganNs int64 // the run's time 0 on the clock
+}
+
+// Run does the job and returns the run's directory. When ctx is cancelled the
+// run ends cleanly with what was measured, in the state interrupted. An error
+// with an empty directory means that nothing was measured and nothing is left.
+func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
+	s := &session{job: job, watch: watch, beganNs: job.Clock.Now()}
+	s.run = newRun(job)
+	s.writer, err = result.Create(job.Runs, &s.run)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.tearDown()) }()
+	if err := s.prepare(ctx); err != nil {
+		s.writer.Discard()
+		return "", err
+	}
+	return s.writer.Dir(), s.measure(ctx)
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
+
+func newRun(job *Job) result.Run {
+	now := time.Now().UTC()
+	d := job.System.Describe()
+	guarantee := d.Levels[job.Workload.Durability]
+	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(job.Target.Name+"-"+job.Workload.Name), "-"), "-")
+	r := result.Run{
+		SchemaVersion: result.SchemaVersion,
+		ID:            now.Format("2006-01-02T150405") + "-" + name,
+		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
+		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
+		Load: loadOf(job.Workload), Seed: job.Workload.Seed,
+		System: result.System{Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints},
+		Durability: result.Durability{
+			Asked: int(job.Workload.Durability), Meaning: job.Workload.Durability.Meaning(), How: guarantee.How,
+			Evidence: []result.Fact{},
+		},
+		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},
+	}
+	for _, set := range job.Settings.All() {
+		r.Settings = append(r.Settings, result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
+	}
+	return r
+}
+
+// begin ends the present phase, if any, and begins another.
+func (s *session) begin(name result.PhaseName, sentence string) error {
+	now := s.sinceBegan()
+	if n := len(s.run.Phases); n > 0 {
+		s.run.Phases[n-1].EndNs = now
+	}
+	s.run.Phases = append(s.run.Phases, result.Phase{Name: name, StartNs: now})
+	s.watch.Phase(name, sentence)
+	return errors.Join(
+		s.writer.Event(result.Event{AtNs: now, Kind: "phase", Sentence: string(name) + ": " + sentence}),
+		s.writer.Update(&s.run),
+	)
+}
+
+func (s *session) sinceBegan() int64 { return s.job.Clock.Now() - s.beganNs }
+
+// measure runs load, drain and account, and closes the run directory whatever
+// happens on the way.
+func (s *session) measure(ctx context.Context) error {
+	m := newMeter(s)
+	err := m.offer(ctx)
+	if err == nil {
+		err = m.drain()
+	}
+	accountErr := m.account()
+	err = errors.Join(err, accountErr)
+	s.finish(ctx, err)
+	if err != nil {
+		err = fmt.Errorf("the run failed: %w", err)
+	}
+	return errors.Join(err, s.writer.Close(&s.run))
+}
+
+func (s *session) finish(ctx context.Context, err error) {
+	s.run.EndedAt = time.Now().UTC()
+	if n := len(s.run.Phases); n > 0 {
+		s.run.Phases[n-1].EndNs = s.sinceBegan()
+	}
+	switch {
+	case err != nil:
+		s.run.State, s.run.StateReason = result.Failed, err.Error()
+	case ctx.Err() != nil:
+		s.run.State, s.run.StateReason = result.Interrupted, "stopped on request"
+	default:
+		s.run.State = result.Complete
+	}
+}
+
+// tearDown ends what prepare started.
+func (s *session) tearDown() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	var errs []error
+	if s.cluster != nil {
+		if err := s.cluster.Close(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("disconnect: %w", err))
+		}
+	}
+	if s.testbed != nil {
+		if err := s.testbed.Close(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop the testbed: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

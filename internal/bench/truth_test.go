@@ -1,0 +1,244 @@
+package bench_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The tests of this file hold plimsoll's figures against a system whose truth
+// is known. They run whole runs, files included, on virtual time.
+
+type silent struct{}
+
+func (silent) Phase(result.PhaseName, string) {}
+func (silent) Interval(result.Interval)       {}
+
+// load returns a workload of so many messages a second for so long.
+func load(rate float64, length time.Duration) *workload.Workload {
+	return &workload.Workload{
+		Name: "truth", Topics: 1, Partitions: 4, Producers: 1, Subscriptions: 1, Consumers: 1,
+		Message: workload.Message{Size: 64, Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
+		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: rate, To: rate, For: length}}},
+		Duration: length, Drain: 30 * time.Second, Delivery: workload.AtLeastOnce, Durability: workload.AsyncAsync,
+		MaxInFlight: 10_000, Seed: 1,
+	}
+}
+
+// onSim runs the workload on a simulated system with settings, in virtual
+// time, and returns the run as read back from its directory.
+func onSim(t *testing.T, w *workload.Workload, settings map[string]string) (*result.Saved, sim.Planted) {
+	t.Helper()
+	runs := t.TempDir()
+	var dir string
+	var planted sim.Planted
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		s := sim.New(clock.Timers(), func(p sim.Planted) { planted = p })
+		dir, err = bench.Run(context.Background(), jobOn(t, s, runs, w, settings), silent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	saved, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(saved.Damage) > 0 {
+		t.Errorf("damage: %v", saved.Damage)
+	}
+	checkSums(t, saved)
+	return saved, planted
+}
+
+func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload, settings map[string]string) *bench.Job {
+	t.Helper()
+	var given []target.Setting
+	for name, value := range settings {
+		given = append(given, target.Setting{Name: name, Value: value})
+	}
+	resolved, err := system.Resolve(s.Describe().Settings, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &bench.Job{
+		Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
+		Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+	}
+	if err := job.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// checkSums holds that every scheduled message ended in exactly one counter.
+func checkSums(t *testing.T, s *result.Saved) {
+	t.Helper()
+	for _, c := range []result.Counters{s.Run.Warmup, s.Run.Counters} {
+		if got := c.Acked + c.Failed + c.Unknown + c.Unsent; got != c.Scheduled {
+			t.Errorf("acked %d + failed %d + unknown %d + unsent %d = %d, scheduled %d",
+				c.Acked, c.Failed, c.Unknown, c.Unsent, got, c.Scheduled)
+		}
+		if c.Unknown < 0 {
+			t.Errorf("unknown is %d", c.Unknown)
+		}
+	}
+}
+
+func percentile(t *testing.T, s *result.Saved, series result.Series, p float64) time.Duration {
+	t.Helper()
+	ns, ok := s.Run.Summary.Series(series).At(p)
+	if !ok {
+		t.Fatalf("%s p%v is not printed", series, p)
+	}
+	return time.Duration(ns)
+}
+
+// A system that stalls for a second in every ten, driven one message at a
+// time: the stall must be charged to every message that was due in it, and
+// the uncorrected send latency must not show it.
+func TestTruthStallIsChargedToAllItDelayed(t *testing.T) {
+	w := load(1000, 30*time.Second)
+	w.MaxInFlight = 1
+	s, _ := onSim(t, w, map[string]string{
+		"service": "constant", "service_time": "100us", "stall_every": "10s", "stall_for": "1s",
+	})
+	if got := percentile(t, s, result.Publish, 99); got < 850*time.Millisecond {
+		t.Errorf("publish p99 is %v, want at least 850ms", got)
+	}
+	if got := percentile(t, s, result.Send, 99); got > 101*time.Microsecond {
+		t.Errorf("send p99 is %v, want the service time of 100us", got)
+	}
+	if got := time.Duration(s.Run.Summary.Series(result.Send).MaxNs); got < 990*time.Millisecond {
+		t.Errorf("send max is %v: the stalled sends are missing", got)
+	}
+	if got := s.Run.Summary.Generator.BlockedSeconds; got < 2.5 {
+		t.Errorf("producers were blocked for %v s, want about 3", got)
+	}
+	if got := s.Run.Summary.Generator.OwnLagP99Ns; got > 1000 {
+		t.Errorf("own lag p99 is %d ns: the system's stall was blamed on the generator", got)
+	}
+}
+
+// Every printed percentile must be the analytic one, to within 2%. Time is
+// virtual, so the run's own schedule lag is nothing.
+func TestTruthLognormalPercentiles(t *testing.T) {
+	const median, sigma = 2e6, 0.25
+	w := load(50_000, 20*time.Second)
+	s, _ := onSim(t, w, map[string]string{
+		"service": "lognormal", "service_time": "2ms", "service_sigma": "0.25",
+	})
+	lag := percentile(t, s, result.Lag, 99)
+	for _, series := range []result.Series{result.Publish, result.Send} {
+		latency := s.Run.Summary.Series(series)
+		if len(latency.Percentiles) < 7 {
+			t.Errorf("%s prints %d percentiles of %d samples", series, len(latency.Percentiles), latency.Count)
+		}
+		for _, p := range latency.Percentiles {
+			want := median * math.Exp(sigma*math.Sqrt2*math.Erfinv(2*p.Percentile/100-1))
+			if off := math.Abs(float64(p.LatencyNs)-want) - float64(lag); off > 0.02*want {
+				t.Errorf("%s p%v is %d ns, analytic %.0f", series, p.Percentile, p.LatencyNs, want)
+			}
+		}
+	}
+}
+
+func TestTruthFastDeliveryIsResolvedAndNothingIsDropped(t *testing.T) {
+	w := load(10_000, 10*time.Second)
+	s, _ := onSim(t, w, map[string]string{"service_time": "0s", "delivery_delay": "50us"})
+	if got := percentile(t, s, result.EndToEnd, 50); got < 50*time.Microsecond || got > 100*time.Microsecond {
+		t.Errorf("end-to-end p50 is %v, want within 100us", got)
+	}
+	latency := s.Run.Summary.Series(result.EndToEnd)
+	if latency.Count != s.Run.Counters.Scheduled || latency.Negative != 0 || latency.Clamped != 0 {
+		t.Errorf("end-to-end has %d samples (%d negative, %d clamped) of %d messages",
+			latency.Count, latency.Negative, latency.Clamped, s.Run.Counters.Scheduled)
+	}
+}
+
+func TestTruthLedgerFindsExactlyWhatWasPlanted(t *testing.T) {
+	w := load(100_000, 10*time.Second)
+	w.Producers, w.Consumers, w.Subscriptions = 2, 3, 2
+	s, planted := onSim(t, w, map[string]string{
+		"lose_per_million": "1", "duplicate_per_million": "1", "swap_per_million": "1",
+	})
+	if planted != (sim.Planted{Lost: 1, Duplicated: 1, Swapped: 1}) {
+		t.Fatalf("planted %+v", planted)
+	}
+	if s.Run.Counters.Scheduled != 1_000_000 {
+		t.Fatalf("scheduled %d", s.Run.Counters.Scheduled)
+	}
+	for _, l := range s.Run.Ledger.Subscriptions {
+		if l.Lost != 1 || l.Duplicate != 1 || l.Reordered != 1 || l.Unacked != 0 || l.Corrupt != 0 || l.Foreign != 0 {
+			t.Errorf("%s: %+v", l.Subscription, l)
+		}
+		if len(l.LostRanges) != 1 || l.LostRanges[0].First != l.LostRanges[0].Last {
+			t.Errorf("%s: lost ranges %+v", l.Subscription, l.LostRanges)
+		}
+	}
+}
+
+func TestTruthRefusedMessagesFail(t *testing.T) {
+	w := load(10_000, 5*time.Second)
+	s, planted := onSim(t, w, map[string]string{"fail_per_million": "10000"})
+	if planted.Failed == 0 || s.Run.Counters.Failed != planted.Failed {
+		t.Errorf("failed %d, planted %d", s.Run.Counters.Failed, planted.Failed)
+	}
+	if len(s.Run.Errors) != 1 || s.Run.Errors[0].Count != planted.Failed {
+		t.Errorf("errors %+v", s.Run.Errors)
+	}
+	if l := s.Run.Ledger.Subscriptions[0]; l.Lost != 0 || l.Unacked != 0 {
+		t.Errorf("refused messages show in the ledger: %+v", l)
+	}
+}
+
+// A system that carries half of what is offered: the lateness must show in
+// publish latency, and what waits must be bounded.
+func TestTruthOverloadGrowsLatencyNotMemory(t *testing.T) {
+	w := load(10_000, 10*time.Second)
+	w.MaxInFlight = 500
+	s, _ := onSim(t, w, map[string]string{"capacity": "5k/s"})
+	var before int64
+	for _, i := range s.Intervals {
+		if i.Phase != result.PhaseMeasure {
+			continue
+		}
+		if i.InFlight > 500 {
+			t.Errorf("%d in flight, the bound is 500", i.InFlight)
+		}
+		mean := int64(i.Latency[0].MeanNs)
+		if mean <= before {
+			t.Errorf("publish latency does not grow: %d ns after %d ns", mean, before)
+		}
+		before = mean
+	}
+	// Half of ten seconds' messages are late by up to ten seconds at the end.
+	if got := time.Duration(s.Run.Summary.Series(result.Publish).MaxNs); got < 9*time.Second || got > 11*time.Second {
+		t.Errorf("publish max is %v, want about 10s", got)
+	}
+	if got := percentile(t, s, result.Send, 99); got > 101*time.Millisecond {
+		t.Errorf("send p99 is %v, want 100ms: 500 in flight at 5,000/s", got)
+	}
+	if s.Run.Counters.Acked != s.Run.Counters.Scheduled {
+		t.Errorf("acked %d of %d: late messages were dropped", s.Run.Counters.Acked, s.Run.Counters.Scheduled)
+	}
+}
+
+func TestLittlesLawHolds(t *testing.T) {
+	w := load(20_000, 20*time.Second)
+	w.Load.Arrivals = workload.ArrivalsPoisson
+	s, _ := onSim(t, w, map[string]string{"service": "exponential", "service_time": "5ms"})
+	if l := s.Run.Summary.Little; l.Miss > 0.05 || l.ExpectedInFlight < 90 || l.ExpectedInFlight > 110 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -1,0 +1,99 @@
+package clock_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+)
+
+func TestTimersKeepVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.Timers()
+		alarm := c.NewAlarm()
+		defer alarm.Close()
+		start := c.Now()
+		alarm.WaitUntil(start + int64(3*time.Second))
+		if got := c.Now() - start; got != int64(3*time.Second) {
+			t.Errorf("waited %d ns, want 3 s exactly", got)
+		}
+	})
+}
+
+func TestTimersWakeEndsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.Timers()
+		alarm := c.NewAlarm()
+		defer alarm.Close()
+		start := c.Now()
+		time.AfterFunc(time.Second, alarm.Wake)
+		alarm.WaitUntil(clock.Never)
+		if got := c.Now() - start; got != int64(time.Second) {
+			t.Errorf("woke after %d ns, want 1 s", got)
+		}
+	})
+}
+
+// A wake that comes before the wait must not be lost, or the last message of
+// a run could wait for ever.
+func TestPreciseWakeBeforeWaitIsKept(t *testing.T) {
+	alarm := clock.Precise().NewAlarm()
+	defer alarm.Close()
+	alarm.Wake()
+	alarm.WaitUntil(clock.Never)
+}
+
+func TestPreciseWakeFromAnotherGoroutine(t *testing.T) {
+	alarm := clock.Precise().NewAlarm()
+	defer alarm.Close()
+	const rounds = 10_000
+	asked, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		for range rounds {
+			<-asked
+			alarm.Wake()
+		}
+		close(done)
+	}()
+	for range rounds {
+		asked <- struct{}{}
+		alarm.WaitUntil(clock.Never)
+	}
+	<-done
+}
+
+func TestPreciseNeverEarlyWithoutWake(t *testing.T) {
+	c := clock.Precise()
+	alarm := c.NewAlarm()
+	defer alarm.Close()
+	for range 100 {
+		due := c.Now() + 50_000
+		for c.Now() < due {
+			alarm.WaitUntil(due)
+		}
+		if late := c.Now() - due; late < 0 {
+			t.Fatalf("returned %d ns early", -late)
+		}
+	}
+}
+
+func BenchmarkNow(b *testing.B) {
+	for b.Loop() {
+		clock.Now()
+	}
+}
+
+// BenchmarkWaitError reports how late a wait of 100 us ends.
+func BenchmarkWaitError(b *testing.B) {
+	c := clock.Precise()
+	alarm := c.NewAlarm()
+	defer alarm.Close()
+	var late int64
+	for b.Loop() {
+		due := c.Now() + 100_000
+		alarm.WaitUntil(due)
+		late += c.Now() - due
+	}
+	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")
+}

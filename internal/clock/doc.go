@@ -1,0 +1,12 @@
+// Package clock is the one time of a run: nanoseconds of the machine's
+// monotonic clock, and waits that end when they should.
+//
+// Go's own timers round an idle wait to about a millisecond, far more than
+// what is measured here. On Linux a precise Alarm therefore owns its OS thread
+// and waits in the kernel until an absolute time of CLOCK_MONOTONIC. It does so
+// with a futex rather than clock_nanosleep: the same timer, and a wait that
+// another goroutine can cut short.
+//
+// It is not a calendar: Now counts from an arbitrary moment, the same for all
+// processes of a machine.
+package clock

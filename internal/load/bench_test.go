@@ -1,0 +1,101 @@
+package load
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// null is a system that acknowledges at once and delivers nothing: what is
+// left is the cost of the engine.
+type null struct{}
+
+func (null) Send(m *system.Message)      { m.Done(nil) }
+func (null) Close(context.Context) error { return nil }
+
+func (null) CreateTopic(context.Context, system.Topic) error { return nil }
+func (null) OpenProducer(context.Context, system.ProducerOptions) (system.Producer, error) {
+	return null{}, nil
+}
+func (null) OpenConsumer(context.Context, system.ConsumerOptions) (system.Consumer, error) {
+	return null{}, nil
+}
+
+func benchWorkload(rate float64, length time.Duration, producers int) *workload.Workload {
+	return &workload.Workload{
+		Name: "bench", Topics: 1, Partitions: 100, Producers: producers, Subscriptions: 1, Consumers: 1,
+		Message: workload.Message{Size: 1024, Incompressible: 0.5}, Keys: workload.Keys{Kind: workload.KeysNone},
+		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: rate, To: rate, For: length}}},
+		Duration: length, MaxInFlight: 1024, Seed: 1,
+	}
+}
+
+// BenchmarkEnginePath is one message through schedule, key, payload, stamp,
+// pool, hand-over, answer, four histograms and ledger, on a system that does
+// nothing. The schedule lies in the past, so the pacer never waits.
+func BenchmarkEnginePath(b *testing.B) {
+	const rate = 1e9
+	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	if err := e.Open(b.Context(), null{}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	e.Start(clock.Now() - int64(w.Duration))
+	<-e.Sent()
+	b.StopTimer()
+	if f := e.Figures(); f.Acked[1] < int64(b.N)-1 {
+		b.Fatalf("acked %d of %d", f.Acked[1], b.N)
+	}
+	b.SetBytes(w.Message.Size)
+}
+
+// BenchmarkReceivePath is one message from bytes to histogram and ledger, its
+// payload checked to the last byte.
+func BenchmarkReceivePath(b *testing.B) {
+	w := benchWorkload(1000, time.Second, 1)
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	if err := e.Open(b.Context(), null{}); err != nil {
+		b.Fatal(err)
+	}
+	f := e.producers[0].fresh()
+	c := e.consumers[0]
+	b.ReportAllocs()
+	var seq int64
+	for b.Loop() {
+		b.StopTimer()
+		e.producers[0].nextSeq[0] = seq
+		e.producers[0].prepare(f, seq, 0, clock.Now(), 1)
+		seq++
+		b.StartTimer()
+		c.receive(f.Payload)
+	}
+}
+
+// BenchmarkScheduleLag offers 100,000 messages a second for a second an
+// iteration and reports how late they were handed over.
+func BenchmarkScheduleLag(b *testing.B) {
+	for b.Loop() {
+		runtime.GC()
+		w := benchWorkload(100_000, time.Second, 1)
+		e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+		if err := e.Open(b.Context(), null{}); err != nil {
+			b.Fatal(err)
+		}
+		e.Start(clock.Now() + int64(20*time.Millisecond))
+		<-e.Sent()
+		cells := AllSeries()
+		e.Collect(cells)
+		lag := cells.Of(result.Lag, 1).Histogram
+		b.ReportMetric(float64(lag.ValueAtPercentile(50))/1e3, "p50-us")
+		b.ReportMetric(float64(lag.ValueAtPercentile(99))/1e3, "p99-us")
+		b.ReportMetric(float64(lag.ValueAtPercentile(99.9))/1e3, "p99.9-us")
+	}
+}

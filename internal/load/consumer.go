@@ -1,0 +1,65 @@
+package load
+
+import (
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var consumerSeries = []result.Series{result.EndToEnd}
+
+// consumer is one consumer: it times and accounts for what arrives.
+type consumer struct {
+	clock        clock.Clock
+	system       system.Consumer
+	subscription int
+	run          uint32
+	base, lanes  uint32 // the lanes of its topic
+	measuredNs   int64  // due times from here on are of the measured window
+	payload      payload
+
+	*measure.Recorder // guards what follows
+	arrived           *measure.Arrived
+	foreign, corrupt  int64
+	byPhase           [2]int64
+	fresh             int64 // without copies
+}
+
+// receive takes one message from the system.
+func (c *consumer) receive(b []byte) {
+	now := c.clock.Now()
+	s, state := readStamp(b, c.run)
+	if state == stampGood && s.lane-c.base >= c.lanes {
+		state = stampForeign
+	}
+	if state != stampGood {
+		c.noteStranger(state)
+		return
+	}
+	intact := c.payload.intact(b, s.lane, s.seq)
+	phase := measure.Warmup
+	if s.dueNs >= c.measuredNs {
+		phase = measure.Measured
+	}
+	c.Lock()
+	c.Add(0, phase, now-s.dueNs)
+	if c.arrived.Received(int(s.lane-c.base), s.seq) {
+		c.fresh++
+	}
+	c.byPhase[phase]++
+	if !intact {
+		c.corrupt++
+	}
+	c.Unlock()
+}
+
+func (c *consumer) noteStranger(state int) {
+	c.Lock()
+	defer c.Unlock()
+	if state == stampCorrupt {
+		c.corrupt++
+	} else {
+		c.foreign++
+	}
+}

@@ -1,0 +1,12 @@
+// Package load is the hot path: schedules, pacers, producers, consumers.
+//
+// It offers messages when they are due, whatever the system does (open loop),
+// and charges every wait to the messages that waited. A schedule is a pure
+// function of seed, rate curve and sequence number, so any division of the
+// work adds up to the same schedule. In the steady state a message costs no
+// allocation and no lock that two producers share.
+//
+// Every scheduled message ends in exactly one counter: acked, failed, unknown
+// or unsent. The package does not know phases of a run, files or verdicts:
+// internal/bench does.
+package load

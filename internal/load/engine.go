@@ -1,0 +1,203 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// maxPacers bounds the OS threads that pace. Up to as many producers each have
+// their own, so that one which blocks holds up no other.
+const maxPacers = 64
+
+// Engine offers one workload to one cluster. Its methods are for one goroutine,
+// except Halt, which any may call.
+type Engine struct {
+	plan      Plan
+	schedule  *Schedule
+	topics    []system.Topic
+	producers []*producer
+	consumers []*consumer
+	pacers    []*pacer
+	halt      atomic.Int64
+	startNs   int64
+	pacing    sync.WaitGroup
+	sentAll   chan struct{}
+	failures  chan error
+	counted   *Cursor // walks the schedule for DueBy
+	due       dueCount
+	spare     spares
+}
+
+// Plan is what an engine needs to know.
+type Plan struct {
+	Workload *workload.Workload
+	Clock    clock.Clock
+	Run      uint32 // stamped into every message, to tell runs apart
+	Prefix   string // of topic names
+}
+
+// New returns an engine that has opened nothing yet.
+func New(plan Plan) *Engine {
+	w := plan.Workload
+	e := &Engine{
+		plan:     plan,
+		schedule: NewSchedule(w.Load, w.Warmup, w.Seed),
+		sentAll:  make(chan struct{}),
+		failures: make(chan error, 1),
+		spare:    newSpares(),
+	}
+	for i := range w.Topics {
+		e.topics = append(e.topics, system.Topic{Name: fmt.Sprintf("%s-%d", plan.Prefix, i), Partitions: w.Partitions})
+	}
+	e.halt.Store(clock.Never)
+	return e
+}
+
+// Topics returns the topics that the workload needs.
+func (e *Engine) Topics() []system.Topic { return e.topics }
+
+// Schedule returns when messages are due.
+func (e *Engine) Schedule() *Schedule { return e.schedule }
+
+// Subscription is the name of the i-th subscription of each topic.
+func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
+
+// Failures tells of the first consumer that could not go on.
+func (e *Engine) Failures() <-chan error { return e.failures }
+
+// Open opens every consumer, then every producer. On an error the cluster's
+// Close ends those that were opened.
+func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
+	w := e.plan.Workload
+	for t, topic := range e.topics {
+		for s := range w.Subscriptions {
+			for i := range w.Consumers {
+				if err := e.openConsumer(ctx, c, t, s, i); err != nil {
+					return fmt.Errorf("open consumer %d of %s on %s: %w", i, Subscription(s), topic.Name, err)
+				}
+			}
+		}
+	}
+	for i := range w.Topics * w.Producers {
+		if err := e.openProducer(ctx, c, i); err != nil {
+			return fmt.Errorf("open producer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subscription, index int) error {
+	w := e.plan.Workload
+	lanes := w.Producers * w.Partitions
+	consumer := &consumer{
+		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run,
+		base: uint32(topic * lanes), lanes: uint32(lanes),
+		measuredNs: clock.Never, payload: newPayload(w.Message, w.Seed),
+		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
+	}
+	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
+		Topic: e.topics[topic], Subscription: Subscription(subscription),
+		Index: index, Of: w.Consumers, Delivery: w.Delivery,
+		Receive: consumer.receive, Failed: e.failed,
+	})
+	consumer.system = opened
+	if err == nil {
+		e.consumers = append(e.consumers, consumer)
+	}
+	return err
+}
+
+func (e *Engine) failed(err error) {
+	select {
+	case e.failures <- err:
+	default:
+	}
+}
+
+// openProducer opens the i-th producer of the run. Neighbours go to different
+// topics, so that consecutive messages do.
+func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) error {
+	w := e.plan.Workload
+	topic, index := i%w.Topics, i/w.Topics
+	p := &producer{
+		clock: e.plan.Clock, index: i, run: e.plan.Run,
+		base:    uint32((topic*w.Producers + index) * w.Partitions),
+		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
+		nextSeq:  make([]int64, w.Partitions),
+		Recorder: measure.NewRecorder(producerSeries...),
+		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
+	}
+	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
+	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
+		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size),
+	})
+	p.system = opened
+	if err == nil {
+		e.producers = append(e.producers, p)
+	}
+	return err
+}
+
+// Start begins the schedule at a time of the clock.
+func (e *Engine) Start(startNs int64) {
+	e.startNs = startNs
+	for _, c := range e.consumers {
+		c.Lock()
+		c.measuredNs = startNs + e.schedule.warmupNs
+		c.Unlock()
+	}
+	e.counted = e.schedule.Cursor(0, 1)
+	e.due.advance(e.counted)
+	all, n := len(e.producers), min(len(e.producers), maxPacers)
+	for i := range n {
+		from, to := i*all/n, (i+1)*all/n
+		p := &pacer{
+			clock: e.plan.Clock, schedule: e.schedule, startNs: startNs, halt: &e.halt,
+			producers: e.producers[from:to], first: int64(from), all: int64(all),
+			Recorder: measure.NewRecorder(pacerSeries...),
+		}
+		e.pacers = append(e.pacers, p)
+		e.pacing.Go(p.run)
+	}
+	go func() {
+		e.pacing.Wait()
+		close(e.sentAll)
+	}()
+}
+
+// Sent is closed when every message has been handed over or counted unsent.
+func (e *Engine) Sent() <-chan struct{} { return e.sentAll }
+
+// Halt lets no message be handed over from that time of the clock on.
+func (e *Engine) Halt(ns int64) {
+	e.halt.Store(ns)
+	for _, p := range e.pacers {
+		p.wake()
+	}
+}
+
+// Close ends the counting of answers, so that messages without one stay
+// unknown, and closes producers and consumers within ctx.
+func (e *Engine) Close(ctx context.Context) error {
+	for _, p := range e.producers {
+		p.Lock()
+		p.frozen = true
+		p.Unlock()
+	}
+	var errs []error
+	for _, p := range e.producers {
+		errs = append(errs, p.system.Close(ctx))
+	}
+	for _, c := range e.consumers {
+		errs = append(errs, c.system.Close(ctx))
+	}
+	return errors.Join(errs...)
+}

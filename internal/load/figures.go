@@ -1,0 +1,194 @@
+package load
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Figures is what has happened up to a moment. Arrays are by phase of the
+// message (measure.Warmup, measure.Measured).
+type Figures struct {
+	Handed        [2]int64
+	Acked         [2]int64
+	Failed        [2]int64
+	Unsent        [2]int64
+	Received      [2]int64
+	InFlight      int64
+	Backlog       int64 // acknowledged x subscriptions - received, copies apart
+	BlockedNs     int64
+	FirstHandedNs int64 // on the clock; 0: none yet
+	AnsweredTwice int64
+}
+
+// Figures reads the counters of all clients.
+func (e *Engine) Figures() Figures {
+	var f Figures
+	for _, p := range e.pacers {
+		p.Lock()
+		add(&f.Handed, p.handed)
+		add(&f.Unsent, p.unsent)
+		f.BlockedNs += p.blockedNs
+		if p.firstHandedNs != 0 && (f.FirstHandedNs == 0 || p.firstHandedNs < f.FirstHandedNs) {
+			f.FirstHandedNs = p.firstHandedNs
+		}
+		p.Unlock()
+	}
+	var fresh int64
+	for _, c := range e.consumers {
+		c.Lock()
+		add(&f.Received, c.byPhase)
+		fresh += c.fresh
+		c.Unlock()
+	}
+	for _, p := range e.producers {
+		p.Lock()
+		add(&f.Acked, p.acked)
+		add(&f.Failed, p.failed)
+		p.Unlock()
+		f.InFlight += p.inFlight()
+		f.AnsweredTwice += p.answeredTwice.Load()
+	}
+	acked := f.Acked[0] + f.Acked[1]
+	// What arrived before its acknowledgement makes it less than nothing.
+	f.Backlog = max(0, acked*int64(e.plan.Workload.Subscriptions)-fresh)
+	return f
+}
+
+func add(into *[2]int64, n [2]int64) {
+	into[0] += n[0]
+	into[1] += n[1]
+}
+
+// InFlight is the number of messages handed over and not answered. Any
+// goroutine may call it while the engine runs.
+func (e *Engine) InFlight() int64 {
+	var n int64
+	for _, p := range e.producers {
+		n += p.inFlight()
+	}
+	return n
+}
+
+// dueCount counts the messages of a schedule up to a time.
+type dueCount struct {
+	byPhase [2]int64
+	nextNs  int64
+	more    bool
+}
+
+func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
+
+// DueBy is the number of messages due before a time of the clock, by phase.
+// Times must not go back.
+func (e *Engine) DueBy(ns int64) [2]int64 {
+	for e.due.more && e.startNs+e.due.nextNs < ns {
+		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule)]++
+		e.due.advance(e.counted)
+	}
+	return e.due.byPhase
+}
+
+// AllSeries returns empty cells for every series that an engine records.
+func AllSeries() *measure.Cells {
+	return measure.NewCells(result.Publish, result.Send, result.Lag, result.OwnLag, result.EndToEnd)
+}
+
+// spares holds an empty set of cells for each kind of recorder.
+type spares struct{ producer, pacer, consumer *measure.Cells }
+
+func newSpares() spares {
+	return spares{
+		producer: measure.NewCells(producerSeries...),
+		pacer:    measure.NewCells(pacerSeries...),
+		consumer: measure.NewCells(consumerSeries...),
+	}
+}
+
+// Collect moves all latencies recorded since the last Collect into cells.
+func (e *Engine) Collect(into *measure.Cells) {
+	for _, p := range e.producers {
+		e.spare.producer = p.Collect(into, e.spare.producer)
+	}
+	for _, p := range e.pacers {
+		e.spare.pacer = p.Collect(into, e.spare.pacer)
+	}
+	for _, c := range e.consumers {
+		e.spare.consumer = c.Collect(into, e.spare.consumer)
+	}
+}
+
+// Errors returns the failures that the system gave, most frequent first.
+func (e *Engine) Errors() []result.Error {
+	counts := make(map[string]int64)
+	for _, p := range e.producers {
+		p.Lock()
+		for text, n := range p.errors {
+			counts[text] += n
+		}
+		p.Unlock()
+	}
+	var errs []result.Error
+	for text, n := range counts {
+		errs = append(errs, result.Error{Message: text, Count: n})
+	}
+	slices.SortFunc(errs, func(a, b result.Error) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Message, b.Message))
+	})
+	return errs
+}
+
+// Account compares what was acknowledged with what arrived, for every
+// subscription. Nobody may record any more.
+func (e *Engine) Account() result.Ledger {
+	w := e.plan.Workload
+	ledger := result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
+	for s := range w.Subscriptions {
+		account := result.SubscriptionLedger{Subscription: Subscription(s)}
+		for t := range e.topics {
+			e.accountTopic(&account, t, s)
+		}
+		ledger.Subscriptions = append(ledger.Subscriptions, account)
+	}
+	return ledger
+}
+
+func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic, subscription int) {
+	w := e.plan.Workload
+	var sent []*measure.Sent
+	for i := range w.Producers {
+		sent = append(sent, e.producers[i*w.Topics+topic].sent)
+	}
+	base := uint32(topic * w.Producers * w.Partitions)
+	var arrived []*measure.Arrived
+	for _, c := range e.consumers {
+		if c.subscription == subscription && c.base == base {
+			arrived = append(arrived, c.arrived)
+			into.Foreign += c.foreign
+			into.Corrupt += c.corrupt
+		}
+	}
+	measure.Account(into, sent, arrived, func(lane int) measure.LaneName {
+		return measure.LaneName{
+			Topic: e.topics[topic].Name, Producer: lane / w.Partitions, Partition: lane % w.Partitions,
+		}
+	})
+}
+
+// LedgerBytes is the memory that the account takes now.
+func (e *Engine) LedgerBytes() int64 {
+	var n int64
+	for _, p := range e.producers {
+		p.Lock()
+		n += p.sent.Bytes()
+		p.Unlock()
+	}
+	for _, c := range e.consumers {
+		c.Lock()
+		n += c.arrived.Bytes()
+		c.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// flight is a message from the pool with what the engine knows about it. It is
+// reused as soon as its answer is recorded.
+type flight struct {
+	system.Message
+	next     *flight
+	producer *producer
+	dueNs    int64
+	handedNs int64
+	seq      int64 // within the lane
+	lane     int32 // among the producer's lanes
+	phase    measure.Phase
+	open     atomic.Bool // handed over, not answered
+	key      [keyBytes]byte
+	buffer   []byte
+}
+
+// Complete takes the system's answer. It may be called from any goroutine.
+func (f *flight) Complete(err error) {
+	if !f.open.CompareAndSwap(true, false) {
+		f.producer.answeredTwice.Add(1)
+		return
+	}
+	p := f.producer
+	p.answered(f, p.clock.Now(), err)
+	p.pool.put(f)
+}
+
+// pool holds a producer's idle messages. One goroutine, the pacer, takes from
+// it; any may put back. It grows, up to its bound, only when more messages are
+// in flight than ever before.
+type pool struct {
+	returned atomic.Pointer[flight] // a stack, pushed by answers
+	idle     *flight                // the pacer's own part of it
+	made     int
+	bound    int
+	starving atomic.Bool // the pacer waits for an answer
+	alarm    clock.Alarm // the pacer's; set before the first take
+	fresh    func() *flight
+}
+
+// take returns an idle message, or nil when the bound is reached.
+func (p *pool) take() *flight {
+	if p.idle == nil {
+		// Taking the whole stack at once leaves no room for the ABA problem.
+		p.idle = p.returned.Swap(nil)
+	}
+	if f := p.idle; f != nil {
+		p.idle, f.next = f.next, nil
+		return f
+	}
+	if p.made < p.bound {
+		p.made++
+		return p.fresh()
+	}
+	return nil
+}
+
+// giveBack returns a message that was taken and not sent.
+func (p *pool) giveBack(f *flight) { f.next, p.idle = p.idle, f }
+
+// put returns an answered message and wakes the pacer if it waits for one.
+func (p *pool) put(f *flight) {
+	for {
+		head := p.returned.Load()
+		f.next = head
+		if p.returned.CompareAndSwap(head, f) {
+			break
+		}
+	}
+	if p.starving.Load() {
+		p.alarm.Wake()
+	}
+}
+
+// waitForAnswer returns when a message may have come back.
+func (p *pool) waitForAnswer(untilNs int64) {
+	p.starving.Store(true)
+	// An answer between the failed take and the line above woke nobody.
+	if p.returned.Load() == nil {
+		p.alarm.WaitUntil(untilNs)
+	}
+	p.starving.Store(false)
+}

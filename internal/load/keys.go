@@ -1,0 +1,65 @@
+package load
+
+import (
+	"math/rand/v2"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// keyBytes is the length of a key: enough hexadecimal digits for any count.
+const keyBytes = 16
+
+// chooser picks key and partition of each message: a pure function of seed
+// and sequence number. It has one owner.
+type chooser struct {
+	kind       workload.KeyKind
+	count      uint64
+	partitions int64
+	seed       uint64
+	zipf       *rand.Zipf
+	source     *keySource
+}
+
+func newChooser(k workload.Keys, partitions int, seed uint64) *chooser {
+	c := &chooser{kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(partitions), seed: mix(seed ^ 0x6b6579)}
+	if k.Kind == workload.KeysZipf {
+		c.source = &keySource{}
+		c.zipf = rand.NewZipf(rand.New(c.source), k.Exponent, 1, c.count-1)
+	}
+	return c
+}
+
+// choose writes the key of a message into b, which has room for keyBytes, and
+// returns it with the message's partition. ordinal is the message's number
+// among those of its producer, seq among all.
+func (c *chooser) choose(b []byte, seq, ordinal int64) (key []byte, partition int32) {
+	var k uint64
+	switch c.kind {
+	case workload.KeysRoundRobin:
+		k = uint64(seq) % c.count
+	case workload.KeysRandom:
+		k = mix(c.seed^uint64(seq)) % c.count
+	case workload.KeysZipf:
+		c.source.state = c.seed ^ uint64(seq)
+		k = c.zipf.Uint64()
+	default:
+		return nil, int32(ordinal % c.partitions)
+	}
+	name := mix(k)
+	partition = int32(name % uint64(c.partitions))
+	const digits = "0123456789abcdef"
+	for i := range keyBytes {
+		b[i] = digits[name>>60]
+		name <<= 4
+	}
+	return b[:keyBytes], partition
+}
+
+// keySource is a random source that can be set to the start of any message's
+// own stream.
+type keySource struct{ state uint64 }
+
+func (s *keySource) Uint64() uint64 {
+	s.state += 0x9e3779b97f4a7c15
+	return mix(s.state)
+}

@@ -1,0 +1,210 @@
+package load
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Places of the series in a pacer's recorder.
+const (
+	atLag = iota
+	atOwnLag
+)
+
+var pacerSeries = []result.Series{result.Lag, result.OwnLag}
+
+// blockedSendNs is how long Send may take before the wait counts as the
+// system's: shorter ones are its own work.
+const blockedSendNs = 1_000_000
+
+// waitNs bounds a wait for the system's answer between two looks at whether
+// to stop.
+const waitNs = 50_000_000
+
+// pacer hands the messages of its producers over when they are due. When it
+// is late it does not skip: it hands over all that is due, each with its own
+// due time.
+type pacer struct {
+	clock     clock.Clock
+	schedule  *Schedule
+	startNs   int64       // when the schedule starts
+	producers []*producer // those it serves
+	all       int64       // producers of the run
+	first     int64       // index of producers[0] among all; the rest follow
+	halt      *atomic.Int64
+
+	mu    sync.Mutex // guards alarm against stop
+	alarm clock.Alarm
+
+	lastSendNs int64 // when Send was called last
+	blocked    bool  // waited for the system and has not caught up since
+
+	*measure.Recorder          // guards what follows
+	handed            [2]int64 // by phase
+	unsent            [2]int64
+	blockedNs         int64
+	firstHandedNs     int64
+}
+
+// run hands over every message of the schedule that is the pacer's, until the
+// schedule ends or halt is reached. It owns the calling goroutine.
+func (p *pacer) run() {
+	alarm := p.clock.NewAlarm()
+	defer alarm.Close()
+	p.mu.Lock()
+	p.alarm = alarm
+	p.mu.Unlock()
+	for _, producer := range p.producers {
+		producer.pool.alarm = alarm
+	}
+	cursors := newTurns(p)
+	for {
+		seq, dueNs, producer, ok := cursors.next()
+		if !ok {
+			return
+		}
+		if !p.one(producer, seq, dueNs) {
+			p.countUnsent(dueNs, cursors)
+			return
+		}
+	}
+}
+
+// one waits for the message's due time and hands it over; it reports false
+// when the pacer was stopped instead.
+func (p *pacer) one(to *producer, seq, dueNs int64) bool {
+	now := p.clock.Now()
+	if took := now - p.lastSendNs; p.lastSendNs != 0 && took > blockedSendNs {
+		p.noteBlocked(took)
+	}
+	f := to.pool.take()
+	if f == nil {
+		f, now = p.awaitAnswer(to, now, p.startNs+dueNs)
+		if f == nil {
+			return false
+		}
+	}
+	due := p.startNs + dueNs
+	phase := phaseOf(dueNs, p.schedule)
+	to.prepare(f, seq, seq/p.all, due, phase)
+	if due > now {
+		// Only now: the message is ready by the time it is due.
+		now = p.waitUntil(due)
+		p.blocked = false
+	}
+	if now >= p.halt.Load() {
+		to.pool.giveBack(f)
+		return false
+	}
+	p.note(phase, now, now-due)
+	to.send(f, now)
+	p.lastSendNs = now
+	return true
+}
+
+func (p *pacer) noteBlocked(ns int64) {
+	p.Lock()
+	p.blockedNs += ns
+	p.Unlock()
+	p.blocked = true
+}
+
+func (p *pacer) note(phase measure.Phase, nowNs, lagNs int64) {
+	p.Lock()
+	if p.firstHandedNs == 0 {
+		p.firstHandedNs = nowNs
+	}
+	p.handed[phase]++
+	p.Add(atLag, phase, lagNs)
+	if !p.blocked {
+		p.Add(atOwnLag, phase, lagNs)
+	}
+	p.Unlock()
+}
+
+// waitUntil returns the time when it has reached due, or the pacer is stopped.
+func (p *pacer) waitUntil(due int64) int64 {
+	now := p.clock.Now()
+	for now < due && now < p.halt.Load() {
+		p.alarm.WaitUntil(due)
+		now = p.clock.Now()
+	}
+	return now
+}
+
+// awaitAnswer waits for a message to come back to the producer's pool. The
+// time after the next message was due counts as blocked.
+func (p *pacer) awaitAnswer(to *producer, now, due int64) (*flight, int64) {
+	began := now
+	for {
+		to.pool.waitForAnswer(now + waitNs)
+		f := to.pool.take()
+		now = p.clock.Now()
+		if f != nil || now >= p.halt.Load() {
+			if late := now - max(began, due); late > 0 {
+				p.noteBlocked(late)
+			}
+			return f, now
+		}
+	}
+}
+
+// countUnsent counts the message that was not handed over, and those after it
+// that are due before the pacer was stopped.
+func (p *pacer) countUnsent(dueNs int64, rest *turns) {
+	halt := p.halt.Load() - p.startNs
+	ok := true
+	p.Lock()
+	defer p.Unlock()
+	for ok && dueNs < halt {
+		p.unsent[phaseOf(dueNs, p.schedule)]++
+		_, dueNs, _, ok = rest.next()
+	}
+}
+
+// wake makes the pacer look at halt.
+func (p *pacer) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.alarm != nil {
+		p.alarm.Wake()
+	}
+}
+
+func phaseOf(dueNs int64, s *Schedule) measure.Phase {
+	if dueNs < s.warmupNs {
+		return measure.Warmup
+	}
+	return measure.Measured
+}
+
+// turns walks the messages of a pacer's producers in the order of their
+// sequence numbers. Message i is producer i mod all's.
+type turns struct {
+	p       *pacer
+	cursors []*Cursor
+	at      int
+}
+
+func newTurns(p *pacer) *turns {
+	t := &turns{p: p}
+	for i := range p.producers {
+		t.cursors = append(t.cursors, p.schedule.Cursor(p.first+int64(i), p.all))
+	}
+	return t
+}
+
+// next returns the next message. The producers' indices follow one another, so
+// taking the cursors in turn is the order of sequence numbers.
+func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
+	seq, dueNs, ok = t.cursors[t.at].Next()
+	to = t.p.producers[t.at]
+	if t.at++; t.at == len(t.cursors) {
+		t.at = 0
+	}
+	return seq, dueNs, to, ok
+}

@@ -1,0 +1,108 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Places of the series in a producer's recorder.
+const (
+	atPublish = iota
+	atSend
+)
+
+// maxErrors bounds the distinct error messages kept; the rest are counted
+// together.
+const maxErrors = 20
+
+const otherErrors = "other errors"
+
+// producer is one producer: what it sends next and what became of it all.
+type producer struct {
+	clock   clock.Clock
+	system  system.Producer
+	index   int // among all producers of the run
+	base    uint32
+	pool    pool
+	payload payload
+	chooser *chooser
+	run     uint32
+	nextSeq []int64 // by partition; the pacer's
+
+	handed        atomic.Int64
+	answers       atomic.Int64
+	answeredTwice atomic.Int64
+
+	*measure.Recorder // guards what follows
+	sent              *measure.Sent
+	acked, failed     [2]int64 // by phase
+	errors            map[string]int64
+	frozen            bool // answers no longer count: they came too late
+}
+
+func (p *producer) fresh() *flight {
+	f := &flight{producer: p, buffer: make([]byte, p.payload.size)}
+	f.Bind(f)
+	return f
+}
+
+// prepare makes the message ready for its due time: all that can be done
+// before.
+func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
+	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, ordinal+int64(p.index))
+	f.seq = p.nextSeq[f.Partition]
+	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase
+	lane := p.base + uint32(f.Partition)
+	stamp{run: p.run, lane: lane, seq: f.seq, dueNs: dueNs}.put(f.buffer)
+	p.payload.fill(f.buffer, lane, f.seq)
+	f.Payload = f.buffer
+}
+
+// send hands a prepared message over.
+func (p *producer) send(f *flight, nowNs int64) {
+	p.nextSeq[f.Partition]++
+	f.handedNs = nowNs
+	f.open.Store(true)
+	p.handed.Add(1)
+	p.system.Send(&f.Message)
+}
+
+// answered records the system's answer to a message.
+func (p *producer) answered(f *flight, nowNs int64, err error) {
+	p.Lock()
+	switch {
+	case p.frozen:
+	case err == nil:
+		p.Add(atPublish, f.phase, nowNs-f.dueNs)
+		p.Add(atSend, f.phase, nowNs-f.handedNs)
+		p.sent.Acked(int(f.lane), f.seq)
+		p.acked[f.phase]++
+	default:
+		p.failed[f.phase]++
+		p.noteError(err)
+	}
+	p.Unlock()
+	p.answers.Add(1)
+}
+
+func (p *producer) noteError(err error) {
+	text := err.Error()
+	if _, known := p.errors[text]; !known && len(p.errors) >= maxErrors {
+		text = otherErrors
+	}
+	p.errors[text]++
+}
+
+// inFlight is the number of messages handed over and not answered.
+func (p *producer) inFlight() int64 {
+	// In this order, so that an answer in between cannot make it negative.
+	answers := p.answers.Load()
+	return p.handed.Load() - answers
+}
+
+// series of a producer's recorder, in the order of their places.
+var producerSeries = []result.Series{result.Publish, result.Send}

@@ -1,0 +1,141 @@
+package load
+
+import (
+	"math"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Schedule says when each message is due: a pure function of the rate curve,
+// the seed and the message's sequence number. Times are nanoseconds since the
+// schedule's start. It is immutable.
+type Schedule struct {
+	stretches []stretch
+	endNs     int64
+	warmupNs  int64
+	expected  float64 // messages due before the end when evenly spaced
+	poisson   bool
+	seed      uint64
+}
+
+// stretch is a part of the curve on which the rate is linear.
+type stretch struct {
+	startNs, lengthNs float64
+	from, slope       float64 // messages per ns, and its change per ns
+	before            float64 // messages due before the stretch
+	messages          float64 // messages due within it
+}
+
+// NewSchedule returns the schedule of a load with a warm-up in front, offered
+// at the load's opening rate.
+func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
+	s := &Schedule{poisson: l.Arrivals == workload.ArrivalsPoisson, seed: seed, warmupNs: int64(warmup)}
+	if len(l.Segments) > 0 && warmup > 0 {
+		open := l.Segments[0].From
+		s.add(open, open, warmup)
+	}
+	for _, seg := range l.Segments {
+		s.add(seg.From, seg.To, seg.For)
+	}
+	return s
+}
+
+func (s *Schedule) add(from, to float64, length time.Duration) {
+	ns := float64(length)
+	next := stretch{
+		startNs: float64(s.endNs), lengthNs: ns,
+		from: from / 1e9, slope: (to - from) / 1e9 / ns,
+		before: s.expected, messages: (from + to) / 2 / 1e9 * ns,
+	}
+	s.stretches = append(s.stretches, next)
+	s.expected += next.messages
+	s.endNs += int64(length)
+}
+
+// EndNs is when the schedule ends; WarmupNs is when its measured part begins.
+func (s *Schedule) EndNs() int64 { return s.endNs }
+
+// WarmupNs is when the measured part begins.
+func (s *Schedule) WarmupNs() int64 { return s.warmupNs }
+
+// dueAt returns when the curve has brought n messages: the inverse of the
+// integral of the rate. at is a hint, the stretch that n was in last.
+func (s *Schedule) dueAt(n float64, at *int) int64 {
+	for *at < len(s.stretches)-1 && n >= s.stretches[*at].before+s.stretches[*at].messages {
+		*at++
+	}
+	st := &s.stretches[*at]
+	n -= st.before
+	if n <= 0 {
+		return int64(st.startNs)
+	}
+	// The root of slope/2 t^2 + from t = n, in the form that stays exact when
+	// the slope is nothing.
+	root := st.from*st.from + 2*st.slope*n
+	t := 2 * n / (st.from + math.Sqrt(max(root, 0)))
+	return int64(st.startNs + min(t, st.lengthNs))
+}
+
+// Cursor walks every stride-th message of a schedule. It has one owner.
+type Cursor struct {
+	s       *Schedule
+	seq     int64 // the next one to return
+	stride  int64
+	stretch int
+	arrived float64 // Poisson: unit-rate arrival time of message drawn-1
+	drawn   int64   // Poisson: how many gaps have been drawn
+}
+
+// Cursor returns a walk over messages first, first+stride, … For any stride,
+// the walks with first 0 to stride-1 together visit each message once.
+func (s *Schedule) Cursor(first, stride int64) *Cursor {
+	return &Cursor{s: s, seq: first, stride: stride}
+}
+
+// Next returns the next message's sequence number and due time; ok is false
+// when the schedule has no more.
+func (c *Cursor) Next() (seq, dueNs int64, ok bool) {
+	if len(c.s.stretches) == 0 {
+		return 0, 0, false
+	}
+	seq = c.seq
+	n := float64(seq)
+	if c.s.poisson {
+		n = c.arrival(seq)
+	}
+	if n >= c.s.expected {
+		return 0, 0, false
+	}
+	dueNs = c.s.dueAt(n, &c.stretch)
+	if dueNs >= c.s.endNs {
+		return 0, 0, false
+	}
+	c.seq += c.stride
+	return seq, dueNs, true
+}
+
+// arrival is the time of a message in a Poisson process of rate 1. Every walk
+// draws every gap, those of other walks too, so that all agree.
+func (c *Cursor) arrival(seq int64) float64 {
+	for ; c.drawn <= seq; c.drawn++ {
+		c.arrived += exponential(c.s.seed, uint64(c.drawn))
+	}
+	return c.arrived
+}
+
+// exponential is the i-th gap of a seed, with mean 1.
+func exponential(seed, i uint64) float64 {
+	// 53 random bits, never 0: the logarithm is finite.
+	u := (float64(mix(seed^mix(i))>>11) + 0.5) / (1 << 53)
+	return -math.Log(u)
+}
+
+// mix spreads its argument over 64 bits (the finalizer of SplitMix64, Steele,
+// Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,131 @@
+package load
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// magic opens every payload, so that what is not ours is told from what was
+// damaged.
+const magic = 0x314d4c50 // "PLM1"
+
+// stamp is the first workload.StampBytes of a payload, little endian: magic,
+// run, lane and check of 4 bytes each, sequence and due time of 8.
+type stamp struct {
+	run   uint32 // tells this run's messages from those of others
+	lane  uint32 // topic, producer and partition
+	seq   int64  // within the lane, from 0
+	dueNs int64  // on the machine's monotonic clock
+}
+
+// check covers the rest of the stamp.
+func (s stamp) check() uint32 {
+	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(uint64(s.seq)) ^ uint64(s.dueNs)*0x9e3779b97f4a7c15>>32)
+}
+
+func (s stamp) put(b []byte) {
+	_ = b[workload.StampBytes-1]
+	binary.LittleEndian.PutUint32(b[0:], magic)
+	binary.LittleEndian.PutUint32(b[4:], s.run)
+	binary.LittleEndian.PutUint32(b[8:], s.lane)
+	binary.LittleEndian.PutUint32(b[12:], s.check())
+	binary.LittleEndian.PutUint64(b[16:], uint64(s.seq))
+	binary.LittleEndian.PutUint64(b[24:], uint64(s.dueNs))
+}
+
+// The ways a payload can be read.
+const (
+	stampGood = iota
+	stampForeign
+	stampCorrupt
+)
+
+// readStamp reads a payload's stamp. Foreign is a payload that never was of
+// this run; corrupt one whose stamp was damaged.
+func readStamp(b []byte, run uint32) (stamp, int) {
+	if len(b) < workload.StampBytes || binary.LittleEndian.Uint32(b) != magic {
+		return stamp{}, stampForeign
+	}
+	s := stamp{
+		run:   binary.LittleEndian.Uint32(b[4:]),
+		lane:  binary.LittleEndian.Uint32(b[8:]),
+		seq:   int64(binary.LittleEndian.Uint64(b[16:])),
+		dueNs: int64(binary.LittleEndian.Uint64(b[24:])),
+	}
+	if s.check() != binary.LittleEndian.Uint32(b[12:]) {
+		return s, stampCorrupt
+	}
+	if s.run != run || s.seq < 0 {
+		return s, stampForeign
+	}
+	return s, stampGood
+}
+
+// payload makes and checks what follows the stamp: random bytes, a function
+// of seed, lane and sequence, then zeros.
+type payload struct {
+	seed   uint64
+	size   int // of the whole message
+	random int // bytes after the stamp that no codec can shrink
+}
+
+func newPayload(m workload.Message, seed uint64) payload {
+	rest := float64(m.Size - workload.StampBytes)
+	return payload{seed: seed, size: int(m.Size), random: int(rest * m.Incompressible)}
+}
+
+// stream is the generator of one payload's bytes: one 64 x 64 multiplication
+// for 8 bytes (after wyrand, Wang Yi 2019).
+type stream uint64
+
+func (p payload) stream(lane uint32, seq int64) stream {
+	return stream(mix(p.seed ^ mix(uint64(lane)<<40^uint64(seq))))
+}
+
+func (s *stream) next() uint64 {
+	*s += 0xa0761d6478bd642f
+	hi, lo := bits.Mul64(uint64(*s), uint64(*s)^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+// fill writes the random bytes after the stamp. The zeros behind them are the
+// message's from the start.
+func (p payload) fill(b []byte, lane uint32, seq int64) {
+	s := p.stream(lane, seq)
+	b = b[workload.StampBytes : workload.StampBytes+p.random]
+	for len(b) >= 8 {
+		binary.LittleEndian.PutUint64(b, s.next())
+		b = b[8:]
+	}
+	for last := s.next(); len(b) > 0; b, last = b[1:], last>>8 {
+		b[0] = byte(last)
+	}
+}
+
+// intact reports whether a payload is what fill wrote, to the last byte.
+func (p payload) intact(b []byte, lane uint32, seq int64) bool {
+	if len(b) != p.size {
+		return false
+	}
+	s := p.stream(lane, seq)
+	b = b[workload.StampBytes:]
+	random, zeros := b[:p.random], b[p.random:]
+	var wrong uint64
+	for len(random) >= 8 {
+		wrong |= binary.LittleEndian.Uint64(random) ^ s.next()
+		random = random[8:]
+	}
+	for last := s.next(); len(random) > 0; random, last = random[1:], last>>8 {
+		wrong |= uint64(random[0] ^ byte(last))
+	}
+	for len(zeros) >= 8 {
+		wrong |= binary.LittleEndian.Uint64(zeros)
+		zeros = zeros[8:]
+	}
+	for _, z := range zeros {
+		wrong |= uint64(z)
+	}
+	return wrong == 0
+}

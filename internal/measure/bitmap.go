@@ -1,0 +1,133 @@
+package measure
+
+import "math/bits"
+
+// pageBits is how many sequence numbers one page covers: small, so that ten
+// thousand lanes with a page each stay cheap.
+const pageBits = 4096
+
+// pageBytes is the memory of a page; pagePointerBytes that of a page's place.
+const (
+	pageBytes        = pageBits/8 + 8
+	pagePointerBytes = 8
+)
+
+type page struct {
+	words [pageBits / 64]uint64
+	count int
+}
+
+// fullPage stands for every page whose sequence numbers are all present, so
+// that a stream without gaps costs a pointer per page.
+var fullPage = &page{count: pageBits}
+
+// pagePool gives pages out and takes full ones back. It has one owner.
+type pagePool struct {
+	free    []*page
+	created int64
+}
+
+func (p *pagePool) get() *page {
+	if n := len(p.free); n > 0 {
+		last := p.free[n-1]
+		p.free = p.free[:n-1]
+		*last = page{}
+		return last
+	}
+	p.created++
+	return new(page)
+}
+
+// bitmap is a set of sequence numbers from 0.
+type bitmap struct {
+	pages []*page
+}
+
+// set adds a sequence number and reports whether it was new.
+func (b *bitmap) set(seq int64, pool *pagePool) bool {
+	at := int(seq / pageBits)
+	for at >= len(b.pages) {
+		b.pages = append(b.pages, nil)
+	}
+	p := b.pages[at]
+	if p == fullPage {
+		return false
+	}
+	if p == nil {
+		p = pool.get()
+		b.pages[at] = p
+	}
+	word, bit := seq%pageBits/64, uint64(1)<<(seq%64)
+	if p.words[word]&bit != 0 {
+		return false
+	}
+	p.words[word] |= bit
+	p.count++
+	if p.count == pageBits {
+		b.pages[at] = fullPage
+		pool.free = append(pool.free, p)
+	}
+	return true
+}
+
+// word returns 64 sequence numbers as bits; word i begins at 64*i.
+func (b *bitmap) word(i int64) uint64 {
+	at := int(i * 64 / pageBits)
+	if at >= len(b.pages) || b.pages[at] == nil {
+		return 0
+	}
+	if b.pages[at] == fullPage {
+		return ^uint64(0)
+	}
+	return b.pages[at].words[i%(pageBits/64)]
+}
+
+// length is an upper bound of the sequence numbers in the set, a multiple of
+// pageBits.
+func (b *bitmap) length() int64 { return int64(len(b.pages)) * pageBits }
+
+// count is the number of sequence numbers in the set.
+func (b *bitmap) count() int64 {
+	var n int64
+	for _, p := range b.pages {
+		if p != nil {
+			n += int64(p.count)
+		}
+	}
+	return n
+}
+
+// bytes is the memory of the set, full pages excepted.
+func (b *bitmap) bytes() int64 {
+	n := int64(cap(b.pages)) * pagePointerBytes
+	for _, p := range b.pages {
+		if p != nil && p != fullPage {
+			n += pageBytes
+		}
+	}
+	return n
+}
+
+// union adds the other set to this one and returns how many numbers were in
+// both.
+func (b *bitmap) union(other *bitmap, pool *pagePool) int64 {
+	var both int64
+	for i := int64(0); i < other.length()/64; i++ {
+		theirs := other.word(i)
+		both += int64(bits.OnesCount64(theirs & b.word(i)))
+		for rest := theirs &^ b.word(i); rest != 0; rest &= rest - 1 {
+			b.set(i*64+int64(bits.TrailingZeros64(rest)), pool)
+		}
+	}
+	return both
+}
+
+// minus calls found with each number that is in b and not in other, in
+// rising order.
+func (b *bitmap) minus(other *bitmap, found func(seq int64)) {
+	for i := int64(0); i < b.length()/64; i++ {
+		for rest := b.word(i) &^ other.word(i); rest != 0; rest &= rest - 1 {
+			found(i*64 + int64(bits.TrailingZeros64(rest)))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package measure
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// watchEveryNs is the mean time between two looks of the watcher.
+const watchEveryNs = 1_000_000
+
+// Watcher is a thread that only sleeps and looks. How late it wakes is a
+// hiccup: whatever held it up held the measurement up. What it sees is the
+// number of messages in flight, for the check of Little's law; it looks at
+// random moments, because looking every millisecond at a load with a period
+// of a millisecond would always see the same.
+type Watcher struct {
+	*Recorder
+	clock    clock.Clock
+	inFlight func() int64
+	phase    func(ns int64) Phase
+	stopped  atomic.Bool
+	alarm    atomic.Pointer[clock.Alarm]
+
+	area    float64 // of in flight over time, in messages x ns
+	watched int64   // ns of the measured window that the area covers
+	samples int64
+}
+
+// NewWatcher returns a watcher of the number that inFlight tells, in the
+// phases that phase tells by time.
+func NewWatcher(c clock.Clock, inFlight func() int64, phase func(ns int64) Phase) *Watcher {
+	return &Watcher{Recorder: NewRecorder(result.Hiccup), clock: c, inFlight: inFlight, phase: phase}
+}
+
+// Run watches until Stop. It is to be called on a goroutine of its own.
+func (w *Watcher) Run(seed uint64) {
+	alarm := w.clock.NewAlarm()
+	defer alarm.Close()
+	w.alarm.Store(&alarm)
+	random := rand.New(rand.NewPCG(seed, seed))
+	last, seen := w.clock.Now(), w.inFlight()
+	for !w.stopped.Load() {
+		due := last + watchEveryNs/2 + random.Int64N(watchEveryNs)
+		now := w.clock.Now()
+		for now < due && !w.stopped.Load() {
+			alarm.WaitUntil(due)
+			now = w.clock.Now()
+		}
+		if w.stopped.Load() {
+			return
+		}
+		look := w.inFlight()
+		w.note(last, now, due, seen, look)
+		last, seen = now, look
+	}
+}
+
+// note records one look. The area between two looks is that of the straight
+// line between them.
+func (w *Watcher) note(last, now, due, before, after int64) {
+	p := w.phase(now)
+	w.Lock()
+	defer w.Unlock()
+	w.Add(0, p, now-due)
+	if p == Measured && w.phase(last) == Measured {
+		w.area += float64(before+after) / 2 * float64(now-last)
+		w.watched += now - last
+		w.samples++
+	}
+}
+
+// Stop ends Run soon.
+func (w *Watcher) Stop() {
+	w.stopped.Store(true)
+	if alarm := w.alarm.Load(); alarm != nil {
+		(*alarm).Wake()
+	}
+}
+
+// MeanInFlight is the mean number in flight over the measured window and the
+// number of looks that it comes from.
+func (w *Watcher) MeanInFlight() (mean float64, samples int64) {
+	w.Lock()
+	defer w.Unlock()
+	if w.watched == 0 {
+		return 0, 0
+	}
+	return w.area / float64(w.watched), w.samples
+}

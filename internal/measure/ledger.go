@@ -1,0 +1,122 @@
+package measure
+
+import "github.com/plimsoll-bench/plimsoll/result"
+
+// maxLostRanges bounds the evidence kept of what was lost; the count is whole.
+const maxLostRanges = 20
+
+// Sent is what one producer had acknowledged, by lane. It has one owner at a
+// time, who locks.
+type Sent struct {
+	lanes []bitmap
+	pool  pagePool
+}
+
+// NewSent returns the account of a producer with that many lanes.
+func NewSent(lanes int) *Sent { return &Sent{lanes: make([]bitmap, lanes)} }
+
+// Acked notes that the message was acknowledged.
+func (s *Sent) Acked(lane int, seq int64) { s.lanes[lane].set(seq, &s.pool) }
+
+// Arrived is what one consumer received, by lane. It has one owner at a time,
+// who locks.
+type Arrived struct {
+	lanes     []bitmap
+	highest   []int64 // largest sequence number so far, plus 1
+	pool      pagePool
+	duplicate int64
+	reordered int64
+}
+
+// NewArrived returns the account of a consumer that may see that many lanes.
+func NewArrived(lanes int) *Arrived {
+	return &Arrived{lanes: make([]bitmap, lanes), highest: make([]int64, lanes)}
+}
+
+// Received notes that the message arrived, and reports whether it was new to
+// this consumer. Reordered is a first arrival after a later message of its
+// lane had arrived at the same consumer.
+func (a *Arrived) Received(lane int, seq int64) bool {
+	if !a.lanes[lane].set(seq, &a.pool) {
+		a.duplicate++
+		return false
+	}
+	if seq < a.highest[lane] {
+		a.reordered++
+	} else {
+		a.highest[lane] = seq + 1
+	}
+	return true
+}
+
+// Bytes is the memory of the account.
+func (a *Arrived) Bytes() int64 { return int64(len(a.highest))*8 + bytesOf(a.lanes) }
+
+// Bytes is the memory of the account.
+func (s *Sent) Bytes() int64 { return bytesOf(s.lanes) }
+
+func bytesOf(lanes []bitmap) int64 {
+	var n int64
+	for i := range lanes {
+		n += lanes[i].bytes()
+	}
+	return n
+}
+
+// LaneName says whose messages a lane holds.
+type LaneName struct {
+	Topic     string
+	Partition int
+	Producer  int
+}
+
+// Account compares what the producers of a topic had acknowledged with what
+// the consumers of one subscription received, and adds it to the ledger. The
+// lanes of sent, one producer after another, are the lanes of each arrived.
+// Nobody may record any more. It consumes the first of arrived.
+func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, name func(lane int) LaneName) {
+	lane := 0
+	for _, s := range sent {
+		for i := range s.lanes {
+			accountLane(into, &s.lanes[i], arrived, lane, name)
+			lane++
+		}
+	}
+	for _, a := range arrived {
+		into.Duplicate += a.duplicate
+		into.Reordered += a.reordered
+	}
+}
+
+func accountLane(into *result.SubscriptionLedger, acked *bitmap, arrived []*Arrived, lane int, name func(int) LaneName) {
+	var received bitmap
+	if len(arrived) > 0 {
+		received = arrived[0].lanes[lane]
+		for _, a := range arrived[1:] {
+			into.Duplicate += received.union(&a.lanes[lane], &arrived[0].pool)
+		}
+	}
+	into.Acked += acked.count()
+	into.Received += received.count()
+	received.minus(acked, func(int64) { into.Unacked++ })
+	acked.minus(&received, func(seq int64) {
+		into.Lost++
+		noteLost(into, name(lane), seq)
+	})
+}
+
+// noteLost lengthens the last range, or opens another while there is room.
+func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64) {
+	if k := len(into.LostRanges); k > 0 {
+		last := &into.LostRanges[k-1]
+		if last.Topic == n.Topic && last.Partition == n.Partition && last.Producer == n.Producer && last.Last == seq-1 {
+			last.Last = seq
+			return
+		}
+	}
+	if len(into.LostRanges) < maxLostRanges {
+		into.LostRanges = append(into.LostRanges, result.Range{
+			Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq,
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package result
+
+import (
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The range of every latency histogram, in nanoseconds: 1 us to 1 h at three
+// significant digits. Values outside are clamped and counted.
+const (
+	HistogramMinNs  = 1_000
+	HistogramMaxNs  = 3_600_000_000_000
+	HistogramDigits = 3
+)
+
+// NewHistogram returns an empty latency histogram.
+func NewHistogram() *hdr.Histogram {
+	return hdr.New(HistogramMinNs, HistogramMaxNs, HistogramDigits)
+}
+
+// Percentiles that tables print, where the samples support them.
+var Percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
+
+// samplesBeyond is how many samples must lie above a percentile for it to be
+// printed: with fewer it is the luck of a few messages.
+const samplesBeyond = 10
+
+// Supported reports whether n samples are enough to print a percentile.
+func Supported(percentile float64, n int64) bool {
+	return float64(n)*(100-percentile)/100 >= samplesBeyond-1e-6
+}
+
+// Summarize reads a histogram into the figures of a table.
+func Summarize(series Series, h *hdr.Histogram, clamped, negative int64) Latency {
+	l := Latency{Series: series, Clamped: clamped, Negative: negative, Percentiles: []Percentile{}}
+	if h == nil || h.TotalCount() == 0 {
+		return l
+	}
+	l.Count = h.TotalCount()
+	l.MeanNs = h.Mean()
+	l.MinNs = h.Min()
+	l.MaxNs = h.Max()
+	for _, p := range Percentiles {
+		if p == 50 || Supported(p, l.Count) {
+			l.Percentiles = append(l.Percentiles, Percentile{Percentile: p, LatencyNs: h.ValueAtPercentile(p)})
+		}
+	}
+	return l
+}
+
+// At returns the latency at a percentile in nanoseconds, and whether the
+// samples supported it.
+func (l Latency) At(percentile float64) (int64, bool) {
+	for _, p := range l.Percentiles {
+		if p.Percentile == percentile {
+			return p.LatencyNs, true
+		}
+	}
+	return 0, false
+}
+
+// Series returns the summary's latency of a series; the zero Latency when it
+// has none.
+func (s Summary) Series(name Series) Latency {
+	for _, l := range s.Latency {
+		if l.Series == name {
+			return l
+		}
+	}
+	return Latency{Series: name}
+}

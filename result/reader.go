@@ -1,0 +1,195 @@
+package result
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// maxLine bounds a line of a run's files: a histogram line is at most about
+// 300 KB, so a longer one is not ours.
+const maxLine = 4 << 20
+
+// Saved is a run directory that was read.
+type Saved struct {
+	Dir       string
+	Run       Run
+	Intervals []Interval
+	Events    []Event
+	// Latency holds the histograms of each interval, in the order written.
+	Latency []IntervalLatency
+	// Damage says in sentences what could not be read.
+	Damage []string
+}
+
+// IntervalLatency is one series over one interval.
+type IntervalLatency struct {
+	Series    Series
+	Warmup    bool // of messages due before the measured window
+	StartNs   int64
+	EndNs     int64
+	Histogram *hdr.Histogram
+}
+
+// Read reads a run directory. Only a missing or unreadable run.json is an
+// error: torn or foreign lines in the other files are named in Damage and
+// what stands before and after them is kept.
+func Read(dir string) (*Saved, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, runFile))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, runFile)
+		}
+		return nil, fmt.Errorf("read run %s: %w", dir, err)
+	}
+	s := &Saved{Dir: dir}
+	if err := json.Unmarshal(raw, &s.Run); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, runFile), err)
+	}
+	if s.Run.SchemaVersion < 1 || s.Run.SchemaVersion > SchemaVersion {
+		return nil, fmt.Errorf("run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			dir, s.Run.SchemaVersion, SchemaVersion)
+	}
+	s.readLines(intervalsFile, func(line []byte) error {
+		var i Interval
+		err := json.Unmarshal(line, &i)
+		if err == nil {
+			s.Intervals = append(s.Intervals, i)
+		}
+		return err
+	})
+	s.readLines(eventsFile, func(line []byte) error {
+		var e Event
+		err := json.Unmarshal(line, &e)
+		if err == nil {
+			s.Events = append(s.Events, e)
+		}
+		return err
+	})
+	s.readLines(latencyFile, s.readHistogram)
+	if s.Run.State == Running && !beingWritten(dir) {
+		s.markIncomplete()
+	}
+	return s, nil
+}
+
+// readLines feeds the whole lines of a file to parse and notes what fails.
+func (s *Saved) readLines(name string, parse func([]byte) error) {
+	f, err := os.Open(filepath.Join(s.Dir, name))
+	if err != nil {
+		s.Damage = append(s.Damage, fmt.Sprintf("%s cannot be read: %v", name, err))
+		return
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 64<<10)
+	bad := 0
+	for number := 1; ; number++ {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			if len(line) > 0 {
+				s.Damage = append(s.Damage, fmt.Sprintf("%s ends in the middle of line %d", name, number))
+			}
+			break
+		}
+		if err != nil {
+			s.Damage = append(s.Damage, fmt.Sprintf("%s cannot be read from line %d on: %v", name, number, err))
+			break
+		}
+		if parse(line) != nil {
+			if bad == 0 {
+				s.Damage = append(s.Damage, fmt.Sprintf("%s holds something else at line %d", name, number))
+			}
+			bad++
+		}
+	}
+	if bad > 1 {
+		s.Damage = append(s.Damage, fmt.Sprintf("%s holds %d unreadable lines in all", name, bad))
+	}
+}
+
+// readLine returns a line without its end; io.EOF comes with what follows the
+// last line end.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("a line is longer than %d bytes", maxLine)
+		}
+		if err == nil {
+			return line[:len(line)-1], nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// readHistogram parses a line of the HdrHistogram log format 1.3:
+// Tag=name,start s,length s,max,payload.
+func (s *Saved) readHistogram(line []byte) error {
+	text := string(line)
+	if text == "" || text[0] == '#' || text[0] == '"' {
+		return nil
+	}
+	fields := strings.SplitN(text, ",", 5)
+	if len(fields) != 5 || !strings.HasPrefix(fields[0], "Tag=") {
+		return errors.New("not a tagged histogram line")
+	}
+	start, err := strconv.ParseFloat(fields[1], 64)
+	if err != nil {
+		return err
+	}
+	length, err := strconv.ParseFloat(fields[2], 64)
+	if err != nil {
+		return err
+	}
+	h, err := hdr.Decode([]byte(fields[4]))
+	if err != nil {
+		return err
+	}
+	tag := strings.TrimPrefix(fields[0], "Tag=")
+	series, warmup := strings.CutPrefix(tag, WarmupPrefix)
+	s.Latency = append(s.Latency, IntervalLatency{
+		Series: Series(series), Warmup: warmup,
+		StartNs: int64(start * 1e9), EndNs: int64((start + length) * 1e9),
+		Histogram: h,
+	})
+	return nil
+}
+
+// beingWritten reports whether a process holds the run's lock.
+func beingWritten(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, intervalsFile))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
+// Total merges the histograms of a series over the measured messages. It is
+// nil when there are none.
+func (s *Saved) Total(series Series) *hdr.Histogram {
+	var total *hdr.Histogram
+	for _, l := range s.Latency {
+		if l.Series != series || l.Warmup {
+			continue
+		}
+		if total == nil {
+			total = NewHistogram()
+		}
+		total.Merge(l.Histogram)
+	}
+	return total
+}

@@ -1,0 +1,345 @@
+package result
+
+import "time"
+
+// SchemaVersion is written to every run. Readers accept it and older ones.
+const SchemaVersion = 1
+
+// Run is run.json: what was asked, what it became, and what came of it.
+type Run struct {
+	SchemaVersion int       `json:"schema_version"`
+	ID            string    `json:"id"`
+	Name          string    `json:"name"` // short, for tables: the target's name unless several share it
+	State         State     `json:"state"`
+	StateReason   string    `json:"state_reason,omitempty"`
+	StartedAt     time.Time `json:"started_at"`
+	EndedAt       time.Time `json:"ended_at,omitzero"`
+	PID           int       `json:"pid"`
+
+	Plimsoll    Build       `json:"plimsoll"`
+	Environment Environment `json:"environment"`
+	Asked       Asked       `json:"asked"`
+	Load        Load        `json:"load"`
+	System      System      `json:"system"`
+	Settings    []Setting   `json:"settings"`
+	Durability  Durability  `json:"durability"`
+	Seed        uint64      `json:"seed"`
+
+	Phases   []Phase   `json:"phases"`
+	Warmup   Counters  `json:"warmup_counters"`
+	Counters Counters  `json:"counters"`
+	Errors   []Error   `json:"errors,omitempty"`
+	Ledger   Ledger    `json:"ledger"`
+	Summary  Summary   `json:"summary"`
+	Verdicts []Verdict `json:"verdicts"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// State is how far a run came.
+type State string
+
+// The states of a run. A reader turns Running into Incomplete when nobody
+// writes to the run any more.
+const (
+	Running     State = "running"
+	Complete    State = "complete"
+	Interrupted State = "interrupted" // stopped on request; what was measured is whole
+	Failed      State = "failed"      // could not go on; StateReason says why
+	Incomplete  State = "incomplete"  // its process ended without a word
+)
+
+// Build says which plimsoll measured.
+type Build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// Environment is the machine that plimsoll ran on.
+type Environment struct {
+	Hostname    string `json:"hostname"`
+	OS          string `json:"os"`
+	Kernel      string `json:"kernel"`
+	CPU         string `json:"cpu"`
+	Cores       int    `json:"cores"`
+	MemoryBytes int64  `json:"memory_bytes"`
+	Virtual     string `json:"virtualization,omitempty"`
+	GoMaxProcs  int    `json:"gomaxprocs"`
+	Clock       string `json:"clock"` // clock source and how waits are timed
+	DataFS      string `json:"data_filesystem,omitempty"`
+}
+
+// Asked is the input as it was given.
+type Asked struct {
+	Command  []string `json:"command"`
+	Workload string   `json:"workload_yaml"`
+	Target   string   `json:"target_yaml"`
+}
+
+// Load is the workload in the figures that reports compare.
+type Load struct {
+	Workload          string    `json:"workload"`
+	Model             string    `json:"model"` // open
+	Arrivals          string    `json:"arrivals"`
+	TargetRate        float64   `json:"target_rate_msgs_per_s"` // mean over the window
+	Segments          []Segment `json:"segments"`
+	MessageBytes      int64     `json:"message_size_bytes"`
+	Topics            int       `json:"topics"`
+	Partitions        int       `json:"partitions_per_topic"`
+	Producers         int       `json:"producers_per_topic"`
+	Subscriptions     int       `json:"subscriptions_per_topic"`
+	Consumers         int       `json:"consumers_per_subscription"`
+	Keys              string    `json:"keys"`
+	Delivery          string    `json:"delivery"`
+	MaxInFlight       int       `json:"max_in_flight_per_producer"`
+	WarmupSeconds     float64   `json:"warmup_seconds"`
+	WindowSeconds     float64   `json:"window_seconds"` // as planned
+	IncompressiblePct float64   `json:"incompressible_percent"`
+}
+
+// Segment is one stretch of the rate curve.
+type Segment struct {
+	From    float64 `json:"from_msgs_per_s"`
+	To      float64 `json:"to_msgs_per_s"`
+	Seconds float64 `json:"seconds"`
+}
+
+// System is what was measured.
+type System struct {
+	Name        string   `json:"name"`
+	Client      string   `json:"client"`
+	Servers     []string `json:"servers"` // versions, a line each
+	Endpoints   []string `json:"endpoints"`
+	Nodes       []Node   `json:"nodes,omitempty"` // those that plimsoll started
+	SharesHost  bool     `json:"shares_host"`     // servers and load on one machine
+	Provisioned bool     `json:"provisioned"`
+}
+
+// Node is a server that plimsoll started.
+type Node struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	PID     int    `json:"pid"`
+	Log     string `json:"log,omitempty"` // relative to the run directory
+}
+
+// Setting is one resolved value, with defaults spelled out.
+type Setting struct {
+	Group string `json:"group"` // workload, or the system's name
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Durability is what was asked and what the live cluster reported.
+type Durability struct {
+	Asked    int    `json:"asked_level"`
+	Level    int    `json:"level"` // as read back; 0: not read back
+	Meaning  string `json:"meaning"`
+	How      string `json:"how"`
+	Evidence []Fact `json:"evidence"`
+}
+
+// Fact is one value that a live cluster reported.
+type Fact struct {
+	Where  string `json:"where"`
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+// Phase is a stretch of the run. Its end is 0 while it lasts.
+type Phase struct {
+	Name    PhaseName `json:"name"`
+	StartNs int64     `json:"start_ns"`
+	EndNs   int64     `json:"end_ns"`
+}
+
+// PhaseName names a phase.
+type PhaseName string
+
+// The phases, in order.
+const (
+	PhaseConnect PhaseName = "connect"
+	PhaseWarmup  PhaseName = "warmup"
+	PhaseMeasure PhaseName = "measure"
+	PhaseDrain   PhaseName = "drain"
+	PhaseAccount PhaseName = "account"
+)
+
+// Counters says what became of each scheduled message. Scheduled is the sum of
+// Acked, Failed, Unknown and Unsent once a run has ended.
+type Counters struct {
+	Scheduled int64 `json:"scheduled"`
+	Acked     int64 `json:"acked"`
+	Failed    int64 `json:"failed"`   // the system refused
+	Unknown   int64 `json:"unknown"`  // handed over, no answer by the end
+	Unsent    int64 `json:"unsent"`   // due, never handed over
+	Received  int64 `json:"received"` // by all subscriptions, duplicates included
+}
+
+// Error is a failure that the system gave, with how often.
+type Error struct {
+	Message string `json:"message"`
+	Count   int64  `json:"count"`
+}
+
+// Ledger is the account of every message of the run, warm-up included.
+type Ledger struct {
+	Accounted     bool                 `json:"accounted"` // false: the run never got that far
+	Subscriptions []SubscriptionLedger `json:"subscriptions"`
+	MemoryBytes   int64                `json:"memory_bytes"`
+}
+
+// SubscriptionLedger is the account of one subscription over all its topics.
+type SubscriptionLedger struct {
+	Subscription string  `json:"subscription"`
+	Acked        int64   `json:"acked"`                 // acknowledged to producers
+	Received     int64   `json:"received"`              // distinct messages
+	Lost         int64   `json:"lost"`                  // acknowledged, never received
+	Duplicate    int64   `json:"duplicate"`             // further copies of received messages
+	Reordered    int64   `json:"reordered"`             // came after a later one of their lane
+	Unacked      int64   `json:"unacked_received"`      // never acknowledged, yet received: legal
+	Corrupt      int64   `json:"corrupt"`               // payload differs from what was sent
+	Foreign      int64   `json:"foreign"`               // not of this run
+	LostRanges   []Range `json:"lost_ranges,omitempty"` // the first few
+}
+
+// Range is a run of sequence numbers of one lane, both ends included.
+type Range struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Producer  int    `json:"producer"`
+	First     int64  `json:"first"`
+	Last      int64  `json:"last"`
+}
+
+// Summary is the measured window in figures.
+type Summary struct {
+	WindowNs     int64   `json:"window_ns"` // as it was: shorter when interrupted
+	OfferedRate  float64 `json:"offered_rate_msgs_per_s"`
+	AchievedRate float64 `json:"achieved_rate_msgs_per_s"` // acknowledged within the window
+	ReceivedRate float64 `json:"received_rate_msgs_per_s"` // per subscription, within the window
+	BytesPerS    float64 `json:"achieved_rate_bytes_per_s"`
+	MaxBacklog   int64   `json:"max_backlog_msgs"`
+	EndBacklog   int64   `json:"end_backlog_msgs"` // at the end of the window
+
+	Latency   []Latency  `json:"latency"`
+	Generator Generator  `json:"generator"`
+	Little    LittlesLaw `json:"littles_law"`
+	// FirstMessageNs is from the start of the process to the first message.
+	FirstMessageNs int64 `json:"first_message_ns"`
+}
+
+// Series names a latency series; it is also its tag in latency.hlog.
+type Series string
+
+// The latency series. Warm-up messages have the same series with the prefix
+// WarmupPrefix in latency.hlog.
+const (
+	Publish  Series = "publish"      // due -> acknowledged
+	EndToEnd Series = "end_to_end"   // due -> received
+	Send     Series = "send"         // handed over -> acknowledged: uncorrected
+	Lag      Series = "schedule_lag" // due -> handed over
+	Hiccup   Series = "hiccup"       // this process not running when it should
+	// OwnLag is the schedule lag that the system did not cause: that of
+	// messages handed over late although no producer waited for the system.
+	// It is how the generator accuses itself, and part of no table.
+	OwnLag Series = "own_lag"
+
+	WarmupPrefix = "warmup."
+)
+
+// AllSeries is every series in the order of tables.
+var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}
+
+// Latency is one series of the measured window.
+type Latency struct {
+	Series      Series       `json:"series"`
+	Count       int64        `json:"count"`
+	MeanNs      float64      `json:"mean_ns"`
+	MinNs       int64        `json:"min_ns"`
+	MaxNs       int64        `json:"max_ns"`
+	Percentiles []Percentile `json:"percentiles"`
+	Clamped     int64        `json:"clamped"`  // above the histogram's range, counted at its end
+	Negative    int64        `json:"negative"` // below zero, counted at zero
+}
+
+// Percentile is a point of a latency distribution. Percentiles that the
+// number of samples cannot support are left out.
+type Percentile struct {
+	Percentile float64 `json:"percentile"`
+	LatencyNs  int64   `json:"latency_ns"`
+}
+
+// Generator is what plimsoll says of itself during the measured window.
+type Generator struct {
+	Limited        bool    `json:"limited"`         // see internal/verdict
+	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"`  // lag that the system did not cause
+	BlockedSeconds float64 `json:"blocked_seconds"` // producers waiting for the system, summed
+	CPUSeconds     float64 `json:"cpu_seconds"`     // this process: embedded servers included
+	CPUShare       float64 `json:"cpu_share"`       // of all cores
+	GCPauseMaxNs   int64   `json:"gc_pause_max_ns"`
+	GCCount        int64   `json:"gc_count"`
+	PeakRSSBytes   int64   `json:"peak_rss_bytes"`
+	HeapPeakBytes  int64   `json:"heap_peak_bytes"`
+}
+
+// LittlesLaw compares the mean number in flight as it was sampled with rate x
+// mean send latency. They are the same number, found in two ways.
+type LittlesLaw struct {
+	SampledInFlight  float64 `json:"sampled_in_flight"`
+	ExpectedInFlight float64 `json:"expected_in_flight"`
+	Miss             float64 `json:"miss"` // |sampled-expected|/expected
+	Samples          int64   `json:"samples"`
+}
+
+// Verdict is one judgement over a result.
+type Verdict struct {
+	Name     string `json:"name"`
+	Outcome  string `json:"outcome"` // holds, broken, unknown
+	Sentence string `json:"sentence"`
+}
+
+// The outcomes of a verdict.
+const (
+	Holds   = "holds"
+	Broken  = "broken"
+	Unknown = "unknown"
+)
+
+// Warning is something that a reader must know before the figures.
+type Warning struct {
+	Code     string `json:"code"`
+	Sentence string `json:"sentence"`
+}
+
+// Interval is a line of intervals.jsonl: what happened during about a second,
+// by the time of the event.
+type Interval struct {
+	StartNs   int64     `json:"start_ns"`
+	EndNs     int64     `json:"end_ns"`
+	Phase     PhaseName `json:"phase"`     // at its end
+	Scheduled int64     `json:"scheduled"` // due in the interval
+	Sent      int64     `json:"sent"`      // handed over in the interval
+	Acked     int64     `json:"acked"`
+	Failed    int64     `json:"failed"`
+	Received  int64     `json:"received"`       // by all subscriptions
+	InFlight  int64     `json:"in_flight_msgs"` // handed over, unanswered, at the end
+	Backlog   int64     `json:"backlog_msgs"`   // acknowledged, not received, at the end, summed over subscriptions
+	Latency   []Latency `json:"latency"`        // of events in the interval, any phase
+	BlockedNs int64     `json:"blocked_ns"`     // producers waiting for the system, summed
+
+	CPUSeconds float64 `json:"cpu_seconds"` // this process
+	RSSBytes   int64   `json:"rss_bytes"`
+	HeapBytes  int64   `json:"heap_bytes"`
+	GCPauseNs  int64   `json:"gc_pause_ns"` // longest
+	GCCount    int64   `json:"gc_count"`
+	Goroutines int64   `json:"goroutines"`
+}
+
+// Event is a line of events.jsonl: something that happened at a moment.
+type Event struct {
+	AtNs     int64  `json:"at_ns"`
+	Kind     string `json:"kind"` // phase, error, fault, note
+	Sentence string `json:"sentence"`
+}

@@ -1,0 +1,230 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The files of a run directory.
+const (
+	runFile       = "run.json"
+	intervalsFile = "intervals.jsonl"
+	latencyFile   = "latency.hlog"
+	eventsFile    = "events.jsonl"
+	LogsDir       = "logs"   // servers' logs
+	LatestLink    = "latest" // beside the run directories
+	ReportFile    = "report.html"
+)
+
+// Writer writes one run directory. It is used by one goroutine at a time.
+type Writer struct {
+	dir       string
+	root      string
+	intervals *os.File
+	latency   *os.File
+	events    *os.File
+	logged    bytes.Buffer
+	hlog      *hdr.HistogramLogWriter
+}
+
+// Create makes the directory of a run below root, with run.json in it, and
+// points root/latest at it. The directory appears whole or not at all. When
+// the ID is taken a number is added to it, and run.ID is set accordingly.
+func Create(root string, run *Run) (*Writer, error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder for runs: %w", err)
+	}
+	work, err := os.MkdirTemp(root, ".new-")
+	if err != nil {
+		return nil, fmt.Errorf("create a run directory: %w", err)
+	}
+	w := &Writer{root: root, dir: work}
+	if err := w.fill(run); err != nil {
+		w.Discard()
+		return nil, err
+	}
+	if err := w.settle(run); err != nil {
+		w.Discard()
+		return nil, err
+	}
+	w.pointLatest()
+	return w, nil
+}
+
+// fill makes the files of a new run in the working directory.
+func (w *Writer) fill(run *Run) error {
+	if err := os.Chmod(w.dir, 0o755); err != nil {
+		return fmt.Errorf("create a run directory: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, LogsDir), 0o755); err != nil {
+		return fmt.Errorf("create a run directory: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		file **os.File
+	}{{intervalsFile, &w.intervals}, {latencyFile, &w.latency}, {eventsFile, &w.events}} {
+		file, err := os.OpenFile(filepath.Join(w.dir, f.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err != nil {
+			return fmt.Errorf("create %s: %w", f.name, err)
+		}
+		*f.file = file
+	}
+	// The lock lasts as long as this process: readers tell by it whether a
+	// run that says "running" still is.
+	if err := syscall.Flock(int(w.intervals.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("lock %s: %w", intervalsFile, err)
+	}
+	w.hlog = hdr.NewHistogramLogWriter(&w.logged)
+	w.hlog.SetBaseTime(run.StartedAt.UnixMilli())
+	if err := errors.Join(
+		w.hlog.OutputComment("[Logged by plimsoll; values in nanoseconds]"),
+		w.hlog.OutputLogFormatVersion(),
+		w.hlog.OutputStartTime(run.StartedAt.UnixMilli()),
+		w.hlog.OutputBaseTime(run.StartedAt.UnixMilli()),
+		w.hlog.OutputLegend(),
+		w.flushLog(),
+	); err != nil {
+		return fmt.Errorf("write %s: %w", latencyFile, err)
+	}
+	return w.Update(run)
+}
+
+// settle gives the working directory the run's name.
+func (w *Writer) settle(run *Run) error {
+	id := run.ID
+	for n := 2; n < 1000; n++ {
+		final := filepath.Join(w.root, run.ID)
+		if _, err := os.Lstat(final); errors.Is(err, os.ErrNotExist) {
+			if err := os.Rename(w.dir, final); err == nil {
+				w.dir = final
+				return nil
+			}
+		}
+		run.ID = fmt.Sprintf("%s-%d", id, n)
+		if err := w.Update(run); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("create run directory %s: the name is taken", id)
+}
+
+// pointLatest moves the latest link. A file system without links goes without.
+func (w *Writer) pointLatest() {
+	link := filepath.Join(w.root, fmt.Sprintf(".latest-%d", os.Getpid()))
+	if err := os.Symlink(filepath.Base(w.dir), link); err != nil {
+		return
+	}
+	if err := os.Rename(link, filepath.Join(w.root, LatestLink)); err != nil {
+		_ = os.Remove(link)
+	}
+}
+
+// Dir is the run's directory.
+func (w *Writer) Dir() string { return w.dir }
+
+// Update replaces run.json as a whole.
+func (w *Writer) Update(run *Run) error { return Save(w.dir, run) }
+
+// Save replaces the run.json of a run directory as a whole.
+func Save(dir string, run *Run) error {
+	raw, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", runFile, err)
+	}
+	return ReplaceFile(filepath.Join(dir, runFile), append(raw, '\n'))
+}
+
+// ReplaceFile writes a file so that a reader, or a crash, sees the old
+// content or the new and nothing between.
+func ReplaceFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// Interval appends an interval and its histograms. Their tags, start and end
+// times must be set; empty ones are left out.
+func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
+	for _, h := range histograms {
+		if h.TotalCount() == 0 {
+			continue
+		}
+		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
+			return fmt.Errorf("write %s: %w", latencyFile, err)
+		}
+	}
+	if err := w.flushLog(); err != nil {
+		return fmt.Errorf("write %s: %w", latencyFile, err)
+	}
+	return appendLine(w.intervals, intervalsFile, i)
+}
+
+// Event appends an event.
+func (w *Writer) Event(e Event) error { return appendLine(w.events, eventsFile, e) }
+
+// flushLog hands what the histogram log holds to the kernel in one write, so
+// that a kill leaves whole lines.
+func (w *Writer) flushLog() error {
+	_, err := w.latency.Write(w.logged.Bytes())
+	w.logged.Reset()
+	return err
+}
+
+func appendLine(f *os.File, name string, value any) error {
+	line, err := json.Marshal(value)
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// Close writes the final run.json and gives the directory up.
+func (w *Writer) Close(run *Run) error {
+	return errors.Join(w.latency.Sync(), w.intervals.Sync(), w.Update(run), w.release())
+}
+
+func (w *Writer) release() error {
+	var errs []error
+	for _, f := range []*os.File{w.intervals, w.latency, w.events} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Discard removes a run in which nothing was measured.
+func (w *Writer) Discard() {
+	_ = w.release()
+	_ = os.RemoveAll(w.dir)
+	latest := filepath.Join(w.root, LatestLink)
+	if to, err := os.Readlink(latest); err == nil && to == filepath.Base(w.dir) {
+		_ = os.Remove(latest)
+	}
+}
+
+// IsWorkDir reports whether the name is that of a directory that Create had
+// not finished.
+func IsWorkDir(name string) bool { return strings.HasPrefix(name, ".new-") }

@@ -1,0 +1,50 @@
+package system
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// Registry is the set of systems that a program knows. It is filled once and
+// only read afterwards.
+type Registry struct {
+	systems map[string]System
+}
+
+// NewRegistry returns a registry of the systems. It panics when two share a
+// name, which only a mistake in this program can cause.
+func NewRegistry(systems ...System) *Registry {
+	r := &Registry{systems: make(map[string]System, len(systems))}
+	for _, s := range systems {
+		name := s.Describe().Name
+		if _, taken := r.systems[name]; taken {
+			panic("system registered twice: " + name)
+		}
+		r.systems[name] = s
+	}
+	return r
+}
+
+// Names returns the systems' names in alphabetical order.
+func (r *Registry) Names() []string {
+	names := make([]string, 0, len(r.systems))
+	for name := range r.systems {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Get returns the system of that name; the error names the nearest one.
+func (r *Registry) Get(name string) (System, error) {
+	if s, ok := r.systems[name]; ok {
+		return s, nil
+	}
+	if near := strict.Nearest(name, r.Names()); near != "" {
+		return nil, fmt.Errorf("unknown system %q: did you mean %q?", name, near)
+	}
+	return nil, fmt.Errorf("unknown system %q: the systems are %s", name, strings.Join(r.Names(), ", "))
+}

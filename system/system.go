@@ -1,0 +1,217 @@
+package system
+
+import (
+	"context"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// System is one kind of messaging system. Its methods may be called from any
+// goroutine.
+type System interface {
+	Describe() Description
+	// Connect reaches the cluster at the given options' endpoints. An
+	// endpoint that does not answer is an error within ten seconds.
+	Connect(ctx context.Context, o Options) (Cluster, error)
+}
+
+// Description is what a system says of itself before anything is connected.
+type Description struct {
+	Name    string // as written in a target
+	Summary string // one sentence
+	Client  string // the client library and its version
+	// Terms maps plimsoll's words (topic, partition, subscription, …) to the
+	// system's own.
+	Terms    []Term
+	Levels   map[workload.Level]Guarantee
+	Delivery []workload.Delivery
+	Settings []Setting
+}
+
+// Term is one of plimsoll's words and what it is on a system.
+type Term struct{ Word, Means string }
+
+// Guarantee says how a system gives a durability level, or why it cannot.
+type Guarantee struct {
+	How     string // settings that make it, in the system's words
+	Refusal string // not empty: the level cannot be had, and why
+}
+
+// Options is what Connect needs to know.
+type Options struct {
+	Endpoints   []string
+	Credentials Credentials
+	Settings    Settings
+	Durability  workload.Level
+	Seed        uint64
+}
+
+// Credentials are secrets. They are never written to a result or a log.
+type Credentials struct {
+	User, Password string
+	// AdminUser and AdminPassword open what only an operator may read, such
+	// as a server's own configuration. Empty: the same as User and Password.
+	AdminUser, AdminPassword string
+}
+
+// Cluster is a connection to a running system.
+type Cluster interface {
+	// CreateTopic makes a topic at the asked durability level and returns
+	// when every partition can be written to. A topic of that name that
+	// exists already is an error.
+	CreateTopic(ctx context.Context, t Topic) error
+	OpenProducer(ctx context.Context, p ProducerOptions) (Producer, error)
+	// OpenConsumer returns when the subscription is in place: a message sent
+	// afterwards reaches it.
+	OpenConsumer(ctx context.Context, c ConsumerOptions) (Consumer, error)
+	// Close ends everything that the cluster opened.
+	Close(ctx context.Context) error
+}
+
+// Topic is a topic to create.
+type Topic struct {
+	Name       string
+	Partitions int
+}
+
+// ProducerOptions says which producer to open.
+type ProducerOptions struct {
+	Topic      Topic
+	Index      int // of this producer among those of the topic
+	InFlight   int // most messages handed over and not answered at one time
+	MessageMax int // largest payload in bytes
+}
+
+// Producer sends messages to one topic.
+type Producer interface {
+	// Send hands one message to the client library and returns without
+	// waiting for the answer. It is called from one goroutine at a time.
+	// m.Done is called exactly once for every Send, also when Send fails, the
+	// connection is lost or the producer is closed. Send may block when the
+	// client library's buffer is full.
+	Send(m *Message)
+	// Close waits, within ctx, for the answers still under way, then calls
+	// Done with an error on the messages that got none.
+	Close(ctx context.Context) error
+}
+
+// ConsumerOptions says which consumer to open.
+type ConsumerOptions struct {
+	Topic        Topic
+	Subscription string
+	Index        int // of this consumer among those of the subscription
+	Of           int // number of consumers sharing the subscription
+	Delivery     workload.Delivery
+	// Receive is called for each message, by one goroutine at a time. The
+	// payload is valid until it returns. At least once: the message is
+	// acknowledged after Receive returns; at most once: before it is called.
+	Receive func(payload []byte)
+	// Failed is told of an error that the consumer cannot recover from. It
+	// may be called from any goroutine.
+	Failed func(err error)
+}
+
+// Consumer receives from one subscription until it is closed.
+type Consumer interface {
+	// Close stops receiving. When it has returned, Receive is not called
+	// again; what was not acknowledged goes to another consumer of the
+	// subscription, now or when one opens.
+	Close(ctx context.Context) error
+}
+
+// Message is one message to send. It belongs to whoever sends it until Send,
+// to the system until Done, and must not be touched by the system afterwards.
+type Message struct {
+	Partition int32  // index of the partition it must go to
+	Key       []byte // nil: none
+	Payload   []byte
+	complete  Completer
+}
+
+// Completer is told what became of a message.
+type Completer interface {
+	// Complete is called once per Send: err is nil when the system has
+	// acknowledged the message at the asked level.
+	Complete(err error)
+}
+
+// Bind sets who is told what becomes of the message. It is called once,
+// before the first Send.
+func (m *Message) Bind(c Completer) { m.complete = c }
+
+// Done ends the message: err is nil when the system has acknowledged it, and
+// says why otherwise. It does not block and may be called from any goroutine.
+func (m *Message) Done(err error) { m.complete.Complete(err) }
+
+// DurabilityReader is a Cluster that can read its durability back from the
+// live servers.
+type DurabilityReader interface {
+	// ReadDurability says what the servers report for the topics. An error
+	// means that the servers contradict the asked level, or could not be
+	// asked; it names both values.
+	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
+}
+
+// Evidence is what was read back from the servers.
+type Evidence struct {
+	Level workload.Level // the level that the facts amount to
+	Facts []Fact
+}
+
+// Fact is one value that one part of a live cluster reported.
+type Fact struct {
+	Where  string // the node, topic or stream asked
+	Name   string // in the system's own words
+	Value  string
+	Source string // how it was read
+}
+
+// VersionReader is a Cluster that can tell its servers' versions.
+type VersionReader interface {
+	// ServerVersions returns a line for each server, such as "n1 2.15.2".
+	ServerVersions(ctx context.Context) ([]string, error)
+}
+
+// TopicDeleter is a Cluster that can delete topics.
+type TopicDeleter interface {
+	DeleteTopic(ctx context.Context, t Topic) error
+}
+
+// Embedded is a System that lives inside this process and needs neither
+// endpoints nor a testbed.
+type Embedded interface {
+	Embedded()
+}
+
+// Provisioner is a System that can be started on this machine.
+type Provisioner interface {
+	// Provision starts a cluster and returns when it can be connected to. On
+	// an error nothing is left behind.
+	Provision(ctx context.Context, p Provision) (Provisioned, error)
+}
+
+// Provision says what cluster to start.
+type Provision struct {
+	Nodes      int
+	DataDir    string // an empty directory of the caller's; the cluster keeps its data here
+	LogDir     string // where each node's log goes
+	Durability workload.Level
+	Settings   Settings
+}
+
+// Provisioned is a cluster that runs on this machine.
+type Provisioned interface {
+	Endpoints() []string
+	Credentials() Credentials
+	Nodes() []Node
+	// Stop ends every node. The data directory is the caller's to delete.
+	Stop(ctx context.Context) error
+}
+
+// Node is one server of a provisioned cluster.
+type Node struct {
+	Name    string
+	Address string
+	PID     int // this process's own when the node is embedded
+	Log     string
+}

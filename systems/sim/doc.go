@@ -1,0 +1,14 @@
+// Package sim is a messaging system whose truth is known: how long it takes,
+// how much it carries, what it loses, doubles, swaps and refuses are set in
+// its target, from a seed. plimsoll is tested and calibrated against it. It is
+// not a stand-in for a broker and stores nothing.
+//
+// Its words: a topic is a topic, a partition a queue of arrivals, a
+// subscription a list of consumers. A message arrives, waits for its turn when
+// there is a capacity, is acknowledged after its service time, and is
+// delivered after the delivery delay to every subscription. A partition
+// belongs to one consumer of a subscription.
+//
+// One goroutine, the line, does what is due when it is due: it answers and it
+// delivers. Consumers are called on it, so a slow consumer slows the line.
+package sim
