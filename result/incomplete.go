@@ -1,7 +1,5 @@
 package result
 
-import "fmt"
-
 // markIncomplete turns a run whose process ended without a word into one that
 // can be reported: its summary is made anew from what had reached the disk.
 func (s *Saved) markIncomplete() {
@@ -20,10 +18,6 @@ func (s *Saved) markIncomplete() {
 		}
 	}
 	s.summarizeFromIntervals()
-	r.Warnings = append(r.Warnings, Warning{
-		Code:     "incomplete",
-		Sentence: fmt.Sprintf("this run did not finish: the figures cover the %d intervals that were saved, and no message was accounted for", len(s.Intervals)),
-	})
 }
 
 // summarizeFromIntervals fills the summary from the saved intervals of the
@@ -58,6 +52,9 @@ func (s *Saved) summarizeFromIntervals() {
 		r.Summary.AchievedRate = float64(acked) / seconds
 		r.Summary.ReceivedRate = float64(received) / seconds / float64(max(r.Load.Subscriptions, 1))
 		r.Summary.BytesPerS = r.Summary.AchievedRate * float64(r.Load.MessageBytes)
+	}
+	if own := s.Total(OwnLag); own != nil {
+		r.Summary.Generator.OwnLagP99Ns = own.ValueAtPercentile(99)
 	}
 	for _, name := range AllSeries {
 		r.Summary.Latency = append(r.Summary.Latency, Summarize(name, s.Total(name), clamped[name], negative[name]))

@@ -1,0 +1,47 @@
+# The two commands that a newcomer needs are `make run` and `make test`.
+
+GO      ?= go
+BIN     := bin/plimsoll
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOL    := $(GO) tool -modfile=tools/go.mod
+# The race detector needs a C compiler; nothing else does.
+RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+
+.PHONY: help run build test lint bench fuzz golden interop clean
+
+help: ## Say what the targets do.
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build, then measure a replicated NATS JetStream cluster for about 20 seconds.
+	./$(BIN) run
+
+build: ## Build bin/plimsoll.
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
+
+test: ## Run every test, with the race detector where there is a C compiler.
+	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
+	$(GO) vet ./...
+	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -timeout 20m ./...
+
+lint: ## Run the linters pinned in tools/go.mod.
+	$(GO) mod tidy -diff
+	$(TOOL) golangci-lint run ./...
+
+bench: ## Run the benchmarks that BENCHMARKS.md quotes.
+	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./internal/clock
+
+fuzz: ## Fuzz every parser for a minute each.
+	@for target in $$(grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | awk '{print $$2}' | sort -u); do \
+		dir=$$(dirname $$(grep -rl --include='*_test.go' "func $$target(" . | head -1)); \
+		$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$dir || exit 1; \
+	done
+
+golden: ## Write the golden files anew; look at the difference before you commit it.
+	$(GO) test ./internal/report ./internal/strict ./workload ./target ./cmd/plimsoll -update
+
+interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
+	$(GO) test -run Java ./result -update
+
+clean: ## Remove what was built; runs are yours to remove.
+	rm -rf bin

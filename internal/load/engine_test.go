@@ -1,0 +1,159 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hostile is a system that answers as its script says: at once, late, with an
+// error, twice, never, or only after a Send that blocks.
+type hostile struct {
+	null
+	script []string
+	sync.Mutex
+	sends   int
+	pending sync.WaitGroup
+}
+
+func (h *hostile) OpenProducer(context.Context, system.ProducerOptions) (system.Producer, error) {
+	return h, nil
+}
+
+func (h *hostile) OpenConsumer(context.Context, system.ConsumerOptions) (system.Consumer, error) {
+	return h, nil
+}
+
+func (h *hostile) Send(m *system.Message) {
+	h.Lock()
+	act := h.script[h.sends%len(h.script)]
+	h.sends++
+	h.Unlock()
+	switch act {
+	case "now":
+		m.Done(nil)
+	case "late":
+		h.pending.Go(func() {
+			time.Sleep(7 * time.Millisecond)
+			m.Done(nil)
+		})
+	case "error":
+		m.Done(errors.New("no"))
+	case "block":
+		time.Sleep(3 * time.Millisecond)
+		m.Done(nil)
+	case "never":
+	}
+}
+
+// Whatever the system does and whenever the run is stopped, every scheduled
+// message ends in exactly one counter.
+func TestEveryMessageEndsInOneCounter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		acts := []string{"now", "late", "error", "block", "never"}
+		h := &hostile{script: rapid.SliceOfN(rapid.SampledFrom(acts), 1, 8).Draw(rt, "script")}
+		producers := rapid.IntRange(1, 3).Draw(rt, "producers")
+		w := benchWorkload(float64(rapid.IntRange(10, 3000).Draw(rt, "rate")), 300*time.Millisecond, producers)
+		w.Warmup = time.Duration(rapid.IntRange(0, 200).Draw(rt, "warmup ms")) * time.Millisecond
+		w.MaxInFlight = rapid.IntRange(1, 20).Draw(rt, "in flight")
+		w.Message.Size = 64
+		stopAfter := time.Duration(rapid.IntRange(1, 700).Draw(rt, "stop ms")) * time.Millisecond
+		synctest.Test(t, func(t *testing.T) { runHostile(t, h, w, stopAfter) })
+	})
+}
+
+func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.Duration) {
+	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
+	if err := e.Open(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	start := clock.Now()
+	e.Start(start)
+	e.Halt(start + int64(w.Warmup+w.Duration+50*time.Millisecond))
+	time.Sleep(stopAfter)
+	stopped := clock.Now()
+	e.Halt(stopped)
+	<-e.Sent()
+	h.pending.Wait()
+	f := e.Figures()
+	due := e.DueBy(min(stopped, start+int64(w.Warmup+w.Duration)))
+	for p := range due {
+		unknown := f.Handed[p] - f.Acked[p] - f.Failed[p]
+		if sum := f.Acked[p] + f.Failed[p] + unknown + f.Unsent[p]; sum != due[p] {
+			t.Errorf("phase %d: acked %d + failed %d + unknown %d + unsent %d = %d, due %d",
+				p, f.Acked[p], f.Failed[p], unknown, f.Unsent[p], sum, due[p])
+		}
+	}
+	if f.InFlight > int64(w.MaxInFlight*w.Producers) {
+		t.Errorf("%d in flight, the bound is %d x %d", f.InFlight, w.MaxInFlight, w.Producers)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// An answer that a system gives twice must not be counted twice.
+func TestSecondAnswerIsCountedApart(t *testing.T) {
+	w := benchWorkload(1000, time.Second, 1)
+	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
+	if err := e.Open(t.Context(), null{}); err != nil {
+		t.Fatal(err)
+	}
+	p := e.producers[0]
+	f := p.fresh()
+	p.prepare(f, 0, 0, clock.Now(), 1)
+	p.send(f, clock.Now())
+	f.Done(nil)
+	if got := e.Figures(); got.Acked[1] != 1 || got.AnsweredTwice != 1 {
+		t.Errorf("acked %d, answered twice %d", got.Acked[1], got.AnsweredTwice)
+	}
+}
+
+// The pool under answers from many goroutines: no message is handed out twice
+// and the bound holds.
+func TestPoolUnderConcurrentAnswers(t *testing.T) {
+	const bound, rounds = 8, 20_000
+	alarm := clock.Precise().NewAlarm()
+	defer alarm.Close()
+	p := &pool{bound: bound, alarm: alarm, fresh: func() *flight { return &flight{} }}
+	out := make(chan *flight, bound)
+	var answers sync.WaitGroup
+	for range 4 {
+		answers.Go(func() {
+			for f := range out {
+				if !f.open.CompareAndSwap(true, false) {
+					t.Error("a message was out twice")
+				}
+				p.put(f)
+			}
+		})
+	}
+	for range rounds {
+		f := p.take()
+		for f == nil {
+			p.waitForAnswer(clock.Never)
+			f = p.take()
+		}
+		if !f.open.CompareAndSwap(false, true) {
+			t.Fatal("an idle message is out")
+		}
+		out <- f
+	}
+	close(out)
+	answers.Wait()
+	if p.made > bound {
+		t.Errorf("%d messages were made, the bound is %d", p.made, bound)
+	}
+}

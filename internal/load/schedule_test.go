@@ -1,0 +1,133 @@
+package load
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func drawLoad(t *rapid.T) (workload.Load, time.Duration) {
+	l := workload.Load{Arrivals: rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(t, "arrivals")}
+	for range rapid.IntRange(1, 4).Draw(t, "segments") {
+		l.Segments = append(l.Segments, workload.Segment{
+			From: rapid.Float64Range(1, 5000).Draw(t, "from"), To: rapid.Float64Range(1, 5000).Draw(t, "to"),
+			For: time.Duration(rapid.Int64Range(1e6, 1e9).Draw(t, "for")),
+		})
+	}
+	return l, time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "warmup"))
+}
+
+func walk(c *Cursor) (seqs, dues []int64) {
+	for seq, due, ok := c.Next(); ok; seq, due, ok = c.Next() {
+		seqs, dues = append(seqs, seq), append(dues, due)
+	}
+	return seqs, dues
+}
+
+// Any division of the work must add up to the same schedule.
+func TestAnySplitIsTheSameSchedule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, warmup := drawLoad(t)
+		s := NewSchedule(l, warmup, rapid.Uint64().Draw(t, "seed"))
+		_, whole := walk(s.Cursor(0, 1))
+		n := rapid.Int64Range(1, 9).Draw(t, "split")
+		got := 0
+		for first := range n {
+			seqs, dues := walk(s.Cursor(first, n))
+			for i := range seqs {
+				if want := first + int64(i)*n; seqs[i] != want {
+					t.Fatalf("walk %d of %d visits %d, want %d", first, n, seqs[i], want)
+				}
+				if dues[i] != whole[seqs[i]] {
+					t.Fatalf("message %d is due at %d in a split of %d, at %d in the whole", seqs[i], dues[i], n, whole[seqs[i]])
+				}
+			}
+			got += len(seqs)
+		}
+		if got != len(whole) {
+			t.Fatalf("a split of %d has %d messages, the whole %d", n, got, len(whole))
+		}
+	})
+}
+
+func TestDueTimesRiseAndStayInside(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, warmup := drawLoad(t)
+		s := NewSchedule(l, warmup, rapid.Uint64().Draw(t, "seed"))
+		_, dues := walk(s.Cursor(0, 1))
+		for i, due := range dues {
+			if due < 0 || due >= s.EndNs() {
+				t.Fatalf("message %d is due at %d of %d ns", i, due, s.EndNs())
+			}
+			if i > 0 && due < dues[i-1] {
+				t.Fatalf("message %d is due at %d, the one before at %d", i, due, dues[i-1])
+			}
+		}
+	})
+}
+
+// The curve's integral is the number of messages, at every moment.
+func TestConstantArrivalsFollowTheCurve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, _ := drawLoad(t)
+		l.Arrivals = workload.ArrivalsConstant
+		_, dues := walk(NewSchedule(l, 0, 1).Cursor(0, 1))
+		for i, due := range dues {
+			if n := integral(l, float64(due)); math.Abs(n-float64(i)) > 1e-3+float64(i)*1e-9 {
+				t.Fatalf("message %d is due when the curve has brought %v", i, n)
+			}
+		}
+		if want := integral(l, math.Inf(1)); math.Abs(float64(len(dues))-want) > 1 {
+			t.Fatalf("%d messages, the curve brings %v", len(dues), want)
+		}
+	})
+}
+
+// integral is the number of messages that a curve brings in ns, slowly.
+func integral(l workload.Load, ns float64) float64 {
+	n := 0.0
+	for _, s := range l.Segments {
+		t := min(ns, float64(s.For))
+		n += (s.From + (s.To-s.From)*t/float64(s.For)/2) * t / 1e9
+		if ns -= t; ns <= 0 {
+			break
+		}
+	}
+	return n
+}
+
+func TestPoissonGapsAreExponential(t *testing.T) {
+	const rate, n = 10_000.0, 200_000
+	l := workload.Load{Arrivals: workload.ArrivalsPoisson, Segments: []workload.Segment{{From: rate, To: rate, For: n / 10_000 * time.Second}}}
+	_, dues := walk(NewSchedule(l, 0, 7).Cursor(0, 1))
+	mean, beyond := 0.0, 0
+	for i := 1; i < len(dues); i++ {
+		gap := float64(dues[i] - dues[i-1])
+		mean += gap / float64(len(dues)-1)
+		if gap > 3e9/rate {
+			beyond++
+		}
+	}
+	if math.Abs(mean*rate/1e9-1) > 0.01 {
+		t.Errorf("mean gap is %v ns, want %v", mean, 1e9/rate)
+	}
+	if share := float64(beyond) / float64(len(dues)); math.Abs(share-math.Exp(-3)) > 0.002 {
+		t.Errorf("%v of the gaps are beyond three means, want %v", share, math.Exp(-3))
+	}
+}
+
+func TestWarmupRunsAtTheOpeningRate(t *testing.T) {
+	l := workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 100, To: 300, For: time.Second}}}
+	s := NewSchedule(l, 2*time.Second, 1)
+	seqs, dues := walk(s.Cursor(0, 1))
+	if len(seqs) != 400 {
+		t.Errorf("%d messages, want 2 s x 100 + 1 s x 200", len(seqs))
+	}
+	if dues[199] >= s.WarmupNs() || dues[200] != s.WarmupNs() {
+		t.Errorf("messages 199 and 200 are due at %d and %d, the window begins at %d", dues[199], dues[200], s.WarmupNs())
+	}
+}

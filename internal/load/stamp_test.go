@@ -1,0 +1,147 @@
+package load
+
+import (
+	"bytes"
+	"compress/flate"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestStampRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := stamp{
+			run: rapid.Uint32().Draw(t, "run"), lane: rapid.Uint32().Draw(t, "lane"),
+			seq: rapid.Int64Range(0, 1<<62).Draw(t, "seq"), dueNs: rapid.Int64().Draw(t, "due"),
+		}
+		var b [workload.StampBytes]byte
+		want.put(b[:])
+		if got, state := readStamp(b[:], want.run); state != stampGood || got != want {
+			t.Fatalf("read %+v (%d), put %+v", got, state, want)
+		}
+		if _, state := readStamp(b[:], want.run+1); state != stampForeign {
+			t.Fatalf("a message of another run reads as %d", state)
+		}
+		at := rapid.IntRange(4, len(b)-1).Draw(t, "damaged byte")
+		b[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "damage"))
+		if _, state := readStamp(b[:], want.run); state == stampGood {
+			t.Fatalf("damage at byte %d goes unseen", at)
+		}
+	})
+}
+
+func TestStrangersAreForeign(t *testing.T) {
+	for _, b := range [][]byte{nil, []byte("hello"), make([]byte, 1024)} {
+		if _, state := readStamp(b, 1); state != stampForeign {
+			t.Errorf("%q reads as %d", b[:min(len(b), 8)], state)
+		}
+	}
+}
+
+func TestPayloadIsAFunctionOfItsSequence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPayload(workload.Message{
+			Size:           int64(rapid.IntRange(workload.StampBytes, 3000).Draw(t, "size")),
+			Incompressible: rapid.Float64Range(0, 1).Draw(t, "incompressible"),
+		}, rapid.Uint64().Draw(t, "seed"))
+		lane, seq := rapid.Uint32().Draw(t, "lane"), rapid.Int64Range(0, 1<<40).Draw(t, "seq")
+		b, again := make([]byte, p.size), make([]byte, p.size)
+		p.fill(b, lane, seq)
+		p.fill(again, lane, seq)
+		if !bytes.Equal(b, again) || !p.intact(b, lane, seq) {
+			t.Fatal("filled twice, it differs")
+		}
+		if p.size == workload.StampBytes {
+			return
+		}
+		if p.intact(b[:p.size-1], lane, seq) {
+			t.Fatal("a truncated payload passes for intact")
+		}
+		damaged := slices.Clone(b)
+		damaged[rapid.IntRange(workload.StampBytes, p.size-1).Draw(t, "damaged byte")] ^= 1
+		if p.intact(damaged, lane, seq) {
+			t.Fatal("a damaged payload passes for intact")
+		}
+	})
+}
+
+// The incompressible share must be what a codec finds, over a batch of
+// messages as a client compresses them.
+func TestIncompressibleShareIsReal(t *testing.T) {
+	for _, share := range []float64{0, 0.25, 0.5, 1} {
+		p := newPayload(workload.Message{Size: 1024, Incompressible: share}, 1)
+		var packed bytes.Buffer
+		w, err := flate.NewWriter(&packed, flate.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n = 1000
+		for i := range int64(n) {
+			b := make([]byte, p.size)
+			stamp{seq: i}.put(b)
+			p.fill(b, 0, i)
+			_, _ = w.Write(b)
+		}
+		_ = w.Close()
+		got := float64(packed.Len()) / (n * 1024)
+		if got < share*0.96 || got > share+0.04 {
+			t.Errorf("share %v compresses to %v", share, got)
+		}
+	}
+}
+
+func TestKeysArePure(t *testing.T) {
+	for _, kind := range []workload.KeyKind{workload.KeysNone, workload.KeysRoundRobin, workload.KeysRandom, workload.KeysZipf} {
+		t.Run(string(kind), func(t *testing.T) {
+			k := workload.Keys{Kind: kind, Count: 50, Exponent: 1.2}
+			one, two := newChooser(k, 7, 3), newChooser(k, 7, 3)
+			counts, partitionOf := map[string]int{}, map[string]int32{}
+			const n = 20_000
+			for seq := int64(n - 1); seq >= 0; seq-- {
+				two.choose(make([]byte, keyBytes), seq, seq)
+			}
+			for seq := range int64(n) {
+				a, pa := one.choose(make([]byte, keyBytes), seq, seq)
+				b, pb := two.choose(make([]byte, keyBytes), seq, seq)
+				if !bytes.Equal(a, b) || pa != pb {
+					t.Fatalf("message %d: key %q or %q, partition %d or %d", seq, a, b, pa, pb)
+				}
+				if was, seen := partitionOf[string(a)]; kind != workload.KeysNone && seen && was != pa {
+					t.Fatalf("key %q goes to partitions %d and %d", a, was, pa)
+				}
+				partitionOf[string(a)] = pa
+				counts[string(a)]++
+			}
+			checkSpread(t, kind, counts, n)
+		})
+	}
+}
+
+func checkSpread(t *testing.T, kind workload.KeyKind, counts map[string]int, n int) {
+	t.Helper()
+	most := 0
+	for _, c := range counts {
+		most = max(most, c)
+	}
+	switch kind {
+	case workload.KeysNone:
+		if len(counts) != 1 {
+			t.Errorf("unkeyed messages have %d keys", len(counts))
+		}
+	case workload.KeysRoundRobin:
+		if len(counts) != 50 || most != n/50 {
+			t.Errorf("%d keys, the most frequent %d times", len(counts), most)
+		}
+	case workload.KeysRandom:
+		if len(counts) != 50 || most > n/50*5/4 {
+			t.Errorf("%d keys, the most frequent %d times", len(counts), most)
+		}
+	case workload.KeysZipf:
+		if most < n/5 {
+			t.Errorf("the most frequent key has %d of %d messages: not skewed", most, n)
+		}
+	}
+}

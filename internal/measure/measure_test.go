@@ -1,0 +1,164 @@
+package measure
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The bitmap against a plain set.
+func TestBitmapIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b bitmap
+		var pool pagePool
+		model := map[int64]bool{}
+		for range rapid.IntRange(0, 300).Draw(t, "operations") {
+			from := rapid.Int64Range(0, 3*pageBits).Draw(t, "from")
+			for seq := from; seq < from+rapid.Int64Range(1, 2000).Draw(t, "run"); seq++ {
+				if fresh := b.set(seq, &pool); fresh == model[seq] {
+					t.Fatalf("set(%d) says new: %v", seq, fresh)
+				}
+				model[seq] = true
+			}
+		}
+		if b.count() != int64(len(model)) {
+			t.Fatalf("count %d, want %d", b.count(), len(model))
+		}
+		for seq := range b.length() {
+			if has := b.word(seq/64)>>(seq%64)&1 == 1; has != model[seq] {
+				t.Fatalf("%d in the bitmap: %v", seq, has)
+			}
+		}
+	})
+}
+
+// A stream without gaps must not cost memory by its length.
+func TestFullPagesAreGivenBack(t *testing.T) {
+	var b bitmap
+	var pool pagePool
+	for seq := range int64(1_000_000) {
+		b.set(seq, &pool)
+	}
+	if pool.created > 2 {
+		t.Errorf("%d pages were made for a stream in order", pool.created)
+	}
+	if b.bytes() > 5000 {
+		t.Errorf("a million messages in order take %d bytes", b.bytes())
+	}
+}
+
+// The account of one lane and any number of consumers, against counting.
+func TestAccountCountsExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 3000).Draw(t, "messages")
+		consumers := rapid.IntRange(1, 3).Draw(t, "consumers")
+		sent := NewSent(1)
+		var arrived []*Arrived
+		for range consumers {
+			arrived = append(arrived, NewArrived(1))
+		}
+		var want result.SubscriptionLedger
+		for seq := range int64(n) {
+			acked := rapid.IntRange(0, 20).Draw(t, "acked") > 0
+			copies := rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 0, 2, 3}).Draw(t, "copies")
+			if acked {
+				sent.Acked(0, seq)
+				want.Acked++
+			}
+			for range copies {
+				arrived[rapid.IntRange(0, consumers-1).Draw(t, "consumer")].Received(0, seq)
+			}
+			switch {
+			case copies == 0 && acked:
+				want.Lost++
+			case copies > 0:
+				want.Received++
+				want.Duplicate += int64(copies - 1)
+				if !acked {
+					want.Unacked++
+				}
+			}
+		}
+		var got result.SubscriptionLedger
+		Account(&got, []*Sent{sent}, arrived, func(int) LaneName { return LaneName{} })
+		got.LostRanges = nil
+		if got.Acked != want.Acked || got.Received != want.Received || got.Lost != want.Lost ||
+			got.Duplicate != want.Duplicate || got.Unacked != want.Unacked || got.Reordered != 0 {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestLostRangesAreJoinedAndBounded(t *testing.T) {
+	sent := NewSent(1)
+	got := NewArrived(1)
+	for seq := range int64(1000) {
+		sent.Acked(0, seq)
+		if seq%10 >= 3 {
+			got.Received(0, seq)
+		}
+	}
+	var l result.SubscriptionLedger
+	Account(&l, []*Sent{sent}, []*Arrived{got}, func(int) LaneName { return LaneName{Topic: "t"} })
+	if l.Lost != 300 || len(l.LostRanges) != maxLostRanges {
+		t.Errorf("lost %d in %d ranges", l.Lost, len(l.LostRanges))
+	}
+	if r := l.LostRanges[1]; r.First != 10 || r.Last != 12 {
+		t.Errorf("second range is %+v", r)
+	}
+}
+
+func TestReorderedIsWhatCameAfterALaterOne(t *testing.T) {
+	a := NewArrived(2)
+	for _, seq := range []int64{0, 2, 1, 3, 3, 6, 5, 4} {
+		a.Received(0, seq)
+	}
+	a.Received(1, 9) // another lane is another order
+	a.Received(0, 7)
+	if a.reordered != 3 || a.duplicate != 1 {
+		t.Errorf("reordered %d, duplicate %d", a.reordered, a.duplicate)
+	}
+}
+
+func TestRecorderClampsAndCounts(t *testing.T) {
+	r := NewRecorder(result.Publish, result.Send)
+	r.Lock()
+	r.Add(0, Measured, -5)
+	r.Add(0, Measured, 2*result.HistogramMaxNs)
+	r.Add(0, Warmup, 1000)
+	r.Add(1, Measured, 2000)
+	r.Unlock()
+	into := NewCells(result.Send, result.Publish)
+	spare := r.Collect(into, NewCells(result.Publish, result.Send))
+	c := into.Of(result.Publish, Measured)
+	if c.Negative != 1 || c.Clamped != 1 || c.Histogram.TotalCount() != 2 {
+		t.Errorf("negative %d, clamped %d, count %d", c.Negative, c.Clamped, c.Histogram.TotalCount())
+	}
+	if n := into.Of(result.Send, Measured).Histogram.TotalCount(); n != 1 {
+		t.Errorf("send has %d", n)
+	}
+	if n := spare.Of(result.Publish, Measured).Histogram.TotalCount(); n != 0 {
+		t.Errorf("the spare holds %d", n)
+	}
+	if into.Of(result.Lag, Measured) != nil {
+		t.Error("cells of a series that is not held")
+	}
+}
+
+func TestRecordingAllocatesNothing(t *testing.T) {
+	r := NewRecorder(result.Publish)
+	a := NewArrived(1)
+	seq := int64(0)
+	got := testing.AllocsPerRun(100_000, func() {
+		r.Lock()
+		r.Add(0, Measured, seq)
+		a.Received(0, seq)
+		r.Unlock()
+		seq++
+	})
+	if got != 0 {
+		t.Errorf("%v allocations a message", got)
+	}
+}

@@ -1,0 +1,186 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The bounds of the verdicts.
+const (
+	// ownLagBoundNs is the schedule lag that the generator may cause itself in
+	// 99 of 100 messages. Beyond it, or beyond a tenth of the publish median
+	// where that is more, the figures are the generator's.
+	ownLagBoundNs = 2_000_000
+	// cpuBound is the share of all cores from which on a process that shares
+	// nothing with the servers is itself the limit.
+	cpuBound = 0.9
+	// achievedBound is the share of the offered rate that must be reached.
+	achievedBound = 0.99
+	// littleBound is by how much the sampled number in flight may miss rate x
+	// latency; below littleFewest in flight on average the samples are too few
+	// to tell.
+	littleBound  = 0.10
+	littleFewest = 0.5
+)
+
+// Judge fills the verdicts of a run and the warnings that follow from its
+// figures, in place of those that it had.
+func Judge(r *result.Run) {
+	r.Verdicts = []result.Verdict{
+		generator(r), rate(r), loss(r), order(r), failures(r), durability(r), littlesLaw(r),
+	}
+	r.Summary.Generator.Limited = r.Verdicts[0].Outcome == result.Broken
+	r.Warnings = warnings(r)
+}
+
+// Believable reports whether every verdict that a run's figures stand on
+// holds: the generator kept up, and the numbers agree with one another.
+func Believable(r *result.Run) bool {
+	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
+		return v.Outcome == result.Broken && (v.Name == Generator || v.Name == LittlesLaw)
+	})
+}
+
+// Sound reports whether the system did what it was asked: nothing lost,
+// nothing refused, durability as asked.
+func Sound(r *result.Run) bool {
+	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
+		return v.Outcome == result.Broken && (v.Name == Loss || v.Name == Durability)
+	})
+}
+
+// The names of the verdicts.
+const (
+	Generator  = "generator"
+	Rate       = "rate"
+	Loss       = "loss"
+	Order      = "order"
+	Failures   = "failures"
+	Durability = "durability"
+	LittlesLaw = "littles_law"
+)
+
+func say(name, outcome, format string, args ...any) result.Verdict {
+	return result.Verdict{Name: name, Outcome: outcome, Sentence: fmt.Sprintf(format, args...)}
+}
+
+// generator asks whether plimsoll itself was the limit.
+func generator(r *result.Run) result.Verdict {
+	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
+	if lag.Count == 0 {
+		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
+	}
+	bound := int64(ownLagBoundNs)
+	if median, ok := r.Summary.Series(result.Publish).At(50); ok {
+		bound = max(bound, median/10)
+	}
+	if g.OwnLagP99Ns > bound {
+		return say(Generator, result.Broken,
+			"the load generator was the limit: of 100 messages it handed one over more than %s late by its own fault (bound %s)",
+			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+	}
+	if g.CPUShare > cpuBound && !r.System.SharesHost {
+		return say(Generator, result.Broken, "the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
+	}
+	return say(Generator, result.Holds, "the load generator kept up: own lag p99 %s, bound %s",
+		quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+}
+
+// rate asks whether the system kept up with what was offered.
+func rate(r *result.Run) result.Verdict {
+	s := r.Summary
+	if s.OfferedRate == 0 {
+		return say(Rate, result.Unknown, "nothing was offered in the measured window")
+	}
+	share := s.AchievedRate / s.OfferedRate
+	if share < achievedBound {
+		return say(Rate, result.Broken, "%s was offered and %s acknowledged in time (%.1f%%)",
+			quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate), share*100)
+	}
+	return say(Rate, result.Holds, "%s was offered and %s acknowledged", quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
+}
+
+// ledger adds the subscriptions' accounts up.
+func ledger(r *result.Run) (total result.SubscriptionLedger) {
+	for _, l := range r.Ledger.Subscriptions {
+		total.Lost += l.Lost
+		total.Duplicate += l.Duplicate
+		total.Reordered += l.Reordered
+		total.Corrupt += l.Corrupt
+		total.Foreign += l.Foreign
+		total.Acked += l.Acked
+	}
+	return total
+}
+
+// loss asks whether every acknowledged message arrived, undamaged.
+func loss(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Loss, result.Unknown, "the run did not get to its account")
+	}
+	if len(r.Ledger.Subscriptions) == 0 {
+		return say(Loss, result.Unknown, "nobody subscribed, so nothing could be lost or found")
+	}
+	l := ledger(r)
+	switch {
+	case l.Corrupt > 0:
+		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
+	case l.Lost == 0:
+		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
+	case r.State == result.Interrupted || r.State == result.Failed:
+		return say(Loss, result.Unknown, "%s acknowledged messages had not arrived when the run was cut short", quantity.Count(l.Lost))
+	case r.Load.Delivery == "at_most_once":
+		return say(Loss, result.Broken, "%s acknowledged messages never arrived, which at_most_once delivery allows", quantity.Count(l.Lost))
+	}
+	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain", quantity.Count(l.Lost))
+}
+
+// order asks whether messages came once and in order.
+func order(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Order, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	if l.Reordered > 0 || l.Duplicate > 0 {
+		return say(Order, result.Broken, "%s messages came out of order and %s more than once",
+			quantity.Count(l.Reordered), quantity.Count(l.Duplicate))
+	}
+	return say(Order, result.Holds, "every message came once and in the order of its lane")
+}
+
+// failures asks whether the system refused or left anything unanswered.
+func failures(r *result.Run) result.Verdict {
+	c := r.Counters
+	if c.Failed+c.Unknown+c.Unsent == 0 {
+		return say(Failures, result.Holds, "every message was sent and acknowledged")
+	}
+	return say(Failures, result.Broken, "%s messages were refused, %s never answered, %s due and never sent",
+		quantity.Count(c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
+}
+
+func durability(r *result.Run) result.Verdict {
+	d := r.Durability
+	switch {
+	case d.Level == 0:
+		return say(Durability, result.Unknown, "level %d was set and could not be read back", d.Asked)
+	case d.Level != d.Asked:
+		return say(Durability, result.Broken, "level %d was asked for, the cluster is at level %d", d.Asked, d.Level)
+	}
+	return say(Durability, result.Holds, "level %d, read back from the cluster: an acknowledged message is %s", d.Level, d.Meaning)
+}
+
+// littlesLaw asks whether our own numbers agree with one another.
+func littlesLaw(r *result.Run) result.Verdict {
+	l := r.Summary.Little
+	if l.ExpectedInFlight < littleFewest {
+		return say(LittlesLaw, result.Unknown, "%.2f messages were in flight on average: too few to check the figures by", l.ExpectedInFlight)
+	}
+	if l.Miss > littleBound {
+		return say(LittlesLaw, result.Broken, "%.1f messages were in flight by sampling, %.1f by rate x latency: one of plimsoll's own figures is wrong by %.0f%%",
+			l.SampledInFlight, l.ExpectedInFlight, l.Miss*100)
+	}
+	return say(LittlesLaw, result.Holds, "%.1f messages in flight by sampling, %.1f by rate x latency", l.SampledInFlight, l.ExpectedInFlight)
+}

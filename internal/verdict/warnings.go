@@ -1,0 +1,54 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// hiccupBoundNs is the pause of this process that a reader must know of.
+const hiccupBoundNs = 50_000_000
+
+// warnings are what a reader must know before the figures, worst first.
+func warnings(r *result.Run) []result.Warning {
+	list := []result.Warning{}
+	warn := func(code, format string, args ...any) {
+		list = append(list, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
+	}
+	switch r.State {
+	case result.Incomplete, result.Running:
+		warn("incomplete", "this run did not finish (%s): the figures cover what was saved, and messages were not accounted for", orElse(r.StateReason, "it is still running"))
+	case result.Interrupted:
+		warn("interrupted", "this run was stopped before its end: the figures cover %s", quantity.Duration(r.Summary.WindowNs))
+	case result.Failed:
+		warn("failed", "this run failed: %s", r.StateReason)
+	}
+	for _, v := range r.Verdicts {
+		if v.Outcome == result.Broken {
+			warn(v.Name, "%s", v.Sentence)
+		}
+	}
+	if r.Counters.Unsent > 0 {
+		warn("censored", "percentiles leave out %s messages that were due and never sent: the true ones are higher", quantity.Count(r.Counters.Unsent))
+	}
+	for _, l := range r.Summary.Latency {
+		if l.Clamped > 0 || l.Negative > 0 {
+			warn("range", "%s: %s values above an hour were counted as an hour, %s negative ones as 0", l.Series, quantity.Count(l.Clamped), quantity.Count(l.Negative))
+		}
+	}
+	if worst := r.Summary.Series(result.Hiccup).MaxNs; worst > hiccupBoundNs {
+		warn("hiccup", "plimsoll's own process stood still for up to %s: that is in the latencies too", quantity.Duration(worst))
+	}
+	if r.System.SharesHost {
+		warn("shared_host", "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
+	}
+	return list
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

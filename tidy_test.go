@@ -1,0 +1,193 @@
+package plimsoll_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/plimsoll-bench/plimsoll"
+
+// rooms is the map of ARCHITECTURE.md: a package may import those of a later
+// line, and those of its own line only where it lies below them.
+var rooms = []string{
+	"cmd/plimsoll",
+	"internal/report",
+	"internal/verdict",
+	"internal/bench",
+	"internal/testbed",
+	"internal/load",
+	"internal/measure",
+	"systems/*",
+	"system/systemtest",
+	"system",
+	"target",
+	"workload",
+	"result",
+	"internal/strict",
+	"internal/quantity",
+	"internal/clock",
+}
+
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 60
+	maxReadmeLines   = 200
+)
+
+func room(dir string) int {
+	return slices.IndexFunc(rooms, func(pattern string) bool {
+		ok, _ := path.Match(pattern, dir)
+		return ok
+	})
+}
+
+// goFiles parses every Go file of the project, by its path.
+func goFiles(t *testing.T, each func(file string, fset *token.FileSet, f *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "runs" || d.Name() == "tools" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		each(filepath.ToSlash(file), fset, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImportsRunDownTheMap(t *testing.T) {
+	used := map[int]bool{}
+	goFiles(t, func(file string, _ *token.FileSet, f *ast.File) {
+		dir := path.Dir(file)
+		from := room(dir)
+		if from < 0 {
+			if dir != "." {
+				t.Errorf("%s is in no room of the map", file)
+			}
+			return
+		}
+		used[from] = true
+		for _, imported := range f.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(imported.Path.Value, `"`), module+"/")
+			if !ours || to == dir {
+				continue
+			}
+			// Tests of a system run the conformance suite, and those of bench a
+			// whole run: what they need may stand anywhere.
+			if room(to) <= from && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s imports %s, which is not below it", file, to)
+			}
+		}
+	})
+	for i, name := range rooms {
+		if !used[i] {
+			t.Errorf("room %s is empty", name)
+		}
+	}
+}
+
+func TestSizesStayReadable(t *testing.T) {
+	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
+		if lines := fset.File(f.Pos()).LineCount(); lines > maxFileLines {
+			t.Errorf("%s has %d lines, at most %d: is there a second room in it?", file, lines, maxFileLines)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; lines > maxFunctionLines {
+				t.Errorf("%s: %s has %d lines, at most %d", file, fn.Name.Name, lines, maxFunctionLines)
+			}
+		}
+	})
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	documented, seen := map[string]bool{}, map[string]bool{}
+	goFiles(t, func(file string, _ *token.FileSet, f *ast.File) {
+		dir := path.Dir(file)
+		if dir == "." || f.Name.Name == "main" {
+			return
+		}
+		seen[dir] = true
+		if path.Base(file) == "doc.go" && f.Doc != nil && len(f.Doc.Text()) > 80 {
+			documented[dir] = true
+		}
+	})
+	for dir := range seen {
+		if !documented[dir] {
+			t.Errorf("%s has no doc.go that says what it is for", dir)
+		}
+		if slices.Contains([]string{"util", "utils", "common", "manager", "helpers"}, path.Base(dir)) {
+			t.Errorf("%s says nothing about what is in it", dir)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+func TestDocumentsAreAliveAndShort(t *testing.T) {
+	documents, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, _ := filepath.Glob("docs/*.md")
+	for _, name := range append(documents, more...) {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", name, m[1])
+			}
+		}
+		if lines := strings.Count(string(raw), "\n"); name == "README.md" && lines > maxReadmeLines {
+			t.Errorf("README.md has %d lines, at most %d", lines, maxReadmeLines)
+		}
+	}
+}
+
+// The map that people read and the map that is enforced must be one.
+func TestArchitectureShowsTheRooms(t *testing.T) {
+	raw, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := -1
+	for _, name := range rooms {
+		name = strings.ReplaceAll(name, "*", "NAME")
+		at := regexp.MustCompile(fmt.Sprintf(`(?m)^%s\b`, regexp.QuoteMeta(name))).FindIndex(raw)
+		if at == nil {
+			t.Errorf("ARCHITECTURE.md does not show %s", name)
+			continue
+		}
+		if at[0] < last {
+			t.Errorf("ARCHITECTURE.md shows %s out of order", name)
+		}
+		last = at[0]
+	}
+}
