@@ -21,8 +21,8 @@ type Schedule struct {
 
 // stretch is a part of the curve on which the rate is linear.
 type stretch struct {
-	startNs, lengthNs float64
-	from, slope       float64 // messages per ns, and its change per ns
+	startNs, lengthNs int64
+	from, slope       float64 // messages per second, and its change per second
 	before            float64 // messages due before the stretch
 	messages          float64 // messages due within it
 }
@@ -42,11 +42,10 @@ func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
 }
 
 func (s *Schedule) add(from, to float64, length time.Duration) {
-	ns := float64(length)
 	next := stretch{
-		startNs: float64(s.endNs), lengthNs: ns,
-		from: from / 1e9, slope: (to - from) / 1e9 / ns,
-		before: s.expected, messages: (from + to) / 2 / 1e9 * ns,
+		startNs: s.endNs, lengthNs: int64(length),
+		from: from, slope: (to - from) / length.Seconds(),
+		before: s.expected, messages: (from + to) / 2 * length.Seconds(),
 	}
 	s.stretches = append(s.stretches, next)
 	s.expected += next.messages
@@ -68,13 +67,13 @@ func (s *Schedule) dueAt(n float64, at *int) int64 {
 	st := &s.stretches[*at]
 	n -= st.before
 	if n <= 0 {
-		return int64(st.startNs)
+		return st.startNs
 	}
 	// The root of slope/2 t^2 + from t = n, in the form that stays exact when
 	// the slope is nothing.
 	root := st.from*st.from + 2*st.slope*n
-	t := 2 * n / (st.from + math.Sqrt(max(root, 0)))
-	return int64(st.startNs + min(t, st.lengthNs))
+	seconds := 2 * n / (st.from + math.Sqrt(max(root, 0)))
+	return st.startNs + min(int64(math.Round(seconds*1e9)), st.lengthNs)
 }
 
 // Cursor walks every stride-th message of a schedule. It has one owner.

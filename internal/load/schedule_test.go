@@ -77,7 +77,7 @@ func TestConstantArrivalsFollowTheCurve(t *testing.T) {
 		l.Arrivals = workload.ArrivalsConstant
 		_, dues := walk(NewSchedule(l, 0, 1).Cursor(0, 1))
 		for i, due := range dues {
-			if n := integral(l, float64(due)); math.Abs(n-float64(i)) > 1e-3+float64(i)*1e-9 {
+			if n := integral(l, float64(due)); math.Abs(n-float64(i)) > 1e-4+float64(i)*1e-9 {
 				t.Fatalf("message %d is due when the curve has brought %v", i, n)
 			}
 		}
@@ -129,5 +129,27 @@ func TestWarmupRunsAtTheOpeningRate(t *testing.T) {
 	}
 	if dues[199] >= s.WarmupNs() || dues[200] != s.WarmupNs() {
 		t.Errorf("messages 199 and 200 are due at %d and %d, the window begins at %d", dues[199], dues[200], s.WarmupNs())
+	}
+}
+
+// Rates and lengths that people write give whole numbers of messages, each at
+// a whole number of nanoseconds where there is one.
+func TestRoundRatesAreExact(t *testing.T) {
+	for _, rate := range []float64{1, 3, 7, 1000, 10_000, 30_000, 100_000, 123_456} {
+		l := workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: rate, To: rate, For: 5 * time.Second}}}
+		s := NewSchedule(l, 3*time.Second, 1)
+		_, dues := walk(s.Cursor(0, 1))
+		if want := int(8 * rate); len(dues) != want {
+			t.Errorf("%v/s for 8 s is %d messages", rate, len(dues))
+			continue
+		}
+		if first := dues[int(3*rate)]; first != s.WarmupNs() {
+			t.Errorf("%v/s: the window begins at %d, its first message is due at %d", rate, s.WarmupNs(), first)
+		}
+		for i, due := range dues {
+			if off := float64(due) - float64(i)/rate*1e9; math.Abs(off) > 1 {
+				t.Fatalf("%v/s: message %d is due %v ns off", rate, i, off)
+			}
+		}
 	}
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type explainCommand struct{ inputs }
+
+// Run prints what a run would do.
+func (c *explainCommand) Run(con console) error {
+	jobs, err := c.jobs("runs")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.out, "# workload\n%s\n", strings.TrimSpace(jobs[0].Workload.YAML()))
+	for _, job := range jobs {
+		explain(con, job)
+	}
+	return nil
+}
+
+func explain(con console, job *bench.Job) {
+	d, level := job.System.Describe(), job.Workload.Durability
+	fmt.Fprintf(con.out, "\n# target\n%s\n", strings.TrimSpace(job.Target.YAML()))
+	if all := job.Settings.All(); len(all) > 0 {
+		fmt.Fprintf(con.out, "\n# settings of %s, defaults included\n", d.Name)
+		for _, s := range all {
+			fmt.Fprintf(con.out, "%s: %s\n", s.Name, s.Value)
+		}
+	}
+	e := job.Estimate()
+	fmt.Fprintf(con.out, "\n# totals\n")
+	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
+	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
+	row("", d.Levels[level].How)
+	row("messages", quantity.Count(e.Messages)+", warm-up included")
+	row("published", quantity.Bytes(e.PublishedBytes))
+	row("delivered", quantity.Bytes(e.DeliveredBytes))
+	if e.DiskBytes > 0 {
+		row("disk", "about "+quantity.Bytes(e.DiskBytes)+" on this machine, all nodes together")
+	}
+	row("memory", "about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
+	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
+	_ = t.Flush()
+}
+
+type systemsCommand struct {
+	Name string `arg:"" optional:"" help:"Only this system."`
+}
+
+// Run lists the systems.
+func (c *systemsCommand) Run(con console) error {
+	systems := registry()
+	names := systems.Names()
+	if c.Name != "" {
+		names = []string{c.Name}
+	}
+	for i, name := range names {
+		s, err := systems.Get(name)
+		if err != nil {
+			return inputError{err}
+		}
+		if i > 0 {
+			fmt.Fprintln(con.out)
+		}
+		describe(con, s.Describe())
+	}
+	return nil
+}
+
+func describe(con console, d system.Description) {
+	fmt.Fprintf(con.out, "%s: %s (%s)\n", d.Name, d.Summary, d.Client)
+	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	for _, term := range d.Terms {
+		fmt.Fprintf(t, "  %s\t%s\n", term.Word, term.Means)
+	}
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		how := d.Levels[level].How
+		if refusal := d.Levels[level].Refusal; refusal != "" {
+			how = "cannot be had: " + refusal
+		}
+		fmt.Fprintf(t, "  level %d\t%s\n", level, how)
+	}
+	for _, s := range d.Settings {
+		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
+	}
+	_ = t.Flush()
+}
+
+type workloadsCommand struct{}
+
+// Run lists the built-in workloads.
+func (*workloadsCommand) Run(con console) error {
+	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	for _, e := range workload.Library() {
+		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Description)
+	}
+	return t.Flush()
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (*versionCommand) Run(con console) error {
+	b := build()
+	fmt.Fprintf(con.out, "plimsoll %s %s %s\n", b.Version, b.Commit, b.Go)
+	return nil
+}
+
+// version is set by the Makefile.
+var version = "devel"
+
+// build says which plimsoll this is.
+func build() result.Build {
+	b := result.Build{Version: version, Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			b.Commit = s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return b
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// registry holds every system of this program.
+func registry() *system.Registry {
+	return system.NewRegistry(nats.New(), sim.New(clock.Precise(), nil))
+}
+
+// inputs are the flags that say what to run, and against what.
+type inputs struct {
+	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file."`
+	Target   []string `short:"t" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: nats."`
+
+	Durability int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
+	Rate       string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
+	Duration   string `placeholder:"20s" help:"Length of the measured window, in place of the workload's."`
+	Seed       uint64 `placeholder:"N" help:"Seed of all that is random, in place of the workload's."`
+}
+
+// jobs turns the flags into checked jobs, one for each target.
+func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
+	w, workloadSource, err := workload.Find(in.Workload)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	if err := in.override(w); err != nil {
+		return nil, inputError{err}
+	}
+	systems := registry()
+	names := in.Target
+	if len(names) == 0 {
+		names = []string{"nats"}
+	}
+	var jobs []*bench.Job
+	for _, name := range names {
+		t, targetSource, err := target.Find(name, systems.Names())
+		if err != nil {
+			return nil, inputError{err}
+		}
+		job, err := newJob(systems, w, t, runs)
+		if err != nil {
+			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
+		}
+		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+// override lays the flags over the workload.
+func (in *inputs) override(w *workload.Workload) error {
+	if in.Durability != 0 {
+		w.Durability = workload.Level(in.Durability)
+	}
+	if in.Seed != 0 {
+		w.Seed = in.Seed
+	}
+	if in.Duration != "" {
+		d, err := quantity.ParseDuration(in.Duration)
+		if err != nil {
+			return fmt.Errorf("--duration: %w", err)
+		}
+		w.SetDuration(d)
+	}
+	if in.Rate != "" {
+		rate, err := quantity.ParseRate(in.Rate)
+		if err != nil {
+			return fmt.Errorf("--rate: %w", err)
+		}
+		w.SetRate(rate)
+	}
+	return w.Validate()
+}
+
+func newJob(systems *system.Registry, w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	s, err := systems.Get(t.System)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := t.Credentials.Resolve(os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	job := &bench.Job{
+		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets,
+		Runs: runs, Clock: clock.Precise(), Build: build(), Process: processStart(),
+	}
+	return job, job.Check()
+}
+
+// processStart is when this process began, as near as it can tell.
+func processStart() time.Time { return began }

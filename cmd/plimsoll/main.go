@@ -1,0 +1,137 @@
+// Command plimsoll measures how much a messaging system carries, how fast, how
+// much of it arrives, and what its acknowledgement is worth.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // the run failed, or a check did not hold
+	exitUsage       = 2 // the input was wrong
+	exitInterrupted = 130
+)
+
+// began is taken as early as possible, for the time to the first message.
+var began = time.Now()
+
+// commands is the command line.
+type commands struct {
+	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
+	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
+	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, json, benchfmt or a table."`
+	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
+	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+}
+
+const description = "plimsoll measures messaging systems at equal guarantees: how much they carry, how fast,\n" +
+	"how much of it arrives, and what their acknowledgement is worth."
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// inputError is an error in what the user gave.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+// exitError ends the program with a code, with nothing more to say.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// console is where a command talks: results to out, the rest to err.
+type console struct {
+	out io.Writer
+	err io.Writer
+}
+
+// run is the program with its arguments and outputs; it returns the exit code.
+func run(args []string, out, errOut io.Writer) int {
+	var c commands
+	exited := -1
+	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Description(description),
+		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	if err != nil {
+		fmt.Fprintln(errOut, "plimsoll:", err)
+		return exitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(errOut, "plimsoll: %v: see 'plimsoll --help'\n", err)
+		return exitUsage
+	}
+	ctx, stop := untilInterrupted(errOut)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return exitCode(parsed.Run(console{out: out, err: errOut}), errOut)
+}
+
+// exitCode says what went wrong and returns the code for it.
+func exitCode(err error, errOut io.Writer) int {
+	var code exitError
+	var input inputError
+	var violations strict.Violations
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &violations):
+		fmt.Fprintln(errOut, violations.Error())
+		return exitUsage
+	}
+	fmt.Fprintln(errOut, "plimsoll:", strings.TrimSpace(err.Error()))
+	if errors.As(err, &input) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// untilInterrupted returns a context that the first interrupt cancels. The
+// second ends the process at once: run directories are readable at any moment.
+func untilInterrupted(errOut io.Writer) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case <-signals:
+			case <-done:
+				return
+			}
+			if n > 1 {
+				os.Exit(exitInterrupted)
+			}
+			fmt.Fprintln(errOut, "\nstopping: what was measured will be kept; once more to stop at once")
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}

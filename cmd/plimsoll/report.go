@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+type reportCommand struct {
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest; several are laid side by side."`
+	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, json or benchfmt."`
+	Output  string   `short:"o" type:"path" placeholder:"FILE" help:"Write to a file instead of standard output."`
+}
+
+// Run renders runs.
+func (c *reportCommand) Run(con console) error {
+	var runs []*result.Saved
+	for _, dir := range c.RunDirs {
+		saved, err := readRun(dir)
+		if err != nil {
+			return inputError{err}
+		}
+		runs = append(runs, saved)
+	}
+	var rendered bytes.Buffer
+	width, isTerminal := terminal(con.out)
+	if c.Format == "table" {
+		if err := report.Terminal(&rendered, runs, width, report.WantColor(isTerminal && c.Output == "")); err != nil {
+			return fmt.Errorf("render the report: %w", err)
+		}
+	} else if err := report.Render(&rendered, c.Format, runs); err != nil {
+		return inputError{err}
+	}
+	if c.Output != "" {
+		return result.ReplaceFile(c.Output, rendered.Bytes())
+	}
+	_, err := con.out.Write(rendered.Bytes())
+	return err
+}
+
+// readRun reads a run and judges it by what this plimsoll knows.
+func readRun(dir string) (*result.Saved, error) {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	saved, err := result.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	verdict.Judge(&saved.Run)
+	return saved, nil
+}

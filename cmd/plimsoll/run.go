@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+type runCommand struct {
+	inputs
+	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
+	JSON bool   `name:"json" help:"Print the result as JSON instead of a table."`
+}
+
+// Run measures each target in turn and shows the result.
+func (c *runCommand) Run(ctx context.Context, con console) error {
+	jobs, err := c.jobs(c.Runs)
+	if err != nil {
+		return err
+	}
+	live := newLive(con.err)
+	defer live.Close()
+	var runs []*result.Saved
+	var failed error
+	for _, job := range jobs {
+		live.Plan(planOf(job))
+		dir, err := bench.Run(ctx, job, live)
+		if dir != "" {
+			saved, readErr := judged(dir)
+			if readErr != nil {
+				return errors.Join(err, readErr)
+			}
+			runs = append(runs, saved)
+		}
+		if failed = err; failed != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	live.Close()
+	if len(runs) > 0 {
+		if err := c.show(con, runs); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitError(exitInterrupted)
+	case failed != nil:
+		return failed
+	}
+	for _, r := range runs {
+		if !verdict.Sound(&r.Run) {
+			return exitError(exitFailed)
+		}
+	}
+	return nil
+}
+
+// judged reads a run back, judges it and keeps the verdicts in it.
+func judged(dir string) (*result.Saved, error) {
+	saved, err := readRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	return saved, result.Save(dir, &saved.Run)
+}
+
+// show prints the result and writes the report of all runs into the last one's
+// directory.
+func (c *runCommand) show(con console, runs []*result.Saved) error {
+	var page bytes.Buffer
+	if err := report.HTML(&page, runs); err != nil {
+		return fmt.Errorf("render the report: %w", err)
+	}
+	path := filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
+	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return report.JSON(con.out, runs)
+	}
+	width, isTerminal := terminal(con.out)
+	if err := report.Terminal(con.out, runs, width, report.WantColor(isTerminal)); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	return nil
+}
+
+// relative shortens a path below the working directory.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	short, err := filepath.Rel(here, path)
+	if err != nil || filepath.IsAbs(short) || len(short) > len(path) {
+		return path
+	}
+	return short
+}
+
+// planOf is what the live view knows beforehand.
+func planOf(job *bench.Job) report.Plan {
+	w := job.Workload
+	return report.Plan{
+		System: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(),
+		MessageBytes: w.Message.Size, Subscriptions: w.Subscriptions,
+		Phases: []report.PlannedPhase{
+			{Name: result.PhaseConnect},
+			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},
+			{Name: result.PhaseMeasure, Ns: int64(w.Duration)},
+			{Name: result.PhaseDrain, Ns: int64(w.Drain)},
+			{Name: result.PhaseAccount},
+		},
+	}
+}
+
+const defaultWidth = 100
+
+// terminal returns the width of a terminal, and whether it is one.
+func terminal(w io.Writer) (width int, isTerminal bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return defaultWidth, false
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width, true
+	}
+	return defaultWidth, true
+}
+
+func newLive(w io.Writer) *report.Live {
+	_, isTerminal := terminal(w)
+	return report.NewLive(w, isTerminal, func() int {
+		width, _ := terminal(w)
+		return width
+	})
+}
