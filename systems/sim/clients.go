@@ -7,9 +7,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// topic has its subscriptions by name and in the order they came.
+// topic has its arrivals by partition, and its subscriptions by name and in
+// the order they came.
 type topic struct {
-	partitions    int
+	partitions    []queue[*slot]
 	subscriptions map[string]*subscription
 	ordered       []*subscription
 }
@@ -31,6 +32,10 @@ type producer struct {
 }
 
 func (p *producer) Send(m *system.Message) {
+	if m.Partition < 0 || int(m.Partition) >= len(p.topic.partitions) {
+		m.Done(errNoPartition)
+		return
+	}
 	p.line.Lock()
 	if p.closed || p.line.closed {
 		p.line.Unlock()

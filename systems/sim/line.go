@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	errRefused    = errors.New("refused by the simulated system")
-	errBufferFull = errors.New("refused: the simulated system's buffer is full (setting buffer)")
+	errRefused     = errors.New("refused by the simulated system")
+	errNoPartition = errors.New("refused: the topic has no such partition")
+	errBufferFull  = errors.New("refused: the simulated system's buffer is full (setting buffer)")
 )
 
 // record is a message on its way to the subscriptions.
@@ -22,12 +23,20 @@ type record struct {
 	refs      int // deliveries still to come
 }
 
+// slot is a message's place in its partition: messages are delivered in the
+// order in which they arrived, however long each takes to be acknowledged.
+type slot struct {
+	from     *producer
+	record   *record // nil: nothing to deliver
+	what     fault
+	answered bool
+}
+
 // answer is an acknowledgement that will be due.
 type answer struct {
 	atNs    int64
 	message *system.Message
-	from    *producer
-	what    fault
+	slot    *slot
 }
 
 // delivery is a record that will be due.
@@ -53,6 +62,7 @@ type line struct {
 	buffered   int64
 	bufferMax  int64
 	free       []*record
+	freeSlots  []*slot
 
 	alarm   clock.Alarm
 	wakeAt  int64 // what the line waits for
@@ -80,9 +90,21 @@ func (l *line) arrive(m *system.Message, from *producer) {
 		turn = int64(l.turnNs)
 	}
 	at := l.truth.afterStall(turn + l.truth.serviceNs(n))
-	a := answer{atNs: at, message: m, from: from, what: l.faults.of(n)}
-	l.answers.push(a)
+	s := l.newSlot(from, l.faults.of(n))
+	from.topic.partitions[m.Partition].push(s)
+	l.answers.push(answer{atNs: at, message: m, slot: s})
 	l.wakeBy(at)
+}
+
+func (l *line) newSlot(from *producer, what fault) *slot {
+	var s *slot
+	if n := len(l.freeSlots); n > 0 {
+		s, l.freeSlots = l.freeSlots[n-1], l.freeSlots[:n-1]
+	} else {
+		s = &slot{}
+	}
+	*s = slot{from: from, what: what}
+	return s
 }
 
 // wakeBy has the line look again by that time, if it would not anyway.
@@ -148,47 +170,67 @@ func (l *line) work(now int64) bool {
 	return false
 }
 
-// answer acknowledges a message, or refuses it, and plans its delivery.
+// answer acknowledges a message, or refuses it, and plans the deliveries that
+// waited for it.
 func (l *line) answer(a answer) {
+	from, partition := a.slot.from, a.message.Partition
 	err := l.accept(a)
+	l.finish(from.topic, partition, a.atNs)
 	l.Unlock()
 	a.message.Done(err)
 	l.Lock()
-	a.from.answered()
+	from.answered()
 }
 
 // accept takes a message's content over, so that the message is free for its
 // sender again.
 func (l *line) accept(a answer) error {
-	if a.what == fail {
+	a.slot.answered = true
+	switch {
+	case a.slot.what == fail:
 		l.faults.planted.Failed++
 		return errRefused
-	}
-	if l.buffered >= l.bufferMax {
+	case l.buffered >= l.bufferMax:
 		return errBufferFull
-	}
-	if a.what == lose {
+	case a.slot.what == lose:
 		l.faults.planted.Lost++
 		return nil
 	}
-	m := a.message
-	r := l.keep(m, a.from.topic)
-	held := a.from.held[m.Partition]
-	if a.what == swap && held == nil {
-		a.from.held[m.Partition] = r
-		return nil
+	a.slot.record = l.keep(a.message, a.slot.from.topic)
+	return nil
+}
+
+// finish plans the delivery of the messages at the head of a partition that
+// have been answered.
+func (l *line) finish(t *topic, partition int32, nowNs int64) {
+	arrivals := &t.partitions[partition]
+	for s, ok := arrivals.peek(); ok && s.answered; s, ok = arrivals.peek() {
+		arrivals.pop()
+		if s.record != nil {
+			l.dispatch(s, partition, nowNs)
+		}
+		l.freeSlots = append(l.freeSlots, s)
 	}
-	l.plan(a.atNs, r)
-	if a.what == duplicate {
+}
+
+// dispatch plans the delivery of one message, with what is done to it on purpose.
+func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
+	held := s.from.held[partition]
+	if s.what == swap && held == nil {
+		s.from.held[partition] = s.record
+		return
+	}
+	if s.what == duplicate {
 		l.faults.planted.Duplicated++
-		l.plan(a.atNs, l.keep(m, a.from.topic))
+		s.record.refs++
+		l.plan(nowNs, s.record)
 	}
+	l.plan(nowNs, s.record)
 	if held != nil {
 		l.faults.planted.Swapped++
-		a.from.held[m.Partition] = nil
-		l.plan(a.atNs, held)
+		s.from.held[partition] = nil
+		l.plan(nowNs, held)
 	}
-	return nil
 }
 
 func (l *line) plan(ackedNs int64, r *record) {
@@ -288,7 +330,7 @@ func (l *line) abandon() {
 		l.Unlock()
 		a.message.Done(errClosed)
 		l.Lock()
-		a.from.answered()
+		a.slot.from.answered()
 	}
 }
 
@@ -367,7 +409,8 @@ func (q *answerQueue) drop(p *producer) []answer {
 	var rest answerQueue
 	for a, ok := q.peek(); ok; a, ok = q.peek() {
 		q.pop()
-		if a.from == p {
+		if a.slot.from == p {
+			a.slot.answered = true
 			dropped = append(dropped, a)
 		} else {
 			rest.push(a)

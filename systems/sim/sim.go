@@ -98,6 +98,8 @@ type cluster struct {
 	line    *line
 	topics  map[string]*topic
 	planted func(Planted)
+
+	producers []*producer
 }
 
 func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
@@ -106,7 +108,7 @@ func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
 	if _, taken := c.topics[t.Name]; taken {
 		return fmt.Errorf("create topic %s: it exists already", t.Name)
 	}
-	c.topics[t.Name] = &topic{partitions: t.Partitions, subscriptions: make(map[string]*subscription)}
+	c.topics[t.Name] = &topic{partitions: make([]queue[*slot], t.Partitions), subscriptions: make(map[string]*subscription)}
 	return nil
 }
 
@@ -127,7 +129,8 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 	if !there {
 		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name", o.Topic.Name)
 	}
-	p := &producer{line: c.line, topic: t, held: make([]*record, t.partitions), idle: make(chan struct{}, 1)}
+	p := &producer{line: c.line, topic: t, held: make([]*record, len(t.partitions)), idle: make(chan struct{}, 1)}
+	c.producers = append(c.producers, p)
 	return p, nil
 }
 
@@ -150,7 +153,15 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 	return k, nil
 }
 
-func (c *cluster) Close(context.Context) error {
+func (c *cluster) Close(ctx context.Context) error {
+	c.line.Lock()
+	producers := c.producers
+	c.line.Unlock()
+	for _, p := range producers {
+		if err := p.Close(ctx); err != nil {
+			return err
+		}
+	}
 	if c.line.stop() && c.planted != nil {
 		c.planted(c.line.faults.planted)
 	}
