@@ -70,19 +70,22 @@ func (in *inputs) override(w *workload.Workload) error {
 	if in.Seed != 0 {
 		w.Seed = in.Seed
 	}
-	if in.Duration != "" {
-		d, err := quantity.ParseDuration(in.Duration)
-		if err != nil {
-			return fmt.Errorf("--duration: %w", err)
-		}
-		w.SetDuration(d)
-	}
+	// The rate first: it turns steps into a curve whose length can be set.
 	if in.Rate != "" {
 		rate, err := quantity.ParseRate(in.Rate)
 		if err != nil {
 			return fmt.Errorf("--rate: %w", err)
 		}
 		w.SetRate(rate)
+	}
+	if in.Duration != "" {
+		d, err := quantity.ParseDuration(in.Duration)
+		if err != nil {
+			return fmt.Errorf("--duration: %w", err)
+		}
+		if err := w.SetDuration(d); err != nil {
+			return fmt.Errorf("--duration: %w", err)
+		}
 	}
 	return w.Validate()
 }

@@ -1,0 +1,260 @@
+package strict
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Pairs is a mapping of names to single values in written order.
+type Pairs []Pair
+
+// Pair is one name with its value as it was written, without quotes.
+type Pair struct {
+	Name  string
+	Value string
+	At    Place // of the value
+}
+
+// Refused is the type of a field whose key must not be given. Its tag refuse
+// says why. What follows such a key is never shown, as it may be a secret.
+type Refused struct{}
+
+var (
+	pairsType   = reflect.TypeFor[Pairs]()
+	refusedType = reflect.TypeFor[Refused]()
+)
+
+func (d *Document) decodeRoot(root *node, into any) {
+	target := reflect.ValueOf(into)
+	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("strict: cannot decode into %T", into))
+	}
+	if root.shape != mapping {
+		d.add(root.line, root.column, fmt.Sprintf("must be a mapping of keys to values, not %s: write `key: value` lines", root.shape))
+		return
+	}
+	d.structure(root, target.Elem(), "")
+}
+
+func (d *Document) add(line, column int, message string) {
+	d.found = append(d.found, fault{line, column, message})
+}
+
+// fail records that the value at the path could not be taken.
+func (d *Document) fail(n *node, path, message string) {
+	d.failed[path] = true
+	d.add(n.line, n.column, path+message)
+}
+
+// value decodes a node into a settable value.
+func (d *Document) value(n *node, into reflect.Value, path, short string) {
+	d.places[path] = spot{n.line, n.column}
+	if n.shape == nothing {
+		d.fail(n, path, " has no value: write one or remove the key")
+		return
+	}
+	if reader, reads := into.Addr().Interface().(encoding.TextUnmarshaler); reads {
+		d.readText(n, reader, path)
+		return
+	}
+	switch {
+	case into.Type() == pairsType:
+		d.pairs(n, into, path)
+	case into.Kind() == reflect.Pointer:
+		into.Set(reflect.New(into.Type().Elem()))
+		d.value(n, into.Elem(), path, short)
+	case into.Kind() == reflect.Slice:
+		d.slice(n, into, path)
+	case into.Kind() == reflect.Struct:
+		if n.shape == single && short != "" {
+			n = &node{shape: mapping, line: n.line, column: n.column,
+				keys: []entry{{name: short, line: n.line, column: n.column, value: n}}}
+		}
+		if d.shaped(n, mapping, path) {
+			d.structure(n, into, path)
+		}
+	default:
+		if d.shaped(n, single, path) {
+			d.scalar(n, into, path)
+		}
+	}
+}
+
+func (d *Document) shaped(n *node, want shape, path string) bool {
+	if n.shape == want {
+		return true
+	}
+	d.fail(n, path, fmt.Sprintf(" must be %s, not %s", want, n.shape))
+	return false
+}
+
+// structure decodes a mapping into a struct, field by key.
+func (d *Document) structure(n *node, into reflect.Value, path string) {
+	fields, names := fieldsOf(into.Type())
+	lines := map[string]int{}
+	for _, key := range n.keys {
+		if d.repeated(key, path, lines) {
+			continue
+		}
+		field, known := fields[key.name]
+		if !known {
+			d.add(key.line, key.column, unknownKey(key.name, path, names))
+			continue
+		}
+		inner := join(path, key.name)
+		if field.Type == refusedType {
+			d.refuse(key, inner, field.Tag.Get("refuse"))
+			continue
+		}
+		d.value(key.value, into.FieldByIndex(field.Index), inner, field.Tag.Get("short"))
+		if key.value.shape == mapping || key.value.shape == list {
+			// The key says more about a whole mapping or list than its first line does.
+			d.places[inner] = spot{key.line, key.column}
+		}
+	}
+}
+
+func (d *Document) refuse(key entry, path, why string) {
+	d.places[path] = spot{key.line, key.column}
+	d.fail(&node{line: key.line, column: key.column}, path, " "+why)
+	d.source.hide(key.line, key.column+len([]rune(key.name))+1)
+}
+
+func (d *Document) repeated(key entry, path string, lines map[string]int) bool {
+	first, again := lines[key.name]
+	if !again {
+		lines[key.name] = key.line
+		return false
+	}
+	d.add(key.line, key.column, fmt.Sprintf("duplicate key %q: it is given on line %d already, keep one", join(path, key.name), first))
+	return true
+}
+
+// fieldsOf returns the fields that keys can name, and those names that may be
+// suggested.
+func fieldsOf(t reflect.Type) (fields map[string]reflect.StructField, names []string) {
+	fields = map[string]reflect.StructField{}
+	for _, field := range reflect.VisibleFields(t) {
+		name := field.Tag.Get("yaml")
+		if name == "" {
+			continue
+		}
+		fields[name] = field
+		if field.Type != refusedType {
+			names = append(names, name)
+		}
+	}
+	return fields, names
+}
+
+func unknownKey(name, path string, valid []string) string {
+	where := ""
+	if path != "" {
+		where = " in " + path
+	}
+	if near := Nearest(name, valid); near != "" {
+		return fmt.Sprintf("unknown key %q%s: did you mean %q?", name, where, near)
+	}
+	return fmt.Sprintf("unknown key %q%s: the keys are %s", name, where, strings.Join(valid, ", "))
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func (d *Document) slice(n *node, into reflect.Value, path string) {
+	if !d.shaped(n, list, path) {
+		return
+	}
+	items := reflect.MakeSlice(into.Type(), len(n.items), len(n.items))
+	for i, item := range n.items {
+		d.value(item, items.Index(i), fmt.Sprintf("%s[%d]", path, i), "")
+	}
+	into.Set(items)
+}
+
+func (d *Document) pairs(n *node, into reflect.Value, path string) {
+	if !d.shaped(n, mapping, path) {
+		return
+	}
+	pairs := Pairs{}
+	lines := map[string]int{}
+	for _, key := range n.keys {
+		inner := join(path, key.name)
+		switch {
+		case d.repeated(key, path, lines):
+		case key.name == "":
+			d.add(key.line, key.column, fmt.Sprintf("a name in %s is empty: write one or remove the line", path))
+		case key.value.shape == nothing:
+			d.fail(key.value, inner, " has no value: write one or remove the key")
+		case d.shaped(key.value, single, inner):
+			d.places[inner] = spot{key.value.line, key.value.column}
+			pairs = append(pairs, Pair{key.name, key.value.text, d.At(inner)})
+		}
+	}
+	into.Set(reflect.ValueOf(pairs))
+}
+
+func (d *Document) readText(n *node, into encoding.TextUnmarshaler, path string) {
+	if !d.shaped(n, single, path) {
+		return
+	}
+	if err := into.UnmarshalText([]byte(n.text)); err != nil {
+		d.fail(n, path, ": "+err.Error())
+	}
+}
+
+// scalar decodes a single value into one of the basic kinds.
+func (d *Document) scalar(n *node, into reflect.Value, path string) {
+	kinds := []reflect.Kind{reflect.Int, reflect.Int64}
+	switch kind := into.Kind(); {
+	case kind == reflect.String:
+		into.SetString(n.text)
+	case kind == reflect.Bool:
+		if n.text != "true" && n.text != "false" {
+			d.fail(n, path, fmt.Sprintf(": %s is not true or false", quote(n.text)))
+			return
+		}
+		into.SetBool(n.text == "true")
+	case slices.Contains(kinds, kind):
+		v, err := strconv.ParseInt(n.text, 10, into.Type().Bits())
+		if err != nil {
+			d.fail(n, path, fmt.Sprintf(": %s is not a whole number", quote(n.text)))
+			return
+		}
+		into.SetInt(v)
+	case kind == reflect.Uint64:
+		v, err := strconv.ParseUint(n.text, 10, 64)
+		if err != nil {
+			d.fail(n, path, fmt.Sprintf(": %s is not a whole number from 0 to %d", quote(n.text), uint64(math.MaxUint64)))
+			return
+		}
+		into.SetUint(v)
+	case kind == reflect.Float64:
+		v, err := strconv.ParseFloat(n.text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			d.fail(n, path, fmt.Sprintf(": %s is not a number", quote(n.text)))
+			return
+		}
+		into.SetFloat(v)
+	default:
+		panic(fmt.Sprintf("strict: cannot decode into %s", into.Type()))
+	}
+}
+
+// quote repeats a bad value, but not all of a long one.
+func quote(s string) string {
+	const shown = 40
+	if runes := []rune(s); len(runes) > shown {
+		return fmt.Sprintf("%q...", string(runes[:shown]))
+	}
+	return fmt.Sprintf("%q", s)
+}

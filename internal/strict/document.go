@@ -1,0 +1,151 @@
+package strict
+
+import (
+	"strings"
+)
+
+// Place is where something stands in a file. Lines and columns count from 1,
+// columns in characters; the zero Place means "not from a file".
+type Place struct {
+	File         string
+	Line, Column int
+	Excerpt      string // the source line with a marker, or empty
+}
+
+// Document is an input that was decoded: what is wrong with it so far, and
+// where each of its values stood.
+type Document struct {
+	source *source
+	broken bool
+	places map[string]spot // by path
+	failed map[string]bool // paths whose value was not taken, or rejected
+	found  []fault
+	file   string
+}
+
+// spot is a line and a column, both from 1.
+type spot struct{ line, column int }
+
+// Decode lays the YAML mapping in src over what into, a pointer to a struct,
+// already holds: keys that are absent leave their fields alone, and so do
+// values that are wrong. The struct's fields carry tags:
+//
+//	yaml:"name"    the key; a field without it is left alone
+//	short:"name"   on a nested struct: a single value stands for this one of its keys
+//	refuse:"why"   on a Refused field: the key must not be given, and why
+//
+// Fields are strings, bools, integers, floats, types that read themselves from
+// text (encoding.TextUnmarshaler), nested structs, pointers and slices of all
+// these, and Pairs. Any other type is a mistake in the program, and panics.
+//
+// Paths name values as people write them: load.steps[0].rate.
+func Decode(file string, src []byte, into any) *Document {
+	d := &Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}
+	text, unreadable := clean(src)
+	if unreadable != nil {
+		return d.stop(*unreadable)
+	}
+	d.source = newSource(file, text)
+	root, faults := parse(text)
+	if len(faults) > 0 {
+		return d.stop(faults...)
+	}
+	d.decodeRoot(root, into)
+	return d
+}
+
+// Unplaced is a document for values that come from no file: rules rejected on
+// it have no place.
+func Unplaced() *Document { return &Document{failed: map[string]bool{}} }
+
+func (d *Document) stop(faults ...fault) *Document {
+	d.broken, d.found = true, faults
+	return d
+}
+
+// Broken reports that the input could not be read as YAML at all, so that
+// nothing was decoded and there is nothing to check.
+func (d *Document) Broken() bool { return d.broken }
+
+// Has reports whether the input gives the value at the path.
+func (d *Document) Has(path string) bool {
+	_, has := d.places[path]
+	return has
+}
+
+// Failed reports whether the value at the path, one within it or one around it
+// could not be taken or was rejected.
+func (d *Document) Failed(path string) bool {
+	for failed := range d.failed {
+		if within(failed, path) || within(path, failed) {
+			return true
+		}
+	}
+	return false
+}
+
+func within(inner, outer string) bool {
+	rest, begins := strings.CutPrefix(inner, outer)
+	return begins && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// At returns where the value at the path stands; where only something around
+// it is given, or nothing, the Place is that of no line.
+func (d *Document) At(path string) Place {
+	at, has := d.places[path]
+	if !has {
+		return Place{File: d.file}
+	}
+	return Place{File: d.file, Line: at.line, Column: at.column, Excerpt: d.source.excerpt(at.line, at.column)}
+}
+
+// Reject records that the value at the path breaks a rule: "load.rate" and
+// "must be above 0" become one sentence at the value's place. A value that
+// has Failed already is not judged a second time: what is said of it then
+// mostly follows from the first.
+func (d *Document) Reject(path, message string) {
+	if d.Failed(path) {
+		return
+	}
+	if path != "" {
+		message = path + " " + message
+		d.failed[path] = true
+	}
+	at := d.places[path]
+	d.found = append(d.found, fault{at.line, at.column, message})
+}
+
+// RejectSecret is Reject for a value that may hold a secret: no excerpt shows
+// it, nor what stands after it on its line.
+func (d *Document) RejectSecret(path, message string) {
+	d.Reject(path, message)
+	if at, has := d.places[path]; has {
+		d.source.hide(at.line, at.column)
+	}
+}
+
+// mostViolations bounds how much is said about one input: whoever gives a
+// wrong file wants to know so, not its every line.
+const mostViolations = 50
+
+// Err returns what is wrong, sorted, as Violations, or nil. Of very many
+// violations it returns the first, and says that there are more.
+func (d *Document) Err() error {
+	if len(d.found) == 0 {
+		return nil
+	}
+	all := make(Violations, len(d.found))
+	for i, f := range d.found {
+		all[i] = Violation{File: d.file, Line: f.line, Column: f.column, Message: f.message}
+	}
+	all = all.Sorted()
+	if len(all) > mostViolations {
+		all = append(all[:mostViolations:mostViolations], Violation{File: d.file, Message: "more is wrong: correct these first"})
+	}
+	for i, v := range all {
+		if d.source != nil && v.Line > 0 {
+			all[i].Excerpt = d.source.excerpt(v.Line, v.Column)
+		}
+	}
+	return all
+}

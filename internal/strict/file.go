@@ -1,0 +1,102 @@
+package strict
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// MaxBytes is the largest input that is read.
+const MaxBytes = 1 << 20
+
+// ReadFile reads a file that a person named. The error is one sentence that
+// says what to do, and wraps the cause if there is one.
+func ReadFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: name a file in it", path)
+	}
+	// One byte more than allowed tells too large from just large enough, also
+	// for pipes and devices, which have no size.
+	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	if len(src) > MaxBytes {
+		return nil, fmt.Errorf("%s is larger than 1 MiB: name the YAML file that was meant", path)
+	}
+	return src, nil
+}
+
+func explain(path string, err error) error {
+	switch {
+	case path == "":
+		return errors.New("the file's name is empty: name a file")
+	case errors.Is(err, fs.ErrNotExist):
+		if near := sibling(path); near != "" {
+			return sentence{fmt.Sprintf("%s does not exist: did you mean %s?", path, near), err}
+		}
+		return sentence{fmt.Sprintf("%s does not exist: check the path", path), err}
+	case errors.Is(err, fs.ErrPermission):
+		return sentence{fmt.Sprintf("%s may not be read: give this user the right to read it", path), err}
+	}
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return fmt.Errorf("%s cannot be read: %w: check the path", path, err)
+}
+
+// sentence is an error with words of its own that keeps its cause.
+type sentence struct {
+	words string
+	cause error
+}
+
+func (s sentence) Error() string { return s.words }
+func (s sentence) Unwrap() error { return s.cause }
+
+// mostSiblings bounds how many names of a folder are compared.
+const mostSiblings = 1000
+
+// sibling returns the file beside path whose name was probably meant.
+func sibling(path string) string {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	defer folder.Close()
+	entries, _ := folder.ReadDir(mostSiblings)
+	var names []string
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	near := Nearest(filepath.Base(path), names)
+	if near == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), near)
+}
+
+// IsPath reports whether a person who may write a name or a path has written
+// a path: it holds a slash, ends as YAML files do, or a file is there.
+func IsPath(nameOrPath string) bool {
+	if strings.ContainsAny(nameOrPath, `/\`) {
+		return true
+	}
+	if ext := filepath.Ext(nameOrPath); ext == ".yaml" || ext == ".yml" {
+		return true
+	}
+	info, err := os.Stat(nameOrPath)
+	return err == nil && !info.IsDir()
+}

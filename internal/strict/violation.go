@@ -1,0 +1,73 @@
+package strict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Violation is one thing wrong with an input.
+type Violation struct {
+	File         string // empty: not from a file
+	Line, Column int    // from 1; 0: unknown
+	Message      string // one lower-case sentence without a full stop
+	Excerpt      string // source lines with a marker, or empty
+}
+
+// Violations is everything wrong with an input. As an error it is one line
+// for each violation, followed by its excerpt, in the order of the source.
+type Violations []Violation
+
+// String is the violation as one line, followed by its excerpt.
+func (v Violation) String() string {
+	var b strings.Builder
+	switch {
+	case v.File != "" && v.Line > 0:
+		fmt.Fprintf(&b, "%s:%d:%d: ", v.File, v.Line, v.Column)
+	case v.File != "":
+		b.WriteString(v.File + ": ")
+	case v.Line > 0:
+		fmt.Fprintf(&b, "%d:%d: ", v.Line, v.Column)
+	}
+	b.WriteString(v.Message)
+	if excerpt := strings.TrimRight(v.Excerpt, "\n"); excerpt != "" {
+		b.WriteString("\n" + excerpt)
+	}
+	return b.String()
+}
+
+// Error is every violation, sorted, without a newline at the end.
+func (v Violations) Error() string {
+	texts := make([]string, len(v))
+	for i, one := range v.Sorted() {
+		texts[i] = one.String()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Sorted returns a copy in the order of the source: by file, line and column.
+// Those of unknown place come after the others of their file, as they came.
+func (v Violations) Sorted() Violations {
+	sorted := slices.Clone(v)
+	slices.SortStableFunc(sorted, func(a, b Violation) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			unplacedLast(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+		)
+	})
+	return sorted
+}
+
+func unplacedLast(a, b int) int {
+	switch {
+	case a == b:
+		return 0
+	case a == 0:
+		return 1
+	case b == 0:
+		return -1
+	}
+	return cmp.Compare(a, b)
+}

@@ -1,0 +1,67 @@
+package strict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CheckName says what is wrong with a name that becomes part of file names and
+// tables, as what follows "name" in a sentence, or "" when it will do: letters,
+// digits, - _ and . in it, a letter or digit first, at most so many bytes.
+func CheckName(name string, most int) string {
+	if name == "" {
+		return "is empty: give one or remove the key"
+	}
+	if len(name) > most {
+		return fmt.Sprintf("is longer than %d characters: shorten it", most)
+	}
+	for i, r := range name {
+		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !plain && (i == 0 || (r != '-' && r != '_' && r != '.')) {
+			return fmt.Sprintf("holds %q: use letters, digits, - _ and . and begin with a letter or digit", r)
+		}
+	}
+	return ""
+}
+
+// IsText reports whether s is UTF-8 of printable characters and line ends.
+func IsText(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Quote writes a string as YAML that Decode reads back as the same: plain when
+// it is a plain word, in double quotes otherwise.
+func Quote(s string) string {
+	if isPlainWord(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// isPlainWord is narrower than YAML is, so that no reader takes the word for
+// anything but text.
+func isPlainWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+		return false
+	}
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		inner := r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+		if !letter && (i == 0 || !inner) {
+			return false
+		}
+	}
+	return true
+}

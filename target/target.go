@@ -1,0 +1,33 @@
+package target
+
+// Target is one system to measure.
+type Target struct {
+	Name      string   // what reports call it; the system's name unless given
+	System    string   // the registered system
+	Endpoints []string // a cluster that already runs; empty: plimsoll starts one
+	Testbed   Testbed  // how to start one
+	Settings  []Setting
+	// Credentials says where the secrets are. It never holds them.
+	Credentials Credentials
+}
+
+// Testbed sizes the cluster that plimsoll starts itself.
+type Testbed struct {
+	Nodes int
+	Dir   string // where the nodes keep their data; empty: beside the runs
+}
+
+// Setting is a setting in the system's own words, as it was written.
+type Setting struct {
+	Name  string
+	Value string
+	At    Place
+}
+
+// Place is where something stands in a file, for error messages. Lines and
+// columns count from 1; the zero Place means "not from a file".
+type Place struct {
+	File         string
+	Line, Column int
+	Excerpt      string // the source around it with a marker, or empty
+}

@@ -1,0 +1,81 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// Validate checks every rule that needs no system, for targets that were made
+// or changed outside a file. The error is a strict.Violations with everything
+// that is wrong.
+func (t *Target) Validate() error {
+	doc := strict.Unplaced()
+	t.check(doc)
+	return doc.Err()
+}
+
+// check holds the rules. The document gives violations their places.
+func (t *Target) check(doc *strict.Document) {
+	if message := strict.CheckName(t.System, maxName); t.System == "" {
+		doc.Reject("system", "is missing: name one, like system: nats")
+	} else if message != "" {
+		doc.Reject("system", message)
+	}
+	if message := strict.CheckName(t.Name, maxName); t.Name != "" && t.Name != t.System && message != "" {
+		doc.Reject("name", message)
+	}
+	t.checkEndpoints(doc)
+	t.checkTestbed(doc)
+	for _, s := range t.Settings {
+		if s.Name == "" || len(s.Name) > maxText || !strict.IsText(s.Name) || !strict.IsText(s.Value) {
+			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or not printable text: look at %.40q", s.Name))
+		}
+	}
+	t.Credentials.check(doc)
+}
+
+func (t *Target) checkEndpoints(doc *strict.Document) {
+	if len(t.Endpoints) > MaxEndpoints {
+		doc.Reject("endpoints", fmt.Sprintf("are %d: %d are enough to find any cluster by", len(t.Endpoints), MaxEndpoints))
+		return
+	}
+	seen := map[string]bool{}
+	for i, endpoint := range t.Endpoints {
+		path := fmt.Sprintf("endpoints[%d]", i)
+		odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+		switch {
+		case endpoint == "":
+			doc.Reject(path, "is empty: write host:port or remove it")
+		// A password may itself hold a slash, so an @ is refused wherever it stands.
+		case strings.Contains(endpoint, "@"):
+			doc.RejectSecret(path, "holds a user or password: remove all up to the @ and write credentials: {user_env: NAME, password_env: NAME}")
+		case strings.ContainsFunc(endpoint, odd), len(endpoint) > maxText:
+			doc.Reject(path, "is not an endpoint: write host:port")
+		case seen[endpoint]:
+			doc.Reject(path, "is listed twice: keep one")
+		}
+		seen[endpoint] = true
+	}
+}
+
+func (t *Target) checkTestbed(doc *strict.Document) {
+	if len(t.Endpoints) > 0 {
+		// A file that gives both has been told so already.
+		if t.Testbed != (Testbed{}) && !doc.Has("testbed") {
+			doc.Reject("testbed", "cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is one to start, keep one")
+		}
+		return
+	}
+	if !doc.Has("endpoints") && (t.Testbed.Nodes < 1 || t.Testbed.Nodes > MaxNodes) {
+		doc.Reject("testbed.nodes", fmt.Sprintf("must be from 1 to %d, not %d: 3 is the least that survives the loss of one", MaxNodes, t.Testbed.Nodes))
+	}
+	if len(t.Testbed.Dir) > maxText || !strict.IsText(t.Testbed.Dir) {
+		doc.Reject("testbed.dir", "is not a path: write that of a folder")
+	}
+	if doc.Has("testbed.dir") && t.Testbed.Dir == "" {
+		doc.Reject("testbed.dir", "is empty: write the path of a folder or remove the key")
+	}
+}

@@ -1,0 +1,97 @@
+package workload
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+//go:embed library/*.yaml
+var library embed.FS
+
+const (
+	libraryDir = "library/"
+	extension  = ".yaml"
+
+	// defaultName is the library's workload that Find returns for no name.
+	defaultName = "default"
+)
+
+// Entry is a workload of the library, described in one line.
+type Entry struct{ Name, Description string }
+
+// Library lists the workloads that are built in, by name.
+func Library() []Entry {
+	var entries []Entry
+	for _, name := range Names() {
+		w, _, err := fromLibrary(name)
+		if err != nil {
+			panic("workload: the library is broken: " + err.Error())
+		}
+		entries = append(entries, Entry{name, w.Description})
+	}
+	return entries
+}
+
+// Names lists the names of the library, sorted.
+func Names() []string {
+	files, err := fs.Glob(library, libraryDir+"*"+extension)
+	if err != nil {
+		panic("workload: the library is broken: " + err.Error())
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(strings.TrimPrefix(file, libraryDir), extension)
+	}
+	return names
+}
+
+// Find resolves what -w may be: a name of the library, nothing for the
+// default, or the path of a file, and returns the workload together with the
+// YAML it was read from. The error is a strict.Violations when a file does not
+// hold a valid workload, and one sentence when there is no such file or name.
+func Find(nameOrPath string) (w *Workload, source string, err error) {
+	if nameOrPath == "" {
+		nameOrPath = defaultName
+	}
+	if w, source, err = fromLibrary(nameOrPath); !errors.Is(err, fs.ErrNotExist) {
+		return w, source, err
+	}
+	if !strict.IsPath(nameOrPath) {
+		return nil, "", errors.New(unknown(nameOrPath))
+	}
+	src, err := strict.ReadFile(nameOrPath)
+	if err != nil {
+		return nil, "", fmt.Errorf("workload file %w", err)
+	}
+	w, err = Parse(nameOrPath, src)
+	if err != nil {
+		return nil, "", err
+	}
+	return w, string(src), nil
+}
+
+func fromLibrary(name string) (*Workload, string, error) {
+	// A name with a slash is a path, which must not wander about in the library.
+	if strings.ContainsAny(name, `/\`) {
+		return nil, "", os.ErrNotExist
+	}
+	src, err := library.ReadFile(libraryDir + name + extension)
+	if err != nil {
+		return nil, "", err
+	}
+	w, err := Parse(name+extension, src)
+	return w, string(src), err
+}
+
+func unknown(name string) string {
+	if near := strict.Nearest(name, Names()); near != "" {
+		return fmt.Sprintf("unknown workload %q: did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("unknown workload %q: name a file, or one of %s", shorten(name), strings.Join(Names(), ", "))
+}

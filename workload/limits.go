@@ -1,0 +1,38 @@
+package workload
+
+import "time"
+
+// The bounds of a workload. They keep a slip of the keys from asking for more
+// than a machine can count, and are far above what any study has used.
+const (
+	MaxTopics          = 10_000
+	MaxPartitions      = 20_000 // of each topic
+	MaxTotalPartitions = 100_000
+	MaxClients         = 10_000  // producers of a topic, or consumers of a subscription
+	MaxTotalClients    = 100_000 // producers, or consumers, in all
+	MaxSubscriptions   = 1_000
+	MaxMessageBytes    = 64 << 20
+	MaxKeys            = 10_000_000
+	MaxExponent        = 10
+	MaxRate            = 100e6 // messages per second
+	MaxSteps           = 1_000
+	MaxInFlightLimit   = 1 << 24 // messages of one producer
+
+	MaxWarmup   = 24 * time.Hour
+	MaxDuration = 7 * 24 * time.Hour
+	MaxDrain    = 24 * time.Hour
+
+	// MaxInFlightBytes bounds the payload that all producers together may have
+	// under way: topics x producers x max_in_flight x message size.
+	MaxInFlightBytes = 2 << 30
+
+	maxName        = 64
+	maxDescription = 1_000
+)
+
+// defaultInFlight is max_in_flight where the file gives none; it is lowered
+// until all producers together have at most defaultInFlightBytes under way.
+const (
+	defaultInFlight      = 16_384
+	defaultInFlightBytes = 256 << 20
+)

@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// YAML prints a valid workload with every default spelled out, so that Parse
+// reads back the same value.
+func (w *Workload) YAML() string {
+	var b strings.Builder
+	line := func(key, value string) { fmt.Fprintf(&b, "%s: %s\n", key, value) }
+	count := func(key string, n int) { line(key, strconv.Itoa(n)) }
+
+	line("name", strict.Quote(w.Name))
+	line("description", strict.Quote(w.Description))
+	count("topics", w.Topics)
+	count("partitions", w.Partitions)
+	count("producers", w.Producers)
+	count("subscriptions", w.Subscriptions)
+	count("consumers", w.Consumers)
+	line("message", fmt.Sprintf("{size: %s, incompressible: %s}",
+		quantity.ExactBytes(w.Message.Size), quantity.ExactShare(w.Message.Incompressible)))
+	line("keys", w.Keys.yaml())
+	b.WriteString(w.Load.yaml())
+	line("warmup", quantity.ExactDuration(w.Warmup))
+	line("duration", quantity.ExactDuration(w.Duration))
+	line("drain", quantity.ExactDuration(w.Drain))
+	line("delivery", string(w.Delivery))
+	count("durability", int(w.Durability))
+	count("max_in_flight", w.MaxInFlight)
+	line("seed", strconv.FormatUint(w.Seed, 10))
+	return b.String()
+}
+
+func (k Keys) yaml() string {
+	switch k.Kind {
+	case KeysNone:
+		return string(k.Kind)
+	case KeysZipf:
+		return fmt.Sprintf("{kind: %s, count: %d, exponent: %s}", k.Kind, k.Count, strconv.FormatFloat(k.Exponent, 'g', -1, 64))
+	}
+	return fmt.Sprintf("{kind: %s, count: %d}", k.Kind, k.Count)
+}
+
+// yaml prints the curve in the simplest of its three forms.
+func (l Load) yaml() string {
+	head := "load:\n  arrivals: " + string(l.Arrivals) + "\n"
+	if len(l.Segments) == 1 {
+		only := l.Segments[0]
+		if only.From == only.To {
+			return head + "  rate: " + quantity.ExactRate(only.From) + "\n"
+		}
+		return head + fmt.Sprintf("  ramp: {from: %s, to: %s}\n", quantity.ExactRate(only.From), quantity.ExactRate(only.To))
+	}
+	var b strings.Builder
+	b.WriteString(head + "  steps:\n")
+	for _, s := range l.Segments {
+		rate := "rate: " + quantity.ExactRate(s.From)
+		if s.From != s.To {
+			rate = fmt.Sprintf("from: %s, to: %s", quantity.ExactRate(s.From), quantity.ExactRate(s.To))
+		}
+		fmt.Fprintf(&b, "    - {%s, for: %s}\n", rate, quantity.ExactDuration(s.For))
+	}
+	return b.String()
+}
+
+// Clone returns a copy that shares nothing with the workload.
+func (w *Workload) Clone() *Workload {
+	c := *w
+	c.Load.Segments = slices.Clone(w.Load.Segments)
+	return &c
+}
+
+// SetRate replaces the rate curve by one constant rate, in messages per second
+// over all producers together, for the whole measured window.
+func (w *Workload) SetRate(perSecond float64) {
+	w.Load.Segments = []Segment{{From: perSecond, To: perSecond, For: w.Duration}}
+}
+
+// SetDuration changes the measured window. A constant rate or a ramp fills the
+// new window. Steps have lengths of their own: the error says to change those
+// instead, and the workload stays as it was.
+func (w *Workload) SetDuration(d time.Duration) error {
+	if len(w.Load.Segments) != 1 {
+		return fmt.Errorf("the duration of workload %q is the sum of its %d steps: change load.steps in its file, or give one constant rate",
+			w.Name, len(w.Load.Segments))
+	}
+	w.Duration = d
+	w.Load.Segments = slices.Clone(w.Load.Segments)
+	w.Load.Segments[0].For = d
+	return nil
+}

@@ -1,0 +1,253 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// Validate checks every rule that needs no system, for workloads that were
+// made or changed outside a file. The error is a strict.Violations with
+// everything that is wrong.
+func (w *Workload) Validate() error {
+	doc := strict.Unplaced()
+	w.check(doc)
+	return doc.Err()
+}
+
+// check holds the rules. The document gives violations their places.
+func (w *Workload) check(doc *strict.Document) {
+	w.checkNames(doc)
+	w.checkCounts(doc)
+	w.checkMessage(doc)
+	w.checkKeys(doc)
+	w.checkLoad(doc)
+	w.checkTimes(doc)
+	w.checkGuarantees(doc)
+	w.checkInFlight(doc)
+}
+
+func (w *Workload) checkNames(doc *strict.Document) {
+	if message := strict.CheckName(w.Name, maxName); message != "" {
+		doc.Reject("name", message)
+	}
+	if len(w.Description) > maxDescription {
+		doc.Reject("description", fmt.Sprintf("is longer than %s bytes: shorten it", quantity.Count(maxDescription)))
+	}
+	if !strict.IsText(w.Description) {
+		doc.Reject("description", "is not printable text: write it in plain characters")
+	}
+}
+
+func (w *Workload) checkCounts(doc *strict.Document) {
+	between(doc, "topics", w.Topics, 1, MaxTopics)
+	between(doc, "partitions", w.Partitions, 1, MaxPartitions)
+	between(doc, "producers", w.Producers, 1, MaxClients)
+	between(doc, "subscriptions", w.Subscriptions, 1, MaxSubscriptions)
+	between(doc, "consumers", w.Consumers, 1, MaxClients)
+	atMost(doc, "partitions", "topics x partitions", product(w.Topics, w.Partitions), MaxTotalPartitions)
+	atMost(doc, "producers", "topics x producers", product(w.Topics, w.Producers), MaxTotalClients)
+	atMost(doc, "consumers", "topics x subscriptions x consumers", product(w.Topics, w.Subscriptions, w.Consumers), MaxTotalClients)
+}
+
+// between rejects a number outside its bounds.
+func between(doc *strict.Document, path string, n, least, most int) {
+	if n < least || n > most {
+		doc.Reject(path, fmt.Sprintf("must be from %s to %s, not %s",
+			quantity.Count(int64(least)), quantity.Count(int64(most)), quantity.Count(int64(n))))
+	}
+}
+
+// atMost rejects a product of counts that is too large, each being in bounds.
+func atMost(doc *strict.Document, path, what string, n, most float64) {
+	if n > most {
+		doc.Reject(path, fmt.Sprintf("is too large: %s is %s, keep it to %s or less", what, quantity.Count(int64(n)), quantity.Count(int64(most))))
+	}
+}
+
+func (w *Workload) checkMessage(doc *strict.Document) {
+	switch size := w.Message.Size; {
+	case size < StampBytes:
+		doc.Reject("message.size", fmt.Sprintf("must be at least %dB, not %s: the stamp that carries due time and sequence takes %d bytes",
+			StampBytes, quantity.Bytes(size), StampBytes))
+	case size > MaxMessageBytes:
+		doc.Reject("message.size", fmt.Sprintf("must be at most %s, not %s", quantity.Bytes(MaxMessageBytes), quantity.Bytes(size)))
+	}
+	// Written so that NaN is refused too.
+	if share := w.Message.Incompressible; !(share >= 0 && share <= 1) {
+		doc.Reject("message.incompressible", fmt.Sprintf("must be from 0%% to 100%%, not %v", share))
+	}
+}
+
+func (w *Workload) checkKeys(doc *strict.Document) {
+	kinds := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}
+	if !oneOf(doc, "keys.kind", w.Keys.Kind, kinds) {
+		return
+	}
+	if w.Keys.Kind == KeysNone {
+		if w.Keys.Count != 0 {
+			doc.Reject("keys.count", "says how many keys there are, and keys.kind is none: give another kind or remove it")
+		}
+		rejectExponent(doc, w.Keys)
+		return
+	}
+	between(doc, "keys.count", w.Keys.Count, 1, MaxKeys)
+	if w.Keys.Kind == KeysZipf && !(w.Keys.Exponent > 1 && w.Keys.Exponent <= MaxExponent) {
+		doc.Reject("keys.exponent", fmt.Sprintf("must be above 1 and at most %d, not %v: 1.2 is a usual skew", MaxExponent, w.Keys.Exponent))
+	}
+	rejectExponent(doc, w.Keys)
+}
+
+// rejectExponent refuses an exponent for keys that have none.
+func rejectExponent(doc *strict.Document, k Keys) {
+	if k.Kind != KeysZipf && k.Exponent != 0 {
+		doc.Reject("keys.exponent", "is for zipf keys only: write kind: zipf or remove it")
+	}
+}
+
+// oneOf rejects a word that is none of those allowed.
+func oneOf[T ~string](doc *strict.Document, path string, word T, allowed []T) bool {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		if word == a {
+			return true
+		}
+		names[i] = string(a)
+	}
+	message := fmt.Sprintf("must be %s, not %q", orList(names), shorten(string(word)))
+	if near := strict.Nearest(string(word), names); near != "" {
+		message += fmt.Sprintf(": did you mean %q?", near)
+	}
+	doc.Reject(path, message)
+	return false
+}
+
+func orList(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func shorten(s string) string {
+	if runes := []rune(s); len(runes) > 40 {
+		return string(runes[:40]) + "..."
+	}
+	return s
+}
+
+func (w *Workload) checkLoad(doc *strict.Document) {
+	oneOf(doc, "load.arrivals", w.Load.Arrivals, []Arrivals{ArrivalsConstant, ArrivalsPoisson})
+	if len(w.Load.Segments) == 0 {
+		doc.Reject(w.curvePath(doc), "offers nothing: give at least one step")
+		return
+	}
+	if len(w.Load.Segments) > MaxSteps {
+		doc.Reject("load.steps", fmt.Sprintf("must be at most %s, not %s", quantity.Count(MaxSteps), quantity.Count(int64(len(w.Load.Segments)))))
+		return
+	}
+	wrong := false
+	for i, s := range w.Load.Segments {
+		from, to, length := w.segmentPaths(doc, i)
+		wrong = checkRate(doc, from, s.From) || wrong
+		if to != from {
+			wrong = checkRate(doc, to, s.To) || wrong
+		}
+		if length != "" && s.For <= 0 {
+			doc.Reject(length, "must be above 0s, not "+quantity.Duration(int64(s.For)))
+			wrong = true
+		}
+	}
+	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 {
+		return // what follows would say the same thing twice
+	}
+	if total := w.Load.length(); total != w.Duration {
+		doc.Reject("duration", fmt.Sprintf("is %s and the load lasts %s: leave the duration out, or make them equal",
+			quantity.ExactDuration(w.Duration), quantity.ExactDuration(total)))
+	} else if w.OfferedMessages() < 1 {
+		doc.Reject("duration", "ends before the first message is due: make it longer, or the rate higher")
+	}
+}
+
+// checkRate rejects a rate that cannot be offered, and reports whether it did.
+func checkRate(doc *strict.Document, path string, rate float64) bool {
+	// Written so that NaN is refused too.
+	if rate > 0 && rate <= MaxRate {
+		return false
+	}
+	doc.Reject(path, fmt.Sprintf("must be above 0 and at most %s, not %s", quantity.Rate(MaxRate), quantity.Rate(rate)))
+	return true
+}
+
+// curvePath is the key that a file gave the curve by, or would.
+func (w *Workload) curvePath(doc *strict.Document) string {
+	if doc.Has("load.steps") || len(w.Load.Segments) != 1 {
+		return "load.steps"
+	}
+	// Both may be no number at all, which is unequal to itself.
+	only := w.Load.Segments[0]
+	if doc.Has("load.ramp") || (only.From != only.To && !math.IsNaN(only.From)) {
+		return "load.ramp"
+	}
+	return "load.rate"
+}
+
+// segmentPaths names a segment's rates and length as a file does. The length
+// has no name where it is the duration's.
+func (w *Workload) segmentPaths(doc *strict.Document, i int) (from, to, length string) {
+	switch curve := w.curvePath(doc); curve {
+	case "load.rate":
+		return curve, curve, ""
+	case "load.ramp":
+		return curve + ".from", curve + ".to", ""
+	default:
+		step := fmt.Sprintf("%s[%d]", curve, i)
+		if s := w.Load.Segments[i]; !doc.Has(step+".from") && s.From == s.To {
+			return step + ".rate", step + ".rate", step + ".for"
+		}
+		return step + ".from", step + ".to", step + ".for"
+	}
+}
+
+func (w *Workload) checkTimes(doc *strict.Document) {
+	checkTime(doc, "warmup", w.Warmup, 0, MaxWarmup)
+	if w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration {
+		checkTime(doc, "duration", w.Duration, 1, MaxDuration)
+	}
+	checkTime(doc, "drain", w.Drain, 1, MaxDrain)
+}
+
+func checkTime(doc *strict.Document, path string, d, least, most time.Duration) {
+	if d >= least && d <= most {
+		return
+	}
+	doc.Reject(path, fmt.Sprintf("must be %s and at most %s, not %s",
+		cmp.Or(map[time.Duration]string{0: "0s or more", 1: "above 0s"}[least], least.String()),
+		quantity.Duration(int64(most)), quantity.Duration(int64(d))))
+}
+
+func (w *Workload) checkGuarantees(doc *strict.Document) {
+	oneOf(doc, "delivery", w.Delivery, []Delivery{AtMostOnce, AtLeastOnce})
+	if w.Durability < SyncSync || w.Durability > AsyncAsync {
+		var levels []string
+		for l := SyncSync; l <= AsyncAsync; l++ {
+			levels = append(levels, fmt.Sprintf("%d (%s)", l, l.Meaning()))
+		}
+		doc.Reject("durability", fmt.Sprintf("must be %s, not %d", orList(levels), w.Durability))
+	}
+}
+
+func (w *Workload) checkInFlight(doc *strict.Document) {
+	if w.MaxInFlight < 1 || w.MaxInFlight > MaxInFlightLimit {
+		between(doc, "max_in_flight", w.MaxInFlight, 1, MaxInFlightLimit)
+		return
+	}
+	bytes := product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Size)
+	if bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
+		doc.Reject("max_in_flight", fmt.Sprintf("is %s: with topics x producers x message.size that is %s under way at once, keep it to %s or less",
+			quantity.Count(int64(w.MaxInFlight)), quantity.Bytes(int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
+	}
+}

@@ -1,0 +1,143 @@
+package workload
+
+import (
+	"time"
+)
+
+// Workload is the load of one run. Counts are of clients and messages, sizes
+// are bytes, rates are messages per second over all producers together.
+type Workload struct {
+	Name        string
+	Description string
+
+	Topics        int // number of topics
+	Partitions    int // partitions of each topic
+	Producers     int // producers of each topic
+	Subscriptions int // subscriptions of each topic; each sees every message
+	Consumers     int // consumers sharing each subscription
+
+	Message Message
+	Keys    Keys
+	Load    Load
+
+	Warmup   time.Duration // load that is offered and not measured
+	Duration time.Duration // the measured window
+	Drain    time.Duration // longest wait for what is still under way afterwards
+
+	Delivery   Delivery
+	Durability Level
+	// MaxInFlight bounds the messages that one producer has handed over and
+	// the system has not answered. When it is reached the next message waits,
+	// and the wait is charged to that message.
+	MaxInFlight int
+	Seed        uint64
+}
+
+// StampBytes is the part of each payload that carries sequence and due time.
+const StampBytes = 32
+
+// Message says what one message holds.
+type Message struct {
+	Size           int64   // payload bytes, the stamp included
+	Incompressible float64 // share of the payload, 0 to 1, that no codec can shrink
+}
+
+// Keys says how messages are keyed. A keyed message's partition follows from
+// its key; unkeyed messages go round the partitions.
+type Keys struct {
+	Kind     KeyKind
+	Count    int     // number of distinct keys
+	Exponent float64 // zipf only: above 1, larger is more skewed
+}
+
+// KeyKind is a way of choosing keys.
+type KeyKind string
+
+// The ways of choosing keys.
+const (
+	KeysNone       KeyKind = "none"
+	KeysRoundRobin KeyKind = "round_robin"
+	KeysRandom     KeyKind = "random"
+	KeysZipf       KeyKind = "zipf"
+)
+
+// Load is an open-loop rate curve: a list of segments run one after another,
+// together exactly as long as the measured window. The warm-up is offered at
+// the first segment's opening rate.
+type Load struct {
+	Arrivals Arrivals
+	Segments []Segment
+}
+
+// Segment is a stretch of the curve on which the rate goes in a straight line
+// from one rate to another, both in messages per second.
+type Segment struct {
+	From, To float64
+	For      time.Duration
+}
+
+// Arrivals is how messages are spaced around the rate curve.
+type Arrivals string
+
+// The arrival processes.
+const (
+	ArrivalsConstant Arrivals = "constant" // evenly spaced
+	ArrivalsPoisson  Arrivals = "poisson"  // independent, exponential gaps
+)
+
+// Delivery is the delivery guarantee that consumers ask for.
+type Delivery string
+
+// The delivery guarantees.
+const (
+	AtMostOnce  Delivery = "at_most_once"  // acknowledged before it is handled
+	AtLeastOnce Delivery = "at_least_once" // acknowledged after it is handled
+)
+
+// Level is a durability level, 1 (strongest) to 4, the same for all systems.
+type Level int
+
+// The durability levels: replication x local disk.
+const (
+	SyncSync   Level = 1 // replicated to a majority and synced to disk on each of those
+	SyncAsync  Level = 2 // replicated to a majority, in memory
+	AsyncSync  Level = 3 // synced to disk on one replica
+	AsyncAsync Level = 4 // received by one replica
+)
+
+// Meaning says what an acknowledgement is worth at the level.
+func (l Level) Meaning() string {
+	switch l {
+	case SyncSync:
+		return "replicated to a majority and synced to disk on each of those"
+	case SyncAsync:
+		return "replicated to a majority, in memory"
+	case AsyncSync:
+		return "synced to disk on one replica"
+	case AsyncAsync:
+		return "received by one replica"
+	}
+	return "no such level"
+}
+
+// OfferedMessages is the number of messages that the measured window
+// schedules when arrivals are constant; Poisson arrivals vary around it.
+func (w *Workload) OfferedMessages() int64 {
+	return w.Load.messages()
+}
+
+// WarmupMessages is the number of messages scheduled before the window.
+func (w *Workload) WarmupMessages() int64 {
+	if len(w.Load.Segments) == 0 {
+		return 0
+	}
+	return int64(w.Load.Segments[0].From * w.Warmup.Seconds())
+}
+
+func (l Load) messages() int64 {
+	var n float64
+	for _, s := range l.Segments {
+		n += (s.From + s.To) / 2 * s.For.Seconds()
+	}
+	return int64(n)
+}

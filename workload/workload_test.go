@@ -1,0 +1,289 @@
+package workload
+
+import (
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestGolden holds the text of every error, as it reads in a terminal, and of
+// every workload as it is printed.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no golden inputs", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			if w, err := Parse(filepath.Base(file), src); err != nil {
+				text = err.Error() + "\n"
+			} else {
+				text = w.YAML()
+			}
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
+		})
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run the test with -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEmptyMappingIsTheDefault(t *testing.T) {
+	got, err := Parse("w.yaml", []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	got.Description = want.Description
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := want.Validate(); err != nil {
+		t.Error(err)
+	}
+	found, source, err := Find("")
+	if err != nil || !strings.Contains(source, "name: default") {
+		t.Fatal(err, source)
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error("the library's default differs from Default:", diff)
+	}
+}
+
+// TestTheLibraryKeepsItsPromises holds what makes the library usable without
+// thought: valid, short, described, and named like its file.
+func TestTheLibraryKeepsItsPromises(t *testing.T) {
+	entries := Library()
+	if len(entries) < 8 {
+		t.Fatalf("only %d workloads", len(entries))
+	}
+	for i, entry := range entries {
+		w, source, err := Find(entry.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Name != entry.Name || source == "" || w.Description != entry.Description || Names()[i] != entry.Name {
+			t.Errorf("%+v is %q", entry, w.Name)
+		}
+		if entry.Description == "" || strings.Contains(entry.Description, "\n") || len(entry.Description) > 100 {
+			t.Errorf("%s: description %q is not one short line", entry.Name, entry.Description)
+		}
+		if w.Duration < 15*time.Second || w.Duration > 30*time.Second {
+			t.Errorf("%s lasts %s", entry.Name, w.Duration)
+		}
+		if !strings.HasPrefix(source, "# ") {
+			t.Errorf("%s does not say what it is for", entry.Name)
+		}
+		readsBack(t, w)
+	}
+}
+
+type reporter interface {
+	Helper()
+	Error(...any)
+}
+
+func readsBack(t reporter, w *Workload) {
+	t.Helper()
+	got, err := Parse("printed.yaml", []byte(w.YAML()))
+	if err != nil {
+		t.Error(err, "\n", w.YAML())
+		return
+	}
+	if diff := cmp.Diff(w, got); diff != "" {
+		t.Error(diff, "\n", w.YAML())
+	}
+}
+
+func TestFindResolvesNamesAndPaths(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("mine.yaml", "name: mine\n")
+	write("bare", "name: bare\n")
+	write("ramp", "name: not-the-library\n")
+	write("bad.yml", "name: [1]\n")
+	for given, want := range map[string]string{
+		"mine.yaml": "mine", "./mine.yaml": "mine", filepath.Join(dir, "mine.yaml"): "mine", "bare": "bare", "ramp": "ramp", "./ramp": "not-the-library",
+	} {
+		w, source, err := Find(given)
+		if err != nil || w.Name != want || !strings.Contains(source, "name: "+want) {
+			t.Errorf("Find(%q) = %+v, %v", given, w, err)
+		}
+	}
+	for given, want := range map[string]string{
+		"rmap":      `unknown workload "rmap": did you mean "ramp"?`,
+		"zzz":       `unknown workload "zzz": name a file, or one of 1kb-100-partitions, default, fan-out-5, keyed-zipf, large-messages, low-rate-latency, poisson-bursty, ramp, small-messages`,
+		"mien.yaml": `workload file mien.yaml does not exist: did you mean mine.yaml?`,
+		"./":        `workload file ./ is a folder: name a file in it`,
+		"a/../ramp": `workload file a/../ramp does not exist: did you mean ramp?`,
+		"bad.yml":   "bad.yml:1:7: name must be a single value, not a list\n    1 | name: [1]\n      |       ^",
+	} {
+		if _, _, err := Find(given); err == nil || err.Error() != want {
+			t.Errorf("Find(%q)\ngot  %v\nwant %v", given, err, want)
+		}
+	}
+}
+
+func TestOverridesAreValidated(t *testing.T) {
+	w := Default()
+	copied := w.Clone()
+	w.SetRate(50_000)
+	if err := w.SetDuration(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Validate(); err != nil || w.OfferedMessages() != 500_000 {
+		t.Error(err, w.OfferedMessages())
+	}
+	if diff := cmp.Diff(Default(), copied); diff != "" {
+		t.Error("the clone changed:", diff)
+	}
+	w.Durability, w.Seed, w.Warmup = 5, 0, -1
+	w.SetRate(math.NaN())
+	want := strings.Join([]string{
+		"load.rate must be above 0 and at most 100M/s, not NaN/s",
+		"warmup must be 0s or more and at most 24h, not -1ns",
+		"durability must be 1 (replicated to a majority and synced to disk on each of those), 2 (replicated to a majority, in memory), " +
+			"3 (synced to disk on one replica) or 4 (received by one replica), not 5",
+	}, "\n")
+	if err := w.Validate(); err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%v", err, want)
+	}
+	stepped, _, err := Find("poisson-bursty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stepped.SetDuration(time.Second); err == nil || stepped.Duration != 24*time.Second {
+		t.Error("the duration of steps was changed", err)
+	}
+	stepped.Duration = time.Second
+	if err := stepped.Validate(); err == nil || err.Error() != "duration is 1s and the load lasts 24s: leave the duration out, or make them equal" {
+		t.Error(err)
+	}
+	if err := new(Workload).Validate(); err == nil || len(err.(strict.Violations)) < 10 {
+		t.Error("an empty workload is valid", err)
+	}
+}
+
+func TestInFlightIsLoweredForLargeMessages(t *testing.T) {
+	for src, want := range map[string]int{
+		"{}":                                          16_384,
+		"{message: {size: 64KB}, producers: 4}":       1024,
+		"{message: {size: 64MB}, producers: 8}":       1,
+		"{message: {size: 64KB}, max_in_flight: 100}": 100,
+	} {
+		w, err := Parse("w", []byte(src))
+		if err != nil || w.MaxInFlight != want {
+			t.Errorf("%s: %+v, %v, want %d", src, w, err, want)
+		}
+	}
+}
+
+func draw(t *rapid.T) *Workload {
+	w := Default()
+	text := rapid.StringOf(rapid.RuneFrom([]rune("aZ09 :#'\"{}[],&*!|>%@`-?\\\n\tßé漢~"))).Filter(func(s string) bool { return len(s) <= maxDescription })
+	w.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_.-]{0,20}`).Draw(t, "name")
+	w.Description = text.Draw(t, "description")
+	w.Topics = rapid.IntRange(1, 10).Draw(t, "topics")
+	w.Partitions = rapid.IntRange(1, MaxPartitions/2).Draw(t, "partitions")
+	w.Producers = rapid.IntRange(1, 10).Draw(t, "producers")
+	w.Consumers = rapid.IntRange(1, 10).Draw(t, "consumers")
+	w.Subscriptions = rapid.IntRange(1, 10).Draw(t, "subscriptions")
+	w.Message.Size = rapid.Int64Range(StampBytes, 1<<20).Draw(t, "size")
+	w.Message.Incompressible = rapid.Float64Range(0, 1).Filter(func(f float64) bool { return f == 0 || f > 1e-9 }).Draw(t, "incompressible")
+	w.Keys.Kind = rapid.SampledFrom([]KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}).Draw(t, "keys")
+	if w.Keys.Kind != KeysNone {
+		w.Keys.Count = rapid.IntRange(1, MaxKeys).Draw(t, "count")
+	}
+	if w.Keys.Kind == KeysZipf {
+		w.Keys.Exponent = rapid.Float64Range(1.0001, MaxExponent).Draw(t, "exponent")
+	}
+	w.Load.Arrivals = rapid.SampledFrom([]Arrivals{ArrivalsConstant, ArrivalsPoisson}).Draw(t, "arrivals")
+	rate := rapid.Float64Range(1, MaxRate)
+	w.Load.Segments, w.Duration = nil, 0
+	for range rapid.IntRange(1, 5).Draw(t, "segments") {
+		s := Segment{From: rate.Draw(t, "from"), For: time.Duration(rapid.Int64Range(1e9, 1e12).Draw(t, "for"))}
+		if s.To = s.From; rapid.Bool().Draw(t, "slope") {
+			s.To = rate.Draw(t, "to")
+		}
+		w.Load.Segments = append(w.Load.Segments, s)
+		w.Duration += s.For
+	}
+	w.Warmup = time.Duration(rapid.Int64Range(0, int64(MaxWarmup)).Draw(t, "warmup"))
+	w.Drain = time.Duration(rapid.Int64Range(1, int64(MaxDrain)).Draw(t, "drain"))
+	w.Delivery = rapid.SampledFrom([]Delivery{AtMostOnce, AtLeastOnce}).Draw(t, "delivery")
+	w.Durability = Level(rapid.IntRange(1, 4).Draw(t, "durability"))
+	w.MaxInFlight = rapid.IntRange(1, 20).Draw(t, "in flight")
+	w.Seed = rapid.Uint64().Draw(t, "seed")
+	return w
+}
+
+func TestWhatIsPrintedIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		if err := w.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		readsBack(t, w)
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("*/*.yaml")
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		w, err := Parse("fuzz", src)
+		if (w == nil) == (err == nil) {
+			t.Fatal("neither a workload nor an error, or both")
+		}
+		if err != nil {
+			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
+				t.Fatalf("error %T %v", err, err)
+			}
+			return
+		}
+		if err := w.Validate(); err != nil {
+			t.Fatalf("what was parsed is not valid: %v", err)
+		}
+		readsBack(t, w)
+	})
+}
