@@ -2,7 +2,8 @@ package sim
 
 import (
 	"context"
-	"sync"
+	"slices"
+	"sync/atomic"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -21,13 +22,13 @@ type subscription struct {
 	backlog   queue[*record]
 }
 
-// producer sends to one topic. The line's lock guards it.
+// producer sends to one topic. The line's lock guards what it holds back.
 type producer struct {
 	line    *line
 	topic   *topic
-	pending int
 	held    []*record // by partition: waits to be delivered after its follower
-	closed  bool
+	pending atomic.Int64
+	closed  atomic.Bool
 	idle    chan struct{} // tells Close that nothing is pending
 }
 
@@ -36,50 +37,43 @@ func (p *producer) Send(m *system.Message) {
 		m.Done(errNoPartition)
 		return
 	}
-	p.line.Lock()
-	if p.closed || p.line.closed {
-		p.line.Unlock()
+	if !p.line.take(m, p) {
 		m.Done(errClosed)
-		return
 	}
-	p.pending++
-	p.line.arrive(m, p)
-	p.line.Unlock()
 }
 
-// answered is called, with the lock held, after a message has been answered.
+// answered is called after a message has been answered.
 func (p *producer) answered() {
-	if p.pending--; p.pending == 0 && p.closed {
-		p.idle <- struct{}{}
+	if p.pending.Add(-1) == 0 && p.closed.Load() {
+		select {
+		case p.idle <- struct{}{}:
+		default:
+		}
 	}
 }
 
 // Close waits for the answers under way. Messages held back for a follower
 // that never came are delivered.
 func (p *producer) Close(ctx context.Context) error {
-	p.line.Lock()
-	if p.closed {
-		p.line.Unlock()
+	if p.closed.Swap(true) {
 		return nil
 	}
-	p.closed = true
-	waits := p.pending > 0
-	p.line.Unlock()
-	if waits {
+	for p.pending.Load() > 0 {
 		select {
 		case <-p.idle:
+			continue
 		case <-ctx.Done():
 			p.drop()
 		}
+		break
 	}
 	p.line.Lock()
 	defer p.line.Unlock()
-	now := p.line.clock.Now() - p.line.startNs
 	for i, r := range p.held {
 		if r != nil {
-			p.line.plan(now, r)
+			p.line.plan(p.line.clock.Now()-p.line.startNs, r)
 			p.held[i] = nil
-			p.line.wakeBy(0)
+			p.line.wake()
 		}
 	}
 	return nil
@@ -88,6 +82,7 @@ func (p *producer) Close(ctx context.Context) error {
 // drop answers with an error what has not been answered.
 func (p *producer) drop() {
 	p.line.Lock()
+	p.line.open()
 	dropped := p.line.answers.drop(p)
 	p.line.Unlock()
 	for _, a := range dropped {
@@ -95,26 +90,17 @@ func (p *producer) drop() {
 	}
 }
 
-// consumer receives on the line. busy is held while it does.
+// consumer receives on the line, under its lock.
 type consumer struct {
 	line         *line
 	subscription *subscription
 	receive      func([]byte)
-	busy         sync.Mutex
 }
 
 func (k *consumer) Close(context.Context) error {
 	k.line.Lock()
+	defer k.line.Unlock()
 	s := k.subscription
-	for i, other := range s.consumers {
-		if other == k {
-			s.consumers = append(s.consumers[:i:i], s.consumers[i+1:]...)
-			break
-		}
-	}
-	k.line.Unlock()
-	// Waits for a delivery under way; no other can begin.
-	k.busy.Lock()
-	defer k.busy.Unlock()
+	s.consumers = slices.DeleteFunc(s.consumers, func(other *consumer) bool { return other == k })
 	return nil
 }

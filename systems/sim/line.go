@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/heap"
 	"errors"
 	"sync"
 
@@ -45,17 +44,35 @@ type delivery struct {
 	record *record
 }
 
-// line is the simulated system's one worker and all its state. Its lock guards
-// everything below it, topics and clients included.
+// arrival is a message that a producer handed over.
+type arrival struct {
+	atNs    int64 // on the clock
+	message *system.Message
+	from    *producer
+}
+
+// inbox is where producers leave messages for the line.
+type inbox struct {
+	sync.Mutex
+	arrivals []arrival
+	closed   bool
+	wakeAtNs int64 // the line sleeps until then; 0: it is awake
+}
+
+// line is the simulated system's one worker and all its state. It holds its
+// lock while it works; who opens or closes clients takes it in between. The
+// inbox has a lock of its own, so that a Send never waits for work.
 type line struct {
 	sync.Mutex
+	inbox   inbox
 	clock   clock.Clock
 	truth   truth
 	faults  faults
 	startNs int64
 
-	arrivals   int64
+	arrived    int64
 	turnNs     float64 // when the next turn is free, since the start
+	spare      []arrival
 	answers    answerQueue
 	deliveries queue[delivery]
 	waiting    []*subscription // with a backlog and a consumer
@@ -65,8 +82,6 @@ type line struct {
 	freeSlots  []*slot
 
 	alarm   clock.Alarm
-	wakeAt  int64 // what the line waits for
-	closed  bool
 	stopped chan struct{}
 	ended   sync.Once
 }
@@ -78,22 +93,56 @@ func newLine(c clock.Clock, s system.Settings) *line {
 	}
 }
 
-// arrive takes a message in. The caller holds the lock.
-func (l *line) arrive(m *system.Message, from *producer) {
-	now := l.clock.Now() - l.startNs
-	n := l.arrivals
-	l.arrivals++
-	turn := l.truth.afterStall(now)
+// take leaves a message in the inbox. It reports false when the line has
+// ended, or the producer has been closed.
+func (l *line) take(m *system.Message, from *producer) bool {
+	now := l.clock.Now()
+	l.inbox.Lock()
+	if l.inbox.closed || from.closed.Load() {
+		l.inbox.Unlock()
+		return false
+	}
+	from.pending.Add(1)
+	l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from})
+	wake := now+l.truth.leastNs < l.inbox.wakeAtNs
+	if wake {
+		l.inbox.wakeAtNs = 0
+	}
+	l.inbox.Unlock()
+	if wake {
+		l.alarm.Wake()
+	}
+	return true
+}
+
+// open empties the inbox, oldest first. The caller holds the lock.
+func (l *line) open() {
+	l.inbox.Lock()
+	arrivals := l.inbox.arrivals
+	l.inbox.arrivals = l.spare[:0]
+	l.inbox.Unlock()
+	for _, a := range arrivals {
+		l.arrive(a)
+	}
+	clear(arrivals)
+	l.spare = arrivals
+}
+
+// arrive gives a message its place and the time of its answer.
+func (l *line) arrive(a arrival) {
+	turn := l.truth.afterStall(a.atNs - l.startNs)
+	n := l.arrived
+	l.arrived++
 	if l.truth.turnNs > 0 {
 		start := max(float64(turn), l.turnNs)
 		l.turnNs = float64(l.truth.afterStall(int64(start))) + l.truth.turnNs
 		turn = int64(l.turnNs)
 	}
-	at := l.truth.afterStall(turn + l.truth.serviceNs(n))
-	s := l.newSlot(from, l.faults.of(n))
-	from.topic.partitions[m.Partition].push(s)
-	l.answers.push(answer{atNs: at, message: m, slot: s})
-	l.wakeBy(at)
+	s := l.newSlot(a.from, l.faults.of(n))
+	a.from.topic.partitions[a.message.Partition].push(s)
+	l.answers.push(answer{
+		atNs: l.truth.afterStall(turn + l.truth.serviceNs(n)), message: a.message, slot: s,
+	})
 }
 
 func (l *line) newSlot(from *producer, what fault) *slot {
@@ -107,67 +156,106 @@ func (l *line) newSlot(from *producer, what fault) *slot {
 	return s
 }
 
-// wakeBy has the line look again by that time, if it would not anyway.
-func (l *line) wakeBy(atNs int64) {
-	if atNs < l.wakeAt && l.alarm != nil {
-		l.wakeAt = atNs
-		l.alarm.Wake()
-	}
-}
-
-// run does what is due until the line is stopped.
-func (l *line) run() {
-	alarm := l.clock.NewAlarm()
-	defer alarm.Close()
+// run does what is due until the line is stopped. The alarm was made for this
+// goroutine.
+func (l *line) run(started chan<- struct{}) {
+	l.alarm = l.clock.NewAlarm()
+	defer l.alarm.Close()
 	defer close(l.stopped)
+	close(started)
 	l.Lock()
-	l.alarm = alarm
-	for !l.closed {
-		now := l.clock.Now() - l.startNs
-		if !l.work(now) {
-			l.wakeAt = l.nextNs()
-			until := min(l.startNs+l.wakeAt, clock.Never)
-			l.Unlock()
-			alarm.WaitUntil(until)
+	defer l.Unlock()
+	for {
+		l.open()
+		worked := l.work(l.clock.Now() - l.startNs)
+		// Whoever opens or closes a client gets its turn here.
+		l.Unlock()
+		if !worked && !l.sleep() {
 			l.Lock()
-			// Anything that arrives from here on is seen before the next wait.
-			l.wakeAt = 0
+			l.open()
+			l.abandon()
+			return
 		}
+		l.Lock()
 	}
-	l.abandon()
-	l.Unlock()
 }
 
-// nextNs is when the next thing is due, since the start.
+// sleep waits until something is due or has arrived; it reports false when the
+// line has been stopped.
+func (l *line) sleep() bool {
+	l.Lock()
+	until := l.nextNs()
+	l.Unlock()
+	l.inbox.Lock()
+	closed := l.inbox.closed
+	sleeps := !closed && len(l.inbox.arrivals) == 0
+	if sleeps {
+		l.inbox.wakeAtNs = until
+	}
+	l.inbox.Unlock()
+	if sleeps {
+		l.alarm.WaitUntil(until)
+	}
+	return !closed
+}
+
+// wake has the line look again.
+func (l *line) wake() {
+	l.inbox.Lock()
+	l.inbox.wakeAtNs = 0
+	l.inbox.Unlock()
+	l.alarm.Wake()
+}
+
+// nextNs is when the next thing is due, on the clock.
 func (l *line) nextNs() int64 {
-	next := clock.Never - l.startNs
+	next := clock.Never
+	if len(l.waiting) > 0 {
+		return 0
+	}
 	if a, ok := l.answers.peek(); ok {
-		next = min(next, a.atNs)
+		next = min(next, l.startNs+a.atNs)
 	}
 	if d, ok := l.deliveries.peek(); ok {
-		next = min(next, d.atNs)
+		next = min(next, l.startNs+d.atNs)
 	}
 	return next
 }
 
-// work does one thing that is due and reports whether there was one. The
-// caller holds the lock, which is given up while clients are called.
+// batch bounds the work between two looks into the inbox.
+const batch = 64
+
+// work does what is due by now, at most a batch of it, and reports whether
+// there was any.
 func (l *line) work(now int64) bool {
-	if len(l.waiting) > 0 {
-		l.drainBacklog()
-		return true
+	for n := range batch {
+		switch {
+		case len(l.waiting) > 0:
+			l.drainBacklog()
+		case l.deliverDue(now) || l.answerDue(now):
+		default:
+			return n > 0
+		}
 	}
-	if d, ok := l.deliveries.peek(); ok && d.atNs <= now {
+	return true
+}
+
+func (l *line) deliverDue(now int64) bool {
+	d, ok := l.deliveries.peek()
+	if ok = ok && d.atNs <= now; ok {
 		l.deliveries.pop()
 		l.deliver(d.record)
-		return true
 	}
-	if a, ok := l.answers.peek(); ok && a.atNs <= now {
+	return ok
+}
+
+func (l *line) answerDue(now int64) bool {
+	a, ok := l.answers.peek()
+	if ok = ok && a.atNs <= now; ok {
 		l.answers.pop()
 		l.answer(a)
-		return true
 	}
-	return false
+	return ok
 }
 
 // answer acknowledges a message, or refuses it, and plans the deliveries that
@@ -176,9 +264,7 @@ func (l *line) answer(a answer) {
 	from, partition := a.slot.from, a.message.Partition
 	err := l.accept(a)
 	l.finish(from.topic, partition, a.atNs)
-	l.Unlock()
 	a.message.Done(err)
-	l.Lock()
 	from.answered()
 }
 
@@ -272,15 +358,9 @@ func (l *line) deliver(r *record) {
 	l.release(r)
 }
 
-// hand gives a record to the consumer that its partition belongs to. The lock
-// is given up meanwhile; the consumer's own keeps Close waiting.
+// hand gives a record to the consumer that its partition belongs to.
 func (l *line) hand(r *record, s *subscription) {
-	k := s.consumers[int(r.partition)%len(s.consumers)]
-	k.busy.Lock()
-	l.Unlock()
-	k.receive(r.payload)
-	k.busy.Unlock()
-	l.Lock()
+	s.consumers[int(r.partition)%len(s.consumers)].receive(r.payload)
 }
 
 // ready has the line deliver a subscription's backlog. The caller holds the
@@ -288,7 +368,7 @@ func (l *line) hand(r *record, s *subscription) {
 func (l *line) ready(s *subscription) {
 	if s.backlog.len() > 0 {
 		l.waiting = append(l.waiting, s)
-		l.wakeBy(0)
+		l.wake()
 	}
 }
 
@@ -308,12 +388,10 @@ func (l *line) stop() bool {
 	first := false
 	l.ended.Do(func() {
 		first = true
-		l.Lock()
-		l.closed = true
-		if l.alarm != nil {
-			l.alarm.Wake()
-		}
-		l.Unlock()
+		l.inbox.Lock()
+		l.inbox.closed = true
+		l.inbox.Unlock()
+		l.alarm.Wake()
 		<-l.stopped
 	})
 	return first
@@ -321,114 +399,9 @@ func (l *line) stop() bool {
 
 // abandon answers all that is left with an error.
 func (l *line) abandon() {
-	for {
-		a, ok := l.answers.peek()
-		if !ok {
-			return
-		}
+	for a, ok := l.answers.peek(); ok; a, ok = l.answers.peek() {
 		l.answers.pop()
-		l.Unlock()
 		a.message.Done(errClosed)
-		l.Lock()
 		a.slot.from.answered()
 	}
-}
-
-// queue is a first-in-first-out list that reuses its memory.
-type queue[T any] struct {
-	items []T
-	head  int
-}
-
-func (q *queue[T]) len() int { return len(q.items) - q.head }
-
-func (q *queue[T]) push(v T) {
-	if q.head > 0 && len(q.items) == cap(q.items) {
-		n := copy(q.items, q.items[q.head:])
-		clear(q.items[n:])
-		q.items, q.head = q.items[:n], 0
-	}
-	q.items = append(q.items, v)
-}
-
-func (q *queue[T]) peek() (T, bool) {
-	if q.len() == 0 {
-		var none T
-		return none, false
-	}
-	return q.items[q.head], true
-}
-
-func (q *queue[T]) pop() T {
-	v := q.items[q.head]
-	var none T
-	q.items[q.head] = none
-	if q.head++; q.head == len(q.items) {
-		q.items, q.head = q.items[:0], 0
-	}
-	return v
-}
-
-// answerQueue gives answers in the order of their times. Most come in that
-// order already; the others go through a heap.
-type answerQueue struct {
-	inOrder queue[answer]
-	lastNs  int64
-	early   answerHeap
-}
-
-func (q *answerQueue) push(a answer) {
-	if a.atNs >= q.lastNs || q.inOrder.len() == 0 {
-		q.lastNs = a.atNs
-		q.inOrder.push(a)
-		return
-	}
-	heap.Push(&q.early, a)
-}
-
-func (q *answerQueue) peek() (answer, bool) {
-	a, ok := q.inOrder.peek()
-	if len(q.early) > 0 && (!ok || q.early[0].atNs < a.atNs) {
-		return q.early[0], true
-	}
-	return a, ok
-}
-
-func (q *answerQueue) pop() {
-	a, ok := q.inOrder.peek()
-	if len(q.early) > 0 && (!ok || q.early[0].atNs < a.atNs) {
-		heap.Pop(&q.early)
-		return
-	}
-	q.inOrder.pop()
-}
-
-// drop removes and returns the answers due to one producer.
-func (q *answerQueue) drop(p *producer) []answer {
-	var dropped []answer
-	var rest answerQueue
-	for a, ok := q.peek(); ok; a, ok = q.peek() {
-		q.pop()
-		if a.slot.from == p {
-			a.slot.answered = true
-			dropped = append(dropped, a)
-		} else {
-			rest.push(a)
-		}
-	}
-	*q = rest
-	return dropped
-}
-
-type answerHeap []answer
-
-func (h answerHeap) Len() int           { return len(h) }
-func (h answerHeap) Less(i, j int) bool { return h[i].atNs < h[j].atNs }
-func (h answerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *answerHeap) Push(v any)        { *h = append(*h, v.(answer)) }
-func (h *answerHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
 }

@@ -86,7 +86,9 @@ func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, e
 		return nil, fmt.Errorf("setting stall_for (%s) must be shorter than stall_every (%s)", stall, every)
 	}
 	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings), topics: make(map[string]*topic), planted: s.planted}
-	go c.line.run()
+	started := make(chan struct{})
+	go c.line.run(started)
+	<-started
 	return c, nil
 }
 

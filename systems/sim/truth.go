@@ -16,6 +16,7 @@ type truth struct {
 	slowNs    float64
 	slowShare float64
 	turnNs    float64 // between two messages' turns; 0: no limit
+	leastNs   int64   // no service time is shorter
 	delayNs   int64
 	everyNs   int64
 	stallNs   int64
@@ -31,6 +32,12 @@ func newTruth(s system.Settings) truth {
 	}
 	if rate := s.Rate("capacity"); rate > 0 {
 		t.turnNs = 1e9 / rate
+	}
+	switch t.kind {
+	case "constant":
+		t.leastNs = int64(t.timeNs)
+	case "bimodal":
+		t.leastNs = int64(min(t.timeNs, t.slowNs))
 	}
 	return t
 }
