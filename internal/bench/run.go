@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type session struct {
 // run ends cleanly with what was measured, in the state interrupted. An error
 // with an empty directory means that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
+	defer makeRoom(job)()
 	s := &session{job: job, watch: watch, beganNs: job.Clock.Now()}
 	s.run = newRun(job)
 	s.writer, err = result.Create(job.Runs, &s.run)
@@ -46,6 +48,21 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 		return "", err
 	}
 	return s.writer.Dir(), s.measure(ctx)
+}
+
+// makeRoom lets the Go scheduler run as many goroutines as there are cores
+// beside the threads that wait for due times, and returns what undoes it. A
+// thread that waits in the kernel keeps its place in the scheduler until a
+// monitor takes it away, which is up to 10 ms during which ready goroutines
+// stand in line. Whoever sets GOMAXPROCS decides for himself.
+func makeRoom(job *Job) (undo func()) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		return func() {}
+	}
+	// The watcher waits too, and perhaps an embedded system.
+	const others = 2
+	before := runtime.GOMAXPROCS(runtime.NumCPU() + load.Pacers(job.Workload) + others)
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)

@@ -156,7 +156,7 @@ func (e *Engine) Start(startNs int64) {
 	}
 	e.counted = e.schedule.Cursor(0, 1)
 	e.due.advance(e.counted)
-	all, n := len(e.producers), min(len(e.producers), maxPacers)
+	all, n := len(e.producers), Pacers(e.plan.Workload)
 	for i := range n {
 		from, to := i*all/n, (i+1)*all/n
 		p := &pacer{
@@ -172,6 +172,9 @@ func (e *Engine) Start(startNs int64) {
 		close(e.sentAll)
 	}()
 }
+
+// Pacers is how many OS threads an engine for the workload paces with.
+func Pacers(w *workload.Workload) int { return min(w.Topics*w.Producers, maxPacers) }
 
 // Sent is closed when every message has been handed over or counted unsent.
 func (e *Engine) Sent() <-chan struct{} { return e.sentAll }

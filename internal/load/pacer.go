@@ -21,6 +21,11 @@ var pacerSeries = []result.Series{result.Lag, result.OwnLag}
 // system's: shorter ones are its own work.
 const blockedSendNs = 1_000_000
 
+// quantumNs is the least time between two wake-ups of a pacer. Waking for every
+// message of a high rate would cost more than sending it; what is due in
+// between is handed over together, each with its own due time.
+const quantumNs = 100_000
+
 // waitNs bounds a wait for the system's answer between two looks at whether
 // to stop.
 const waitNs = 50_000_000
@@ -41,6 +46,7 @@ type pacer struct {
 	alarm clock.Alarm
 
 	lastSendNs int64 // when Send was called last
+	wokeNs     int64 // when the last wait for a due time ended
 	blocked    bool  // waited for the system and has not caught up since
 
 	*measure.Recorder          // guards what follows
@@ -93,8 +99,8 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	to.prepare(f, seq, seq/p.all, due, phase)
 	if due > now {
 		// Only now: the message is ready by the time it is due.
-		now = p.waitUntil(due)
-		p.blocked = false
+		now = p.waitUntil(max(due, p.wokeNs+quantumNs))
+		p.wokeNs, p.blocked = now, false
 	}
 	if now >= p.halt.Load() {
 		to.pool.giveBack(f)
