@@ -14,6 +14,9 @@ var (
 	errBufferFull  = errors.New("refused: the simulated system's buffer is full (setting buffer)")
 )
 
+// longAgo is before any time of a clock, which may count from anywhere.
+const longAgo = -clock.Never
+
 // record is a message on its way to the subscriptions.
 type record struct {
 	payload   []byte
@@ -56,7 +59,7 @@ type inbox struct {
 	sync.Mutex
 	arrivals []arrival
 	closed   bool
-	wakeAtNs int64 // the line sleeps until then; 0: it is awake
+	wakeAtNs int64 // the line sleeps until then; long ago: it is awake
 }
 
 // line is the simulated system's one worker and all its state. It holds its
@@ -89,7 +92,7 @@ type line struct {
 func newLine(c clock.Clock, s system.Settings) *line {
 	return &line{
 		clock: c, truth: newTruth(s), faults: newFaults(s), startNs: c.Now(),
-		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}),
+		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
 	}
 }
 
@@ -106,7 +109,7 @@ func (l *line) take(m *system.Message, from *producer) bool {
 	l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from})
 	wake := now+l.truth.leastNs < l.inbox.wakeAtNs
 	if wake {
-		l.inbox.wakeAtNs = 0
+		l.inbox.wakeAtNs = longAgo
 	}
 	l.inbox.Unlock()
 	if wake {
@@ -202,7 +205,7 @@ func (l *line) sleep() bool {
 // wake has the line look again.
 func (l *line) wake() {
 	l.inbox.Lock()
-	l.inbox.wakeAtNs = 0
+	l.inbox.wakeAtNs = longAgo
 	l.inbox.Unlock()
 	l.alarm.Wake()
 }
@@ -211,7 +214,7 @@ func (l *line) wake() {
 func (l *line) nextNs() int64 {
 	next := clock.Never
 	if len(l.waiting) > 0 {
-		return 0
+		return longAgo
 	}
 	if a, ok := l.answers.peek(); ok {
 		next = min(next, l.startNs+a.atNs)
