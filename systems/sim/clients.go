@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -92,15 +93,38 @@ func (p *producer) drop() {
 
 // consumer receives on the line, under its lock.
 type consumer struct {
-	line         *line
-	subscription *subscription
-	receive      func([]byte)
+	line    *line
+	receive func([]byte)
+	closed  atomic.Bool
 }
 
-func (k *consumer) Close(context.Context) error {
-	k.line.Lock()
-	defer k.line.Unlock()
-	s := k.subscription
-	s.consumers = slices.DeleteFunc(s.consumers, func(other *consumer) bool { return other == k })
+// Close waits, within ctx, for the message that is being received.
+func (k *consumer) Close(ctx context.Context) error {
+	k.closed.Store(true)
+	passed := make(chan struct{})
+	go func() {
+		// Whoever gets the line's lock finds it between two messages.
+		k.line.Lock()
+		defer k.line.Unlock()
+		close(passed)
+	}()
+	select {
+	case <-passed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close a consumer that is receiving: %w", ctx.Err())
+	}
+}
+
+// consumerOf returns the consumer that a partition belongs to, nil when there
+// is none. The caller holds the line's lock.
+func (s *subscription) consumerOf(partition int32) *consumer {
+	for len(s.consumers) > 0 {
+		i := int(partition) % len(s.consumers)
+		if k := s.consumers[i]; !k.closed.Load() {
+			return k
+		}
+		s.consumers = slices.Delete(s.consumers, i, i+1)
+	}
 	return nil
 }

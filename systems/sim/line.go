@@ -348,22 +348,18 @@ func (l *line) release(r *record) {
 
 // deliver gives a record to every subscription of its topic.
 func (l *line) deliver(r *record) {
-	for i := 0; i < len(r.topic.ordered); i++ {
-		s := r.topic.ordered[i]
-		if len(s.consumers) == 0 || s.backlog.len() > 0 {
-			r.refs++
-			l.buffered += int64(len(r.payload))
-			s.backlog.push(r)
-			continue
+	for _, s := range r.topic.ordered {
+		if s.backlog.len() == 0 {
+			if k := s.consumerOf(r.partition); k != nil {
+				k.receive(r.payload)
+				continue
+			}
 		}
-		l.hand(r, s)
+		r.refs++
+		l.buffered += int64(len(r.payload))
+		s.backlog.push(r)
 	}
 	l.release(r)
-}
-
-// hand gives a record to the consumer that its partition belongs to.
-func (l *line) hand(r *record, s *subscription) {
-	s.consumers[int(r.partition)%len(s.consumers)].receive(r.payload)
 }
 
 // ready has the line deliver a subscription's backlog. The caller holds the
@@ -378,10 +374,14 @@ func (l *line) ready(s *subscription) {
 func (l *line) drainBacklog() {
 	s := l.waiting[len(l.waiting)-1]
 	l.waiting = l.waiting[:len(l.waiting)-1]
-	for s.backlog.len() > 0 && len(s.consumers) > 0 {
-		r := s.backlog.pop()
+	for r, ok := s.backlog.peek(); ok; r, ok = s.backlog.peek() {
+		k := s.consumerOf(r.partition)
+		if k == nil {
+			return
+		}
+		s.backlog.pop()
 		l.buffered -= int64(len(r.payload))
-		l.hand(r, s)
+		k.receive(r.payload)
 		l.release(r)
 	}
 }

@@ -149,7 +149,7 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
 	}
-	k := &consumer{line: c.line, subscription: s, receive: o.Receive}
+	k := &consumer{line: c.line, receive: o.Receive}
 	s.consumers = append(s.consumers, k)
 	c.line.ready(s)
 	return k, nil
