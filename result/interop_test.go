@@ -135,7 +135,7 @@ func totalOf(s *Saved, tag string) *hdr.Histogram {
 	name, warmup := strings.CutPrefix(tag, WarmupPrefix)
 	for _, l := range s.Latency {
 		if string(l.Series) == name && l.Warmup == warmup {
-			total.Merge(l.Histogram)
+			l.Histogram.MergeInto(total)
 		}
 	}
 	return total

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -28,11 +27,10 @@ func (c *reportCommand) Run(con console) error {
 	}
 	var rendered bytes.Buffer
 	width, isTerminal := terminal(con.out)
-	if c.Format == "table" {
-		if err := report.Terminal(&rendered, runs, width, report.WantColor(isTerminal && c.Output == "")); err != nil {
-			return fmt.Errorf("render the report: %w", err)
-		}
-	} else if err := report.Render(&rendered, c.Format, runs); err != nil {
+	if c.Format == "table" && c.Output == "" {
+		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
+	}
+	if err := report.Render(&rendered, c.Format, runs); err != nil {
 		return inputError{err}
 	}
 	if c.Output != "" {

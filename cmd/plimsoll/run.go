@@ -115,13 +115,12 @@ func relative(path string) string {
 func planOf(job *bench.Job) report.Plan {
 	w := job.Workload
 	return report.Plan{
-		System: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(),
-		MessageBytes: w.Message.Size, Subscriptions: w.Subscriptions,
+		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},
 			{Name: result.PhaseMeasure, Ns: int64(w.Duration)},
-			{Name: result.PhaseDrain, Ns: int64(w.Drain)},
+			{Name: result.PhaseDrain, Ns: int64(w.Drain), AtMost: true},
 			{Name: result.PhaseAccount},
 		},
 	}

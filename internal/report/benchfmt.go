@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// benchUnits says which way each unit is better, as benchstat understands it.
+var benchUnits = []struct{ unit, better string }{
+	{"achieved-msgs/s", "higher"},
+	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"}, {"publish-max-ns", "lower"},
+	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"}, {"e2e-max-ns", "lower"},
+	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
+}
+
+// Benchfmt writes the Go benchmark format, for benchstat. Runs of one system
+// under one load share a benchmark name, so benchstat takes them for
+// repetitions. Only the machine and plimsoll are configuration: benchstat puts
+// runs whose configuration differs into different tables, and systems are there
+// to be compared. The rest is a comment, and so is a run that did not complete or
+// that plimsoll itself limited: it must not be ranked.
+func Benchfmt(w io.Writer, runs []*result.Saved) error {
+	var b bytes.Buffer
+	for _, u := range benchUnits {
+		fmt.Fprintf(&b, "Unit %s better=%s\n", u.unit, u.better)
+	}
+	all := names(runs)
+	for i, s := range runs {
+		r := &s.Run
+		b.WriteString("\n")
+		if r.State != result.Complete || r.Summary.Generator.Limited {
+			why := stateWord(r)
+			if r.State == result.Complete {
+				why = "limited by plimsoll itself"
+			}
+			fmt.Fprintf(&b, "# %s is left out: %s\n", all[i], clean(why))
+			continue
+		}
+		about := []string{
+			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
+			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning", "warnings"),
+		}
+		fmt.Fprintf(&b, "# %s\n", clean(strings.Join(about, "; ")))
+		fmt.Fprintf(&b, "cpu: %s\nplimsoll: %s\n", clean(r.Environment.CPU), clean(r.Plimsoll.Version))
+		fmt.Fprintf(&b, "%s 1%s\n", benchName(r), benchValues(r))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func benchName(r *result.Run) string {
+	return fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
+		benchWord(r.System.Name), benchWord(r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes,
+		strings.ReplaceAll(exact(r.Load.TargetRate), "-", "_"))
+}
+
+// benchWord makes text one word of a benchmark name: a space would end the
+// name, a slash the word, and a hyphen before digits at the name's end would
+// be read as GOMAXPROCS.
+func benchWord(s string) string {
+	s = strings.Join(strings.FieldsFunc(clean(s), func(r rune) bool { return r == ' ' || r == '/' || r == '=' }), "_")
+	if s == "" {
+		return "unnamed"
+	}
+	return s
+}
+
+func benchValues(r *result.Run) string {
+	var out strings.Builder
+	value := func(v, unit string) { fmt.Fprintf(&out, " %s %s", v, unit) }
+	value(exact(r.Summary.AchievedRate), "achieved-msgs/s")
+	for _, series := range []struct {
+		series result.Series
+		word   string
+	}{{result.Publish, "publish"}, {result.EndToEnd, "e2e"}} {
+		l := r.Summary.Series(series.series)
+		for _, p := range []float64{50, 99, 99.9} {
+			if ns, ok := l.At(p); ok {
+				value(integer(ns), series.word+"-"+percentileName(p)+"-ns")
+			}
+		}
+		if l.Count > 0 {
+			value(integer(l.MaxNs), series.word+"-max-ns")
+		}
+	}
+	if r.Ledger.Accounted {
+		t := total(r.Ledger)
+		value(integer(t.Lost), "lost-msgs")
+		value(integer(t.Duplicate), "duplicate-msgs")
+		value(integer(t.Reordered), "reordered-msgs")
+	}
+	return out.String()
+}

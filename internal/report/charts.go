@@ -1,0 +1,137 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// chart is a place that the page's script fills, with words for those who
+// cannot see it or in its stead.
+type chart struct {
+	Kind  string
+	Run   int // -1: all runs
+	Title string
+	Note  string // a sentence below the title
+	Label string // what the chart shows, in words
+	Empty string // why there is nothing to show
+}
+
+const noIntervals = "No interval was saved, so there is nothing to show over time."
+
+// charts are the charts of one run, in order.
+func charts(run int, s *result.Saved) []chart {
+	empty := ""
+	if len(s.Intervals) == 0 {
+		empty = noIntervals
+	}
+	noLatency := ""
+	if !slices.ContainsFunc(s.Latency, isMessageLatency) {
+		noLatency = "No message's latency was saved, so there is no distribution to show."
+	}
+	noCurve := ""
+	if !slices.ContainsFunc(s.Latency, func(l result.IntervalLatency) bool { return isMessageLatency(l) && !l.Warmup }) {
+		noCurve = "No message was measured, so there is no distribution to show."
+	}
+	sum := s.Run.Summary
+	publish, e2e := latencyLabel(sum.Series(result.Publish)), latencyLabel(sum.Series(result.EndToEnd))
+	return []chart{
+		{Kind: "throughput", Run: run, Empty: empty, Title: "Throughput",
+			Note:  "Messages per second, each interval: due, acknowledged, and received by each subscription.",
+			Label: "Throughput over time. " + throughputSentence(sum) + "."},
+		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
+			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet answered.",
+			Label: fmt.Sprintf("Backlog and messages in flight over time. The greatest backlog was %s messages.",
+				counted(sum.MaxBacklog))},
+		{Kind: "latency", Run: run, Empty: empty, Title: "Latency over time",
+			Note:  "From the moment each message was due, by the interval in which it ended.",
+			Label: "Publish and end-to-end latency over time: " + publish + "; " + e2e + "."},
+		{Kind: "heat", Run: run, Empty: noLatency, Title: "Latency heat map",
+			Note: "How many messages had which latency when: the stronger the colour, the more. " +
+				"Two bands are two kinds of messages, which no percentile line shows.",
+			Label: "Heat map of latency over time."},
+		{Kind: "curve", Run: run, Empty: noCurve, Title: "Latency by percentile",
+			Note: uncorrectedSentence(sum),
+			Label: "Latency by percentile: " + publish + "; " + e2e + "; uncorrected " +
+				latencyLabel(sum.Series(result.Send)) + "."},
+		{Kind: "self", Run: run, Empty: empty, Title: "Is plimsoll to blame?",
+			Note: "Schedule lag: how late messages were handed over, because plimsoll was late or because the system held its " +
+				"producers up. Hiccups: how late a thread woke that only sleeps; where these rise, the figures above are " +
+				"plimsoll's as much as the system's.",
+			Label: "Schedule lag, hiccups and garbage collection pauses over time: " + latencyLabel(sum.Series(result.Lag)) + "."},
+		{Kind: "cpu", Run: run, Empty: empty, Title: "Plimsoll's own CPU",
+			Note:  "Cores that this process used; servers that run inside it are included.",
+			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.", share(sum.Generator.CPUShare, 1))},
+	}
+}
+
+func isMessageLatency(l result.IntervalLatency) bool {
+	return (l.Series == result.Publish || l.Series == result.EndToEnd) && l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
+}
+
+// thinnedSentence says what the charts of a long run leave out.
+func thinnedSentence(s *result.Saved) string {
+	n := len(s.Intervals)
+	if n <= 2*maxGroups {
+		return ""
+	}
+	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / maxGroups
+	return fmt.Sprintf("Of %s intervals, a line shows two points for every %s or so: the least and the greatest value. "+
+		"A column of the heat map sums up neighbouring intervals.",
+		counted(int64(n)), seconds(math.Round(each)))
+}
+
+func latencyLabel(l result.Latency) string {
+	if l.Count == 0 {
+		return seriesTitle(l.Series) + " has no measured message"
+	}
+	return fmt.Sprintf("%s p50 %s, p99 %s, max %s", seriesTitle(l.Series), at(l, 50), at(l, 99), greatest(l))
+}
+
+// compareCharts lay the lines of all runs over one another.
+func compareCharts(runs []*result.Saved) []chart {
+	empty, noCurve := noIntervals, "No message was measured in any of these runs."
+	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
+		empty = ""
+	}
+	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Summary.Series(result.Publish).Count > 0 }) {
+		noCurve = ""
+	}
+	words := func(value func(*result.Run) string) string {
+		out := ""
+		for i, n := range names(runs) {
+			out += fmt.Sprintf(" %s: %s.", n, value(&runs[i].Run))
+		}
+		return out
+	}
+	return []chart{
+		{Kind: "compare-curve", Run: -1, Empty: noCurve, Title: "Latency by percentile",
+			Note:  "Each run's whole distribution. Publish and end-to-end start when each message was due.",
+			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
+		{Kind: "compare-throughput", Run: -1, Empty: empty, Title: "Throughput, acknowledged",
+			Note:  "Runs are aligned on the start of the measured window.",
+			Label: "Throughput over time, runs side by side." + words(throughputLabel)},
+		{Kind: "compare-latency", Run: -1, Empty: empty, Title: "Latency over time, p99",
+			Label: "The 99th percentile of latency over time, runs side by side." + words(publishLabel)},
+		{Kind: "compare-backlog", Run: -1, Empty: empty, Title: "Backlog",
+			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
+	}
+}
+
+func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(result.Publish)) }
+
+func throughputLabel(r *result.Run) string { return throughputSentence(r.Summary) }
+
+func backlogLabel(r *result.Run) string { return counted(r.Summary.MaxBacklog) + " at most" }
+
+func round(v float64) float64 {
+	if !finite(v) {
+		return 0
+	}
+	if math.Abs(v) < 100 {
+		return math.Round(v*100) / 100
+	}
+	return math.Round(v)
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// JSON writes each run's run.json, in one array.
+func JSON(w io.Writer, runs []*result.Saved) error {
+	out := make([]*result.Run, len(runs))
+	for i, s := range runs {
+		out[i] = &s.Run
+	}
+	raw, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode runs as JSON: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// cell is text for a spreadsheet: some take a cell that begins with one of
+// these signs for a formula and run it.
+func cell(s string) string {
+	s = clean(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func integer(n int64) string { return strconv.FormatInt(n, 10) }
+
+// CSV writes one row per run and latency series. What the samples do not
+// support is an empty cell.
+func CSV(w io.Writer, runs []*result.Saved) error {
+	out := csv.NewWriter(w)
+	head := []string{
+		"run_id", "name", "state", "started_at", "system", "workload", "durability_asked", "durability_level",
+		"message_size_bytes", "target_rate_msgs_per_s", "offered_rate_msgs_per_s", "achieved_rate_msgs_per_s",
+		"received_rate_msgs_per_s", "achieved_rate_bytes_per_s", "window_ns", "scheduled", "acked", "failed", "unknown",
+		"unsent", "lost", "duplicate", "reordered", "generator_limited", "warnings", "series", "count", "mean_ns", "min_ns",
+	}
+	for _, p := range result.Percentiles {
+		head = append(head, percentileName(p)+"_ns")
+	}
+	rows := [][]string{append(head, "max_ns", "clamped", "negative")}
+	for _, s := range runs {
+		about := csvRun(&s.Run)
+		for _, series := range result.AllSeries {
+			rows = append(rows, append(about[:len(about):len(about)], csvLatency(s.Run.Summary.Series(series))...))
+		}
+	}
+	return out.WriteAll(rows)
+}
+
+func csvRun(r *result.Run) []string {
+	sum, c, lost, duplicate, reordered := r.Summary, r.Counters, "", "", ""
+	if r.Ledger.Accounted {
+		t := total(r.Ledger)
+		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
+	}
+	var codes []string
+	for _, w := range r.Warnings {
+		codes = append(codes, clean(w.Code))
+	}
+	return []string{
+		cell(r.ID), cell(r.Name), stateWord(r), r.StartedAt.UTC().Format("2006-01-02T15:04:05Z"),
+		cell(r.System.Name), cell(r.Load.Workload), strconv.Itoa(r.Durability.Asked), strconv.Itoa(r.Durability.Level),
+		integer(r.Load.MessageBytes), exact(r.Load.TargetRate), exact(sum.OfferedRate), exact(sum.AchievedRate),
+		exact(sum.ReceivedRate), exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
+		integer(c.Failed), integer(c.Unknown), integer(c.Unsent), lost, duplicate, reordered,
+		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
+	}
+}
+
+func csvLatency(l result.Latency) []string {
+	out := []string{string(l.Series), integer(l.Count), "", ""}
+	if l.Count > 0 {
+		out[2], out[3] = exact(l.MeanNs), integer(l.MinNs)
+	}
+	for _, p := range result.Percentiles {
+		value := ""
+		if ns, ok := l.At(p); ok {
+			value = integer(ns)
+		}
+		out = append(out, value)
+	}
+	greatest := ""
+	if l.Count > 0 {
+		greatest = integer(l.MaxNs)
+	}
+	return append(out, greatest, integer(l.Clamped), integer(l.Negative))
+}
+
+// IntervalsCSV writes one row per run and interval.
+func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
+	out := csv.NewWriter(w)
+	head := []string{"run_id", "start_ns", "end_ns", "phase", "scheduled", "sent", "acked", "failed", "received",
+		"in_flight_msgs", "backlog_msgs", "blocked_ns", "cpu_seconds", "rss_bytes", "gc_pause_ns"}
+	for _, series := range result.AllSeries {
+		for _, figure := range []string{"p50_ns", "p99_ns", "max_ns"} {
+			head = append(head, string(series)+"_"+figure)
+		}
+	}
+	rows := [][]string{head}
+	for _, s := range runs {
+		for _, i := range s.Intervals {
+			rows = append(rows, csvInterval(s.Run.ID, i))
+		}
+	}
+	return out.WriteAll(rows)
+}
+
+func csvInterval(id string, i result.Interval) []string {
+	out := []string{cell(id), integer(i.StartNs), integer(i.EndNs), cell(string(i.Phase)), integer(i.Scheduled), integer(i.Sent),
+		integer(i.Acked), integer(i.Failed), integer(i.Received), integer(i.InFlight), integer(i.Backlog),
+		integer(i.BlockedNs), exact(i.CPUSeconds), integer(i.RSSBytes), integer(i.GCPauseNs)}
+	for _, series := range result.AllSeries {
+		l := latencyOf(i, series)
+		for _, p := range []float64{50, 99} {
+			value := ""
+			if ns, ok := l.At(p); ok {
+				value = integer(ns)
+			}
+			out = append(out, value)
+		}
+		greatest := ""
+		if l.Count > 0 {
+			greatest = integer(l.MaxNs)
+		}
+		out = append(out, greatest)
+	}
+	return out
+}
+
+// latencyOf is an interval's latency of a series, the zero one when it has
+// none.
+func latencyOf(i result.Interval, series result.Series) result.Latency {
+	return result.Summary{Latency: i.Latency}.Series(series)
+}

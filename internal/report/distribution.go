@@ -1,0 +1,103 @@
+package report
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	heatColumns = 180 // at most, over time
+	heatRows    = 10  // of each power of ten of latency
+	curveSteps  = 24  // of each power of ten of 1/(1-quantile)
+)
+
+// heat is a map of how many messages had which latency when. Times are
+// seconds since the run started.
+type heat struct {
+	Starts points `json:"starts"` // of each column
+	Ends   points `json:"ends"`
+	PerTen int    `json:"per_ten"` // rows per power of ten; row 0 begins at 1 us
+	// Cells are triples: column, row, messages.
+	Cells []int64 `json:"cells"`
+}
+
+// newHeat makes the map of a series, warm-up included. It is nil when nothing
+// was recorded. A column is an interval, or as many neighbours as keep the
+// map within bounds.
+func newHeat(s *result.Saved, series result.Series) *heat {
+	byStart, ends := map[int64][]*hdr.PackedHistogram{}, map[int64]int64{}
+	for _, l := range s.Latency {
+		if l.Series == series && l.EndNs > l.StartNs {
+			byStart[l.StartNs] = append(byStart[l.StartNs], l.Histogram)
+			ends[l.StartNs] = max(ends[l.StartNs], l.EndNs)
+		}
+	}
+	if len(byStart) == 0 {
+		return nil
+	}
+	out := &heat{PerTen: heatRows}
+	size := (len(byStart) + heatColumns - 1) / heatColumns
+	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
+		merged := result.NewHistogram()
+		for _, start := range column {
+			for _, h := range byStart[start] {
+				h.MergeInto(merged)
+			}
+		}
+		out.column(len(out.Starts), merged)
+		out.Starts = append(out.Starts, float64(column[0])/1e9)
+		out.Ends = append(out.Ends, float64(ends[column[len(column)-1]])/1e9)
+	}
+	return out
+}
+
+// column adds a column of a histogram's counts.
+func (m *heat) column(c int, h *hdr.Histogram) {
+	counts, top := map[int]int64{}, 0
+	for _, bar := range h.Distribution() {
+		if bar.Count == 0 {
+			continue
+		}
+		r := int(math.Log10(max(float64(bar.From+bar.To)/2/result.HistogramMinNs, 1)) * heatRows)
+		counts[r] += bar.Count
+		top = max(top, r)
+	}
+	for r := 0; r <= top; r++ {
+		if counts[r] > 0 {
+			m.Cells = append(m.Cells, int64(c), int64(r), counts[r])
+		}
+	}
+}
+
+// curve is a series' latency by percentile. Point i is at the quantile q with
+// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency.
+type curve struct {
+	Count int64  `json:"count"`
+	Ns    points `json:"ns"`
+}
+
+// newCurve is nil when nothing was recorded.
+func newCurve(h *hdr.Histogram) *curve {
+	if h == nil || h.TotalCount() == 0 {
+		return nil
+	}
+	out := &curve{Count: h.TotalCount()}
+	var percentiles []float64
+	for i := 0; ; i++ {
+		x := math.Pow(10, float64(i)/curveSteps)
+		if x >= float64(out.Count) {
+			break
+		}
+		percentiles = append(percentiles, (1-1/x)*100)
+	}
+	for _, ns := range h.ValueAtPercentilesSlice(percentiles) {
+		out.Ns = append(out.Ns, max(float64(ns), result.HistogramMinNs))
+	}
+	out.Ns = append(out.Ns, max(float64(h.Max()), result.HistogramMinNs))
+	return out
+}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// seriesWords says what each latency series is, in the order of tables.
+var seriesWords = []struct {
+	series result.Series
+	title  string
+	about  string
+}{
+	{result.Publish, "publish", "from due to acknowledged"},
+	{result.EndToEnd, "end-to-end", "from due to received"},
+	{result.Send, "send (uncorrected)", "from handed over to acknowledged: what most tools print"},
+	{result.Lag, "schedule lag", "from due to handed over"},
+	{result.Hiccup, "hiccup", "plimsoll itself not running when it should"},
+}
+
+// name is what tables call a run.
+func name(r *result.Run) string {
+	for _, s := range []string{r.Name, r.System.Name, r.ID} {
+		if s := clean(s); s != "" {
+			return s
+		}
+	}
+	return "a run without a name"
+}
+
+// names are the names of runs, made distinct by a number where they are not.
+func names(runs []*result.Saved) []string {
+	seen := map[string]int{}
+	out := make([]string, len(runs))
+	for i, s := range runs {
+		out[i] = name(&s.Run)
+		seen[out[i]]++
+	}
+	given := map[string]int{}
+	for i, n := range out {
+		if seen[n] > 1 {
+			given[n]++
+			out[i] = fmt.Sprintf("%s #%d", n, given[n])
+		}
+	}
+	return out
+}
+
+// loadSentence says what was offered, and to what.
+func loadSentence(r *result.Run) string {
+	l := r.Load
+	parts := []string{clean(r.System.Name)}
+	if parts[0] == "" {
+		parts[0] = "an unnamed system"
+	}
+	if l.TargetRate > 0 && finite(l.TargetRate) {
+		parts = append(parts, fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate), quantity.Bytes(l.MessageBytes)))
+		if l.WindowSeconds > 0 {
+			parts[len(parts)-1] += " for " + seconds(l.WindowSeconds)
+		}
+	}
+	if l.Topics > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s",
+			plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")))
+	}
+	if l.Delivery != "" {
+		parts = append(parts, strings.ReplaceAll(clean(l.Delivery), "_", " "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// stateSentence says how far the run came.
+func stateSentence(r *result.Run) string {
+	words := map[result.State]string{
+		result.Running:     "still running",
+		result.Complete:    "complete",
+		result.Interrupted: "interrupted: what was measured until then is whole",
+		result.Failed:      "failed",
+		result.Incomplete:  "incomplete",
+	}[r.State]
+	if words == "" {
+		words = "in an unknown state"
+	}
+	if reason := clean(r.StateReason); reason != "" && r.State != result.Complete {
+		return words + ": " + reason
+	}
+	return words
+}
+
+// stateWord is the state in a word.
+func stateWord(r *result.Run) string {
+	switch r.State {
+	case result.Running, result.Complete, result.Interrupted, result.Failed, result.Incomplete:
+		return string(r.State)
+	}
+	return "unknown"
+}
+
+// verdictName is a verdict's name as people spell it.
+func verdictName(v result.Verdict) string { return strings.ReplaceAll(clean(v.Name), "_", " ") }
+
+// outcomeWord is one of the outcomes that a verdict can have.
+func outcomeWord(v result.Verdict) string {
+	if v.Outcome == result.Holds || v.Outcome == result.Broken {
+		return v.Outcome
+	}
+	return result.Unknown
+}
+
+// durabilitySentence says which level was asked and what the cluster said.
+func durabilitySentence(d result.Durability) string {
+	meaning := ""
+	if m := clean(d.Meaning); m != "" {
+		meaning = ": " + m
+	}
+	switch {
+	case d.Asked == 0 && d.Level == 0:
+		return "no level is on record"
+	case d.Level == 0:
+		return level(d.Asked) + " asked, not read back from the cluster" + meaning
+	case d.Asked == 0:
+		return level(d.Level) + " read back from the cluster, none asked" + meaning
+	case d.Asked != d.Level:
+		return fmt.Sprintf("%s asked, but level %d read back from the cluster%s", level(d.Asked), d.Level, meaning)
+	}
+	return fmt.Sprintf("%s asked, level %d read back from the cluster%s", level(d.Asked), d.Level, meaning)
+}
+
+// throughputSentence says what was achieved of what was offered.
+func throughputSentence(s result.Summary) string {
+	if s.WindowNs <= 0 {
+		return "nothing was measured"
+	}
+	out := fmt.Sprintf("%s acknowledged of %s offered (%s), %s; %s received",
+		rate(s.AchievedRate), rate(s.OfferedRate), share(s.AchievedRate, s.OfferedRate),
+		bytesPerSecond(s.BytesPerS), rate(s.ReceivedRate))
+	if s.Generator.Limited {
+		out += "; limited by plimsoll itself, so not to be ranked"
+	}
+	return out
+}
+
+// total is the account of all subscriptions together.
+func total(l result.Ledger) result.SubscriptionLedger {
+	var t result.SubscriptionLedger
+	for _, s := range l.Subscriptions {
+		t.Acked += s.Acked
+		t.Received += s.Received
+		t.Lost += s.Lost
+		t.Duplicate += s.Duplicate
+		t.Reordered += s.Reordered
+		t.Unacked += s.Unacked
+		t.Corrupt += s.Corrupt
+		t.Foreign += s.Foreign
+	}
+	return t
+}
+
+// accountSentence says what became of acknowledged messages.
+func accountSentence(l result.Ledger) string {
+	if !l.Accounted {
+		return "not accounted: the run never got that far"
+	}
+	t := total(l)
+	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
+		counted(t.Lost), counted(t.Duplicate), counted(t.Reordered))
+	for _, more := range []struct {
+		n    int64
+		name string
+	}{{t.Corrupt, "corrupt"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"}} {
+		if more.n > 0 {
+			out += fmt.Sprintf(", %s %s", more.name, counted(more.n))
+		}
+	}
+	out += fmt.Sprintf(" (of %s acknowledged", counted(t.Acked))
+	if n := len(l.Subscriptions); n > 1 {
+		out += fmt.Sprintf(", over %d subscriptions", n)
+	}
+	return out + ")"
+}
+
+// countersSentence is the sum that every scheduled message is in.
+func countersSentence(c result.Counters) string {
+	equals := "="
+	if c.Scheduled != c.Acked+c.Failed+c.Unknown+c.Unsent {
+		equals = "≠" // a run that did not end has messages under way
+	}
+	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
+		counted(c.Scheduled), equals, counted(c.Acked), counted(c.Failed), counted(c.Unknown), counted(c.Unsent))
+}
+
+// errorSentences are the failures that the system gave.
+func errorSentences(errs []result.Error) []string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, fmt.Sprintf("%s × %s", counted(e.Count), clean(e.Message)))
+	}
+	return out
+}
+
+// warnings are what a reader must know first: those of the run, its state when
+// it is not complete, and what of it could not be read.
+func warnings(s *result.Saved) []string {
+	var out []string
+	told := false
+	for _, w := range s.Run.Warnings {
+		out = append(out, clean(w.Sentence))
+		told = told || w.Code == "incomplete"
+	}
+	if s.Run.State != result.Complete && !told {
+		out = append([]string{"this run is " + stateSentence(&s.Run)}, out...)
+	}
+	for _, d := range s.Damage {
+		out = append(out, "part of this run could not be read: "+clean(d))
+	}
+	return out
+}
+
+// sharedWarnings are the warnings of several runs, each said once, with the runs
+// that it is about unless those are all.
+func sharedWarnings(runs []*result.Saved) []string {
+	var order []string
+	about := map[string][]string{}
+	for i, n := range names(runs) {
+		for _, w := range warnings(runs[i]) {
+			if about[w] == nil {
+				order = append(order, w)
+			}
+			about[w] = append(about[w], n)
+		}
+	}
+	for i, w := range order {
+		if whom := slices.Compact(about[w]); len(whom) < len(runs) {
+			order[i] = strings.Join(whom, ", ") + ": " + w
+		}
+	}
+	return order
+}
+
+// uncorrectedSentence says what coordinated omission would have hidden.
+func uncorrectedSentence(s result.Summary) string {
+	publish, send := s.Series(result.Publish), s.Series(result.Send)
+	for _, p := range []float64{99, 50} {
+		due, ok1 := publish.At(p)
+		handed, ok2 := send.At(p)
+		if !ok1 || !ok2 || handed <= 0 {
+			continue
+		}
+		d, h := quantity.Duration(due), quantity.Duration(handed)
+		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
+			return fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s. Counted from the moment each "+
+				"message was due it is %s: the difference is time that messages waited before they could be handed over, "+
+				"which the uncorrected figure leaves out (coordinated omission).", percentileName(p), h, d)
+		}
+		return fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s, and counted from the moment each "+
+			"message was due it is %s: here the two agree, because producers were seldom held up.", percentileName(p), h, d)
+	}
+	return ""
+}

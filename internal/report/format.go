@@ -1,0 +1,179 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// none stands for a figure that is not there or that the samples do not
+// support.
+const none = "–"
+
+// clean makes text from outside safe to print on one line of a terminal:
+// control characters could move the cursor or break the line.
+func clean(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// rate prints messages per second.
+func rate(perSecond float64) string {
+	if !finite(perSecond) {
+		return none
+	}
+	return quantity.Rate(perSecond)
+}
+
+// bytesPerSecond prints a byte rate.
+func bytesPerSecond(v float64) string {
+	if !finite(v) || v > math.MaxInt64/2 || v < 0 {
+		return none
+	}
+	return quantity.Bytes(int64(v)) + "/s"
+}
+
+// share prints part of whole in per cent: with a digit after the point, and
+// never as 100% or 0% when it is not.
+func share(part, whole float64) string {
+	if !finite(part) || !finite(whole) || whole <= 0 {
+		return none
+	}
+	percent := part / whole * 100
+	switch {
+	case part != whole && percent >= 99.95 && percent < 100.05:
+		return "~100%"
+	case percent > 0 && percent < 0.05:
+		return "<0.1%"
+	}
+	return strconv.FormatFloat(math.Round(percent*10)/10, 'f', -1, 64) + "%"
+}
+
+// percentileName prints 99.9 as p99.9.
+func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+
+// at prints the latency at a percentile, or none.
+func at(l result.Latency, percentile float64) string {
+	if ns, ok := l.At(percentile); ok {
+		return quantity.Duration(ns)
+	}
+	return none
+}
+
+// greatest prints the greatest latency, or none.
+func greatest(l result.Latency) string {
+	if l.Count == 0 {
+		return none
+	}
+	return quantity.Duration(l.MaxNs)
+}
+
+// seconds prints a planned length.
+func seconds(s float64) string {
+	if !finite(s) || s < 0 || s > 1e9 {
+		return none
+	}
+	return quantity.Duration(int64(s * 1e9))
+}
+
+// moment prints when a run was, to the minute and in UTC so that two reports
+// of one run read the same.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// plural prints a count with its noun.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return quantity.Count(n) + " " + many
+}
+
+// wrap breaks a sentence into lines of at most width columns.
+func wrap(sentence string, width int) []string {
+	width = max(width, 10)
+	var lines []string
+	line, length := "", 0
+	for _, word := range strings.Fields(clean(sentence)) {
+		for columns(word) > width {
+			if line != "" {
+				lines = append(lines, line)
+				line, length = "", 0
+			}
+			head := []rune(word)[:width]
+			lines, word = append(lines, string(head)), string([]rune(word)[width:])
+		}
+		n := columns(word)
+		if line != "" && length+1+n > width {
+			lines = append(lines, line)
+			line, length = "", 0
+		}
+		if line != "" {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// columns is how wide a plain text is on a terminal, near enough: each rune
+// of what plimsoll prints is one column.
+func columns(s string) int { return len([]rune(s)) }
+
+// pad fills a text with spaces to a width: on its right, or on its left when
+// the width is negative.
+func pad(s string, width int) string {
+	fill := max(width, -width) - columns(s)
+	if fill <= 0 {
+		return s
+	}
+	if width < 0 {
+		return strings.Repeat(" ", fill) + s
+	}
+	return s + strings.Repeat(" ", fill)
+}
+
+// cut shortens a text to a width, saying so by an ellipsis.
+func cut(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	if width < 1 {
+		return ""
+	}
+	return string(r[:width-1]) + "…"
+}
+
+// counted prints a number with its noun for tables that align numbers.
+func counted(n int64) string { return quantity.Count(n) }
+
+// exact prints a figure for machines: all of it, without an exponent.
+func exact(v float64) string {
+	if !finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// level prints a durability level.
+func level(n int) string { return fmt.Sprintf("level %d", n) }

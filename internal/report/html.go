@@ -1,0 +1,179 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's parts
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+var (
+	//go:embed assets/page.html.tmpl
+	pageTemplate string
+	//go:embed assets/style.css
+	styleCSS string
+	//go:embed assets/dark.css
+	darkCSS string
+	//go:embed assets/uplot/uPlot.min.css
+	uplotCSS string
+	//go:embed assets/uplot/uPlot.iife.min.js
+	uplotJS string
+	//go:embed assets/uplot/LICENSE
+	uplotLicense string
+	//go:embed assets/format.js
+	formatJS string
+	//go:embed assets/charts.js
+	chartsJS string
+	//go:embed assets/main.js
+	mainJS string
+)
+
+var pageHTML = template.Must(template.New("page").Parse(pageTemplate))
+
+// document is what the template of the page is given.
+type document struct {
+	Title   string
+	Policy  string // Content-Security-Policy: nothing but what is in the page
+	Style   template.CSS
+	Script  template.JS
+	Data    template.JS
+	Runs    []runView
+	Compare *compareView
+}
+
+// HTML writes one page with charts. It works offline: scripts and styles are in
+// it, and a policy in its head forbids the browser to load or run anything else.
+// Time lines of more than 600 intervals are thinned so that the least and the
+// greatest value of each stretch are kept; the heat map merges neighbouring
+// intervals. So the size of the page is bounded for each run.
+func HTML(w io.Writer, runs []*result.Saved) error {
+	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+mainJS
+	data, err := json.Marshal(chartData(runs))
+	if err != nil {
+		return fmt.Errorf("encode the data of the page: %w", err)
+	}
+	doc := document{
+		Title: pageTitle(runs),
+		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+			hash(style), hash(script)),
+		Style:  template.CSS(style),
+		Script: template.JS(script),
+		// json.Marshal escapes <, > and &, so the data cannot end its element.
+		Data: template.JS(data),
+	}
+	all := names(runs)
+	if len(runs) > 1 {
+		doc.Compare = newCompareView(runs)
+	}
+	for i, s := range runs {
+		doc.Runs = append(doc.Runs, newRunView(i, all[i], s))
+	}
+	var out bytes.Buffer
+	if err := pageHTML.Execute(&out, doc); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// pageStyle has the dark colours twice: for those whose system is dark, and
+// for those who chose dark.
+func pageStyle() string {
+	return uplotCSS + "\n" + styleCSS +
+		"@media (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" + darkCSS + "}\n}\n" +
+		":root[data-theme=\"dark\"] {\n" + darkCSS + "}\n"
+}
+
+// hash is how a Content-Security-Policy names an inline element.
+func hash(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func pageTitle(runs []*result.Saved) string {
+	switch len(runs) {
+	case 0:
+		return "no runs · plimsoll"
+	case 1:
+		return name(&runs[0].Run) + " · plimsoll"
+	}
+	return fmt.Sprintf("%d runs side by side · plimsoll", len(runs))
+}
+
+// runData is what the charts of one run are drawn from.
+type runData struct {
+	Name   string            `json:"name"`
+	Time   timeline          `json:"time"`
+	Phases []phaseData       `json:"phases"`
+	Events []eventData       `json:"events"`
+	Heat   map[string]*heat  `json:"heat"`
+	Curves map[string]*curve `json:"curves"`
+	Cores  int               `json:"cores"`
+	Start  float64           `json:"measured_from"` // seconds; comparisons align on it
+	End    float64           `json:"end"`           // seconds
+}
+
+type phaseData struct {
+	Name string  `json:"name"`
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+type eventData struct {
+	At       float64 `json:"at"`
+	Kind     string  `json:"kind"`
+	Sentence string  `json:"sentence"`
+}
+
+// maxEvents bounds the marks on a time line; more could not be told apart.
+const maxEvents = 200
+
+// chartData is the data of all charts; bounded for each run.
+func chartData(runs []*result.Saved) map[string]any {
+	out := make([]runData, len(runs))
+	all := names(runs)
+	for i, s := range runs {
+		d := runData{
+			Name: all[i], Time: newTimeline(s), Phases: []phaseData{}, Events: []eventData{}, Cores: s.Run.Environment.Cores,
+			Heat: map[string]*heat{}, Curves: map[string]*curve{},
+		}
+		for _, i := range s.Intervals {
+			d.End = max(d.End, float64(i.EndNs)/1e9)
+		}
+		for _, l := range s.Latency {
+			d.End = max(d.End, float64(l.EndNs)/1e9)
+		}
+		for _, p := range s.Run.Phases {
+			if p.Name == result.PhaseMeasure {
+				d.Start = float64(p.StartNs) / 1e9
+			}
+			if p.EndNs > p.StartNs {
+				d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
+			}
+		}
+		for _, e := range s.Events {
+			// Phases are shaded, so a mark would say it twice.
+			if e.Kind != "phase" && len(d.Events) < maxEvents {
+				d.Events = append(d.Events, eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
+			}
+		}
+		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+			if h := newHeat(s, series); h != nil {
+				d.Heat[string(series)] = h
+			}
+		}
+		for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Send} {
+			if c := newCurve(s.Total(series)); c != nil {
+				d.Curves[string(series)] = c
+			}
+		}
+		out[i] = d
+	}
+	return map[string]any{"runs": out, "curve_steps": curveSteps}
+}

@@ -1,0 +1,321 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// withoutParts leaves out the scripts and styles, which have files of their
+// own.
+func withoutParts(page []byte) []byte {
+	page = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAll(page, []byte("<script>…</script>"))
+	page = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAll(page, []byte("<style>…</style>"))
+	return regexp.MustCompile(`sha256-(?:[^&]|&#43;)*`).ReplaceAll(page, []byte("sha256-…"))
+}
+
+// pageData is the data of the page's charts.
+func pageData(t *testing.T, page []byte) map[string]any {
+	t.Helper()
+	_, rest, ok := bytes.Cut(page, []byte(`<script type="application/json" id="data">`))
+	if !ok {
+		t.Fatal("the page has no data")
+	}
+	raw, _, _ := bytes.Cut(rest, []byte("</script>"))
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatalf("the data of the page is not JSON: %v", err)
+	}
+	return out
+}
+
+func TestHTMLGolden(t *testing.T) {
+	one := small.load(t)
+	lossy := small
+	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
+	golden(t, "one.html", withoutParts(render(t, "html", one)))
+	golden(t, "two.html", withoutParts(render(t, "html", one, lossy.load(t))))
+	golden(t, "crashed.html", withoutParts(render(t, "html", crashed(t))))
+	golden(t, "none.html", withoutParts(render(t, "html")))
+}
+
+func TestHTMLRefersToNothingOutside(t *testing.T) {
+	page := string(render(t, "html", small.load(t)))
+	for _, p := range []string{`\bsrc\s*=`, `href="[^#]`, `url\(`, `@import`, `<link`, `<iframe`,
+		`\bfetch\(`, `XMLHttpRequest`, `WebSocket`, `EventSource`, `import\(`} {
+		if found := regexp.MustCompile(p).FindString(page); found != "" {
+			t.Errorf("the page holds %q, which could load something", found)
+		}
+	}
+	if !strings.Contains(page, "default-src &#39;none&#39;") && !strings.Contains(page, "default-src 'none'") {
+		t.Error("the page has no policy that forbids loading")
+	}
+	if strings.Count(page, "<script>") != 1 || strings.Count(page, "</script>") != 2 {
+		t.Error("the page has more scripts than its own and its data")
+	}
+	if strings.Contains(page, " style=") {
+		t.Error("the page has inline styles, which its policy forbids")
+	}
+}
+
+func TestHTMLPolicyNamesItsParts(t *testing.T) {
+	page := string(render(t, "html", small.load(t)))
+	for _, tag := range []string{"script", "style"} {
+		_, rest, _ := strings.Cut(page, "<"+tag+">")
+		content, _, _ := strings.Cut(rest, "</"+tag+">")
+		want := strings.NewReplacer("'", "&#39;", "+", "&#43;").Replace(hash(content))
+		if !strings.Contains(page, want) {
+			t.Errorf("the policy does not allow the page's own %s: it has no %s", tag, want)
+		}
+	}
+}
+
+// hostile fills every text of a run with markup and control characters.
+func hostile(t *testing.T) *result.Saved {
+	s := small.load(t)
+	const bad = "</script><script>alert(1)</script>\x1b[2J<img src=x onerror=alert(1)> `|*[x](javascript:alert(1))\" ' \r\n# =cmd"
+	r := &s.Run
+	r.Name, r.ID, r.StateReason = bad, bad, bad
+	r.System.Name, r.System.Client, r.System.Servers, r.System.Endpoints = bad, bad, []string{bad}, []string{bad}
+	r.Load.Workload, r.Load.Delivery, r.Load.Arrivals, r.Load.Model = bad, bad, bad, bad
+	r.Settings = []result.Setting{{Group: bad, Name: bad, Value: bad}}
+	r.Durability.Meaning, r.Durability.How = bad, bad
+	r.Durability.Evidence = []result.Fact{{Where: bad, Name: bad, Value: bad, Source: bad}}
+	r.Errors = []result.Error{{Message: bad, Count: 1}}
+	r.Verdicts = []result.Verdict{{Name: bad, Outcome: bad, Sentence: bad}}
+	r.Warnings = []result.Warning{{Code: bad, Sentence: bad}}
+	r.Environment = result.Environment{Hostname: bad, OS: bad, Kernel: bad, CPU: bad, Clock: bad}
+	r.Asked = result.Asked{Command: []string{bad}, Workload: bad, Target: bad}
+	r.Plimsoll = result.Build{Version: bad, Commit: bad, Go: bad}
+	r.Ledger.Subscriptions[0].Subscription = bad
+	r.Ledger.Subscriptions[0].LostRanges = []result.Range{{Topic: bad, First: 1, Last: 2}}
+	r.State = result.State(bad)
+	s.Events = []result.Event{{AtNs: 1, Kind: bad, Sentence: bad}}
+	s.Damage = []string{bad}
+	return s
+}
+
+func TestHostileTextStaysText(t *testing.T) {
+	s := hostile(t)
+	for _, runs := range [][]*result.Saved{{s}, {s, small.load(t)}} {
+		page := string(render(t, "html", runs...))
+		for _, bad := range []string{"<script>alert", "<img", "onerror=alert(1)>"} {
+			if strings.Contains(page, bad) {
+				t.Errorf("the page holds %s", bad)
+			}
+		}
+		if n := strings.Count(page, "</script>"); n != 2 {
+			t.Errorf("the page ends %d scripts, it has 2", n)
+		}
+		pageData(t, []byte(page))
+	}
+	for _, format := range []string{"table", "md", "csv", "intervals", "benchfmt"} {
+		out := string(render(t, format, s, small.load(t)))
+		if strings.ContainsAny(out, "\x1b\r\u2028") {
+			t.Errorf("%s lets control characters through", format)
+		}
+	}
+	if out := string(render(t, "md", s)); strings.Contains(out, "<img") || strings.Contains(out, "[x](") {
+		t.Error("markdown lets markup through")
+	}
+	for _, row := range strings.Split(string(render(t, "csv", s)), "\n") {
+		if strings.HasPrefix(row, "=") {
+			t.Error("csv lets a formula through")
+		}
+	}
+}
+
+func TestNothingIsNotANumber(t *testing.T) {
+	s := small.load(t)
+	sum := &s.Run.Summary
+	sum.OfferedRate, sum.AchievedRate, sum.ReceivedRate = math.NaN(), math.Inf(1), math.Inf(-1)
+	sum.BytesPerS, sum.Generator.CPUShare, sum.Little.Miss = math.NaN(), math.NaN(), math.Inf(1)
+	sum.Little.SampledInFlight, s.Run.Load.TargetRate = math.NaN(), math.NaN()
+	for _, runs := range [][]*result.Saved{{s}, {crashed(t)}, {s, crashed(t)}, {{}}, nil} {
+		for _, format := range Formats() {
+			if format == "json" && len(runs) > 0 && runs[0] == s {
+				continue // JSON has no such numbers, so no saved run has them
+			}
+			out := render(t, format, runs...)
+			if format == "html" {
+				pageData(t, out)
+				out = withoutParts(out)
+			}
+			for _, bad := range []string{"NaN", "Inf", "null,null,null,null,null,null", "<nil>"} {
+				if bytes.Contains(out, []byte(bad)) {
+					t.Errorf("%s of %d runs holds %s", format, len(runs), bad)
+				}
+			}
+		}
+	}
+}
+
+// long is a run of many intervals; they share a few histograms.
+func long(intervals int) *result.Saved {
+	s := &result.Saved{Run: small.run()}
+	s.Run.State = result.Complete
+	const different = 5
+	seed := noise(1)
+	var some []map[result.Series]*hdr.Histogram
+	var shown []result.Interval
+	for range different {
+		h := small.record(&seed, false)
+		some, shown = append(some, h), append(shown, small.interval(100, result.PhaseMeasure, h, &seed))
+	}
+	for k := range intervals {
+		from, to := int64(k)*1e9, int64(k+1)*1e9
+		i := shown[k%different]
+		i.StartNs, i.EndNs = from, to
+		s.Intervals = append(s.Intervals, i)
+		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+			s.Latency = append(s.Latency, result.IntervalLatency{Series: series, StartNs: from, EndNs: to, Histogram: packed(some[k%different][series])})
+		}
+	}
+	s.Run.Phases = []result.Phase{{Name: result.PhaseMeasure, EndNs: int64(intervals) * 1e9}}
+	return s
+}
+
+// packed is the form in which a run's histograms are read back.
+func packed(h *hdr.Histogram) *hdr.PackedHistogram {
+	p := hdr.NewPacked(result.HistogramMinNs, result.HistogramMaxNs, result.HistogramDigits)
+	p.MergeFrom(h)
+	return p
+}
+
+func TestHTMLIsBounded(t *testing.T) {
+	for _, c := range []struct{ intervals, most int }{{20, 300_000}, {1500, 600_000}} {
+		size := len(render(t, "html", long(c.intervals)))
+		if size > c.most {
+			t.Errorf("the page of %d intervals has %d bytes, more than %d", c.intervals, size, c.most)
+		}
+	}
+}
+
+func TestThinKeepsExtremes(t *testing.T) {
+	in := timeline{Lines: map[string]points{"a": {}, "b": {}}}
+	for i := range 10_000 {
+		in.Seconds = append(in.Seconds, float64(i))
+		in.Lines["a"] = append(in.Lines["a"], 5)
+		in.Lines["b"] = append(in.Lines["b"], math.NaN())
+	}
+	in.Lines["a"][7777] = 0 // a dip of one second
+	in.Lines["a"][4321] = 99
+	out := in.thin(maxGroups)
+	if n := len(out.Seconds); n > 2*maxGroups || n < maxGroups {
+		t.Fatalf("thinned to %d points", n)
+	}
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for i, v := range out.Lines["a"] {
+		least, greatest = min(least, v), max(greatest, v)
+		if i > 0 && out.Seconds[i] <= out.Seconds[i-1] {
+			t.Fatal("times do not rise")
+		}
+	}
+	if least != 0 || greatest != 99 {
+		t.Errorf("the extremes 0 and 99 became %v and %v", least, greatest)
+	}
+	if len(out.Lines["b"]) != len(out.Seconds) {
+		t.Error("a line without values lost its places")
+	}
+	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") || !strings.Contains(got, "12s") {
+		t.Errorf("the page says of its thinning: %q", got)
+	}
+}
+
+func TestHeatCountsEachMessageOnce(t *testing.T) {
+	s := small.load(t)
+	for _, intervals := range []int{0, 400} {
+		if intervals > 0 {
+			s = long(intervals)
+		}
+		m, want := newHeat(s, result.Publish), int64(0)
+		for _, l := range s.Latency {
+			if l.Series == result.Publish {
+				want += l.Histogram.TotalCount()
+			}
+		}
+		got := int64(0)
+		for i := 2; i < len(m.Cells); i += 3 {
+			got += m.Cells[i]
+		}
+		if got != want || len(m.Starts) > heatColumns || len(m.Starts) != len(m.Ends) {
+			t.Errorf("%d of %d messages in %d columns", got, want, len(m.Starts))
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	for given, want := range map[string]string{
+		"htlm":  "did you mean html?",
+		"bench": "did you mean benchfmt?",
+		"pdf":   "formats: table, html, md, csv, intervals, json, benchfmt",
+	} {
+		err := Render(&bytes.Buffer{}, given, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", given, err, want)
+		}
+	}
+}
+
+func TestTerminalFitsItsWidth(t *testing.T) {
+	runs := []*result.Saved{small.load(t), crashed(t), hostile(t)}
+	for _, width := range []int{60, 80, 120} {
+		var b bytes.Buffer
+		if err := Terminal(&b, runs, width, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range strings.Split(b.String(), "\n") {
+			if columns(l) > width {
+				t.Errorf("a line of %d columns on a terminal of %d: %q", columns(l), width, l)
+			}
+		}
+	}
+}
+
+func TestTerminalColour(t *testing.T) {
+	var plain, coloured bytes.Buffer
+	runs := []*result.Saved{small.load(t)}
+	for _, c := range []struct {
+		b     *bytes.Buffer
+		color bool
+	}{{&plain, false}, {&coloured, true}} {
+		if err := Terminal(c.b, runs, 80, c.color); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stripped := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(coloured.String(), "")
+	if stripSpaces(stripped) != stripSpaces(plain.String()) {
+		t.Error("colour changes the words")
+	}
+	if !strings.Contains(plain.String(), "lost 0") {
+		t.Error("the account does not say: lost 0")
+	}
+}
+
+func stripSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func TestNamesAreDistinct(t *testing.T) {
+	a, b := &result.Saved{}, &result.Saved{}
+	a.Run.Name, b.Run.Name = "nats", "nats"
+	if got := fmt.Sprint(names([]*result.Saved{a, b})); got != "[nats #1 nats #2]" {
+		t.Error(got)
+	}
+}
+
+func TestLimitedByPlimsollIsSaidEverywhere(t *testing.T) {
+	s := small.load(t)
+	s.Run.Summary.Generator.Limited = true
+	for _, format := range []string{"table", "html", "md", "benchfmt"} {
+		if out := stripSpaces(string(render(t, format, s))); !strings.Contains(out, "limited by plimsoll itself") {
+			t.Errorf("%s does not say that plimsoll was the limit", format)
+		}
+	}
+}

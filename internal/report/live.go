@@ -1,0 +1,155 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Plan is what a live view knows of a run beforehand.
+type Plan struct {
+	Name          string  // of the run; said when there are several
+	TargetRate    float64 // mean messages per second over the measured window
+	Subscriptions int     // of each topic: received messages are divided by it
+	Phases        []PlannedPhase
+}
+
+// PlannedPhase is a phase and how long it should last, in the order of the
+// run. Ns is 0 for a phase that lasts until something is finished.
+type PlannedPhase struct {
+	Name   result.PhaseName
+	Ns     int64
+	AtMost bool // it ends as soon as it can: no part of the time that is left
+}
+
+// Live shows a run under way: on a terminal a panel that is painted again in
+// place, elsewhere a line for each interval. Its methods may be called from
+// any goroutine. What cannot be written is lost: a run does not end because
+// nobody can watch it.
+type Live struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	paint    paint
+	width    func() int
+	state    progress
+	painted  []int // columns of each line of the panel on the screen
+	closed   bool
+}
+
+// WantColor reports whether output to a terminal, or not, should be coloured:
+// NO_COLOR in the environment forbids it.
+func WantColor(isTerminal bool) bool { return isTerminal && os.Getenv("NO_COLOR") == "" }
+
+// NewLive returns a live view that writes to w. The width is asked before each
+// painting, since windows change.
+func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
+	return &Live{w: w, terminal: isTerminal, paint: paint(WantColor(isTerminal)), width: width}
+}
+
+// Plan says what is to come. It may be called again, for the next run: the
+// panel of the one before stays on the screen.
+func (l *Live) Plan(p Plan) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.painted = nil
+	l.state = progress{plan: p}
+}
+
+// Phase says that a phase began, in a sentence that stays on the screen; the
+// sentence may be empty.
+func (l *Live) Phase(name result.PhaseName, sentence string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.enter(name, l.state.now)
+	if sentence != "" {
+		l.say(string(name) + ": " + sentence)
+		return
+	}
+	l.repaint("")
+}
+
+// Say writes a line that stays on the screen, above the panel.
+func (l *Live) Say(sentence string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.say(sentence)
+}
+
+// Interval shows what happened in the last interval.
+func (l *Live) Interval(i result.Interval) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.add(i)
+	if l.closed {
+		return
+	}
+	if !l.terminal {
+		l.write(l.state.sentence() + "\n")
+		return
+	}
+	l.repaint("")
+}
+
+// Close ends the view and leaves on the screen what it showed last.
+func (l *Live) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.painted, l.closed = nil, true
+}
+
+func (l *Live) say(sentence string) {
+	sentence = clean(sentence)
+	if !l.terminal || l.closed {
+		l.write(sentence + "\n")
+		return
+	}
+	l.repaint(strings.Join(wrap(sentence, l.columns()), "\n") + "\n")
+}
+
+// columns is the width to paint in: a line that fills the last column makes
+// some terminals wrap.
+func (l *Live) columns() int {
+	width := defaultWidth
+	if l.width != nil {
+		if w := l.width(); w > 0 {
+			width = w
+		}
+	}
+	return max(width-1, 20)
+}
+
+// repaint puts the panel in the place of the one on the screen, below text
+// that is to stay. It is written at once, so that nothing flickers.
+func (l *Live) repaint(above string) {
+	if !l.terminal || l.closed {
+		return
+	}
+	width := l.columns()
+	out := erase(l.painted, width+1) + above
+	l.painted = l.painted[:0]
+	for _, line := range l.state.panel(width) {
+		out += line.text(l.paint) + "\n"
+		l.painted = append(l.painted, line.columns())
+	}
+	l.write(out)
+}
+
+// erase moves to the top of what was painted and clears from there. On a
+// window that became narrower than a line, the line takes several rows.
+func erase(painted []int, width int) string {
+	rows := 0
+	for _, columns := range painted {
+		rows += max((columns+width-1)/width, 1)
+	}
+	if rows == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", rows)
+}
+
+func (l *Live) write(s string) { _, _ = io.WriteString(l.w, s) }

@@ -1,0 +1,283 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// maxHistory bounds the rates kept for the line of little bars.
+const maxHistory = 200
+
+// progress is how far a run is. Its methods are pure but for enter and add.
+type progress struct {
+	plan    Plan
+	phase   result.PhaseName
+	began   int64 // the phase, in ns since the run started
+	now     int64
+	last    result.Interval
+	any     bool // an interval came
+	failed  int64
+	history []float64 // acknowledged per second, in each interval
+}
+
+func (s *progress) enter(phase result.PhaseName, at int64) {
+	if phase != s.phase {
+		s.phase, s.began = phase, at
+	}
+}
+
+func (s *progress) add(i result.Interval) {
+	if i.Phase != "" && i.Phase != s.phase {
+		s.enter(i.Phase, i.StartNs)
+	}
+	s.last, s.any, s.now = i, true, i.EndNs
+	s.failed += i.Failed
+	s.history = append(s.history, s.perSecond(i.Acked))
+	if len(s.history) > maxHistory {
+		s.history = s.history[1:]
+	}
+}
+
+// perSecond is a count of the last interval as a rate.
+func (s *progress) perSecond(n int64) float64 {
+	ns := s.last.EndNs - s.last.StartNs
+	if ns <= 0 {
+		return 0
+	}
+	return float64(n) / (float64(ns) / 1e9)
+}
+
+func (s *progress) received() float64 {
+	return s.perSecond(s.last.Received) / float64(max(s.plan.Subscriptions, 1))
+}
+
+// planned is the plan of the phase and the time that fixed phases, this one's
+// rest included, have still to run.
+func (s *progress) planned() (phase PlannedPhase, left int64) {
+	found := false
+	for _, p := range s.plan.Phases {
+		if p.Name == s.phase {
+			phase, found = p, true
+			if !p.AtMost {
+				left += max(p.Ns-(s.now-s.began), 0)
+			}
+			continue
+		}
+		if found && !p.AtMost {
+			left += p.Ns
+		}
+	}
+	if !found {
+		for _, p := range s.plan.Phases {
+			if !p.AtMost {
+				left += p.Ns
+			}
+		}
+	}
+	return phase, left
+}
+
+// wholeSeconds prints a time that a person waits for.
+func wholeSeconds(ns int64) string {
+	return quantity.Duration((max(ns, 0) + 5e8) / 1e9 * 1e9)
+}
+
+// spans is a line of differently coloured texts.
+type spans []span
+
+type span struct{ code, text string }
+
+func (l spans) columns() int {
+	n := 0
+	for _, s := range l {
+		n += columns(s.text)
+	}
+	return n
+}
+
+// fit cuts the line to a width.
+func (l spans) fit(width int) spans {
+	var out spans
+	for _, s := range l {
+		if n := columns(s.text); n > width {
+			return append(out, span{s.code, cut(s.text, width)})
+		}
+		out, width = append(out, s), width-columns(s.text)
+	}
+	return out
+}
+
+func (l spans) text(p paint) string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(p.as(s.code, s.text))
+	}
+	return b.String()
+}
+
+// panel is the view of a run on a terminal.
+func (s *progress) panel(width int) []spans {
+	lines := []spans{s.progressLine(width)}
+	if s.any {
+		lines = append(lines, s.throughputLines(width)...)
+		lines = append(lines, s.latencyLines(width)...)
+		lines = append(lines, s.stateLines(width)...)
+	}
+	for i := range lines {
+		lines[i] = lines[i].fit(width)
+	}
+	return lines
+}
+
+// progressLine is a bar for the phase, and what time is left.
+func (s *progress) progressLine(width int) spans {
+	phase, left := s.planned()
+	name := string(s.phase)
+	if name == "" {
+		name = "starting"
+	}
+	in := s.now - s.began
+	words := wholeSeconds(in)
+	switch {
+	case phase.AtMost && phase.Ns > 0:
+		words += ", at most " + wholeSeconds(phase.Ns)
+	case phase.Ns > 0:
+		words += " of " + wholeSeconds(phase.Ns)
+	}
+	if left > 0 {
+		words += ", " + wholeSeconds(left) + " left"
+	}
+	line := spans{{strong, pad(name, labelWidth)}}
+	if phase.Ns > 0 && !phase.AtMost {
+		const words = 28 // room for the words
+		size := min(width-labelWidth-words, 40)
+		if size >= 8 {
+			full := int(min(max(in, 0), phase.Ns) * int64(size) / phase.Ns)
+			line = append(line, span{accent, strings.Repeat("━", full)}, span{faint, strings.Repeat("─", size-full)}, span{"", "  "})
+		}
+	}
+	return append(line, span{"", words})
+}
+
+// flow puts items beside one another, and on further lines where they do not
+// fit.
+func flow(items spans, width int) []spans {
+	const gap = "   "
+	var out []spans
+	for _, item := range items {
+		last := len(out) - 1
+		if last >= 0 && out[last].columns()+columns(gap)+columns(item.text) <= width {
+			out[last] = append(out[last], span{"", gap}, item)
+			continue
+		}
+		out = append(out, spans{item})
+	}
+	return out
+}
+
+func (s *progress) throughputLines(width int) []spans {
+	lines := flow(spans{
+		{"", rate(s.perSecond(s.last.Acked)) + " of " + rate(s.perSecond(s.last.Scheduled)) + " offered"},
+		{"", rate(s.received()) + " received"},
+	}, width-labelWidth)
+	for i := range lines {
+		label := ""
+		if i == 0 {
+			label = "throughput"
+		}
+		lines[i] = append(spans{{faint, pad(label, labelWidth)}}, lines[i]...)
+	}
+	last := &lines[len(lines)-1]
+	if room := width - last.columns() - 2; room >= 4 {
+		*last = append(*last, span{"", "  "}, span{accent, sparkline(s.history, s.plan.TargetRate, min(room, 30))})
+	}
+	return lines
+}
+
+// sparkline draws the last values as little bars, on a scale from zero to the
+// greater of the target and the greatest of them.
+func sparkline(values []float64, target float64, width int) string {
+	bars := []rune("▁▂▃▄▅▆▇█")
+	if len(values) > width {
+		values = values[len(values)-width:]
+	}
+	top := target
+	for _, v := range values {
+		top = max(top, v)
+	}
+	if !finite(top) || top <= 0 {
+		return ""
+	}
+	out := make([]rune, len(values))
+	for i, v := range values {
+		out[i] = bars[min(max(int(v/top*float64(len(bars)-1)+0.5), 0), len(bars)-1)]
+	}
+	return string(out)
+}
+
+// latencyLines is the table of latencies, closer together where there is
+// little room.
+func (s *progress) latencyLines(width int) []spans {
+	first, column := seriesWidth, figureWidth
+	if width < first+3*column {
+		column = 9
+		first = max(width-3*column, columns("  end-to-end"))
+	}
+	head := pad("latency", first)
+	for _, c := range []string{"p50", "p99", "max"} {
+		head += pad(c, -column)
+	}
+	lines := []spans{{{faint, head}}}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		l := latencyOf(s.last, series)
+		lines = append(lines, spans{{"", pad("  "+seriesTitle(series), first) +
+			pad(at(l, 50), -column) + pad(at(l, 99), -column) + pad(greatest(l), -column)}})
+	}
+	return lines
+}
+
+// stateLines are what waits, what failed, and how plimsoll itself does.
+func (s *progress) stateLines(width int) []spans {
+	failed := span{"", "failed 0"}
+	if s.failed > 0 {
+		failed = span{bad, "failed " + counted(s.failed)}
+	}
+	return flow(spans{
+		{"", "backlog " + counted(s.last.Backlog)}, {"", "in flight " + counted(s.last.InFlight)}, failed,
+		{faint, "schedule lag p99 " + at(latencyOf(s.last, result.Lag), 99)}, {faint, s.cpu() + " cores"},
+	}, width)
+}
+
+func (s *progress) cpu() string {
+	ns := s.last.EndNs - s.last.StartNs
+	if ns <= 0 {
+		return none
+	}
+	return fmt.Sprintf("%.2g", s.last.CPUSeconds/(float64(ns)/1e9))
+}
+
+// sentence is the view of an interval where there is no terminal.
+func (s *progress) sentence() string {
+	_, left := s.planned()
+	when := fmt.Sprintf("%s %s", s.phase, wholeSeconds(s.now-s.began))
+	if left > 0 {
+		when += ", " + wholeSeconds(left) + " left"
+	}
+	parts := []string{
+		"offered " + rate(s.perSecond(s.last.Scheduled)), "acked " + rate(s.perSecond(s.last.Acked)), "received " + rate(s.received()),
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		l := latencyOf(s.last, series)
+		parts = append(parts, fmt.Sprintf("%s p50 %s p99 %s max %s", seriesTitle(series), at(l, 50), at(l, 99), greatest(l)))
+	}
+	parts = append(parts,
+		"backlog "+counted(s.last.Backlog), "in flight "+counted(s.last.InFlight), "failed "+counted(s.failed),
+		"schedule lag p99 "+at(latencyOf(s.last, result.Lag), 99), s.cpu()+" cores")
+	if s.plan.Name != "" {
+		when = clean(s.plan.Name) + ": " + when
+	}
+	return when + ": " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares what was written with testdata/name.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (make it with: go test ./internal/report -update)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got), if that is meant: go test ./internal/report -update\n%s", name, diff)
+	}
+}
+
+func render(t *testing.T, format string, runs ...*result.Saved) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Render(&b, format, runs); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	one := small.load(t)
+	lossy := small
+	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
+	two := lossy.load(t)
+	for _, format := range []string{"table", "md", "csv", "intervals", "json", "benchfmt"} {
+		t.Run(format, func(t *testing.T) {
+			golden(t, "one."+format, render(t, format, one))
+			if format != "json" && format != "intervals" {
+				golden(t, "two."+format, render(t, format, one, two))
+				golden(t, "crashed."+format, render(t, format, crashed(t)))
+			}
+		})
+	}
+}

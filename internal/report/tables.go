@@ -1,0 +1,221 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// percentileTable is every figure of every latency series.
+func percentileTable(s result.Summary) table {
+	t := table{
+		ID: "latency", Title: "Latency, every figure", Empty: "No message was measured.",
+		Note: "Over the measured window, from one histogram of all messages: percentiles are never averaged. " +
+			"A percentile is left out (–) when fewer than ten messages lie beyond it.",
+		Head: []string{"messages", "mean", "min"},
+	}
+	for _, p := range result.Percentiles {
+		t.Head = append(t.Head, percentileName(p))
+	}
+	t.Head = append(t.Head, "max")
+	odd := outOfRange(s)
+	if odd {
+		t.Head = append(t.Head, "clamped", "negative")
+		t.Note += " Clamped values were above one hour and count as one hour; negative ones, from clocks that disagree, count as zero."
+	} else {
+		t.Note += " No value was out of range."
+	}
+	for _, w := range seriesWords {
+		l := s.Series(w.series)
+		if l.Count == 0 {
+			continue
+		}
+		r := row{Name: w.title, Values: []string{
+			counted(l.Count), micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs)),
+		}}
+		for _, p := range result.Percentiles {
+			r.Values = append(r.Values, micro(at(l, p)))
+		}
+		r.Values = append(r.Values, micro(greatest(l)))
+		if odd {
+			r.Values = append(r.Values, counted(l.Clamped), counted(l.Negative))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+func outOfRange(s result.Summary) bool {
+	return slices.ContainsFunc(s.Latency, func(l result.Latency) bool { return l.Clamped > 0 || l.Negative > 0 })
+}
+
+// countersTable shows where each scheduled message ended.
+func countersTable(r *result.Run) table {
+	t := table{
+		ID: "counters", Title: "Every scheduled message",
+		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by the system), unknown (handed over, " +
+			"no answer) and unsent (never handed over).",
+		Head: []string{"scheduled", "acknowledged", "failed", "unknown", "unsent", "received"},
+	}
+	for _, c := range []struct {
+		name string
+		c    result.Counters
+	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
+		t.Rows = append(t.Rows, row{c.name, []string{counted(c.c.Scheduled), counted(c.c.Acked), counted(c.c.Failed),
+			counted(c.c.Unknown), counted(c.c.Unsent), counted(c.c.Received)}})
+	}
+	return t
+}
+
+// ledgerTable is the account of each subscription.
+func ledgerTable(l result.Ledger) table {
+	t := table{
+		ID: "ledger", Title: "Account of each subscription",
+		Note: "Of the whole run, warm-up included. Lost: acknowledged and never received. Reordered: came after a later message " +
+			"of the same lane. A message that was received without ever being acknowledged is legal.",
+		Head:  []string{"acknowledged", "received", "lost", "duplicate", "reordered", "unacknowledged, received", "corrupt", "foreign"},
+		Empty: "The messages were not accounted for: the run never got that far.",
+	}
+	if !l.Accounted {
+		return t
+	}
+	t.Empty = "There was no subscription, so there is nothing to account for."
+	for _, s := range l.Subscriptions {
+		t.Rows = append(t.Rows, row{clean(s.Subscription), []string{
+			counted(s.Acked), counted(s.Received), counted(s.Lost), counted(s.Duplicate),
+			counted(s.Reordered), counted(s.Unacked), counted(s.Corrupt), counted(s.Foreign),
+		}})
+	}
+	return t
+}
+
+func lostTable(l result.Ledger) table {
+	t := table{ID: "lost", Title: "The first lost messages", Words: true,
+		Head: []string{"topic", "partition", "producer", "sequence numbers"}}
+	for _, s := range l.Subscriptions {
+		for _, r := range s.LostRanges {
+			sequences := strconv.FormatInt(r.First, 10)
+			if r.Last != r.First {
+				sequences += " to " + strconv.FormatInt(r.Last, 10)
+			}
+			t.Rows = append(t.Rows, row{clean(s.Subscription), []string{
+				clean(r.Topic), strconv.Itoa(r.Partition), strconv.Itoa(r.Producer), sequences,
+			}})
+		}
+	}
+	return t
+}
+
+func errorTable(errs []result.Error) table {
+	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"}, Words: true}
+	for _, e := range errs {
+		t.Rows = append(t.Rows, row{counted(e.Count) + " ×", []string{clean(e.Message)}})
+	}
+	return t
+}
+
+// generatorTable is what plimsoll says of itself.
+func generatorTable(r *result.Run) table {
+	t := table{
+		ID: "generator", Title: "Plimsoll about itself", Head: []string{"figure"}, Words: true,
+		Empty: "Nothing was measured.",
+		Note: "A result is only as good as the tool that made it. " +
+			"When plimsoll itself was the limit the run is marked so, and is not to be ranked.",
+	}
+	s := r.Summary
+	if s.WindowNs <= 0 {
+		return t
+	}
+	g := s.Generator
+	add := func(name, value string) { t.Rows = append(t.Rows, row{name, []string{micro(value)}}) }
+	limited := "no"
+	if g.Limited {
+		limited = "yes"
+	}
+	add("was the limit", limited)
+	add("lag of its own, p99", quantity.Duration(g.OwnLagP99Ns))
+	add("producers held up by the system, summed", seconds(g.BlockedSeconds))
+	add("CPU time (with embedded servers)", fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
+	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
+	add("garbage collections", counted(g.GCCount))
+	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
+	if l := s.Little; l.Samples > 0 {
+		add("mean in flight, sampled", exact(round(l.SampledInFlight)))
+		add("mean in flight, by Little's law (rate × latency)", exact(round(l.ExpectedInFlight)))
+		add("the two differ by", share(l.Miss, 1))
+	}
+	add("from start to the first message", quantity.Duration(s.FirstMessageNs))
+	return t
+}
+
+func evidenceTable(d result.Durability) table {
+	t := table{ID: "evidence", Title: "What the live cluster reported", Head: []string{"fact", "value", "source"}, Words: true,
+		Empty: "The cluster was not asked, or did not say."}
+	for _, f := range d.Evidence {
+		t.Rows = append(t.Rows, row{clean(f.Where), []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
+	}
+	return t
+}
+
+// settingsTable is every resolved setting.
+func settingsTable(r *result.Run) table {
+	t := table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
+		Head: []string{"setting", "value"}, Empty: "No settings are on record."}
+	for _, s := range r.Settings {
+		t.Rows = append(t.Rows, row{clean(s.Group), []string{clean(s.Name), clean(s.Value)}})
+	}
+	return t
+}
+
+// environmentTable is what the run ran on.
+func environmentTable(r *result.Run) table {
+	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true, Empty: "No environment is on record."}
+	add := func(name, value string) {
+		if value = clean(value); value != "" {
+			t.Rows = append(t.Rows, row{name, []string{value}})
+		}
+	}
+	add("client library", r.System.Client)
+	add("servers", strings.Join(repeated(r.System.Servers), ", "))
+	add("endpoints", strings.Join(r.System.Endpoints, ", "))
+	e := r.Environment
+	if r.System.Name != "" {
+		add("load and servers on one machine", map[bool]string{true: "yes", false: "no"}[r.System.SharesHost])
+	}
+	add("machine", e.Hostname)
+	add("operating system", e.OS+" "+e.Kernel)
+	add("CPU", e.CPU)
+	if e.Cores > 0 {
+		add("cores", fmt.Sprintf("%d (GOMAXPROCS %d)", e.Cores, e.GoMaxProcs))
+	}
+	if e.MemoryBytes > 0 {
+		add("memory", quantity.Bytes(e.MemoryBytes))
+	}
+	add("virtualization", e.Virtual)
+	add("clock", e.Clock)
+	add("file system of the data", e.DataFS)
+	add("plimsoll", r.Plimsoll.Version+" "+r.Plimsoll.Commit+" "+r.Plimsoll.Go)
+	return t
+}
+
+// repeated says texts that follow one another unchanged once, with how often.
+func repeated(texts []string) []string {
+	var out []string
+	for i := 0; i < len(texts); {
+		n := 1
+		for i+n < len(texts) && texts[i+n] == texts[i] {
+			n++
+		}
+		text := texts[i]
+		if n > 1 {
+			text = fmt.Sprintf("%d × %s", n, text)
+		}
+		out = append(out, text)
+		i += n
+	}
+	return out
+}

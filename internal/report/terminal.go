@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	labelWidth  = 12 // of the words that lines begin with
+	seriesWidth = 20 // of the first column of the latency table
+	figureWidth = 10
+)
+
+// terminalColumns are the percentiles of the latency table; the greatest
+// value follows them.
+var terminalColumns = []float64{50, 90, 99, 99.9, 99.99}
+
+// page collects lines of text of a given width.
+type page struct {
+	bytes.Buffer
+	width int
+	paint paint
+}
+
+// paint colours text by what it means, or leaves it alone.
+type paint bool
+
+// The meanings, as codes of the 16 colours that each terminal has and that its
+// user may have set.
+const (
+	strong = "1"
+	faint  = "2"
+	bad    = "31"
+	good   = "32"
+	warn   = "33"
+	accent = "36"
+)
+
+func (p paint) as(code, s string) string {
+	if !p || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// line writes text without spaces at its end.
+func (p *page) line(s string) { p.WriteString(strings.TrimRight(s, " ") + "\n") }
+
+// said writes a label and a sentence beside it, wrapped.
+func (p *page) said(label, code, sentence string) {
+	for i, l := range wrap(sentence, p.width-labelWidth) {
+		if i > 0 {
+			label = ""
+		}
+		p.line(p.paint.as(faint, pad(label, labelWidth)) + p.paint.as(code, l))
+	}
+}
+
+// Terminal writes tables for a terminal of the given width; of at least 80
+// columns is best. The warnings of a run come before its figures.
+func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
+	if width <= 0 {
+		width = defaultWidth
+	}
+	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	if len(runs) == 0 {
+		p.line("no runs")
+	}
+	if len(runs) > 1 {
+		p.comparison(runs)
+	}
+	for i, name := range names(runs) {
+		if i > 0 || len(runs) > 1 {
+			p.line("")
+		}
+		p.run(name, runs[i])
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *page) run(name string, s *result.Saved) {
+	r := &s.Run
+	when := "  " + moment(r.StartedAt) + "  " + stateWord(r)
+	p.line(p.paint.as(strong, cut(name, max(p.width-columns(when), 10))) + p.paint.as(faint, when))
+	for _, l := range wrap(loadSentence(r), p.width) {
+		p.line(l)
+	}
+	p.line("")
+	if ws := warnings(s); len(ws) > 0 {
+		for _, warning := range ws {
+			p.said("warning", warn, warning)
+		}
+		p.line("")
+	}
+	p.said("throughput", "", throughputSentence(r.Summary))
+	p.latency(r.Summary)
+	p.account(r)
+	p.said("durability", "", durabilitySentence(r.Durability))
+	p.verdicts(r.Verdicts)
+}
+
+// latency writes the table of latencies.
+func (p *page) latency(s result.Summary) {
+	some := false
+	for _, l := range s.Latency {
+		some = some || l.Count > 0
+	}
+	if !some {
+		p.said("latency", "", "no message was measured")
+		return
+	}
+	columns := terminalColumns
+	for len(columns) > 1 && seriesWidth+figureWidth*(len(columns)+1) > p.width {
+		columns = columns[:len(columns)-1]
+	}
+	head := pad("latency", seriesWidth)
+	for _, c := range columns {
+		head += pad(percentileName(c), -figureWidth)
+	}
+	p.line("")
+	p.line(p.paint.as(faint, head+pad("max", -figureWidth)))
+	for _, w := range seriesWords {
+		l := s.Series(w.series)
+		line := pad("  "+w.title, seriesWidth)
+		for _, c := range columns {
+			line += pad(at(l, c), -figureWidth)
+		}
+		p.line(line + pad(greatest(l), -figureWidth))
+	}
+	p.line("")
+}
+
+// account writes what became of the messages.
+func (p *page) account(r *result.Run) {
+	t, code := total(r.Ledger), ""
+	if r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
+		code = bad
+	}
+	p.said("account", code, accountSentence(r.Ledger))
+	p.said("", "", countersSentence(r.Counters))
+	for _, e := range errorSentences(r.Errors) {
+		p.said("error", bad, e)
+	}
+}
+
+func (p *page) verdicts(verdicts []result.Verdict) {
+	label := "verdicts"
+	for _, v := range verdicts {
+		code := map[string]string{result.Holds: good, result.Broken: bad}[v.Outcome]
+		const outcomeWidth = 9
+		for i, l := range wrap(verdictName(v)+": "+clean(v.Sentence), p.width-labelWidth-outcomeWidth) {
+			outcome := ""
+			if i == 0 {
+				outcome = outcomeWord(v)
+			}
+			p.line(p.paint.as(faint, pad(label, labelWidth)) + p.paint.as(code, pad(outcome, outcomeWidth)) + l)
+			label = ""
+		}
+	}
+}
+
+// comparison writes what differs between runs, then their figures, a run a
+// line, so that any number of runs fits.
+func (p *page) comparison(runs []*result.Saved) {
+	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
+	p.line("")
+	all := names(runs)
+	if ws := sharedWarnings(runs); len(ws) > 0 {
+		for _, w := range ws {
+			p.said("warning", warn, w)
+		}
+		p.line("")
+	}
+	if rows := differing(runs); len(rows) > 0 {
+		p.line(p.paint.as(faint, "what differs"))
+		for _, r := range rows {
+			p.differs(r, all)
+		}
+		p.line("")
+	}
+	p.sideBySide(runs, all)
+}
+
+// differs writes a setting and each run's value of it.
+func (p *page) differs(r row, all []string) {
+	labels, runs := p.width*3/10, p.width/4
+	label := cut("  "+r.Name, labels-2)
+	for i, v := range r.Values {
+		run := cut(all[i], runs-2)
+		for _, l := range wrap(v, p.width-labels-runs) {
+			p.line(pad(label, labels) + pad(run, runs) + l)
+			label, run = "", ""
+		}
+	}
+}
+
+// sideBySide writes the figures that most questions are about. What does not
+// fit is in each run's own section.
+func (p *page) sideBySide(runs []*result.Saved, all []string) {
+	columns := []struct{ title, figure string }{
+		{"acked", "acknowledged"}, {"pub p99", "publish p99"}, {"e2e p99", "end-to-end p99"},
+		{"lost", "lost"}, {"offered", "offered"}, {"warnings", "warnings"},
+	}
+	const least = 20
+	for len(columns) > 1 && least+len(columns)*figureWidth > p.width {
+		columns = columns[:len(columns)-1]
+	}
+	nameWidth := p.width - len(columns)*figureWidth
+	values := map[string][]string{}
+	for _, r := range figureRows(runs) {
+		values[r.Name] = r.Values
+	}
+	head := pad("", nameWidth)
+	for _, c := range columns {
+		head += pad(c.title, -figureWidth)
+	}
+	p.line(p.paint.as(faint, head))
+	for i := range runs {
+		line := pad(cut(all[i], nameWidth-1), nameWidth)
+		for _, c := range columns {
+			// The share of the offered rate has no room here.
+			v, _, _ := strings.Cut(values[c.figure][i], " ")
+			line += pad(v, -figureWidth)
+		}
+		p.line(line)
+	}
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// maxGroups bounds the stretches that a time line is drawn from; each keeps
+// two points of each line. A screen has no room for more.
+const maxGroups = 300
+
+// points are the values of a line, written short: six significant digits are
+// more than a screen shows. What is not there is NaN, and null in JSON.
+type points []float64
+
+// MarshalJSON writes the points as an array.
+func (p points) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range p {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if !finite(v) {
+			out = append(out, "null"...)
+			continue
+		}
+		out = strconv.AppendFloat(out, v, 'g', 6, 64)
+	}
+	return append(out, ']'), nil
+}
+
+// timeline is what happened over time, an array for each line. Times are
+// seconds since the run started.
+type timeline struct {
+	Seconds points            `json:"t"`
+	Lines   map[string]points `json:"lines"`
+}
+
+// line is a line of a time line and how an interval gives its value.
+type line struct {
+	name  string
+	value func(i result.Interval, seconds float64) float64
+}
+
+// timelines are the lines of each run. Those of latencies are nanoseconds, and
+// have no value where nothing was recorded.
+func timelines(subscriptions int) []line {
+	per := float64(max(subscriptions, 1))
+	lines := []line{
+		{"offered", func(i result.Interval, s float64) float64 { return float64(i.Scheduled) / s }},
+		{"acked", func(i result.Interval, s float64) float64 { return float64(i.Acked) / s }},
+		{"received", func(i result.Interval, s float64) float64 { return float64(i.Received) / s / per }},
+		{"failed", func(i result.Interval, s float64) float64 { return float64(i.Failed) / s }},
+		{"backlog", func(i result.Interval, _ float64) float64 { return float64(i.Backlog) }},
+		{"in_flight", func(i result.Interval, _ float64) float64 { return float64(i.InFlight) }},
+		{"cpu", func(i result.Interval, s float64) float64 { return i.CPUSeconds / s }},
+		{"gc", func(i result.Interval, _ float64) float64 { return positive(float64(i.GCPauseNs)) }},
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Lag, result.Hiccup} {
+		lines = append(lines,
+			line{string(series) + "_p50", percentileLine(series, 50)},
+			line{string(series) + "_p99", percentileLine(series, 99)},
+			line{string(series) + "_max", func(i result.Interval, _ float64) float64 {
+				return positive(float64(latencyOf(i, series).MaxNs))
+			}},
+		)
+	}
+	return lines
+}
+
+func percentileLine(series result.Series, percentile float64) func(result.Interval, float64) float64 {
+	return func(i result.Interval, _ float64) float64 {
+		ns, _ := latencyOf(i, series).At(percentile)
+		return positive(float64(ns))
+	}
+}
+
+// positive is a value for an axis in powers of ten, which has no zero.
+func positive(v float64) float64 {
+	if v <= 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+// newTimeline makes the lines of a run's intervals.
+func newTimeline(s *result.Saved) timeline {
+	t := timeline{Seconds: points{}, Lines: map[string]points{}}
+	lines := timelines(s.Run.Load.Subscriptions)
+	for _, l := range lines {
+		t.Lines[l.name] = points{}
+	}
+	for _, i := range s.Intervals {
+		seconds := float64(i.EndNs-i.StartNs) / 1e9
+		if seconds <= 0 {
+			continue
+		}
+		// What an interval counted belongs to its middle.
+		t.Seconds = append(t.Seconds, float64(i.StartNs+i.EndNs)/2e9)
+		for _, l := range lines {
+			t.Lines[l.name] = append(t.Lines[l.name], l.value(i, seconds))
+		}
+	}
+	return t.thin(maxGroups)
+}
+
+// thin keeps at most two points a line for each of so many groups of
+// neighbours: the least and the greatest value of the group, in the order in
+// which they came. So a stall of a second stays visible in an hour.
+func (t timeline) thin(groups int) timeline {
+	n := len(t.Seconds)
+	if n <= 2*groups {
+		return t
+	}
+	size := (n + groups - 1) / groups
+	out := timeline{Seconds: points{}, Lines: map[string]points{}}
+	for from := 0; from < n; from += size {
+		to := min(from+size, n)
+		out.Seconds = append(out.Seconds, t.Seconds[from])
+		if to-from > 1 {
+			out.Seconds = append(out.Seconds, t.Seconds[(from+to)/2])
+		}
+		for name, values := range t.Lines {
+			out.Lines[name] = append(out.Lines[name], extremes(values[from:to])...)
+		}
+	}
+	return out
+}
+
+// extremes returns the least and the greatest value in the order in which
+// they came; of a single value, that value.
+func extremes(values points) points {
+	if len(values) < 2 {
+		return values
+	}
+	least, greatest := -1, -1
+	for i, v := range values {
+		if !finite(v) {
+			continue
+		}
+		if least < 0 || v < values[least] {
+			least = i
+		}
+		if greatest < 0 || v > values[greatest] {
+			greatest = i
+		}
+	}
+	if least < 0 {
+		return points{math.NaN(), math.NaN()}
+	}
+	return points{values[min(least, greatest)], values[max(least, greatest)]}
+}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// runView is a run in words and figures, as the page shows it.
+type runView struct {
+	Index                 int
+	Name                  string
+	Sentence              string
+	Meta                  []string
+	Warnings              []string
+	Cards                 []card
+	Verdicts              []verdictView
+	Charts                []chart
+	Thinned               string // what the charts of a long run leave out
+	Tables                []table
+	Durability            durabilityView
+	Settings, Environment table
+	Asked                 []fact
+}
+
+// card is a headline figure.
+type card struct {
+	Label, Number, Unit string
+	Details             []fact
+	Bad                 bool
+}
+
+type fact struct{ Name, Value string }
+
+type verdictView struct{ Mark, Outcome, Name, Sentence string }
+
+// table is a table with a first column of names.
+type table struct {
+	ID, Title, Note string
+	Head            []string
+	Rows            []row
+	// Words is set when the columns hold words rather than figures.
+	Words bool
+	// Empty says why there is nothing.
+	Empty string
+}
+
+type durabilityView struct {
+	Sentence, How string
+	Evidence      table
+}
+
+func newRunView(index int, name string, s *result.Saved) runView {
+	r := &s.Run
+	v := runView{
+		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r),
+		Charts: charts(index, s), Thinned: thinnedSentence(s),
+		Tables: []table{percentileTable(r.Summary), countersTable(r), ledgerTable(r.Ledger)},
+		Durability: durabilityView{
+			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
+		},
+	}
+	if t := lostTable(r.Ledger); len(t.Rows) > 0 {
+		v.Tables = append(v.Tables, t)
+	}
+	if t := errorTable(r.Errors); len(t.Rows) > 0 {
+		v.Tables = append(v.Tables, t)
+	}
+	v.Tables = append(v.Tables, generatorTable(r))
+	for _, o := range r.Verdicts {
+		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[o.Outcome]
+		if mark == "" {
+			mark = "?"
+		}
+		v.Verdicts = append(v.Verdicts, verdictView{mark, outcomeWord(o), verdictName(o), clean(o.Sentence)})
+	}
+	for _, a := range []fact{
+		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload}, {"target", r.Asked.Target},
+	} {
+		if strings.TrimSpace(a.Value) != "" {
+			v.Asked = append(v.Asked, a)
+		}
+	}
+	v.Settings, v.Environment = settingsTable(r), environmentTable(r)
+	v.Meta = metaWords(r)
+	return v
+}
+
+// headline says in one sentence what was measured.
+func headline(r *result.Run) string {
+	system := clean(r.System.Name)
+	if system == "" {
+		system = "An unnamed system"
+	}
+	at := ", with no durability level on record"
+	if d := r.Durability; d.Asked > 0 || d.Level > 0 {
+		shown := d.Level
+		if shown == 0 {
+			shown = d.Asked
+		}
+		at = fmt.Sprintf(" at durability level %d", shown)
+		if m := clean(d.Meaning); m != "" {
+			at += " (" + m + ")"
+		}
+	}
+	offered := ""
+	if l := r.Load; l.TargetRate > 0 && finite(l.TargetRate) {
+		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
+		if l.WindowSeconds > 0 {
+			offered += " for " + seconds(l.WindowSeconds)
+		}
+	}
+	return fmt.Sprintf("%s%s%s, on %s. The run is %s.", system, at, offered, moment(r.StartedAt), stateSentence(r))
+}
+
+// metaWords are the circumstances in a few words each.
+func metaWords(r *result.Run) []string {
+	l, out := r.Load, []string{}
+	if w := clean(l.Workload); w != "" {
+		out = append(out, "workload "+w)
+	}
+	if l.Model != "" {
+		out = append(out, clean(l.Model)+" loop", clean(l.Arrivals)+" arrivals")
+	}
+	if l.Topics > 0 {
+		out = append(out,
+			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")),
+			fmt.Sprintf("%s, %s", plural(int64(l.Topics*l.Producers), "producer", "producers"),
+				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")))
+	}
+	if l.Delivery != "" {
+		out = append(out, strings.ReplaceAll(clean(l.Delivery), "_", " "))
+	}
+	if r.Plimsoll.Version != "" {
+		out = append(out, "plimsoll "+clean(r.Plimsoll.Version))
+	}
+	return out
+}
+
+// unit splits a printed quantity into its number and its unit.
+func unit(printed string) (string, string) {
+	i := strings.IndexFunc(printed, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '-' })
+	if i <= 0 {
+		return printed, ""
+	}
+	return printed[:i], micro(printed[i:])
+}
+
+// micro spells microseconds as a page can.
+func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }
+
+func cards(r *result.Run) []card {
+	s := r.Summary
+	out := []card{throughputCard(s)}
+	for _, c := range []struct {
+		label  string
+		series result.Series
+	}{{"Publish, p99", result.Publish}, {"End-to-end, p99", result.EndToEnd}} {
+		out = append(out, latencyCard(c.label, s.Series(c.series)))
+	}
+	out = append(out, accountCard(r.Ledger))
+	d := card{Label: "Durability", Number: none, Details: []fact{{"asked", none}}}
+	if r.Durability.Asked > 0 {
+		d.Details[0].Value = level(r.Durability.Asked)
+	}
+	if r.Durability.Level > 0 {
+		d.Number, d.Unit = fmt.Sprint(r.Durability.Level), "level, read back"
+		d.Bad = r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked
+	}
+	if n := len(r.Durability.Evidence); n > 0 {
+		d.Details = append(d.Details, fact{"evidence", plural(int64(n), "fact", "facts")})
+	}
+	return append(out, d)
+}
+
+func throughputCard(s result.Summary) card {
+	c := card{Label: "Acknowledged", Number: none}
+	if s.WindowNs <= 0 {
+		c.Details = []fact{{"", "nothing was measured"}}
+		return c
+	}
+	c.Number, c.Unit = unit(rate(s.AchievedRate))
+	c.Details = []fact{
+		{"offered", rate(s.OfferedRate)},
+		{"achieved", share(s.AchievedRate, s.OfferedRate)},
+		{"bytes", bytesPerSecond(s.BytesPerS)},
+		{"received", rate(s.ReceivedRate)},
+	}
+	if c.Bad = s.Generator.Limited; c.Bad {
+		c.Details = append(c.Details, fact{"", "limited by plimsoll itself"})
+	}
+	return c
+}
+
+func latencyCard(label string, l result.Latency) card {
+	c := card{Label: label, Number: none}
+	if l.Count == 0 {
+		c.Details = []fact{{"", "no message was measured"}}
+		return c
+	}
+	c.Number, c.Unit = unit(at(l, 99))
+	c.Details = []fact{{"p50", micro(at(l, 50))}, {"p99.9", micro(at(l, 99.9))}, {"max", micro(greatest(l))}}
+	return c
+}
+
+func accountCard(l result.Ledger) card {
+	c := card{Label: "Lost", Number: none}
+	if !l.Accounted {
+		c.Details = []fact{{"", "not accounted: the run never got that far"}}
+		return c
+	}
+	t := total(l)
+	c.Number, c.Bad = counted(t.Lost), t.Lost > 0
+	c.Details = []fact{{"duplicate", counted(t.Duplicate)}, {"reordered", counted(t.Reordered)}, {"of acked", counted(t.Acked)}}
+	return c
+}
+
+// compareView sets several runs side by side.
+type compareView struct {
+	Names    []string
+	Warnings []string
+	Differ   table
+	Figures  table
+	Charts   []chart
+}
+
+func newCompareView(runs []*result.Saved) *compareView {
+	all := names(runs)
+	v := &compareView{
+		Names:    all,
+		Warnings: sharedWarnings(runs),
+		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs), Words: true,
+			Empty: "The runs were asked for the same and ran in the same circumstances."},
+		Figures: table{ID: "figures", Title: "Figures", Head: all, Rows: figureRows(runs)},
+	}
+	for _, r := range v.Figures.Rows {
+		for i := range r.Values {
+			r.Values[i] = micro(r.Values[i])
+		}
+	}
+	v.Charts = compareCharts(runs)
+	return v
+}
