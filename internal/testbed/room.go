@@ -1,0 +1,155 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	rootName = ".testbed"
+	lockName = "lock"
+	dataName = "data"
+	lockPoll = 10 * time.Millisecond
+)
+
+// room is one testbed's directory, locked as long as its owner lives.
+type room struct {
+	dir  string
+	lock *os.File
+}
+
+// openRoom makes a directory under base and locks it. While it does so no
+// other process makes or removes one.
+func openRoom(ctx context.Context, base string) (*room, error) {
+	root := filepath.Join(base, rootName)
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("making the data directory: %w", err)
+	}
+	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("locking %s: %w", root, err)
+	}
+	defer gate.Close()
+	if err := removeDead(root); err != nil {
+		return nil, fmt.Errorf("removing what a dead testbed left: %w", err)
+	}
+	return makeRoom(root)
+}
+
+func makeRoom(root string) (*room, error) {
+	dir, err := os.MkdirTemp(root, "p"+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, fmt.Errorf("making the data directory: %w", err)
+	}
+	r := &room{dir: dir}
+	r.lock, err = tryLock(filepath.Join(dir, lockName))
+	if err == nil {
+		// Written and not only made, so that a full disk shows here.
+		_, err = fmt.Fprintln(r.lock, os.Getpid())
+	}
+	if err == nil {
+		err = os.Mkdir(r.data(), 0o700)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making the data directory: %w", err), r.remove())
+	}
+	return r, nil
+}
+
+func (r *room) data() string { return filepath.Join(r.dir, dataName) }
+
+// remove deletes the directory, the lock last: if it is interrupted, what is
+// left still shows that its owner is dead.
+func (r *room) remove() error {
+	err := removeDir(r.dir)
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Close())
+	}
+	return err
+}
+
+func removeDir(dir string) error {
+	if err := os.RemoveAll(filepath.Join(dir, dataName)); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// removeDead deletes the directories whose owner holds its lock no more.
+func removeDead(root string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if err := removeIfDead(filepath.Join(root, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeIfDead(dir string) error {
+	path := filepath.Join(dir, lockName)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		// Its maker died at once, if it is empty; if not, it is not ours.
+		if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	lock, err := tryLock(path)
+	if errors.Is(err, errHeld) || errors.Is(err, os.ErrNotExist) {
+		return nil // it lives, or has just removed itself
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return removeDir(dir)
+}
+
+var errHeld = errors.New("another process holds the lock")
+
+// tryLock makes and locks a file, or returns errHeld.
+func tryLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errHeld
+	}
+	return nil, &os.PathError{Op: "flock", Path: path, Err: err}
+}
+
+// lockWithin waits for the lock until ctx ends.
+func lockWithin(ctx context.Context, path string) (*os.File, error) {
+	ticker := time.NewTicker(lockPoll)
+	defer ticker.Stop()
+	for {
+		f, err := tryLock(path)
+		if !errors.Is(err, errHeld) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", err, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package systemtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// sendAll sends the suite's number of messages from one new producer and waits
+// until all are acknowledged.
+func (s *suite) sendAll(t *testing.T, c system.Cluster, topic system.Topic, id int) {
+	t.Helper()
+	p := s.sender(t, c, topic, id)
+	ctx := s.context(t)
+	must(t, "sending", p.sendMany(ctx, s.Messages))
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	s.close(t, p.producer)
+}
+
+func (s *suite) subscriptions(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	all := make([]*inbox, 3)
+	for i := range all {
+		all[i] = newInbox()
+		s.consumer(t, c, topic, fmt.Sprintf("each-%d", i), 0, 1, workload.AtLeastOnce, all[i])
+	}
+	s.sendAll(t, c, topic, 0)
+	for i, b := range all {
+		must(t, fmt.Sprintf("subscription %d", i), b.await(s.context(t), s.Messages))
+	}
+}
+
+func (s *suite) sharing(t *testing.T) {
+	const consumers = 3
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	together := newInbox()
+	for i := range consumers {
+		s.consumer(t, c, topic, "shared", i, consumers, workload.AtLeastOnce, together)
+	}
+	s.sendAll(t, c, topic, 0)
+	must(t, "receiving", together.await(s.context(t), s.Messages))
+}
+
+func (s *suite) delivers(t *testing.T, d workload.Delivery) {
+	if !slices.Contains(s.System.Describe().Delivery, d) {
+		t.Skip("the system does not claim it")
+	}
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	b := newInbox()
+	s.consumer(t, c, topic, "delivers", 0, 1, d, b)
+	s.sendAll(t, c, topic, 0)
+	must(t, "receiving", b.await(s.context(t), s.Messages))
+	if d != workload.AtMostOnce {
+		return
+	}
+	for one, times := range b.seen {
+		if times > 1 {
+			t.Errorf("message %v arrived %d times at most once", one, times)
+		}
+	}
+}
+
+// restart closes a consumer amid the stream and opens another: what the first
+// had and did not acknowledge must come to the second.
+func (s *suite) restart(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	both := newInbox()
+	first := s.consumer(t, c, topic, "restart", 0, 1, workload.AtLeastOnce, both)
+	ctx := s.context(t)
+	p := s.sender(t, c, topic, 0)
+	sent := make(chan error, 1)
+	go func() { sent <- p.sendMany(ctx, s.Messages) }()
+	must(t, "receiving a third", both.await(ctx, s.Messages/3))
+	s.close(t, first)
+	atClose := both.distinct()
+	s.consumer(t, c, topic, "restart", 0, 1, workload.AtLeastOnce, both)
+	must(t, "sending", <-sent)
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), s.Messages))
+	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order), s.Messages)
+}
+
+// noReceiveAfterClose closes one of two consumers while messages flow: it must
+// be silent from then on, and the other must get everything else.
+func (s *suite) noReceiveAfterClose(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	both := newInbox()
+	var closed, late atomic.Int64
+	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
+		Topic: topic, Subscription: "silent", Index: 0, Of: 2, Delivery: workload.AtLeastOnce,
+		Receive: func(b []byte) { late.Add(closed.Load()); both.receive(b) },
+		Failed:  both.fail,
+	})
+	s.consumer(t, c, topic, "silent", 1, 2, workload.AtLeastOnce, both)
+	ctx := s.context(t)
+	p := s.sender(t, c, topic, 0)
+	sent := make(chan error, 1)
+	go func() { sent <- p.sendMany(ctx, s.Messages) }()
+	must(t, "receiving a third", both.await(ctx, s.Messages/3))
+	s.close(t, leaving)
+	closed.Store(1)
+	must(t, "sending", <-sent)
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	must(t, "receiving", both.await(s.context(t), s.Messages))
+	if n := late.Load(); n > 0 {
+		t.Errorf("Receive was called %d times after Close had returned", n)
+	}
+}
+
+// noReceiveAfterCloseWithoutTime closes a consumer amid the stream with a
+// context that has ended. What it had fetched may come to others only much
+// later, so that is not waited for.
+func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	b := newInbox()
+	var closed, late atomic.Int64
+	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
+		Topic: topic, Subscription: "hasty", Index: 0, Of: 1, Delivery: workload.AtLeastOnce,
+		Receive: func(p []byte) { late.Add(closed.Load()); b.receive(p) },
+		Failed:  b.fail,
+	})
+	ctx := s.context(t)
+	p := s.sender(t, c, topic, 0)
+	sent := make(chan error, 1)
+	go func() { sent <- p.sendMany(ctx, s.Messages) }()
+	must(t, "receiving a third", b.await(ctx, s.Messages/3))
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	gaveUp := leaving.Close(over)
+	closed.Store(1)
+	must(t, "sending", <-sent)
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	allowed := int64(0)
+	if gaveUp != nil {
+		allowed = 1 // the message that was being handled when Close gave up
+	}
+	if n := late.Load(); n > allowed {
+		t.Errorf("Receive was called %d times after Close had returned", n)
+	}
+}

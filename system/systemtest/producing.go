@@ -1,0 +1,165 @@
+package systemtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func (s *suite) ordering(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, 1)
+	b := newInbox()
+	s.consumer(t, c, topic, "order", 0, 1, workload.AtLeastOnce, b)
+	p := s.sender(t, c, topic, 0)
+	ctx := s.context(t)
+	must(t, "sending", p.sendMany(ctx, s.Messages))
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	must(t, "receiving", b.await(ctx, s.Messages))
+	for i, one := range b.order {
+		if one.sequence != i {
+			t.Fatalf("arrival %d is message %d", i, one.sequence)
+		}
+	}
+}
+
+func (s *suite) everySendEndsOnce(t *testing.T) {
+	const producers = 4
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	ctx := s.context(t)
+	all := make([]*sender, producers)
+	errs := make([]error, producers)
+	for i := range all {
+		all[i] = s.sender(t, c, topic, i)
+	}
+	var wg sync.WaitGroup
+	for i, p := range all {
+		wg.Go(func() { errs[i] = p.sendMany(ctx, s.Messages) })
+	}
+	wg.Wait()
+	for i, p := range all {
+		must(t, "sending", errs[i])
+		s.close(t, p.producer)
+		must(t, "waiting for the end of every message", p.await(ctx))
+		p.mustAll(t)
+	}
+}
+
+// closeWhileSending closes a producer with time to spare while another
+// goroutine goes on sending: what was sent before is acknowledged, and what
+// comes after is refused.
+func (s *suite) closeWhileSending(t *testing.T) {
+	s.closeAmid(t, s.context(t))
+}
+
+// closeWithoutTime is the same with a context that has ended already.
+func (s *suite) closeWithoutTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.closeAmid(t, ctx)
+}
+
+func (s *suite) closeAmid(t *testing.T, closing context.Context) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	p := s.sender(t, c, topic, 0)
+	ctx := s.context(t)
+	underWay, sent := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := range s.Messages {
+			if i == s.Messages/4 {
+				close(underWay)
+			}
+			if err := p.send(ctx, int32(i%partitions), nil, 64); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- nil
+	}()
+	select {
+	case <-underWay:
+	case <-ctx.Done():
+		t.Fatal("a quarter of the messages could not be sent")
+	}
+	closed := p.producer.Close(closing)
+	if closing.Err() == nil && closed != nil {
+		t.Errorf("closing with time to spare: %v", closed)
+	}
+	must(t, "sending after Close", <-sent)
+	must(t, "waiting for the end of every message", p.await(ctx))
+	acked := p.check(t)
+	t.Logf("%d of %d acknowledged", acked, len(p.sent))
+	if before := s.Messages/4 - inFlight; closing.Err() == nil && acked < before {
+		t.Errorf("%d acknowledged of more than %d that were sent before Close; the first ended with %v", acked, before, p.sent[0].err)
+	}
+	if err := p.send(ctx, 0, nil, 64); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "waiting for the end of the last message", p.await(ctx))
+	if p.sent[len(p.sent)-1].err == nil {
+		t.Error("a message sent after Close was acknowledged")
+	}
+}
+
+// closeEndsAll closes a producer without time right after sending: when Close
+// has returned, every message has ended.
+func (s *suite) closeEndsAll(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	p := s.sender(t, c, topic, 0)
+	ctx := s.context(t)
+	must(t, "sending", p.sendMany(ctx, inFlight))
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	// It may have had every answer already, so that there is no error.
+	_ = p.producer.Close(over)
+	for i, l := range p.sent {
+		select {
+		case <-l.ended:
+		default:
+			t.Fatalf("message %d has not ended when Close has returned", i)
+		}
+	}
+	p.check(t)
+}
+
+func (s *suite) noSuchPartition(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, 2)
+	p := s.sender(t, c, topic, 0)
+	ctx := s.context(t)
+	for _, partition := range []int32{2, -1} {
+		must(t, "sending", p.send(ctx, partition, nil, 64))
+	}
+	must(t, "waiting for the end of every message", p.await(ctx))
+	if acked := p.check(t); acked != 0 {
+		t.Errorf("%d messages to partitions that are not there were acknowledged", acked)
+	}
+}
+
+func (s *suite) payloads(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	b := newInbox()
+	s.consumer(t, c, topic, "payloads", 0, 1, workload.AtLeastOnce, b)
+	p := s.sender(t, c, topic, 7)
+	ctx := s.context(t)
+	sizes := []int{stampSize, stampSize + 1, 100, 1 << 10, 4<<10 - 1, s.Big}
+	n := max(s.Messages/10, len(sizes))
+	for i := range n {
+		var key []byte
+		if i%2 == 0 {
+			key = fmt.Appendf(nil, "key \x00\xff\r\n %d", i)
+		}
+		must(t, "sending", p.send(ctx, int32(i%partitions), key, sizes[i%len(sizes)]))
+	}
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	must(t, "receiving", b.await(ctx, n))
+}

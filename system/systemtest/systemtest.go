@@ -1,0 +1,151 @@
+package systemtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Harness is a system to test and how to reach it.
+type Harness struct {
+	System system.System
+	// Options returns what connects to a cluster that gives the level. It is
+	// called once for each level that the system claims, and may start a
+	// cluster that t.Cleanup stops.
+	Options func(t *testing.T, level workload.Level) system.Options
+	// Messages is how many messages most tests send; 0: 2000.
+	Messages int
+	// Within bounds each wait; 0: 20 s.
+	Within time.Duration
+	// Big is the largest payload that is tried, in bytes; 0: 64 KB.
+	Big int
+}
+
+const (
+	defaultMessages = 2000
+	defaultWithin   = 20 * time.Second
+	defaultBig      = 64 << 10
+	partitions      = 4
+	inFlight        = 256
+	// connectWithin is what the contract allows for an endpoint that does not
+	// answer; the second on top is for a busy machine.
+	connectWithin = 10*time.Second + time.Second
+)
+
+// Run runs the suite. Each test is a subtest, so that one can be chosen by name.
+func Run(t *testing.T, h Harness) {
+	if h.Messages == 0 {
+		h.Messages = defaultMessages
+	}
+	if h.Within == 0 {
+		h.Within = defaultWithin
+	}
+	if h.Big == 0 {
+		h.Big = defaultBig
+	}
+	s := &suite{Harness: h, options: make(map[workload.Level]system.Options)}
+	t.Run("description", s.description)
+	t.Run("unknown_setting_is_refused", s.unknownSetting)
+	level, found := s.quickestLevel()
+	if !found {
+		t.Fatal("the system claims no durability level")
+	}
+	s.level = level
+	s.optionsFor(t, level)
+	for _, one := range s.live() {
+		t.Run(one.name, one.run)
+	}
+	t.Run("durability", func(t *testing.T) { s.durability(t) })
+	if _, embedded := h.System.(system.Embedded); !embedded {
+		t.Run("endpoint_without_a_listener_is_refused", s.nobodyListens)
+		t.Run("endpoint_that_is_silent_is_refused", s.silentEndpoint)
+	}
+}
+
+type namedTest struct {
+	name string
+	run  func(t *testing.T)
+}
+
+func (s *suite) live() []namedTest {
+	return []namedTest{
+		{"arrival_order_is_send_order", s.ordering},
+		{"every_send_ends_once", s.everySendEndsOnce},
+		{"close_while_sending", s.closeWhileSending},
+		{"close_without_time_while_sending", s.closeWithoutTime},
+		{"close_without_time_ends_what_is_in_flight", s.closeEndsAll},
+		{"send_to_a_partition_that_is_not_there", s.noSuchPartition},
+		{"payloads_arrive_unchanged", s.payloads},
+		{"each_subscription_sees_all", s.subscriptions},
+		{"consumers_share_without_loss", s.sharing},
+		{"at_most_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtMostOnce) }},
+		{"at_least_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtLeastOnce) }},
+		{"restart_without_loss", s.restart},
+		{"no_receive_after_close", s.noReceiveAfterClose},
+		{"no_receive_after_close_without_time", s.noReceiveAfterCloseWithoutTime},
+		{"topic_that_exists_is_refused", s.topicExists},
+		{"cluster_close_ends_what_it_opened", s.clusterClose},
+		{"optional_abilities", s.optional},
+	}
+}
+
+// suite is one run of the tests.
+type suite struct {
+	Harness
+	level   workload.Level
+	options map[workload.Level]system.Options
+}
+
+// quickestLevel prefers the levels that do not wait for a disk.
+func (s *suite) quickestLevel() (workload.Level, bool) {
+	levels := s.System.Describe().Levels
+	for _, l := range []workload.Level{workload.SyncAsync, workload.AsyncAsync, workload.SyncSync, workload.AsyncSync} {
+		if g, described := levels[l]; described && g.Refusal == "" {
+			return l, true
+		}
+	}
+	return 0, false
+}
+
+// optionsFor asks the harness once for each level. t must outlive the use.
+func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
+	o, have := s.options[level]
+	if !have {
+		o = s.Options(t, level)
+		o.Durability = level
+		s.options[level] = o
+	}
+	return o
+}
+
+// context is the bound of one wait.
+func (s *suite) context(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Within)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// connect returns a cluster at the suite's level, closed with the test.
+func (s *suite) connect(t *testing.T) system.Cluster {
+	t.Helper()
+	return s.connectWith(t, s.options[s.level])
+}
+
+func (s *suite) connectWith(t *testing.T, o system.Options) system.Cluster {
+	t.Helper()
+	c, err := s.System.Connect(s.context(t), o)
+	if err != nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), s.Within)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+	})
+	return c
+}

@@ -1,0 +1,337 @@
+package nats
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+const (
+	defaultNodes = 3
+	readyWithin  = 30 * time.Second
+	readyPoll    = 5 * time.Millisecond
+	// portAttempts is how often starting is tried again when another process
+	// took a port between our finding it free and the server's listening.
+	portAttempts = 5
+	loopback     = "127.0.0.1"
+	// routePool is the server's default number of connections between two
+	// servers for all accounts but the system account, which has its own.
+	routePool = 3
+	// account is where the streams are, systemAccount where the servers
+	// answer questions about themselves.
+	account       = "PLIMSOLL"
+	systemAccount = "SYS"
+)
+
+// Provision starts a JetStream cluster of p.Nodes servers (0: three) inside
+// this process, on loopback ports of its own, each with a data directory below
+// p.DataDir and a log file in p.LogDir. It returns when the cluster has a
+// leader and every server is current, within half a minute.
+func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	cfg, err := readConfig(p.Settings)
+	if err == nil {
+		err = refuseLevel(p.Durability, cfg)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("nats: starting a cluster: %w", err)
+	}
+	if p.Nodes == 0 {
+		p.Nodes = defaultNodes
+	}
+	if p.Nodes < cfg.stream.Replicas {
+		return nil, fmt.Errorf("nats: starting a cluster: %d copies of each stream need as many nodes, not %d: ask for more nodes", cfg.stream.Replicas, p.Nodes)
+	}
+	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
+		return nil, fmt.Errorf("nats: starting a cluster: making the log directory: %w", err)
+	}
+	if cfg.server.maxFile == 0 {
+		if cfg.server.maxFile, err = fairShare(p.DataDir, p.Nodes); err != nil {
+			return nil, fmt.Errorf("nats: starting a cluster: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	for range portAttempts {
+		var e *embedded
+		if e, err = start(ctx, p, cfg.server); err == nil {
+			return e, nil
+		}
+		if !errors.Is(err, errPortTaken) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("nats: starting a cluster: %w", err)
+}
+
+// fairShare is the disk that each of the nodes may fill.
+func fairShare(dir string, nodes int) (int64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9 / int64(nodes), nil
+}
+
+// embedded is a cluster inside this process.
+type embedded struct {
+	credentials system.Credentials
+	nodes       []*node
+
+	once    sync.Once
+	stopped chan struct{} // closed when every server has ended
+}
+
+// node is one server.
+type node struct {
+	name   string
+	dir    string
+	log    *serverLog
+	server *server.Server
+}
+
+var errPortTaken = errors.New("a port was taken by another process")
+
+// start starts the servers and waits until they are a cluster. On an error
+// nothing is left but the logs.
+func start(ctx context.Context, p system.Provision, cfg serverConfig) (*embedded, error) {
+	ports, err := freePorts(p.Nodes)
+	if err != nil {
+		return nil, fmt.Errorf("finding free ports: %w", err)
+	}
+	e := &embedded{
+		credentials: system.Credentials{
+			User: "bench", Password: secret(), AdminUser: "admin", AdminPassword: secret(),
+		},
+		stopped: make(chan struct{}),
+	}
+	shared := clusterConfig{name: "plimsoll-" + secret()[:8], secret: secret(), ports: ports}
+	err = e.startNodes(p, cfg, shared)
+	if err == nil {
+		err = e.awaitReady(ctx)
+	}
+	if err == nil {
+		return e, nil
+	}
+	err = errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
+	for _, n := range e.nodes {
+		err = errors.Join(err, os.RemoveAll(n.dir))
+	}
+	return nil, err
+}
+
+// clusterConfig is what the nodes of one cluster share.
+type clusterConfig struct {
+	name   string
+	secret string // of the routes
+	ports  []int  // of the routes, by node
+}
+
+func (c clusterConfig) routes() string {
+	var urls []string
+	for _, port := range c.ports {
+		urls = append(urls, fmt.Sprintf("nats-route://route:%s@%s:%d", c.secret, loopback, port))
+	}
+	return strings.Join(urls, ", ")
+}
+
+func (e *embedded) startNodes(p system.Provision, cfg serverConfig, shared clusterConfig) error {
+	for i := range p.Nodes {
+		name := fmt.Sprintf("n%d", i+1)
+		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
+		if err := os.MkdirAll(n.dir, 0o700); err != nil {
+			return fmt.Errorf("making the data directory of %s: %w", name, err)
+		}
+		e.nodes = append(e.nodes, n)
+		options := &server.Options{NoSigs: true, NoLog: true, DisableJetStreamBanner: true}
+		text := e.nodeConfig(n, i, cfg, shared, synced(p.Durability))
+		if err := options.ProcessConfigString(text); err != nil {
+			// The text holds secrets; the parser's complaint may quote it.
+			return fmt.Errorf("configuring %s: the server does not accept the configuration made from the settings", name)
+		}
+		s, err := server.NewServer(options)
+		if err != nil {
+			return fmt.Errorf("making server %s: %w", name, err)
+		}
+		if n.log, err = openServerLog(filepath.Join(p.LogDir, name+".log")); err != nil {
+			return err
+		}
+		n.server = s
+		s.SetLoggerV2(n.log, false, false, false)
+		s.Start()
+	}
+	return nil
+}
+
+// nodeConfig is a server's configuration, as its file would hold it. It is not
+// written anywhere, because it holds the passwords.
+func (e *embedded) nodeConfig(n *node, index int, cfg serverConfig, shared clusterConfig, always bool) string {
+	interval := fmt.Sprintf("%q", cfg.syncInterval)
+	if always {
+		interval = syncAlways
+	}
+	return fmt.Sprintf(`
+server_name: %q
+listen: "%s:-1"
+server_tags: [%q]
+max_payload: %d
+jetstream {
+  store_dir: %q
+  max_file_store: %d
+  max_memory_store: %d
+  max_buffered_msgs: %d
+  max_buffered_size: %d
+  sync_interval: %s
+}
+cluster {
+  name: %q
+  listen: "%s:%d"
+  authorization { user: route, password: %q, timeout: 5 }
+  routes: [%s]
+  pool_size: %d
+}
+accounts {
+  %s { jetstream: enabled, users: [{user: %q, password: %q}] }
+  %s { users: [{user: %q, password: %q}] }
+}
+system_account: %s
+`, n.name, loopback, n.name, cfg.maxPayload,
+		n.dir, cfg.maxFile, cfg.maxMemory, cfg.bufferedMsgs, cfg.bufSize, interval,
+		shared.name, loopback, shared.ports[index], shared.secret, shared.routes(), routePool,
+		account, e.credentials.User, e.credentials.Password,
+		systemAccount, e.credentials.AdminUser, e.credentials.AdminPassword,
+		systemAccount)
+}
+
+// secret is 128 random bits, in letters that need no quoting.
+func secret() string {
+	var b [16]byte
+	rand.Read(b[:]) // it never fails: it ends the program instead
+	return "s" + hex.EncodeToString(b[:])
+}
+
+// freePorts finds ports that nobody listens on. They are all held at once, so
+// that they differ, and given back: between that and the server's listening
+// another process may take one, which awaitReady finds.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", loopback+":0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// awaitReady waits until the servers listen, have a leader and are current.
+func (e *embedded) awaitReady(ctx context.Context) error {
+	ticker := time.NewTicker(readyPoll)
+	defer ticker.Stop()
+	for {
+		for _, n := range e.nodes {
+			if err := n.log.fatal(); err != nil {
+				return fmt.Errorf("server %s: %w (see %s)", n.name, err, n.log.path)
+			}
+		}
+		if e.ready() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the servers did not become a cluster (see %s): %w", e.nodes[0].log.path, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// ready says whether every server listens, is connected to all others and is
+// current, and one leads. Two servers that dial each other at once may close
+// both connections and dial again a second later, so that a majority can be
+// there before the routes are.
+func (e *embedded) ready() bool {
+	routes := (len(e.nodes) - 1) * (routePool + 1)
+	leaderKnowsAll := false
+	for _, n := range e.nodes {
+		if n.server.Addr() == nil || n.server.NumRoutes() < routes || !n.server.JetStreamIsCurrent() {
+			return false
+		}
+		if n.server.JetStreamIsLeader() && len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
+			leaderKnowsAll = true
+		}
+	}
+	return leaderKnowsAll
+}
+
+// Endpoints are the servers' client addresses.
+func (e *embedded) Endpoints() []string {
+	var all []string
+	for _, n := range e.nodes {
+		all = append(all, n.address())
+	}
+	return all
+}
+
+func (n *node) address() string {
+	if a := n.server.Addr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// Credentials open the cluster and its system account.
+func (e *embedded) Credentials() system.Credentials { return e.credentials }
+
+// Nodes are the servers. Their process is this one.
+func (e *embedded) Nodes() []system.Node {
+	var all []system.Node
+	for _, n := range e.nodes {
+		all = append(all, system.Node{Name: n.name, Address: n.address(), PID: os.Getpid(), Log: n.log.path})
+	}
+	return all
+}
+
+// Stop ends every server and waits for it, within ctx. It is idempotent; when
+// ctx ends first the servers still end, and a later Stop waits for them.
+func (e *embedded) Stop(ctx context.Context) error {
+	e.once.Do(func() { go e.shutdown() })
+	select {
+	case <-e.stopped:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("nats: stopping the cluster: %w", ctx.Err())
+	}
+}
+
+func (e *embedded) shutdown() {
+	defer close(e.stopped)
+	var wg sync.WaitGroup
+	for _, n := range e.nodes {
+		wg.Go(n.stop)
+	}
+	wg.Wait()
+}
+
+func (n *node) stop() {
+	if n.server != nil {
+		n.server.Shutdown()
+		n.server.WaitForShutdown()
+	}
+	if n.log != nil {
+		n.log.close()
+	}
+}

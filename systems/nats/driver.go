@@ -1,0 +1,223 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type natsSystem struct{}
+
+var (
+	_ system.Provisioner      = natsSystem{}
+	_ system.DurabilityReader = (*cluster)(nil)
+	_ system.VersionReader    = (*cluster)(nil)
+	_ system.TopicDeleter     = (*cluster)(nil)
+)
+
+// New returns the NATS JetStream system. It is a system.Provisioner too, and
+// its clusters read their durability and versions back and delete topics.
+func New() system.System { return natsSystem{} }
+
+// Describe says what JetStream's words and abilities are.
+func (natsSystem) Describe() system.Description {
+	return system.Description{
+		Name:    "nats",
+		Summary: "NATS JetStream: streams replicated by Raft, read through durable pull consumers",
+		Client:  "nats.go " + nats.Version,
+		Terms: []system.Term{
+			{Word: "topic", Means: "stream"},
+			{Word: "partition", Means: "subject <topic>.<n> of the stream; all partitions share one leader"},
+			{Word: "key", Means: "chooses the subject; it is not stored"},
+			{Word: "subscription", Means: "durable pull consumer"},
+			{Word: "consumer", Means: "pull subscription on the durable consumer"},
+			{Word: "acknowledgement of a publish", Means: "PubAck"},
+			{Word: "backlog", Means: "num_pending of the durable consumer"},
+		},
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: declared(),
+	}
+}
+
+// Connect reaches the servers at the endpoints and finds that JetStream can be
+// used. It returns within ten seconds.
+func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	cfg, err := readConfig(o.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	if err := refuseLevel(o.Durability, cfg); err != nil {
+		return nil, err
+	}
+	if err := checkEndpoints(o.Endpoints); err != nil {
+		return nil, err
+	}
+	c := &cluster{
+		cfg: cfg, level: o.Durability, endpoints: o.Endpoints,
+		user:  login{o.Credentials.User, o.Credentials.Password},
+		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword},
+		open:  make(map[closer]struct{}),
+	}
+	if c.admin.user == "" {
+		c.admin = c.user
+	}
+	c.conn, err = c.connect(ctx, 0, "plimsoll")
+	if err != nil {
+		return nil, err
+	}
+	if c.js, err = jetstream.New(c.conn); err == nil {
+		err = checkJetStream(ctx, c.js, o.Endpoints)
+	}
+	if err != nil {
+		c.conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// closer is a producer or a consumer.
+type closer interface {
+	Close(ctx context.Context) error
+}
+
+// cluster is a connection to a running JetStream. Its methods may be called
+// from any goroutine.
+type cluster struct {
+	cfg         config
+	level       workload.Level
+	endpoints   []string
+	user, admin login
+	conn        *nats.Conn // for what is not measured
+	js          jetstream.JetStream
+
+	mu     sync.Mutex
+	closed bool
+	opened int                 // clients so far: each starts at the next endpoint
+	open   map[closer]struct{} // what Close must close
+}
+
+func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Conn, error) {
+	return connectTo(ctx, c.endpoints, first, c.user, name, c.cfg.reconnectBuffer)
+}
+
+// connectClient opens the connection of one producer or consumer.
+func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, error) {
+	c.mu.Lock()
+	first := c.opened
+	c.opened++
+	c.mu.Unlock()
+	return c.connect(ctx, first, name)
+}
+
+// OpenProducer opens a producer on a connection of its own.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll producer %d", o.Index))
+	if err != nil {
+		return nil, err
+	}
+	if most := conn.MaxPayload(); int64(o.MessageMax) > most {
+		conn.Close()
+		return nil, fmt.Errorf("nats: messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
+	}
+	stream := safeName(o.Topic.Name)
+	subjects := make([]string, max(o.Topic.Partitions, 1))
+	for i := range subjects {
+		subjects[i] = subjectOf(stream, i)
+	}
+	p, err := newProducer(conn, subjects, max(o.InFlight, 1), c.cfg.ackTimeout)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("nats: opening a producer: %w", err)
+	}
+	if err := c.keep(ctx, p); err != nil {
+		return nil, err
+	}
+	return &producerHandle{p, c}, nil
+}
+
+// OpenConsumer opens a consumer on a connection of its own, creating the
+// subscription if it is not there.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll consumer %s %d", o.Subscription, o.Index))
+	if err != nil {
+		return nil, err
+	}
+	r, err := openConsumer(ctx, conn, c.cfg, o)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	if err := c.keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return &consumerHandle{r, c}, nil
+}
+
+// keep remembers what Close must close.
+func (c *cluster) keep(ctx context.Context, one closer) error {
+	c.mu.Lock()
+	closed := c.closed
+	if !closed {
+		c.open[one] = struct{}{}
+	}
+	c.mu.Unlock()
+	if closed {
+		return errors.Join(errors.New("nats: the cluster is closed"), one.Close(ctx))
+	}
+	return nil
+}
+
+func (c *cluster) forget(one closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, one)
+}
+
+// producerHandle and consumerHandle tell the cluster when they are closed.
+type producerHandle struct {
+	*producer
+	of *cluster
+}
+
+func (h *producerHandle) Close(ctx context.Context) error {
+	defer h.of.forget(h.producer)
+	return h.producer.Close(ctx)
+}
+
+type consumerHandle struct {
+	*consumer
+	of *cluster
+}
+
+func (h *consumerHandle) Close(ctx context.Context) error {
+	defer h.of.forget(h.consumer)
+	return h.consumer.Close(ctx)
+}
+
+// Close closes every producer and consumer that is open, and the connection.
+func (c *cluster) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closed = true
+	var all []closer
+	for one := range c.open {
+		all = append(all, one)
+	}
+	clear(c.open)
+	c.mu.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, one := range all {
+		wg.Go(func() { errs[i] = one.Close(ctx) })
+	}
+	wg.Wait()
+	c.conn.Close()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,215 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What the levels rest on, as nats-server 2.15 does it.
+//
+// A publish to a stream with replicas is acknowledged when a majority of them
+// has the entry in its Raft log. With sync_interval "always" each of them syncs
+// that log before it counts; the stream's own files are then synced only now
+// and then, because the log restores them. Otherwise the log is in the page
+// cache until the interval ends, so that a power cut of a majority loses what
+// was acknowledged.
+//
+// A publish to a stream with one replica is acknowledged when that server has
+// written it, and synced it with "always". Mirrors fetch it later, and are
+// not waited for. Such a stream syncs each message by itself, while the Raft log
+// syncs what came in together at once: under load level 3 is slower than level 1.
+
+const (
+	factSync     = "sync_interval"
+	syncAlways   = "always"
+	unreadable   = "not readable"
+	fromStream   = "stream info"
+	fromVarz     = "$SYS.REQ.SERVER.PING.VARZ"
+	readWithin   = 10 * time.Second
+	adminToGive  = "give admin_user and admin_password of the system account"
+	anyOtherSync = "anything but always"
+)
+
+// synchronous says whether the level waits for a majority of the replicas.
+func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
+
+// synced says whether the level waits for the disk.
+func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
+
+func levelOf(synchronous, synced bool) workload.Level {
+	switch {
+	case synchronous && synced:
+		return workload.SyncSync
+	case synchronous:
+		return workload.SyncAsync
+	case synced:
+		return workload.AsyncSync
+	}
+	return workload.AsyncAsync
+}
+
+func levels() map[workload.Level]system.Guarantee {
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync:   {How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
+		workload.SyncAsync:  {How: "stream with num_replicas 3, sync_interval 2m on every server"},
+		workload.AsyncSync:  {How: "stream with num_replicas 1 on disk and two mirrors on other servers, sync_interval always; no failover"},
+		workload.AsyncAsync: {How: "stream with num_replicas 1 and two mirrors on other servers, sync_interval 2m; no failover"},
+	}
+}
+
+// refuseLevel says why the settings cannot give the level.
+func refuseLevel(l workload.Level, c config) error {
+	switch {
+	case l < workload.SyncSync || l > workload.AsyncAsync:
+		return fmt.Errorf("nats: durability level %d: the levels are 1 to 4", l)
+	case synced(l) && c.stream.Storage == jetstream.MemoryStorage:
+		return fmt.Errorf("nats: durability level %d syncs to disk, and setting %s is %s: use %s, or level %d", l, setStorage, valueMemory, valueFile, l+1)
+	case !synchronous(l) && c.stream.Retention == jetstream.InterestPolicy:
+		return fmt.Errorf("nats: durability level %d copies through mirrors, which do not follow the deletions of setting %s %s: use limits", l, setRetention, valueInterest)
+	}
+	return nil
+}
+
+// ReadDurability reads the streams' copies from stream info and every server's
+// sync_interval through the system account.
+//
+// Without the credentials of a system account user the sync_interval cannot be
+// read. Levels 1 and 3 are then refused, because nothing shows that anything
+// is synced. Levels 2 and 4 are given with a fact that says so: the servers may
+// sync more than was asked, which makes them slower and never less durable
+// than reported.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	if len(topics) == 0 {
+		return system.Evidence{}, errors.New("nats: reading durability: no topics to read it for")
+	}
+	servers, err := c.askServers(ctx)
+	if err != nil && (synced(c.level) || !errors.Is(err, errNotSystemAccount)) {
+		return system.Evidence{}, fmt.Errorf("nats: durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
+	}
+	r := reading{level: c.level, servers: servers, hosts: make(map[string]bool)}
+	for _, t := range topics {
+		if err := c.readTopic(ctx, &r, safeName(t.Name)); err != nil {
+			return system.Evidence{}, fmt.Errorf("nats: reading the durability of topic %s: %w", t.Name, err)
+		}
+	}
+	if err := r.readSync(); err != nil {
+		return system.Evidence{}, fmt.Errorf("nats: %w", err)
+	}
+	return system.Evidence{Level: levelOf(r.synchronous(), r.synced), Facts: r.facts}, nil
+}
+
+// reading gathers what the live servers report.
+type reading struct {
+	level   workload.Level
+	servers []serverReport // nil: not readable
+	hosts   map[string]bool
+	facts   []system.Fact
+	synced  bool
+}
+
+// synchronous is what readTopic has enforced.
+func (r *reading) synchronous() bool { return synchronous(r.level) }
+
+func (r *reading) add(where, name, value, source string) {
+	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+// readTopic reads the copies of one stream and holds them against the level.
+func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error {
+	info, err := c.readStream(ctx, r, name)
+	if err != nil {
+		return err
+	}
+	if synchronous(r.level) {
+		if have := info.Config.Replicas; have < minReplicas {
+			return fmt.Errorf("asked for level %d, which is num_replicas %d or more, and the stream has num_replicas %d", r.level, minReplicas, have)
+		}
+		return nil
+	}
+	if have := info.Config.Replicas; have != 1 {
+		return fmt.Errorf("asked for level %d, which is num_replicas 1 with mirrors, and the stream has num_replicas %d", r.level, have)
+	}
+	places := map[string]bool{info.Cluster.Leader: true}
+	for n := 1; n < c.cfg.stream.Replicas; n++ {
+		mirror, err := c.readStream(ctx, r, mirrorOf(name, n))
+		if err != nil {
+			return err
+		}
+		if mirror.Mirror == nil || mirror.Mirror.Name != name {
+			return fmt.Errorf("stream %s is not a mirror of %s", mirror.Config.Name, name)
+		}
+		places[mirror.Cluster.Leader] = true
+	}
+	if len(places) < c.cfg.stream.Replicas {
+		return fmt.Errorf("asked for %d copies on servers of their own, and they are on %d", c.cfg.stream.Replicas, len(places))
+	}
+	return nil
+}
+
+// readStream notes one stream's facts.
+func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jetstream.StreamInfo, error) {
+	if _, err := c.streamInfo(ctx, name); err != nil {
+		return nil, fmt.Errorf("stream %s: %w", name, err)
+	}
+	// Under load a replica may be a moment behind.
+	info, err := c.settleStream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	storage, persist := info.Config.Storage, info.Config.PersistMode
+	r.add(name, setReplicas, strconv.Itoa(info.Config.Replicas), fromStream)
+	r.add(name, setStorage, storage.String(), fromStream)
+	r.add(name, "persist_mode", persist.String(), fromStream)
+	r.add(name, "leader", info.Cluster.Leader, fromStream)
+	r.hosts[info.Cluster.Leader] = true
+	for _, peer := range info.Cluster.Replicas {
+		r.add(name, "current replica", peer.Name, fromStream)
+		r.hosts[peer.Name] = true
+	}
+	if m := info.Mirror; m != nil {
+		r.add(name, "mirror of", m.Name, fromStream)
+	}
+	if synced(r.level) && (storage != jetstream.FileStorage || persist != jetstream.DefaultPersistMode) {
+		return nil, fmt.Errorf("asked for level %d, which is storage file with persist_mode default, and stream %s has storage %v with persist_mode %v", r.level, name, storage, persist)
+	}
+	return info, nil
+}
+
+// readSync holds every hosting server's sync_interval against the level.
+func (r *reading) readSync() error {
+	if r.servers == nil {
+		r.add("every server", factSync, unreadable+": "+adminToGive, fromVarz)
+		r.synced = false
+		return nil
+	}
+	want := syncAlways
+	if !synced(r.level) {
+		want = anyOtherSync
+	}
+	found := 0
+	for _, s := range r.servers {
+		if !r.hosts[s.Name] {
+			continue
+		}
+		found++
+		r.add(s.Name, factSync, s.sync(), fromVarz)
+		if (s.sync() == syncAlways) != synced(r.level) {
+			return fmt.Errorf("asked for level %d, which is %s %s, and server %s reports %s", r.level, factSync, want, s.Name, s.sync())
+		}
+	}
+	if found < len(r.hosts) {
+		return fmt.Errorf("%d servers keep the topics and only %d reported their %s", len(r.hosts), found, factSync)
+	}
+	r.synced = synced(r.level)
+	return nil
+}

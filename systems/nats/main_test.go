@@ -1,0 +1,93 @@
+package nats
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// serveEnv makes the test program serve a cluster of that level, so that a
+// benchmark can measure the driver apart from the servers.
+const serveEnv = "PLIMSOLL_NATS_SERVE"
+
+func TestMain(m *testing.M) {
+	if level := os.Getenv(serveEnv); level != "" {
+		if err := serve(level); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// served is how to reach a cluster in another process.
+type served struct {
+	Endpoints   []string
+	Credentials system.Credentials
+}
+
+// serve runs a cluster until standard input ends.
+func serve(level string) error {
+	n, err := strconv.Atoi(level)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "plimsoll-nats-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := system.Resolve(declared(), nil)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	p, err := natsSystem{}.Provision(ctx, system.Provision{
+		Nodes: 3, DataDir: dir, LogDir: dir, Durability: workload.Level(n), Settings: s,
+	})
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(served{p.Endpoints(), p.Credentials()}); err != nil {
+		return err
+	}
+	io.Copy(io.Discard, os.Stdin)
+	return p.Stop(ctx)
+}
+
+// serveApart starts a cluster in another process for the time of the test.
+func serveApart(t testing.TB, level workload.Level) system.Options {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"="+strconv.Itoa(int(level)))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); cmd.Wait() })
+	var s served
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	return system.Options{Endpoints: s.Endpoints, Credentials: s.Credentials, Settings: settings(t), Durability: level}
+}

@@ -1,0 +1,56 @@
+package nats
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func settings(t testing.TB, given ...target.Setting) system.Settings {
+	t.Helper()
+	s, err := system.Resolve(declared(), given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// provision starts a cluster that the test's end stops.
+func provision(t testing.TB, level workload.Level, s system.Settings) *embedded {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p, err := natsSystem{}.Provision(ctx, system.Provision{
+		Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(), Durability: level, Settings: s,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := p.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.(*embedded)
+}
+
+func optionsOf(e *embedded, level workload.Level, s system.Settings) system.Options {
+	return system.Options{Endpoints: e.Endpoints(), Credentials: e.Credentials(), Settings: s, Durability: level}
+}
+
+func TestConformance(t *testing.T) {
+	s := settings(t)
+	systemtest.Run(t, systemtest.Harness{
+		System: New(),
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			return optionsOf(provision(t, level, s), level, s)
+		},
+	})
+}

@@ -1,0 +1,325 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var (
+	errProducerClosed = errors.New("the producer is closed")
+	errUnanswered     = errors.New("the producer was closed before the server acknowledged: the outcome is unknown")
+	errDisconnected   = errors.New("the connection was lost before the server acknowledged: the outcome is unknown")
+	errNoStream       = errors.New("no server takes the message: the stream has no leader now, or is deleted")
+	errTimedOut       = errors.New("the server did not acknowledge within " + setAckTimeout + ": the outcome is unknown")
+)
+
+// sweeps is how many times in ack_timeout the producer looks for messages that
+// waited too long; a timeout is at most this part of it late.
+const sweeps = 20
+
+// producer publishes to one stream on a connection of its own. Each message in
+// flight has a slot; the slot's number and its generation are in the reply
+// subject, so that an answer finds its message without a map, and an answer
+// that comes after the slot was given up finds nobody.
+type producer struct {
+	conn     *nats.Conn
+	subjects []string // by partition
+	prefix   string   // of the reply subjects
+	stop     chan struct{}
+	swept    chan struct{} // closed when the sweeper has ended
+
+	ending sync.WaitGroup // goroutines about to tell a message's end
+
+	mu      sync.Mutex
+	changed sync.Cond // a slot became free, or the producer closed
+	closed  bool
+	slots   []slot
+	free    []int32
+	now     uint32 // sweeps since the beginning
+}
+
+// slot is one message in flight.
+type slot struct {
+	m        *system.Message // nil: free
+	reply    string
+	gen      uint32
+	since    uint32 // the sweep at which it was handed over
+	handed   bool   // the client library has copied the payload
+	answered bool   // before it was handed: the answer is in err
+	err      error
+}
+
+func newProducer(conn *nats.Conn, subjects []string, inFlight int, timeout time.Duration) (*producer, error) {
+	p := &producer{
+		conn: conn, subjects: subjects, prefix: conn.NewInbox() + ".",
+		stop: make(chan struct{}), swept: make(chan struct{}),
+		slots: make([]slot, inFlight), free: make([]int32, inFlight),
+	}
+	p.changed.L = &p.mu
+	for i := range p.slots {
+		p.free[i] = int32(len(p.slots) - 1 - i)
+		p.slots[i].reply = p.replyFor(i, 0)
+	}
+	sub, err := conn.Subscribe(p.prefix+"*", p.answer)
+	if err != nil {
+		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
+	}
+	// The slots bound what can be pending, so the library needs no bound, and
+	// must never drop an acknowledgement.
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
+	}
+	conn.SetDisconnectErrHandler(func(*nats.Conn, error) { p.failAll(errDisconnected) })
+	go p.sweep(timeout)
+	return p, nil
+}
+
+func (p *producer) replyFor(slot int, gen uint32) string {
+	return p.prefix + strconv.Itoa(slot) + "-" + strconv.FormatUint(uint64(gen), 10)
+}
+
+// Send publishes the message and returns when the client library has copied
+// it. It blocks while every slot is in flight.
+func (p *producer) Send(m *system.Message) {
+	if int(m.Partition) >= len(p.subjects) || m.Partition < 0 {
+		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, len(p.subjects)))
+		return
+	}
+	index, reply, ok := p.take(m)
+	if !ok {
+		m.Done(errProducerClosed)
+		return
+	}
+	err := p.conn.PublishRequest(p.subjects[m.Partition], reply, m.Payload)
+	p.handedOver(index, err)
+}
+
+func (p *producer) take(m *system.Message) (index int32, reply string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.free) == 0 && !p.closed {
+		p.changed.Wait()
+	}
+	if p.closed {
+		return 0, "", false
+	}
+	index = p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	s := &p.slots[index]
+	s.m, s.since, s.handed, s.answered, s.err = m, p.now, false, false, nil
+	return index, s.reply, true
+}
+
+// handedOver notes that the payload is copied. Until then nobody else may end
+// the message, because its buffer would be used again while it is being read.
+func (p *producer) handedOver(index int32, err error) {
+	p.mu.Lock()
+	s := &p.slots[index]
+	s.handed = true
+	if !s.answered && err == nil {
+		p.mu.Unlock()
+		return
+	}
+	late := !s.answered // the publish failed, yet bytes of it may be on the wire
+	if s.answered {
+		err = s.err
+	}
+	m := p.release(index, late)
+	p.mu.Unlock()
+	m.Done(err)
+}
+
+// release frees a slot and returns its message. An answer may still come when
+// late, so the slot changes its reply subject. p.mu is held.
+func (p *producer) release(index int32, late bool) *system.Message {
+	s := &p.slots[index]
+	m := s.m
+	s.m = nil
+	if late {
+		s.gen++
+		s.reply = p.replyFor(int(index), s.gen)
+	}
+	p.free = append(p.free, index)
+	p.changed.Broadcast()
+	return m
+}
+
+// end ends the message in a slot, or leaves the answer for handedOver to find.
+// It returns the message to tell, if any. p.mu is held.
+func (p *producer) end(index int32, late bool, err error) *system.Message {
+	s := &p.slots[index]
+	if s.m == nil || s.answered {
+		return nil
+	}
+	if !s.handed {
+		s.answered, s.err = true, err
+		if late {
+			s.gen++
+			s.reply = p.replyFor(int(index), s.gen)
+		}
+		return nil
+	}
+	return p.release(index, late)
+}
+
+// answer takes a PubAck. The client library calls it from one goroutine.
+func (p *producer) answer(reply *nats.Msg) {
+	index, gen, ok := parseReply(reply.Subject[len(p.prefix):])
+	if !ok || index >= len(p.slots) {
+		return
+	}
+	err := readPubAck(reply)
+	p.mu.Lock()
+	var m *system.Message
+	if p.slots[index].gen == gen {
+		m = p.end(int32(index), false, err)
+	}
+	if m != nil {
+		p.ending.Add(1)
+	}
+	p.mu.Unlock()
+	if m != nil {
+		m.Done(err)
+		p.ending.Done()
+	}
+}
+
+func parseReply(token string) (index int, gen uint32, ok bool) {
+	slot, generation, ok := strings.Cut(token, "-")
+	if !ok {
+		return 0, 0, false
+	}
+	n, err := strconv.Atoi(slot)
+	if err != nil || n < 0 {
+		return 0, 0, false
+	}
+	g, err := strconv.ParseUint(generation, 10, 32)
+	return n, uint32(g), err == nil
+}
+
+var (
+	pubAckStart = []byte(`{"stream":"`)
+	pubAckError = []byte(`"error"`)
+)
+
+// readPubAck says whether the server took the message. What the server writes
+// for a success is known by its first bytes; all else is parsed.
+func readPubAck(reply *nats.Msg) error {
+	if len(reply.Data) == 0 && reply.Header.Get("Status") == "503" {
+		return errNoStream
+	}
+	if bytes.HasPrefix(reply.Data, pubAckStart) && !bytes.Contains(reply.Data, pubAckError) {
+		return nil
+	}
+	var ack struct {
+		Stream string `json:"stream"`
+		Error  *struct {
+			Code        int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Data, &ack); err != nil {
+		return fmt.Errorf("reading the acknowledgement: %w", err)
+	}
+	if ack.Error != nil {
+		return fmt.Errorf("the server refused the message: %s (error %d)", ack.Error.Description, ack.Error.Code)
+	}
+	if ack.Stream == "" {
+		return errors.New("the acknowledgement names no stream: something other than JetStream answered")
+	}
+	return nil
+}
+
+// sweep ends the messages that waited longer than the timeout. One goroutine
+// does it for all slots, until the producer closes.
+func (p *producer) sweep(timeout time.Duration) {
+	defer close(p.swept)
+	ticker := time.NewTicker(max(timeout/sweeps, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+			p.endIf(errTimedOut, 1, func(s *slot) bool { return p.now-s.since > sweeps })
+		}
+	}
+}
+
+// failAll ends every message in flight.
+func (p *producer) failAll(err error) { p.endIf(err, 0, func(*slot) bool { return true }) }
+
+// endIf moves the producer's time on and ends the messages that are over.
+func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
+	var ended []*system.Message
+	p.mu.Lock()
+	p.now += ticks
+	for i := range p.slots {
+		if s := &p.slots[i]; s.m != nil && over(s) {
+			if m := p.end(int32(i), true, err); m != nil {
+				ended = append(ended, m)
+			}
+		}
+	}
+	p.ending.Add(len(ended))
+	p.mu.Unlock()
+	for _, m := range ended {
+		m.Done(err)
+		p.ending.Done()
+	}
+}
+
+// Close refuses further messages, waits within ctx for the answers under way,
+// and ends the rest with an error. When it has returned every message has ended
+// but those that a Send is still handing over. It is idempotent and safe to call
+// while Send runs.
+func (p *producer) Close(ctx context.Context) error {
+	p.mu.Lock()
+	first := !p.closed
+	p.closed = true
+	p.changed.Broadcast()
+	p.mu.Unlock()
+	if !first {
+		<-p.swept
+		return nil
+	}
+	left := p.awaitAnswers(ctx)
+	close(p.stop)
+	<-p.swept
+	p.conn.SetDisconnectErrHandler(nil)
+	p.conn.Close()
+	p.failAll(errUnanswered)
+	p.ending.Wait()
+	if left > 0 {
+		return fmt.Errorf("closing the producer: %d messages were not answered: %w", left, ctx.Err())
+	}
+	return nil
+}
+
+// awaitAnswers waits until every slot is free or ctx ends, and returns how
+// many are not.
+func (p *producer) awaitAnswers(ctx context.Context) int {
+	wake := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.changed.Broadcast()
+	})
+	defer wake()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.free) < len(p.slots) && ctx.Err() == nil {
+		p.changed.Wait()
+	}
+	return len(p.slots) - len(p.free)
+}

@@ -1,0 +1,109 @@
+package nats
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// The codes with which the server speaks of a pull request.
+const (
+	statusHeartbeat  = "100"
+	statusBadRequest = "400"
+	statusNoMessages = "404"
+	statusTimeout    = "408"
+	statusConflict   = "409"
+)
+
+// statusOf is the code of a message that is none, or "".
+func statusOf(m *nats.Msg) string {
+	if len(m.Data) > 0 || len(m.Header) == 0 {
+		return ""
+	}
+	return m.Header.Get("Status")
+}
+
+// asked is what one consumer has asked the server for and not had. It is not
+// safe for concurrent use.
+type asked struct {
+	conn    *nats.Conn
+	inbox   string
+	subject string
+	request []byte // asks for unit messages
+	pull    pullConfig
+	unit    int // messages of one request: half of what may be asked for
+	left    int // messages that may still come
+	last    time.Time
+	spoke   time.Time // when the server was last heard
+}
+
+func newAsked(conn *nats.Conn, stream, durable string, pull pullConfig) asked {
+	unit := (pull.messages + 1) / 2
+	return asked{
+		conn: conn, inbox: conn.NewInbox(),
+		subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable,
+		request: fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d}`,
+			unit, pull.expires.Nanoseconds(), pull.heartbeat.Nanoseconds()),
+		pull: pull, unit: unit,
+	}
+}
+
+// more sends a request.
+func (a *asked) more() error {
+	if err := a.conn.PublishRequest(a.subject, a.inbox, a.request); err != nil {
+		return fmt.Errorf("asking for messages: %w", err)
+	}
+	a.left += a.unit
+	a.last = time.Now()
+	if a.left == a.unit {
+		a.spoke = a.last // silence counts from the first request on
+	}
+	return nil
+}
+
+// room says whether another request would not exceed what may be asked for.
+func (a *asked) room() bool { return a.left+a.unit <= a.pull.messages || a.left == 0 }
+
+// due says whether the youngest request is half over: the next one must stand
+// before it expires, or a message would wait for the next to arrive.
+func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.pull.expires/2 }
+
+// came counts what arrived or will never.
+func (a *asked) came(n int) {
+	a.left = max(a.left-n, 0)
+	a.heard()
+}
+
+func (a *asked) heard() { a.spoke = time.Now() }
+
+// silent says whether the server missed two heartbeats.
+func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.pull.heartbeat }
+
+// forget gives up on all requests.
+func (a *asked) forget() { a.left = 0 }
+
+// status counts what the server says of a request. The error means that
+// nothing more will come.
+func (a *asked) status(code string, m *nats.Msg) error {
+	a.heard()
+	switch code {
+	case statusHeartbeat:
+	case statusTimeout, statusNoMessages:
+		pending, _ := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
+		a.came(pending)
+	case statusBadRequest:
+		return fmt.Errorf("the server refuses the request: %s", m.Header.Get("Description"))
+	case statusConflict:
+		a.forget()
+		if what := m.Header.Get("Description"); strings.EqualFold(what, "consumer deleted") {
+			return errors.New("the durable consumer was deleted")
+		}
+	default: // nobody leads the durable consumer now, or it moves
+		a.forget()
+	}
+	return nil
+}

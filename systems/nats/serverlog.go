@@ -1,0 +1,79 @@
+package nats
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxLog bounds a server's log, which a full disk could otherwise make endless.
+const maxLog = 32 << 20
+
+// serverLog is one server's log file. The library's own logger ends the
+// process on a fatal error, so this one keeps the error instead.
+type serverLog struct {
+	path string
+
+	mu      sync.Mutex
+	file    *os.File // nil: closed
+	written int
+	failed  error
+}
+
+func openServerLog(path string) (*serverLog, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening a server's log: %w", err)
+	}
+	return &serverLog{path: path, file: file}, nil
+}
+
+func (l *serverLog) write(kind, format string, v []any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil || l.written > maxLog {
+		return
+	}
+	// A log that cannot be written must not end the server.
+	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, fmt.Sprintf(format, v...))
+	l.written += n
+}
+
+// The methods of server.Logger.
+
+func (l *serverLog) Noticef(format string, v ...any) { l.write("INF", format, v) }
+func (l *serverLog) Warnf(format string, v ...any)   { l.write("WRN", format, v) }
+func (l *serverLog) Errorf(format string, v ...any)  { l.write("ERR", format, v) }
+func (l *serverLog) Debugf(format string, v ...any)  { l.write("DBG", format, v) }
+func (l *serverLog) Tracef(format string, v ...any)  { l.write("TRC", format, v) }
+
+// Fatalf keeps the error for whoever waits for the server.
+func (l *serverLog) Fatalf(format string, v ...any) {
+	l.write("FTL", format, v)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return
+	}
+	l.failed = fmt.Errorf(format, v...)
+	if strings.Contains(l.failed.Error(), "address already in use") {
+		l.failed = fmt.Errorf("%w: %w", errPortTaken, l.failed)
+	}
+}
+
+func (l *serverLog) fatal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+func (l *serverLog) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}

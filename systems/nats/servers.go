@@ -1,0 +1,123 @@
+package nats
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// errNotSystemAccount means that the servers do not answer this user.
+var errNotSystemAccount = errors.New("the admin user is not one of the system account: " + adminToGive)
+
+// serverReport is what is used of a server's answer to VARZ.
+type serverReport struct {
+	Name      string   `json:"server_name"`
+	Version   string   `json:"version"`
+	Tags      []string `json:"tags"`
+	JetStream struct {
+		Config *struct {
+			SyncInterval time.Duration `json:"sync_interval"`
+			SyncAlways   bool          `json:"sync_always"`
+		} `json:"config"`
+		Meta *struct {
+			Size int `json:"cluster_size"`
+		} `json:"meta"`
+	} `json:"jetstream"`
+}
+
+// sync is the server's sync_interval as its configuration would spell it.
+func (s serverReport) sync() string {
+	if s.JetStream.Config == nil {
+		return unreadable
+	}
+	if s.JetStream.Config.SyncAlways {
+		return syncAlways
+	}
+	return s.JetStream.Config.SyncInterval.String()
+}
+
+// askServers asks every server with JetStream for its variables, in the order
+// of their names. It returns when as many have answered as the cluster has
+// members.
+func (c *cluster) askServers(ctx context.Context) ([]serverReport, error) {
+	conn, err := connectTo(ctx, c.endpoints, 0, c.admin, "plimsoll admin", -1)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the admin user: %w", err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("asking the servers: %w", err)
+	}
+	if err := conn.PublishRequest(fromVarz, inbox, nil); err != nil {
+		return nil, fmt.Errorf("asking the servers: %w", err)
+	}
+	var all []serverReport
+	for size := 1; len(all) < size; {
+		one, err := nextReport(ctx, sub)
+		if err != nil {
+			return nil, fmt.Errorf("asking the servers: %d of %d answered: %w", len(all), size, err)
+		}
+		if one.JetStream.Config == nil {
+			continue // a server without JetStream keeps no copies
+		}
+		if one.JetStream.Meta != nil {
+			size = max(size, one.JetStream.Meta.Size)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b serverReport) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func nextReport(ctx context.Context, sub *nats.Subscription) (serverReport, error) {
+	m, err := sub.NextMsgWithContext(ctx)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return serverReport{}, errNotSystemAccount
+	}
+	if err != nil {
+		return serverReport{}, err
+	}
+	var answer struct {
+		Data  serverReport `json:"data"`
+		Error *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return serverReport{}, fmt.Errorf("reading a server's answer: %w", err)
+	}
+	if answer.Error != nil {
+		return serverReport{}, fmt.Errorf("a server refused to answer: %s", answer.Error.Description)
+	}
+	return answer.Data, nil
+}
+
+// ServerVersions returns a line for each server. Without a system account user
+// only the connected server can be asked.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	servers, err := c.askServers(ctx)
+	if errors.Is(err, errNotSystemAccount) {
+		if !c.conn.IsConnected() {
+			return nil, errors.New("nats: reading versions: not connected")
+		}
+		return []string{c.conn.ConnectedServerName() + " " + c.conn.ConnectedServerVersion()}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("nats: reading versions: %w", err)
+	}
+	var lines []string
+	for _, s := range servers {
+		lines = append(lines, s.Name+" "+s.Version)
+	}
+	return lines, nil
+}

@@ -1,0 +1,275 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+const (
+	// settleWithin bounds the wait for a new stream's copies to be in place.
+	settleWithin = 10 * time.Second
+	settlePoll   = 10 * time.Millisecond
+	// codeNotClustered is the server's error for replicas without a cluster,
+	// codeNoPeers the one for more replicas than servers.
+	codeNotClustered jetstream.ErrorCode = 10074
+	codeNoPeers      jetstream.ErrorCode = 10005
+)
+
+// CreateTopic makes the stream, and its mirrors at levels 3 and 4, and returns
+// when every copy is in place and current.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	if t.Partitions < 1 {
+		return fmt.Errorf("nats: topic %s: %d partitions: there must be at least one", t.Name, t.Partitions)
+	}
+	plan, err := c.plan(ctx, t)
+	if err != nil {
+		return fmt.Errorf("nats: creating topic %s: %w", t.Name, err)
+	}
+	for i, stream := range plan {
+		if _, err := c.js.CreateStream(ctx, stream); err != nil {
+			err = explainCreate(stream, err)
+			return fmt.Errorf("nats: creating topic %s: %w", t.Name, errors.Join(err, c.undo(ctx, plan[:i])))
+		}
+	}
+	if err := c.settle(ctx, plan); err != nil {
+		return fmt.Errorf("nats: creating topic %s: %w", t.Name, errors.Join(err, c.undo(ctx, plan)))
+	}
+	return nil
+}
+
+// plan is the streams that make the topic at the asked level, the one that is
+// published to first.
+func (c *cluster) plan(ctx context.Context, t system.Topic) ([]jetstream.StreamConfig, error) {
+	name := safeName(t.Name)
+	origin := c.cfg.stream
+	origin.Name = name
+	// An identical stream would be taken for this one; a metadata of its own
+	// makes that an error.
+	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
+	for i := range t.Partitions {
+		origin.Subjects = append(origin.Subjects, subjectOf(name, i))
+	}
+	if synchronous(c.level) {
+		return []jetstream.StreamConfig{origin}, nil
+	}
+	tags, err := c.serverTags(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copies := origin.Replicas
+	if len(tags) < copies {
+		return nil, fmt.Errorf("level %d puts %d copies on servers of their own, and only %d servers have a tag that no other has: give each server its own server_tags", c.level, copies, len(tags))
+	}
+	first := firstServer(name, len(tags))
+	origin.Replicas = 1
+	origin.Placement = &jetstream.Placement{Tags: []string{tags[first]}}
+	plan := []jetstream.StreamConfig{origin}
+	for n := 1; n < copies; n++ {
+		mirror := origin
+		mirror.Name, mirror.Subjects = mirrorOf(name, n), nil
+		mirror.Mirror = &jetstream.StreamSource{Name: name}
+		mirror.Placement = &jetstream.Placement{Tags: []string{tags[(first+n)%len(tags)]}}
+		plan = append(plan, mirror)
+	}
+	return plan, nil
+}
+
+// firstServer spreads topics over the servers by their names.
+func firstServer(name string, servers int) int {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(h.Sum32() % uint32(servers))
+}
+
+// serverTags is, for each server, a tag that no other server has, in the order
+// of the servers' names.
+func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
+	servers, err := c.askServers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("level %d places copies by the servers' tags, which could not be read: %w", c.level, err)
+	}
+	holders := make(map[string]int)
+	for _, s := range servers {
+		for _, tag := range s.Tags {
+			holders[tag]++
+		}
+	}
+	var unique []string
+	for _, s := range servers {
+		if i := slices.IndexFunc(s.Tags, func(tag string) bool { return holders[tag] == 1 }); i >= 0 {
+			unique = append(unique, s.Tags[i])
+		}
+	}
+	return unique, nil
+}
+
+func explainCreate(stream jetstream.StreamConfig, err error) error {
+	var api *jetstream.APIError
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
+		return fmt.Errorf("stream %s exists already: choose another name or delete it: %w", stream.Name, err)
+	case errors.As(err, &api) && (api.ErrorCode == codeNotClustered || api.ErrorCode == codeNoPeers):
+		return fmt.Errorf("stream %s needs %d servers with JetStream and room for it: %w", stream.Name, stream.Replicas, err)
+	}
+	return fmt.Errorf("stream %s: %w", stream.Name, err)
+}
+
+// undo deletes the streams of a topic that could not be made.
+func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
+	defer cancel()
+	var errs []error
+	for _, stream := range slices.Backward(plan) {
+		if err := c.js.DeleteStream(ctx, stream.Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			errs = append(errs, fmt.Errorf("deleting stream %s again: %w", stream.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// settle waits until every copy of every stream is in place, and the subjects
+// are known to every server.
+func (c *cluster) settle(ctx context.Context, plan []jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	for _, stream := range plan {
+		if _, err := c.settleStream(ctx, stream.Name); err != nil {
+			return err
+		}
+	}
+	for i := range c.endpoints {
+		if err := c.probe(ctx, i, plan[0].Subjects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleStream waits until a stream's copies are in place.
+func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
+	var info *jetstream.StreamInfo
+	err := poll(ctx, func() error {
+		var err error
+		info, err = c.streamInfo(ctx, name)
+		if err == nil {
+			err = notInPlace(info)
+		}
+		if err != nil {
+			return fmt.Errorf("waiting for stream %s: %w", name, err)
+		}
+		return nil
+	})
+	return info, err
+}
+
+// probe waits until messages that come in at one endpoint reach the stream on
+// each subject: a server refuses those that it has not heard of yet. The probe
+// itself expects a last sequence that no stream has, so that nothing is stored.
+func (c *cluster) probe(ctx context.Context, endpoint int, subjects []string) error {
+	conn, err := c.connect(ctx, endpoint, "plimsoll probe")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, subject := range subjects {
+		m := nats.NewMsg(subject)
+		m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
+		err := poll(ctx, func() error {
+			if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
+				return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(), err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll tries until there is no error or ctx ends, and then returns what was
+// wrong before it ended.
+func poll(ctx context.Context, try func() error) error {
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	var last error
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", last, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c *cluster) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
+	stream, err := c.js.Stream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return stream.CachedInfo(), nil
+}
+
+// notInPlace says what a stream lacks.
+func notInPlace(info *jetstream.StreamInfo) error {
+	if info.Cluster == nil || info.Cluster.Leader == "" {
+		return errors.New("it has no leader, or the server is not in a cluster")
+	}
+	for _, peer := range info.Cluster.Replicas {
+		if peer.Offline {
+			return fmt.Errorf("replica %s is offline", peer.Name)
+		}
+		if !peer.Current {
+			return fmt.Errorf("replica %s is not current", peer.Name)
+		}
+	}
+	if have := 1 + len(info.Cluster.Replicas); have < info.Config.Replicas {
+		return fmt.Errorf("it has %d of %d replicas", have, info.Config.Replicas)
+	}
+	if m := info.Mirror; info.Config.Mirror != nil {
+		switch {
+		case m == nil || m.Active < 0:
+			return errors.New("the mirror has not reached its origin")
+		case m.Error != nil:
+			return fmt.Errorf("the mirror fails: %w", m.Error)
+		}
+	}
+	return nil
+}
+
+// DeleteTopic deletes the stream and its mirrors, the mirrors first so that
+// none is left without its origin.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	name := safeName(t.Name)
+	if !synchronous(c.level) {
+		for n := 1; n < c.cfg.stream.Replicas; n++ {
+			err := c.js.DeleteStream(ctx, mirrorOf(name, n))
+			if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+				return fmt.Errorf("nats: deleting topic %s: mirror %d: %w", t.Name, n, err)
+			}
+		}
+	}
+	if err := c.js.DeleteStream(ctx, name); err != nil {
+		return fmt.Errorf("nats: deleting topic %s: %w", t.Name, err)
+	}
+	return nil
+}
