@@ -33,10 +33,10 @@ type Saved struct {
 
 // IntervalLatency is one series over one interval.
 type IntervalLatency struct {
-	Series    Series
-	Warmup    bool // of messages due before the measured window
-	StartNs   int64
-	EndNs     int64
+	Series  Series
+	Warmup  bool // of messages due before the measured window
+	StartNs int64
+	EndNs   int64
 	// Histogram is packed: a dense one takes 200 KB, and an hour has 20,000.
 	Histogram *hdr.PackedHistogram
 }

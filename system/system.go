@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"errors"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -128,10 +129,16 @@ type Message struct {
 	complete  Completer
 }
 
+// ErrUnknown is what an error wraps when the system neither acknowledged nor
+// refused a message: no answer came in time, or the connection was lost. Such
+// a message may legally arrive.
+var ErrUnknown = errors.New("the outcome is unknown")
+
 // Completer is told what became of a message.
 type Completer interface {
 	// Complete is called once per Send: err is nil when the system has
-	// acknowledged the message at the asked level.
+	// acknowledged the message at the asked level, and wraps ErrUnknown when
+	// it has not answered.
 	Complete(err error)
 }
 

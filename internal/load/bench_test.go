@@ -61,21 +61,28 @@ func BenchmarkEnginePath(b *testing.B) {
 // payload checked to the last byte.
 func BenchmarkReceivePath(b *testing.B) {
 	w := benchWorkload(1000, time.Second, 1)
+	w.Partitions = 1
 	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
 	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
 	}
-	f := e.producers[0].fresh()
-	c := e.consumers[0]
+	p, c := e.producers[0], e.consumers[0]
+	flights := make([]*flight, 1024)
+	for i := range flights {
+		flights[i] = p.fresh()
+	}
 	b.ReportAllocs()
-	var seq int64
-	for b.Loop() {
-		b.StopTimer()
-		e.producers[0].nextSeq[0] = seq
-		e.producers[0].prepare(f, seq, 0, clock.Now(), 1)
-		seq++
-		b.StartTimer()
-		c.receive(f.Payload)
+	for seq := int64(0); b.Loop(); seq++ {
+		i := int(seq) % len(flights)
+		if i == 0 {
+			b.StopTimer()
+			for k, f := range flights {
+				p.nextSeq[0] = seq + int64(k)
+				p.prepare(f, p.nextSeq[0], 0, clock.Now(), 1)
+			}
+			b.StartTimer()
+		}
+		c.receive(flights[i].Payload)
 	}
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -51,6 +52,8 @@ func (h *hostile) Send(m *system.Message) {
 		})
 	case "error":
 		m.Done(errors.New("no"))
+	case "unknown":
+		m.Done(fmt.Errorf("lost: %w", system.ErrUnknown))
 	case "block":
 		time.Sleep(3 * time.Millisecond)
 		m.Done(nil)
@@ -62,7 +65,7 @@ func (h *hostile) Send(m *system.Message) {
 // message ends in exactly one counter.
 func TestEveryMessageEndsInOneCounter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		acts := []string{"now", "late", "error", "block", "never"}
+		acts := []string{"now", "late", "error", "unknown", "block", "never"}
 		h := &hostile{script: rapid.SliceOfN(rapid.SampledFrom(acts), 1, 8).Draw(rt, "script")}
 		producers := rapid.IntRange(1, 3).Draw(rt, "producers")
 		w := benchWorkload(float64(rapid.IntRange(10, 3000).Draw(rt, "rate")), 300*time.Millisecond, producers)
@@ -121,6 +124,24 @@ func TestSecondAnswerIsCountedApart(t *testing.T) {
 	if got := e.Figures(); got.Acked[1] != 1 || got.AnsweredTwice != 1 {
 		t.Errorf("acked %d, answered twice %d", got.Acked[1], got.AnsweredTwice)
 	}
+}
+
+// What a system says it does not know the end of is not a refusal.
+func TestUnknownIsNotFailed(t *testing.T) {
+	h := &hostile{script: []string{"now", "error", "unknown", "never"}}
+	w := benchWorkload(1000, 100*time.Millisecond, 1)
+	synctest.Test(t, func(t *testing.T) {
+		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
+		if err := e.Open(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		e.Start(clock.Now())
+		<-e.Sent()
+		f := e.Figures()
+		if f.Handed[1] != 100 || f.Acked[1] != 25 || f.Failed[1] != 25 || f.InFlight != 25 {
+			t.Errorf("%+v", f)
+		}
+	})
 }
 
 // The pool under answers from many goroutines: no message is handed out twice

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -82,7 +83,10 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		p.sent.Acked(int(f.lane), f.seq)
 		p.acked[f.phase]++
 	default:
-		p.failed[f.phase]++
+		// What is neither acked nor failed stays unknown.
+		if !errors.Is(err, system.ErrUnknown) {
+			p.failed[f.phase]++
+		}
 		p.noteError(err)
 	}
 	p.Unlock()

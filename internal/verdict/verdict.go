@@ -11,10 +11,10 @@ import (
 // The bounds of the verdicts.
 const (
 	// The schedule lag that the generator may cause itself in 99 of 100
-	// messages: a quarter of the publish p99 that it is part of, and a
-	// millisecond in any case. Beyond it the tail is the generator's.
+	// messages: half of the publish p99 that it is part of, and a millisecond in
+	// any case. Beyond it the tail is more the generator's than the system's.
 	ownLagBoundNs = 1_000_000
-	ownLagShare   = 4
+	ownLagShare   = 2
 	// cpuBound is the share of all cores from which on a process that shares
 	// nothing with the servers is itself the limit.
 	cpuBound = 0.9

@@ -46,7 +46,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		outcome string
 		sound   bool
 	}{
-		"own lag":         {func(r *result.Run) { r.Summary.Generator.OwnLagP99Ns = 2e6 + 1 }, Generator, result.Broken, true},
+		"own lag":         {func(r *result.Run) { r.Summary.Generator.OwnLagP99Ns = 4e6 + 1 }, Generator, result.Broken, true},
 		"own CPU":         {func(r *result.Run) { r.Summary.Generator.CPUShare = 0.95 }, Generator, result.Broken, true},
 		"slow":            {func(r *result.Run) { r.Summary.AchievedRate = 980 }, Rate, result.Broken, true},
 		"lost":            {func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 1 }, Loss, result.Broken, false},

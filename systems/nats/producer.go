@@ -18,10 +18,10 @@ import (
 
 var (
 	errProducerClosed = errors.New("the producer is closed")
-	errUnanswered     = errors.New("the producer was closed before the server acknowledged: the outcome is unknown")
-	errDisconnected   = errors.New("the connection was lost before the server acknowledged: the outcome is unknown")
+	errUnanswered     = fmt.Errorf("the producer was closed before the server acknowledged: %w", system.ErrUnknown)
+	errDisconnected   = fmt.Errorf("the connection was lost before the server acknowledged: %w", system.ErrUnknown)
 	errNoStream       = errors.New("no server takes the message: the stream has no leader now, or is deleted")
-	errTimedOut       = errors.New("the server did not acknowledge within " + setAckTimeout + ": the outcome is unknown")
+	errTimedOut       = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout, system.ErrUnknown)
 )
 
 // sweeps is how many times in ack_timeout the producer looks for messages that

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -92,7 +91,7 @@ func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, e
 	return c, nil
 }
 
-var errClosed = errors.New("closed before the message was answered")
+var errClosed = fmt.Errorf("closed before the message was answered: %w", system.ErrUnknown)
 
 // cluster is a simulated cluster. The line's lock guards its topics.
 type cluster struct {
