@@ -23,6 +23,7 @@ test: ## Run every test, with the race detector where there is a C compiler.
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
 	$(GO) vet ./...
 	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -timeout 20m ./...
+	$(if $(RACE),$(GO) test -run Truth ./internal/bench)
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff

@@ -24,6 +24,15 @@ type silent struct{}
 func (silent) Phase(result.PhaseName, string) {}
 func (silent) Interval(result.Interval)       {}
 
+// million skips a test of a million messages under the race detector; `make
+// test` runs it without.
+func million(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("a million messages: runs without the race detector")
+	}
+}
+
 // load returns a workload of so many messages a second for so long.
 func load(rate float64, length time.Duration) *workload.Workload {
 	return &workload.Workload{
@@ -133,6 +142,7 @@ func TestTruthStallIsChargedToAllItDelayed(t *testing.T) {
 // Every printed percentile must be the analytic one, to within 2%. Time is
 // virtual, so the run's own schedule lag is nothing.
 func TestTruthLognormalPercentiles(t *testing.T) {
+	million(t)
 	const median, sigma = 2e6, 0.25
 	w := load(50_000, 20*time.Second)
 	s, _ := onSim(t, w, map[string]string{
@@ -167,6 +177,7 @@ func TestTruthFastDeliveryIsResolvedAndNothingIsDropped(t *testing.T) {
 }
 
 func TestTruthLedgerFindsExactlyWhatWasPlanted(t *testing.T) {
+	million(t)
 	w := load(100_000, 10*time.Second)
 	w.Producers, w.Consumers, w.Subscriptions = 2, 3, 2
 	s, planted := onSim(t, w, map[string]string{

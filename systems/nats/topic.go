@@ -221,12 +221,24 @@ func poll(ctx context.Context, try func() error) error {
 	}
 }
 
+// streamInfo asks for a stream until somebody answers.
 func (c *cluster) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
-	stream, err := c.js.Stream(ctx, name)
-	if err != nil {
-		return nil, err
+	for {
+		stream, err := c.streamWithin(ctx, name)
+		if err == nil {
+			return stream.CachedInfo(), nil
+		}
+		// A cluster between two leaders lets a question go unanswered.
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return nil, err
+		}
 	}
-	return stream.CachedInfo(), nil
+}
+
+func (c *cluster) streamWithin(ctx context.Context, name string) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return c.js.Stream(ctx, name)
 }
 
 // notInPlace says what a stream lacks.
