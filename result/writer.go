@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -25,6 +25,7 @@ const (
 )
 
 // Writer writes one run directory. It is used by one goroutine at a time.
+// After a write has failed it says so once and writes no more.
 type Writer struct {
 	dir       string
 	root      string
@@ -32,6 +33,7 @@ type Writer struct {
 	latency   *os.File
 	events    *os.File
 	logged    bytes.Buffer
+	broken    bool
 	hlog      *hdr.HistogramLogWriter
 }
 
@@ -92,7 +94,7 @@ func (w *Writer) fill(run *Run) error {
 		w.hlog.OutputLegend(),
 		w.flushLog(),
 	); err != nil {
-		return fmt.Errorf("write %s: %w", latencyFile, err)
+		return failed(latencyFile, err)
 	}
 	return w.Update(run)
 }
@@ -131,7 +133,31 @@ func (w *Writer) pointLatest() {
 func (w *Writer) Dir() string { return w.dir }
 
 // Update replaces run.json as a whole.
-func (w *Writer) Update(run *Run) error { return Save(w.dir, run) }
+func (w *Writer) Update(run *Run) error {
+	return w.guard(func() error { return Save(w.dir, run) })
+}
+
+// guard writes unless a write has failed before.
+func (w *Writer) guard(write func() error) error {
+	if w.broken {
+		return nil
+	}
+	err := write()
+	w.broken = err != nil
+	return err
+}
+
+// failed wraps an error of writing a file of the run.
+func failed(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("write %s: %w: free some space, or choose another folder for runs", name, err)
+	}
+	return fmt.Errorf("write %s: %w", name, err)
+}
 
 // Save replaces the run.json of a run directory as a whole.
 func Save(dir string, run *Run) error {
@@ -145,9 +171,10 @@ func Save(dir string, run *Run) error {
 // ReplaceFile writes a file so that a reader, or a crash, sees the old
 // content or the new and nothing between.
 func ReplaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	name := filepath.Base(path)
+	f, err := os.CreateTemp(filepath.Dir(path), "."+name+"-")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		return failed(name, err)
 	}
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
@@ -156,7 +183,7 @@ func ReplaceFile(path string, content []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		return failed(name, err)
 	}
 	return nil
 }
@@ -164,22 +191,26 @@ func ReplaceFile(path string, content []byte) error {
 // Interval appends an interval and its histograms. Their tags, start and end
 // times must be set; empty ones are left out.
 func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
-	for _, h := range histograms {
-		if h.TotalCount() == 0 {
-			continue
+	return w.guard(func() error {
+		for _, h := range histograms {
+			if h.TotalCount() == 0 {
+				continue
+			}
+			if err := w.hlog.OutputIntervalHistogram(h); err != nil {
+				return failed(latencyFile, err)
+			}
 		}
-		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
-			return fmt.Errorf("write %s: %w", latencyFile, err)
+		if err := w.flushLog(); err != nil {
+			return failed(latencyFile, err)
 		}
-	}
-	if err := w.flushLog(); err != nil {
-		return fmt.Errorf("write %s: %w", latencyFile, err)
-	}
-	return appendLine(w.intervals, intervalsFile, i)
+		return appendLine(w.intervals, intervalsFile, i)
+	})
 }
 
 // Event appends an event.
-func (w *Writer) Event(e Event) error { return appendLine(w.events, eventsFile, e) }
+func (w *Writer) Event(e Event) error {
+	return w.guard(func() error { return appendLine(w.events, eventsFile, e) })
+}
 
 // flushLog hands what the histogram log holds to the kernel in one write, so
 // that a kill leaves whole lines.
@@ -195,13 +226,18 @@ func appendLine(f *os.File, name string, value any) error {
 		_, err = f.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return failed(name, err)
 	}
 	return nil
 }
 
 // Close writes the final run.json and gives the directory up.
 func (w *Writer) Close(run *Run) error {
+	if w.broken {
+		// What fits now may not have fitted then; the failure was told.
+		_ = Save(w.dir, run)
+		return w.release()
+	}
 	return errors.Join(w.latency.Sync(), w.intervals.Sync(), w.Update(run), w.release())
 }
 
@@ -224,7 +260,3 @@ func (w *Writer) Discard() {
 		_ = os.Remove(latest)
 	}
 }
-
-// IsWorkDir reports whether the name is that of a directory that Create had
-// not finished.
-func IsWorkDir(name string) bool { return strings.HasPrefix(name, ".new-") }

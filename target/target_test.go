@@ -33,7 +33,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := ""
+			var text string
 			if target, err := parse(filepath.Base(file), src, systems); err != nil {
 				text = err.Error() + "\n"
 			} else {

@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := ""
+			var text string
 			if w, err := Parse(filepath.Base(file), src); err != nil {
 				text = err.Error() + "\n"
 			} else {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,22 +36,21 @@ func (c *runCommand) Run(ctx context.Context, con console) error {
 	for _, job := range jobs {
 		live.Plan(planOf(job))
 		dir, err := bench.Run(ctx, job, live)
-		if dir != "" {
-			saved, readErr := judged(dir)
-			if readErr != nil {
-				return errors.Join(err, readErr)
+		if failed = err; dir != "" {
+			saved, err := judged(dir)
+			// A full disk fails twice; the first time says what is wrong.
+			failed = cmp.Or(failed, err)
+			if saved != nil {
+				runs = append(runs, saved)
 			}
-			runs = append(runs, saved)
 		}
-		if failed = err; failed != nil || ctx.Err() != nil {
+		if failed != nil || ctx.Err() != nil {
 			break
 		}
 	}
 	live.Close()
 	if len(runs) > 0 {
-		if err := c.show(con, runs); err != nil {
-			return errors.Join(failed, err)
-		}
+		failed = cmp.Or(failed, c.show(con, runs))
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -32,10 +33,9 @@ type meter struct {
 	watching chan struct{}
 	self     *measure.Self
 
-	startNs     int64 // of the schedule, on the clock
-	measureNs   int64 // of the measured window
-	endNs       int64 // of the schedule; earlier when the run is stopped
-	measured    bool  // the window has begun
+	startNs     int64        // of the schedule, on the clock
+	measureNs   int64        // of the measured window
+	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
 	interrupted bool
 
 	cells, totals *measure.Cells
@@ -43,10 +43,9 @@ type meter struct {
 	spare         *measure.Cells
 	allHiccups    *measure.Cells
 
-	lastNs   int64
-	last     load.Figures
-	lastDue  [2]int64
-	backlogs []int64
+	lastNs  int64
+	last    load.Figures
+	lastDue [2]int64
 }
 
 func newMeter(s *session) *meter {
@@ -63,7 +62,7 @@ func (m *meter) offer(ctx context.Context) error {
 	c, schedule := m.job.Clock, m.engine.Schedule()
 	m.startNs = c.Now() + int64(headStart)
 	m.measureNs = m.startNs + schedule.WarmupNs()
-	m.endNs = m.startNs + schedule.EndNs()
+	m.endNs.Store(m.startNs + schedule.EndNs())
 	m.lastNs = m.startNs
 	m.watcher = measure.NewWatcher(c, m.engine.InFlight, m.phaseAt)
 	go func() {
@@ -71,18 +70,17 @@ func (m *meter) offer(ctx context.Context) error {
 		m.watcher.Run(m.job.Workload.Seed)
 	}()
 	m.engine.Start(m.startNs)
-	m.engine.Halt(m.endNs + int64(m.job.Workload.Drain))
+	m.engine.Halt(m.endNs.Load() + int64(m.job.Workload.Drain))
 	if schedule.WarmupNs() > 0 {
 		if err := m.stretch(ctx, result.PhaseWarmup, "load that is not measured", m.measureNs); err != nil || m.interrupted {
 			return err
 		}
 	}
-	m.measured = true
-	return m.stretch(ctx, result.PhaseMeasure, "every message counts", m.endNs)
+	return m.stretch(ctx, result.PhaseMeasure, "every message counts", m.endNs.Load())
 }
 
 func (m *meter) phaseAt(ns int64) measure.Phase {
-	if ns >= m.measureNs && ns < m.endNs {
+	if ns >= m.measureNs && ns < m.endNs.Load() {
 		return measure.Measured
 	}
 	return measure.Warmup
@@ -120,7 +118,7 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 func (m *meter) stop() {
 	now := m.job.Clock.Now()
 	m.interrupted = true
-	m.endNs = min(m.endNs, max(now, m.startNs))
+	m.endNs.Store(min(m.endNs.Load(), max(now, m.startNs)))
 	m.engine.Halt(now)
 }
 

@@ -107,7 +107,7 @@ func allHave(runs []*result.Saved, group string) bool {
 // figureRows are the figures that a comparison sets side by side.
 func figureRows(runs []*result.Saved) []row {
 	rows := []row{
-		each(runs, "state", func(r *result.Run) string { return stateWord(r) }),
+		each(runs, "state", stateWord),
 		each(runs, "durability read back", func(r *result.Run) string {
 			if r.Durability.Level == 0 {
 				return none

@@ -78,8 +78,8 @@ type screen struct {
 func (s *screen) Write(p []byte) (int, error) {
 	for rest := string(p); rest != ""; {
 		var rows int
-		switch {
-		case rest[0] == '\x1b':
+		switch rest[0] {
+		case '\x1b':
 			if n, _ := fmt.Sscanf(rest, "\x1b[%dA", &rows); n == 1 {
 				if s.row -= rows; s.row < 0 {
 					return 0, fmt.Errorf("moved above the screen")
@@ -91,7 +91,7 @@ func (s *screen) Write(p []byte) (int, error) {
 				return 0, fmt.Errorf("unknown sequence %q", rest[:min(len(rest), 8)])
 			}
 			s.lines, rest = s.lines[:s.row], rest[len("\x1b[J"):]
-		case rest[0] == '\r':
+		case '\r':
 			rest = rest[1:]
 		default:
 			line, after, _ := strings.Cut(rest, "\n")
