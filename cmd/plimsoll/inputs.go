@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -105,10 +104,7 @@ func newJob(systems *system.Registry, w *workload.Workload, t *target.Target, ru
 	}
 	job := &bench.Job{
 		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets,
-		Runs: runs, Clock: clock.Precise(), Build: build(), Process: processStart(),
+		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
 	}
 	return job, job.Check()
 }
-
-// processStart is when this process began, as near as it can tell.
-func processStart() time.Time { return began }

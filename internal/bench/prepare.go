@@ -41,6 +41,7 @@ func (s *session) prepare(ctx context.Context) error {
 		if err := cluster.CreateTopic(ctx, t); err != nil {
 			return fmt.Errorf("create topic %s: %w", t.Name, err)
 		}
+		s.created = append(s.created, t)
 	}
 	if err := s.readBack(ctx); err != nil {
 		return err

@@ -28,6 +28,7 @@ type session struct {
 	engine  *load.Engine
 	cluster system.Cluster
 	testbed *testbed.Testbed
+	created []system.Topic
 	beganNs int64 // the run's time 0 on the clock
 }
 
@@ -139,11 +140,25 @@ func (s *session) finish(ctx context.Context, err error) {
 	}
 }
 
+// deleteTopics leaves a cluster that is not ours as it was found.
+func (s *session) deleteTopics(ctx context.Context) (errs []error) {
+	deleter, able := s.cluster.(system.TopicDeleter)
+	if s.testbed != nil || !able {
+		return nil
+	}
+	for _, t := range s.created {
+		if err := deleter.DeleteTopic(ctx, t); err != nil {
+			errs = append(errs, fmt.Errorf("delete topic %s: %w", t.Name, err))
+		}
+	}
+	return errs
+}
+
 // tearDown ends what prepare started.
 func (s *session) tearDown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	var errs []error
+	errs := s.deleteTopics(ctx)
 	if s.cluster != nil {
 		if err := s.cluster.Close(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("disconnect: %w", err))
