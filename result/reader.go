@@ -45,7 +45,9 @@ type IntervalLatency struct {
 // error: torn or foreign lines in the other files are named in Damage and
 // what stands before and after them is kept.
 func Read(dir string) (*Saved, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, runFile))
+	// Before run.json is read: a run that ends in between has said so by then.
+	written := beingWritten(dir)
+	raw, err := readWhole(filepath.Join(dir, runFile))
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, runFile)
@@ -56,7 +58,10 @@ func Read(dir string) (*Saved, error) {
 	if err := json.Unmarshal(raw, &s.Run); err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, runFile), err)
 	}
-	if s.Run.SchemaVersion < 1 || s.Run.SchemaVersion > SchemaVersion {
+	if s.Run.SchemaVersion < 1 {
+		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, runFile)
+	}
+	if s.Run.SchemaVersion > SchemaVersion {
 		return nil, fmt.Errorf("run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
 			dir, s.Run.SchemaVersion, SchemaVersion)
 	}
@@ -77,15 +82,38 @@ func Read(dir string) (*Saved, error) {
 		return err
 	})
 	s.readLines(latencyFile, s.readHistogram)
-	if s.Run.State == Running && !beingWritten(dir) {
-		s.markIncomplete()
+	if s.Run.State == Running {
+		if !written {
+			s.markIncomplete()
+		}
+		s.summarizeFromIntervals()
 	}
 	return s, nil
 }
 
+// maxRun bounds run.json: ours are some tens of kilobytes.
+const maxRun = 64 << 20
+
+// readWhole reads a regular file of a sane size.
+func readWhole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxRun {
+		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", runFile)
+	}
+	return os.ReadFile(path)
+}
+
 // readLines feeds the whole lines of a file to parse and notes what fails.
 func (s *Saved) readLines(name string, parse func([]byte) error) {
-	f, err := os.Open(filepath.Join(s.Dir, name))
+	path := filepath.Join(s.Dir, name)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		s.Damage = append(s.Damage, name+" is not a file")
+		return
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		s.Damage = append(s.Damage, fmt.Sprintf("%s cannot be read: %v", name, err))
 		return
@@ -174,7 +202,11 @@ func (s *Saved) readHistogram(line []byte) error {
 
 // beingWritten reports whether a process holds the run's lock.
 func beingWritten(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, intervalsFile))
+	path := filepath.Join(dir, intervalsFile)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}

@@ -16,7 +16,7 @@ func sampleRun() Run {
 	return Run{
 		SchemaVersion: SchemaVersion, ID: "2026-01-02T030405-sample", State: Running,
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), PID: 1,
-		Load: Load{Subscriptions: 1, MessageBytes: 100}, Phases: []Phase{{Name: PhaseMeasure, StartNs: 0}},
+		Load: Load{Subscriptions: 1, MessageBytes: 100, WindowSeconds: 10}, Phases: []Phase{{Name: PhaseMeasure, StartNs: 0}},
 	}
 }
 
@@ -153,6 +153,19 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	entries, err := os.ReadDir(root)
 	if err != nil || len(entries) != 0 {
 		t.Errorf("left: %v %v", entries, err)
+	}
+}
+
+func TestDiscardGivesTheLatestLinkBack(t *testing.T) {
+	root := t.TempDir()
+	good, run := written(t, root)
+	if err := good.Close(run); err != nil {
+		t.Fatal(err)
+	}
+	failed, _ := written(t, root)
+	failed.Discard()
+	if to, err := os.Readlink(filepath.Join(root, LatestLink)); err != nil || to != filepath.Base(good.Dir()) {
+		t.Errorf("latest points to %q, %v", to, err)
 	}
 }
 

@@ -125,7 +125,7 @@ type Node struct {
 
 // Setting is one resolved value, with defaults spelled out.
 type Setting struct {
-	Group string `json:"group"` // workload, or the system's name
+	Group string `json:"group"` // the system's name
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -340,6 +340,6 @@ type Interval struct {
 // Event is a line of events.jsonl: something that happened at a moment.
 type Event struct {
 	AtNs     int64  `json:"at_ns"`
-	Kind     string `json:"kind"` // phase, error, fault, note
+	Kind     string `json:"kind"` // phase, note
 	Sentence string `json:"sentence"`
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // Writer writes one run directory. It is used by one goroutine at a time.
-// After a write has failed it says so once and writes no more.
+// After a write has failed it says so once and adds no more.
 type Writer struct {
 	dir       string
 	root      string
@@ -34,6 +34,7 @@ type Writer struct {
 	events    *os.File
 	logged    bytes.Buffer
 	broken    bool
+	latest    string // what the latest link pointed to before
 	hlog      *hdr.HistogramLogWriter
 }
 
@@ -57,7 +58,8 @@ func Create(root string, run *Run) (*Writer, error) {
 		w.Discard()
 		return nil, err
 	}
-	w.pointLatest()
+	w.latest, _ = os.Readlink(filepath.Join(root, LatestLink))
+	w.pointLatest(filepath.Base(w.dir))
 	return w, nil
 }
 
@@ -104,11 +106,13 @@ func (w *Writer) settle(run *Run) error {
 	id := run.ID
 	for n := 2; n < 1000; n++ {
 		final := filepath.Join(w.root, run.ID)
-		if _, err := os.Lstat(final); errors.Is(err, os.ErrNotExist) {
-			if err := os.Rename(w.dir, final); err == nil {
-				w.dir = final
-				return nil
-			}
+		err := os.Rename(w.dir, final)
+		if err == nil {
+			w.dir = final
+			return nil
+		}
+		if !errors.Is(err, os.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("create run directory %s: %w", run.ID, err)
 		}
 		run.ID = fmt.Sprintf("%s-%d", id, n)
 		if err := w.Update(run); err != nil {
@@ -118,10 +122,11 @@ func (w *Writer) settle(run *Run) error {
 	return fmt.Errorf("create run directory %s: the name is taken", id)
 }
 
-// pointLatest moves the latest link. A file system without links goes without.
-func (w *Writer) pointLatest() {
+// pointLatest points the latest link at a run. A file system without links
+// goes without.
+func (w *Writer) pointLatest(to string) {
 	link := filepath.Join(w.root, fmt.Sprintf(".latest-%d", os.Getpid()))
-	if err := os.Symlink(filepath.Base(w.dir), link); err != nil {
+	if err := os.Symlink(to, link); err != nil {
 		return
 	}
 	if err := os.Rename(link, filepath.Join(w.root, LatestLink)); err != nil {
@@ -251,12 +256,18 @@ func (w *Writer) release() error {
 	return errors.Join(errs...)
 }
 
-// Discard removes a run in which nothing was measured.
+// Discard removes a run in which nothing was measured, and points the latest
+// link at the run that it pointed to before.
 func (w *Writer) Discard() {
 	_ = w.release()
 	_ = os.RemoveAll(w.dir)
 	latest := filepath.Join(w.root, LatestLink)
-	if to, err := os.Readlink(latest); err == nil && to == filepath.Base(w.dir) {
-		_ = os.Remove(latest)
+	if to, err := os.Readlink(latest); err != nil || to != filepath.Base(w.dir) {
+		return
 	}
+	if w.latest != "" {
+		w.pointLatest(w.latest)
+		return
+	}
+	_ = os.Remove(latest)
 }

@@ -23,12 +23,12 @@ func registry() *system.Registry {
 // inputs are the flags that say what to run, and against what.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file."`
-	Target   []string `short:"t" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: nats."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: nats."`
 
-	Durability int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
-	Rate       string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
-	Duration   string `placeholder:"20s" help:"Length of the measured window, in place of the workload's."`
-	Seed       uint64 `placeholder:"N" help:"Seed of all that is random, in place of the workload's."`
+	Durability *int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
+	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
+	Duration   *string `placeholder:"20s" help:"Length of the measured window, in place of the workload's."`
+	Seed       *uint64 `placeholder:"N" help:"Seed of all that is random, in place of the workload's."`
 }
 
 // jobs turns the flags into checked jobs, one for each target.
@@ -63,22 +63,22 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 
 // override lays the flags over the workload.
 func (in *inputs) override(w *workload.Workload) error {
-	if in.Durability != 0 {
-		w.Durability = workload.Level(in.Durability)
+	if in.Durability != nil {
+		w.Durability = workload.Level(*in.Durability)
 	}
-	if in.Seed != 0 {
-		w.Seed = in.Seed
+	if in.Seed != nil {
+		w.Seed = *in.Seed
 	}
 	// The rate first: it turns steps into a curve whose length can be set.
-	if in.Rate != "" {
-		rate, err := quantity.ParseRate(in.Rate)
+	if in.Rate != nil {
+		rate, err := quantity.ParseRate(*in.Rate)
 		if err != nil {
 			return fmt.Errorf("--rate: %w", err)
 		}
 		w.SetRate(rate)
 	}
-	if in.Duration != "" {
-		d, err := quantity.ParseDuration(in.Duration)
+	if in.Duration != nil {
+		d, err := quantity.ParseDuration(*in.Duration)
 		if err != nil {
 			return fmt.Errorf("--duration: %w", err)
 		}

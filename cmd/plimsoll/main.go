@@ -33,7 +33,7 @@ var began = time.Now()
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
-	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, json, benchfmt or a table."`
+	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, json, benchfmt or a table."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -81,10 +81,27 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "plimsoll: %v: see 'plimsoll --help'\n", err)
 		return exitUsage
 	}
-	ctx, stop := untilInterrupted(errOut)
-	defer stop()
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	return exitCode(parsed.Run(console{out: out, err: errOut}), errOut)
+	checked := &checkedWriter{Writer: out}
+	err = parsed.Run(console{out: checked, err: errOut})
+	if err == nil && checked.failed != nil {
+		err = fmt.Errorf("write the result: %w", checked.failed)
+	}
+	return exitCode(err, errOut)
+}
+
+// checkedWriter keeps the first error of writing, so that a result which went
+// nowhere does not pass for one.
+type checkedWriter struct {
+	io.Writer
+	failed error
+}
+
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if err != nil && w.failed == nil {
+		w.failed = err
+	}
+	return n, err
 }
 
 // exitCode says what went wrong and returns the code for it.

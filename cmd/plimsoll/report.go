@@ -11,8 +11,7 @@ import (
 
 type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest; several are laid side by side."`
-	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, json or benchfmt."`
-	Output  string   `short:"o" type:"path" placeholder:"FILE" help:"Write to a file instead of standard output."`
+	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, json or benchfmt, on standard output."`
 }
 
 // Run renders runs.
@@ -25,18 +24,16 @@ func (c *reportCommand) Run(con console) error {
 		}
 		runs = append(runs, saved)
 	}
-	var rendered bytes.Buffer
-	width, isTerminal := terminal(con.out)
-	if c.Format == "table" && c.Output == "" {
+	if c.Format == "table" {
+		width, isTerminal := terminal(con.out)
 		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
 	}
+	// Rendered whole first, so that an error leaves no half of it.
+	var rendered bytes.Buffer
 	if err := report.Render(&rendered, c.Format, runs); err != nil {
 		return inputError{err}
 	}
-	if c.Output != "" {
-		return result.ReplaceFile(c.Output, rendered.Bytes())
-	}
-	_, err := con.out.Write(rendered.Bytes())
+	_, err := rendered.WriteTo(con.out)
 	return err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,13 +23,14 @@ type runCommand struct {
 }
 
 // Run measures each target in turn and shows the result.
-func (c *runCommand) Run(ctx context.Context, con console) error {
+func (c *runCommand) Run(con console) error {
 	jobs, err := c.jobs(c.Runs)
 	if err != nil {
 		return err
 	}
+	ctx, done := untilInterrupted(con.err)
+	defer done()
 	live := newLive(con.err)
-	defer live.Close()
 	var runs []*result.Saved
 	var failed error
 	for _, job := range jobs {
@@ -129,6 +129,9 @@ const defaultWidth = 100
 
 // terminal returns the width of a terminal, and whether it is one.
 func terminal(w io.Writer) (width int, isTerminal bool) {
+	if checked, ok := w.(*checkedWriter); ok {
+		w = checked.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return defaultWidth, false

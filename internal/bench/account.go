@@ -1,53 +1,62 @@
 package bench
 
 import (
-	"context"
 	"errors"
-	"runtime"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// addToSummary adds an interval of the measured window to the summary.
-func (m *meter) addToSummary(i result.Interval) {
-	s := &m.run.Summary
-	s.WindowNs += i.EndNs - i.StartNs
-	s.OfferedRate += float64(i.Scheduled)
-	s.AchievedRate += float64(i.Acked)
-	s.ReceivedRate += float64(i.Received)
-	s.MaxBacklog = max(s.MaxBacklog, i.Backlog)
-	s.EndBacklog = i.Backlog
-	g := &s.Generator
-	g.CPUSeconds += i.CPUSeconds
-	g.BlockedSeconds += float64(i.BlockedNs) / 1e9
-	g.GCPauseMaxNs = max(g.GCPauseMaxNs, i.GCPauseNs)
-	g.GCCount += i.GCCount
-	g.PeakRSSBytes = max(g.PeakRSSBytes, i.RSSBytes)
-	g.HeapPeakBytes = max(g.HeapPeakBytes, i.HeapBytes)
-}
-
 // account closes the clients, settles every counter and fills the summary.
+// Once the clients are closed nothing is recorded any more, so counters,
+// histograms and ledger speak of the same messages.
 func (m *meter) account() error {
 	m.engine.Halt(m.job.Clock.Now())
-	<-m.engine.Sent()
-	phase := result.PhaseDrain
-	err := m.interval(phase)
+	m.close()
+	err := m.interval(result.PhaseDrain)
 	m.watcher.Stop()
 	<-m.watching
 	err = errors.Join(err, m.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
 	figures := m.engine.Figures()
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	closeErr := m.engine.Close(ctx)
-	late := m.engine.Figures()
-	figures.Received, figures.AnsweredTwice = late.Received, late.AnsweredTwice
 	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
 	m.summarize(figures)
-	return errors.Join(err, closeErr)
+	return err
+}
+
+// sendLimit bounds the wait for a Send that is under way when the run ends.
+const sendLimit = 2 * time.Second
+
+// close ends sending and closes the clients. A Send that does not return holds
+// its pacer up; closing the producer ends it. What cannot be closed in time is
+// noted: the measurement is whole by then.
+func (m *meter) close() {
+	sent := m.sentWithin(sendLimit)
+	if err := m.engine.Close(closeLimit); err != nil {
+		m.note("closing the clients: " + err.Error())
+	}
+	if !sent && !m.sentWithin(sendLimit) {
+		m.note("the client library did not return from a send, even after its producer was closed")
+	}
+}
+
+func (m *meter) note(sentence string) {
+	// A failure to write shows in the next interval.
+	_ = m.writer.Event(result.Event{AtNs: m.sinceBegan(), Kind: "note", Sentence: sentence})
+}
+
+func (m *meter) sentWithin(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-m.engine.Sent():
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // countersOf splits what was scheduled in a phase into what became of it.
@@ -62,19 +71,9 @@ func countersOf(f load.Figures, p measure.Phase) result.Counters {
 // histograms into tables.
 func (m *meter) summarize(f load.Figures) {
 	s := &m.run.Summary
-	if seconds := float64(s.WindowNs) / 1e9; seconds > 0 {
-		s.OfferedRate /= seconds
-		s.AchievedRate /= seconds
-		s.ReceivedRate /= seconds * float64(max(m.run.Load.Subscriptions, 1))
-		s.BytesPerS = s.AchievedRate * float64(m.run.Load.MessageBytes)
-		s.Generator.CPUShare = s.Generator.CPUSeconds / seconds / float64(runtime.NumCPU())
-	}
+	s.Finish(m.run.Load, m.run.Environment.Cores)
 	for _, name := range result.AllSeries {
-		from := m.totals
-		if name == result.Hiccup {
-			from = m.allHiccups
-		}
-		c := from.Of(name, measure.Measured)
+		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
 	s.Generator.OwnLagP99Ns = m.totals.Of(result.OwnLag, measure.Measured).Histogram.ValueAtPercentile(99)

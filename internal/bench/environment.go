@@ -22,7 +22,6 @@ func environment(job *Job) result.Environment {
 		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryBytes(),
 		Virtual:    strings.TrimSpace(readText("/sys/class/dmi/id/product_name")),
 		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(),
-		DataFS: fileSystem(job.Runs),
 	}
 }
 

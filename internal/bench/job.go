@@ -2,11 +2,13 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -49,11 +51,36 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery, d.Delivery)
 	}
 	_, embedded := j.System.(system.Embedded)
-	_, provisions := j.System.(system.Provisioner)
-	if len(j.Target.Endpoints) == 0 && !embedded && !provisions {
+	if embedded && len(j.Target.Endpoints) > 0 {
+		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
+	}
+	if len(j.Target.Endpoints) == 0 && !embedded && !j.starts() {
 		return fmt.Errorf("plimsoll cannot start %s itself: give the target the endpoints of a running cluster", d.Name)
 	}
-	return nil
+	if need, have := j.Estimate().MemoryBytes, memoryBytes(); have > 0 && need > have {
+		return fmt.Errorf("plimsoll would take up to %s of memory and this machine has %s: take fewer producers, consumers, partitions or messages in flight",
+			quantity.Bytes(need), quantity.Bytes(have))
+	}
+	return j.checkSystem()
+}
+
+// checkSystem asks the system itself, where it can tell beforehand.
+func (j *Job) checkSystem() error {
+	checker, able := j.System.(system.Checker)
+	if !able {
+		return nil
+	}
+	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability}
+	if j.starts() {
+		c.Nodes = j.Target.Testbed.Nodes
+	}
+	return checker.Check(c)
+}
+
+// starts reports whether plimsoll starts the cluster itself.
+func (j *Job) starts() bool {
+	_, provisions := j.System.(system.Provisioner)
+	return provisions && len(j.Target.Endpoints) == 0
 }
 
 // Estimate is what a run will take, known before it starts.
@@ -68,31 +95,50 @@ type Estimate struct {
 
 // Shares of memory that Estimate adds up; see BENCHMARKS.md.
 const (
-	baseMemory       = 40 << 20
-	recorderMemory   = 200 << 10 // a histogram
-	flightMemory     = 256       // a message in the pool without its payload
-	ledgerPerMillion = 130 << 10 // per million messages and account, when nothing is in order
-	diskOverhead     = 1.15      // headers, indexes, replication logs
+	baseMemory     = 40 << 20
+	recorderMemory = 200 << 10 // a histogram
+	flightMemory   = 256       // a message in the pool without its payload
+	laneMemory     = 32        // a lane in one account
+	ledgerMemory   = 0.13      // a message in one account, when nothing is in order
+	pageMemory     = 600       // a lane that has seen a message, in one account
+	diskOverhead   = 1.15      // headers, indexes, replication logs
 )
 
-// Estimate adds up what the run will take.
+// Estimate adds up what the run will take. What does not fit a number is the
+// largest number.
 func (j *Job) Estimate() Estimate {
 	w := j.Workload
+	messages := float64(w.WarmupMessages() + w.OfferedMessages())
+	published := messages * float64(w.Message.Size)
 	e := Estimate{
-		Messages: w.WarmupMessages() + w.OfferedMessages(),
-		Length:   w.Warmup + w.Duration,
+		Messages: whole(messages), PublishedBytes: whole(published),
+		DeliveredBytes: whole(published * float64(w.Subscriptions)),
+		MemoryBytes:    whole(memoryOf(w, messages)),
+		Length:         w.Warmup + w.Duration,
 	}
-	e.PublishedBytes = e.Messages * w.Message.Size
-	e.DeliveredBytes = e.PublishedBytes * int64(w.Subscriptions)
-	if _, provisions := j.System.(system.Provisioner); provisions && len(j.Target.Endpoints) == 0 {
-		e.DiskBytes = int64(float64(e.PublishedBytes) * float64(j.Target.Testbed.Nodes) * diskOverhead)
+	if j.starts() {
+		e.DiskBytes = whole(published * float64(j.Target.Testbed.Nodes) * diskOverhead)
 	}
-	producers := int64(w.Topics * w.Producers)
-	consumers := int64(w.Topics * w.Subscriptions * w.Consumers)
-	e.MemoryBytes = baseMemory + (producers*8+consumers*2)*recorderMemory +
-		producers*int64(w.MaxInFlight)*(w.Message.Size+flightMemory) +
-		e.Messages*ledgerPerMillion/1e6*int64(1+w.Subscriptions)
 	return e
+}
+
+// memoryOf is what plimsoll itself takes at worst.
+func memoryOf(w *workload.Workload, messages float64) float64 {
+	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
+	consumers := topics * float64(w.Subscriptions*w.Consumers)
+	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
+	accounts := producers*float64(w.Partitions) + consumers*lanes
+	touched := min(topics*lanes, messages) * float64(1+w.Subscriptions)
+	return baseMemory + (producers*8+consumers*2)*recorderMemory +
+		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
+		accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.Subscriptions)
+}
+
+func whole(f float64) int64 {
+	if f >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(f)
 }
 
 // loadOf is the workload in the figures that reports compare.

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,26 +37,27 @@ type meter struct {
 	startNs     int64        // of the schedule, on the clock
 	measureNs   int64        // of the measured window
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
-	interrupted bool
+	interrupted bool         // on request, before load and drain had ended
 
 	cells, totals *measure.Cells
-	hiccups       *measure.Cells
-	spare         *measure.Cells
-	allHiccups    *measure.Cells
+	spare         *measure.Cells // of the watcher's series
 
 	lastNs  int64
 	last    load.Figures
 	lastDue [2]int64
 }
 
-func newMeter(s *session) *meter {
-	m := &meter{session: s, self: measure.NewSelf(), watching: make(chan struct{})}
-	m.cells, m.totals = load.AllSeries(), load.AllSeries()
-	m.hiccups, m.spare, m.allHiccups = hiccupCells(), hiccupCells(), hiccupCells()
-	return m
-}
+// recorded is every series, in the order of an interval's line; own lag has a
+// histogram and no figures there.
+var recorded = append(slices.Clone(result.AllSeries), result.OwnLag)
 
-func hiccupCells() *measure.Cells { return measure.NewCells(result.Hiccup) }
+func newMeter(s *session) *meter {
+	return &meter{
+		session: s, self: measure.NewSelf(), watching: make(chan struct{}),
+		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
+		spare: measure.NewCells(result.Hiccup),
+	}
+}
 
 // offer runs the schedule to its end, or until the run is stopped.
 func (m *meter) offer(ctx context.Context) error {
@@ -137,33 +139,31 @@ func (m *meter) sleep(ctx context.Context, untilNs int64) error {
 
 // drain waits until every message has been answered and has arrived, at most
 // as long as the workload says.
-func (m *meter) drain() error {
+func (m *meter) drain(ctx context.Context) error {
 	if err := m.begin(result.PhaseDrain, "waiting for what is under way"); err != nil {
 		return err
 	}
-	limit := int64(m.job.Workload.Drain)
-	if m.interrupted {
-		limit = min(limit, int64(interruptedDrain))
-	}
 	begin := m.job.Clock.Now()
+	until := begin + int64(m.job.Workload.Drain)
 	quietSince, before := begin, load.Figures{}
-	for now := begin; now < begin+limit; now = m.job.Clock.Now() {
-		figures := m.engine.Figures()
-		if figures != before || !m.settled(figures) {
-			before, quietSince = figures, now
+	for now := begin; now < until && now-quietSince < int64(quiet); now = m.job.Clock.Now() {
+		if ctx.Err() != nil {
+			m.interrupted = true
+			until = min(until, now+int64(interruptedDrain))
+			ctx = context.WithoutCancel(ctx)
 		}
-		if now-quietSince >= int64(quiet) {
-			break
+		if figures := m.engine.Figures(); figures != before || !m.settled(figures) {
+			before, quietSince = figures, now
 		}
 		if now-m.lastNs >= int64(intervalLength) {
 			if err := m.interval(result.PhaseDrain); err != nil {
 				return err
 			}
 		}
-		time.Sleep(drainLook)
+		if err := m.sleep(context.Background(), now+int64(drainLook)); err != nil {
+			return err
+		}
 	}
-	m.engine.Halt(m.job.Clock.Now())
-	<-m.engine.Sent()
 	return nil
 }
 
@@ -182,8 +182,8 @@ func (m *meter) settled(f load.Figures) bool {
 func (m *meter) interval(phase result.PhaseName) error {
 	now := m.job.Clock.Now()
 	m.engine.Collect(m.cells)
-	m.spare = m.watcher.Collect(m.hiccups, m.spare)
-	figures, due, spent := m.engine.Figures(), m.engine.DueBy(now), m.self.Read()
+	m.spare = m.watcher.Collect(m.cells, m.spare)
+	figures, due, spent := m.engine.Figures(), m.engine.DueBy(min(now, m.endNs.Load())), m.self.Read()
 	i := result.Interval{
 		StartNs: m.lastNs - m.beganNs, EndNs: now - m.beganNs, Phase: phase,
 		Scheduled: sum(due) - sum(m.lastDue), Sent: sum(figures.Handed) - sum(m.last.Handed),
@@ -194,18 +194,15 @@ func (m *meter) interval(phase result.PhaseName) error {
 		GCPauseNs: spent.GCPauseNs, GCCount: spent.GCCount, Goroutines: spent.Goroutines,
 	}
 	var written []*hdr.Histogram
-	for _, s := range []result.Series{result.Publish, result.EndToEnd, result.Send, result.Lag, result.OwnLag} {
-		written = m.series(&i, written, s, m.cells)
+	for _, series := range recorded {
+		written = m.series(&i, written, series)
 	}
-	written = m.series(&i, written, result.Hiccup, m.hiccups)
 	if phase == result.PhaseMeasure {
-		m.addToSummary(i)
+		m.run.Summary.Add(i)
 	}
 	err := m.writer.Interval(i, written)
 	m.totals.Merge(m.cells)
-	m.allHiccups.Merge(m.hiccups)
 	m.cells.Reset()
-	m.hiccups.Reset()
 	m.lastNs, m.last, m.lastDue = now, figures, due
 	m.watch.Interval(i)
 	return err
@@ -213,14 +210,10 @@ func (m *meter) interval(phase result.PhaseName) error {
 
 // series adds one series to the interval's line and its histograms to those
 // to write.
-func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Series, from *measure.Cells) []*hdr.Histogram {
-	warm, measured := from.Of(s, measure.Warmup), from.Of(s, measure.Measured)
-	at := m.run.StartedAt.UnixMilli()
-	for cell, tag := range map[*measure.Cell]string{warm: result.WarmupPrefix + string(s), measured: string(s)} {
-		cell.Histogram.SetTag(tag)
-		cell.Histogram.SetStartTimeMs(at + i.StartNs/1e6)
-		cell.Histogram.SetEndTimeMs(at + i.EndNs/1e6)
-	}
+func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Series) []*hdr.Histogram {
+	warm, measured := m.cells.Of(s, measure.Warmup), m.cells.Of(s, measure.Measured)
+	m.tag(warm.Histogram, result.WarmupPrefix+string(s), i)
+	m.tag(measured.Histogram, string(s), i)
 	both := measured.Histogram
 	if warm.Histogram.TotalCount() > 0 {
 		both = result.NewHistogram()
@@ -231,6 +224,13 @@ func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Se
 		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))
 	}
 	return append(written, warm.Histogram, measured.Histogram)
+}
+
+// tag gives a histogram what the log says of it.
+func (m *meter) tag(h *hdr.Histogram, name string, i *result.Interval) {
+	h.SetTag(name)
+	h.SetStartTimeMs(m.run.StartedAt.UnixMilli() + i.StartNs/1e6)
+	h.SetEndTimeMs(m.run.StartedAt.UnixMilli() + i.EndNs/1e6)
 }
 
 func sum(n [2]int64) int64 { return n[measure.Warmup] + n[measure.Measured] }

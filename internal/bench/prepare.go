@@ -51,7 +51,7 @@ func (s *session) prepare(ctx context.Context) error {
 
 func (s *session) connectSentence() string {
 	name := s.job.Target.Name
-	if s.starts() {
+	if s.job.starts() {
 		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes, name)
 	}
 	if len(s.job.Target.Endpoints) > 0 {
@@ -60,16 +60,10 @@ func (s *session) connectSentence() string {
 	return "connecting to " + name
 }
 
-// starts reports whether plimsoll starts the cluster itself.
-func (s *session) starts() bool {
-	_, provisions := s.job.System.(system.Provisioner)
-	return provisions && len(s.job.Target.Endpoints) == 0
-}
-
 // provision starts a cluster when the target names none.
 func (s *session) provision(ctx context.Context, o *system.Options) error {
 	s.run.System.SharesHost = onThisHost(o.Endpoints)
-	if !s.starts() {
+	if !s.job.starts() {
 		return nil
 	}
 	base := s.job.Target.Testbed.Dir
@@ -90,6 +84,7 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	}
 	s.testbed = bed
 	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
+	s.run.Environment.DataFS = fileSystem(base)
 	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
 	for _, n := range bed.Cluster().Nodes() {
 		log, err := filepath.Rel(s.writer.Dir(), n.Log)

@@ -114,18 +114,18 @@ func (s *session) measure(ctx context.Context) error {
 	m := newMeter(s)
 	err := m.offer(ctx)
 	if err == nil {
-		err = m.drain()
+		err = m.drain(ctx)
 	}
 	accountErr := m.account()
 	err = errors.Join(err, accountErr)
-	s.finish(ctx, err)
+	s.finish(m.interrupted, err)
 	if err != nil {
 		err = fmt.Errorf("the run failed: %w", err)
 	}
 	return errors.Join(err, s.writer.Close(&s.run))
 }
 
-func (s *session) finish(ctx context.Context, err error) {
+func (s *session) finish(interrupted bool, err error) {
 	s.run.EndedAt = time.Now().UTC()
 	if n := len(s.run.Phases); n > 0 {
 		s.run.Phases[n-1].EndNs = s.sinceBegan()
@@ -133,7 +133,7 @@ func (s *session) finish(ctx context.Context, err error) {
 	switch {
 	case err != nil:
 		s.run.State, s.run.StateReason = result.Failed, err.Error()
-	case ctx.Err() != nil:
+	case interrupted:
 		s.run.State, s.run.StateReason = result.Interrupted, "stopped on request"
 	default:
 		s.run.State = result.Complete
@@ -141,33 +141,35 @@ func (s *session) finish(ctx context.Context, err error) {
 }
 
 // deleteTopics leaves a cluster that is not ours as it was found.
-func (s *session) deleteTopics(ctx context.Context) (errs []error) {
+func (s *session) deleteTopics(ctx context.Context) error {
 	deleter, able := s.cluster.(system.TopicDeleter)
 	if s.testbed != nil || !able {
 		return nil
 	}
+	var errs []error
 	for _, t := range s.created {
-		if err := deleter.DeleteTopic(ctx, t); err != nil {
-			errs = append(errs, fmt.Errorf("delete topic %s: %w", t.Name, err))
-		}
+		errs = append(errs, deleter.DeleteTopic(ctx, t))
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
 // tearDown ends what prepare started.
 func (s *session) tearDown() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	errs := s.deleteTopics(ctx)
-	if s.cluster != nil {
-		if err := s.cluster.Close(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("disconnect: %w", err))
+	var errs []error
+	step := func(what string, end func(context.Context) error) {
+		// Each has its own time: a slow one must not leave servers running.
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		if err := end(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
+	if s.cluster != nil {
+		step("delete the run's topics", s.deleteTopics)
+		step("disconnect", s.cluster.Close)
+	}
 	if s.testbed != nil {
-		if err := s.testbed.Close(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stop the testbed: %w", err))
-		}
+		step("stop the testbed", s.testbed.Close)
 	}
 	return errors.Join(errs...)
 }

@@ -102,6 +102,13 @@ func checkSums(t *testing.T, s *result.Saved) {
 			t.Errorf("unknown is %d", c.Unknown)
 		}
 	}
+	// The slowest answers come last: none may be counted and not timed.
+	if n := s.Run.Summary.Series(result.Publish).Count; n != s.Run.Counters.Acked {
+		t.Errorf("%d were acknowledged, %d publish latencies", s.Run.Counters.Acked, n)
+	}
+	if n := s.Run.Summary.Series(result.EndToEnd).Count; n != s.Run.Counters.Received {
+		t.Errorf("%d were received, %d end-to-end latencies", s.Run.Counters.Received, n)
+	}
 }
 
 func percentile(t *testing.T, s *result.Saved, series result.Series, p float64) time.Duration {
@@ -242,6 +249,17 @@ func TestTruthOverloadGrowsLatencyNotMemory(t *testing.T) {
 	}
 	if s.Run.Counters.Acked != s.Run.Counters.Scheduled {
 		t.Errorf("acked %d of %d: late messages were dropped", s.Run.Counters.Acked, s.Run.Counters.Scheduled)
+	}
+}
+
+// A run that ends before the system has caught up still times all that it
+// counts, and says what it left out.
+func TestTruthCutOffOverloadTimesWhatItCounts(t *testing.T) {
+	w := load(10_000, 3*time.Second)
+	w.Drain = 500 * time.Millisecond
+	s, _ := onSim(t, w, map[string]string{"capacity": "2k/s"})
+	if c := s.Run.Counters; c.Unsent+c.Unknown == 0 {
+		t.Errorf("nothing was cut off: %+v", c)
 	}
 }
 

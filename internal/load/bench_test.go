@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -98,7 +99,7 @@ func BenchmarkScheduleLag(b *testing.B) {
 		}
 		e.Start(clock.Now() + int64(20*time.Millisecond))
 		<-e.Sent()
-		cells := AllSeries()
+		cells := measure.NewCells(result.Lag)
 		e.Collect(cells)
 		lag := cells.Of(result.Lag, 1).Histogram
 		b.ReportMetric(float64(lag.ValueAtPercentile(50))/1e3, "p50-us")

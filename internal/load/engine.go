@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
@@ -17,8 +18,8 @@ import (
 // their own, so that one which blocks holds up no other.
 const maxPacers = 64
 
-// Engine offers one workload to one cluster. Its methods are for one goroutine,
-// except Halt, which any may call.
+// Engine offers one workload to one cluster. Its methods are for one goroutine;
+// InFlight and the channels may be used by any, once it has started.
 type Engine struct {
 	plan      Plan
 	schedule  *Schedule
@@ -188,19 +189,43 @@ func (e *Engine) Halt(ns int64) {
 }
 
 // Close ends the counting of answers, so that messages without one stay
-// unknown, and closes producers and consumers within ctx.
-func (e *Engine) Close(ctx context.Context) error {
+// unknown, and closes producers, then consumers, each kind at once and within
+// limit.
+func (e *Engine) Close(limit time.Duration) error {
 	for _, p := range e.producers {
 		p.Lock()
 		p.frozen = true
 		p.Unlock()
 	}
-	var errs []error
-	for _, p := range e.producers {
-		errs = append(errs, p.system.Close(ctx))
+	producers := closeAll(limit, e.producers, func(p *producer) closer { return p.system })
+	return errors.Join(producers, closeAll(limit, e.consumers, func(c *consumer) closer { return c.system }))
+}
+
+type closer interface {
+	Close(ctx context.Context) error
+}
+
+// maxClosing bounds how many clients close at one time.
+const maxClosing = 64
+
+// closeAll closes all clients within limit and returns the first error: when
+// one cannot be closed, many cannot, for the same reason.
+func closeAll[T any](limit time.Duration, all []T, of func(T) closer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var closing sync.WaitGroup
+	var once sync.Once
+	var first error
+	turns := make(chan struct{}, maxClosing)
+	for _, one := range all {
+		turns <- struct{}{}
+		closing.Go(func() {
+			defer func() { <-turns }()
+			if err := of(one).Close(ctx); err != nil {
+				once.Do(func() { first = err })
+			}
+		})
 	}
-	for _, c := range e.consumers {
-		errs = append(errs, c.system.Close(ctx))
-	}
-	return errors.Join(errs...)
+	closing.Wait()
+	return first
 }

@@ -104,13 +104,13 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 	if f.InFlight > int64(w.MaxInFlight*w.Producers) {
 		t.Errorf("%d in flight, the bound is %d x %d", f.InFlight, w.MaxInFlight, w.Producers)
 	}
-	if err := e.Close(t.Context()); err != nil {
+	if err := e.Close(time.Second); err != nil {
 		t.Error(err)
 	}
 }
 
 // An answer that a system gives twice must not be counted twice.
-func TestSecondAnswerIsCountedApart(t *testing.T) {
+func TestSecondAnswerDoesNotCount(t *testing.T) {
 	w := benchWorkload(1000, time.Second, 1)
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
 	if err := e.Open(t.Context(), null{}); err != nil {
@@ -121,8 +121,9 @@ func TestSecondAnswerIsCountedApart(t *testing.T) {
 	p.prepare(f, 0, 0, clock.Now(), 1)
 	p.send(f, clock.Now())
 	f.Done(nil)
-	if got := e.Figures(); got.Acked[1] != 1 || got.AnsweredTwice != 1 {
-		t.Errorf("acked %d, answered twice %d", got.Acked[1], got.AnsweredTwice)
+	f.Done(nil)
+	if got := e.Figures(); got.Acked[1] != 1 || got.InFlight != 0 {
+		t.Errorf("acked %d, in flight %d", got.Acked[1], got.InFlight)
 	}
 }
 

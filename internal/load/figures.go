@@ -11,16 +11,17 @@ import (
 // Figures is what has happened up to a moment. Arrays are by phase of the
 // message (measure.Warmup, measure.Measured).
 type Figures struct {
-	Handed        [2]int64
-	Acked         [2]int64
-	Failed        [2]int64
-	Unsent        [2]int64
-	Received      [2]int64
-	InFlight      int64
-	Backlog       int64 // acknowledged x subscriptions - received, copies apart
+	Handed   [2]int64
+	Acked    [2]int64
+	Failed   [2]int64
+	Unsent   [2]int64
+	Received [2]int64
+	InFlight int64
+	// Backlog is acknowledged x subscriptions - received. Copies that reach the
+	// same consumer are left out; those that reach another are not.
+	Backlog       int64
 	BlockedNs     int64
 	FirstHandedNs int64 // on the clock; 0: none yet
-	AnsweredTwice int64
 }
 
 // Figures reads the counters of all clients.
@@ -49,7 +50,6 @@ func (e *Engine) Figures() Figures {
 		add(&f.Failed, p.failed)
 		p.Unlock()
 		f.InFlight += p.inFlight()
-		f.AnsweredTwice += p.answeredTwice.Load()
 	}
 	acked := f.Acked[0] + f.Acked[1]
 	// What arrived before its acknowledgement makes it less than nothing.
@@ -89,11 +89,6 @@ func (e *Engine) DueBy(ns int64) [2]int64 {
 		e.due.advance(e.counted)
 	}
 	return e.due.byPhase
-}
-
-// AllSeries returns empty cells for every series that an engine records.
-func AllSeries() *measure.Cells {
-	return measure.NewCells(result.Publish, result.Send, result.Lag, result.OwnLag, result.EndToEnd)
 }
 
 // spares holds an empty set of cells for each kind of recorder.

@@ -30,9 +30,9 @@ func newChooser(k workload.Keys, partitions int, seed uint64) *chooser {
 }
 
 // choose writes the key of a message into b, which has room for keyBytes, and
-// returns it with the message's partition. ordinal is the message's number
-// among those of its producer, seq among all.
-func (c *chooser) choose(b []byte, seq, ordinal int64) (key []byte, partition int32) {
+// returns it with the message's partition. seq is the message's number among
+// all; an unkeyed message's partition follows from its turn.
+func (c *chooser) choose(b []byte, seq, turn int64) (key []byte, partition int32) {
 	var k uint64
 	switch c.kind {
 	case workload.KeysRoundRobin:
@@ -43,7 +43,7 @@ func (c *chooser) choose(b []byte, seq, ordinal int64) (key []byte, partition in
 		c.source.state = c.seed ^ uint64(seq)
 		k = c.zipf.Uint64()
 	default:
-		return nil, int32(ordinal % c.partitions)
+		return nil, int32(turn % c.partitions)
 	}
 	name := mix(k)
 	partition = int32(name % uint64(c.partitions))

@@ -34,9 +34,8 @@ type producer struct {
 	run     uint32
 	nextSeq []int64 // by partition; the pacer's
 
-	handed        atomic.Int64
-	answers       atomic.Int64
-	answeredTwice atomic.Int64
+	handed  atomic.Int64
+	answers atomic.Int64
 
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
@@ -54,6 +53,8 @@ func (p *producer) fresh() *flight {
 // prepare makes the message ready for its due time: all that can be done
 // before.
 func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
+	// Producers begin at different partitions, so that they do not go round
+	// them in step.
 	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, ordinal+int64(p.index))
 	f.seq = p.nextSeq[f.Partition]
 	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase

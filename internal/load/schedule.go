@@ -52,7 +52,7 @@ func (s *Schedule) add(from, to float64, length time.Duration) {
 	s.endNs += int64(length)
 }
 
-// EndNs is when the schedule ends; WarmupNs is when its measured part begins.
+// EndNs is when the schedule ends.
 func (s *Schedule) EndNs() int64 { return s.endNs }
 
 // WarmupNs is when the measured part begins.

@@ -4,8 +4,8 @@
 // It promises that nothing is dropped: a value above a histogram's range is
 // clamped and counted, a negative one is counted at zero, and every sequence
 // number is accounted for in a bitmap. Recording allocates nothing in the
-// steady state. Recorders belong to one goroutine each; their mutex is there
-// for the collector, which takes it once an interval.
+// steady state. A recorder belongs to one client; its mutex is there for answers
+// that come on several goroutines, and for the collector, once an interval.
 //
 // It does not decide what the figures mean: that is internal/verdict.
 package measure

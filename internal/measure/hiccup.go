@@ -61,11 +61,10 @@ func (w *Watcher) Run(seed uint64) {
 // note records one look. The area between two looks is that of the straight
 // line between them.
 func (w *Watcher) note(last, now, due, before, after int64) {
-	p := w.phase(now)
 	w.Lock()
 	defer w.Unlock()
-	w.Add(0, p, now-due)
-	if p == Measured && w.phase(last) == Measured {
+	w.Add(0, w.phase(due), now-due)
+	if w.phase(now) == Measured && w.phase(last) == Measured {
 		w.area += float64(before+after) / 2 * float64(now-last)
 		w.watched += now - last
 		w.samples++

@@ -25,6 +25,9 @@ const (
 	// to tell.
 	littleBound  = 0.10
 	littleFewest = 0.5
+	// littleSpans is how many times the mean send latency must fit into the
+	// window: messages that begin or end outside count for less than a tenth.
+	littleSpans = 40
 )
 
 // Judge fills the verdicts of a run and the warnings that follow from its
@@ -37,9 +40,13 @@ func Judge(r *result.Run) {
 	r.Warnings = warnings(r)
 }
 
-// Sound reports whether the system did what it was asked: nothing lost,
-// nothing refused, durability as asked.
+// Sound reports whether the system kept its word: nothing acknowledged was
+// lost or damaged, durability was as asked, and anything was acknowledged at
+// all. What it refused outright it made no promise about.
 func Sound(r *result.Run) bool {
+	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
+		return false
+	}
 	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
 		return v.Outcome == result.Broken && (v.Name == Loss || v.Name == Durability)
 	})
@@ -114,13 +121,12 @@ func loss(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
 		return say(Loss, result.Unknown, "the run did not get to its account")
 	}
-	if len(r.Ledger.Subscriptions) == 0 {
-		return say(Loss, result.Unknown, "nobody subscribed, so nothing could be lost or found")
-	}
 	l := ledger(r)
 	switch {
 	case l.Corrupt > 0:
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
+	case l.Acked == 0:
+		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:
@@ -150,6 +156,9 @@ func failures(r *result.Run) result.Verdict {
 	if c.Scheduled == 0 {
 		return say(Failures, result.Unknown, "nothing was scheduled in the measured window")
 	}
+	if c.Acked+c.Failed+c.Unknown+c.Unsent != c.Scheduled {
+		return say(Failures, result.Unknown, "the run did not get to its account")
+	}
 	if c.Failed+c.Unknown+c.Unsent == 0 {
 		return say(Failures, result.Holds, "every message was sent and acknowledged")
 	}
@@ -168,13 +177,22 @@ func durability(r *result.Run) result.Verdict {
 	return say(Durability, result.Holds, "level %d, read back from the cluster: an acknowledged message is %s", d.Level, d.Meaning)
 }
 
-// littlesLaw asks whether our own numbers agree with one another.
+// littlesLaw asks whether our own numbers agree with one another. It does so
+// only where the law speaks of them: in a steady state that lasts many times as
+// long as a message takes, when every message is answered.
 func littlesLaw(r *result.Run) result.Verdict {
-	l := r.Summary.Little
-	if l.ExpectedInFlight < littleFewest {
+	l, c := r.Summary.Little, r.Counters
+	send, wait := r.Summary.Series(result.Send), r.Summary.Series(result.Hiccup)
+	switch {
+	case l.Samples == 0:
+		return say(LittlesLaw, result.Unknown, "the number in flight was not sampled")
+	case r.State != result.Complete || c.Failed+c.Unknown+c.Unsent > 0 || r.Summary.AchievedRate < achievedBound*r.Summary.OfferedRate:
+		return say(LittlesLaw, result.Unknown, "not every message was answered in its time, so that rate x latency is not the number in flight")
+	case send.MeanNs*littleSpans > float64(r.Summary.WindowNs) || wait.MaxNs > hiccupBoundNs:
+		return say(LittlesLaw, result.Unknown, "the window is too short for the latency, or was interrupted by a pause, to check the figures by")
+	case l.ExpectedInFlight < littleFewest:
 		return say(LittlesLaw, result.Unknown, "%.2f messages were in flight on average: too few to check the figures by", l.ExpectedInFlight)
-	}
-	if l.Miss > littleBound {
+	case l.Miss > littleBound:
 		return say(LittlesLaw, result.Broken, "%.1f messages were in flight by sampling, %.1f by rate x latency: one of plimsoll's own figures is wrong by %.0f%%",
 			l.SampledInFlight, l.ExpectedInFlight, l.Miss*100)
 	}

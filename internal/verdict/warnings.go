@@ -29,8 +29,9 @@ func warnings(r *result.Run) []result.Warning {
 			warn(v.Name, "%s", v.Sentence)
 		}
 	}
-	if r.Counters.Unsent > 0 {
-		warn("censored", "percentiles leave out %s messages that were due and never sent: the true ones are higher", quantity.Count(r.Counters.Unsent))
+	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
+		warn("censored", "percentiles leave out what has no latency, %s messages never sent, %s never answered and %s refused: what their senders lived through was worse",
+			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
 	for _, l := range r.Summary.Latency {
 		if l.Clamped > 0 || l.Negative > 0 {

@@ -12,6 +12,7 @@ import (
 var (
 	_ system.System           = (*System)(nil)
 	_ system.Embedded         = (*System)(nil)
+	_ system.Checker          = (*System)(nil)
 	_ system.Cluster          = (*cluster)(nil)
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
@@ -79,10 +80,33 @@ var settings = []system.Setting{
 	{Name: "seed", Kind: system.Count, Default: "1", Doc: "seed of all that is random"},
 }
 
-// Connect starts a simulated cluster. Endpoints are ignored.
+// Check refuses settings that cannot be simulated as they are.
+func (*System) Check(c system.Check) error {
+	s := c.Settings
+	if every, stall := s.Duration("stall_every"), s.Duration("stall_for"); every > 0 && stall >= every {
+		return fmt.Errorf("setting stall_for (%s) must be shorter than stall_every (%s)", stall, every)
+	}
+	if share := s.Number("service_slow_share"); share < 0 || share > 1 {
+		return fmt.Errorf("setting service_slow_share must be from 0 to 1, not %v", share)
+	}
+	if sigma := s.Number("service_sigma"); sigma < 0 || sigma > 10 {
+		return fmt.Errorf("setting service_sigma must be from 0 to 10, not %v", sigma)
+	}
+	if rate := s.Rate("capacity"); rate > 0 && rate < 0.001 {
+		return fmt.Errorf("setting capacity must be 0, or at least 0.001/s")
+	}
+	for _, name := range []string{"lose_per_million", "duplicate_per_million", "swap_per_million", "fail_per_million"} {
+		if n := s.Count(name); n > maxPlanted {
+			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
+		}
+	}
+	return nil
+}
+
+// Connect starts a simulated cluster.
 func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, error) {
-	if every, stall := o.Settings.Duration("stall_every"), o.Settings.Duration("stall_for"); every > 0 && stall >= every {
-		return nil, fmt.Errorf("setting stall_for (%s) must be shorter than stall_every (%s)", stall, every)
+	if err := s.Check(system.Check{Settings: o.Settings}); err != nil {
+		return nil, err
 	}
 	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings), topics: make(map[string]*topic), planted: s.planted}
 	started := make(chan struct{})

@@ -100,6 +100,10 @@ const (
 
 const million = 1_000_000
 
+// maxPlanted bounds the faults of one kind in each million, so that all kinds
+// find places.
+const maxPlanted = 200_000
+
 // plantWithin keeps planted faults away from the end of each million, so that
 // a swapped message has a follower within it.
 const plantWithin = million * 9 / 10
@@ -138,7 +142,7 @@ func (f *faults) plant() {
 	clear(f.places)
 	draw := mix(f.seed ^ mix(uint64(f.block)))
 	for kind := lose; kind < faultKinds; kind++ {
-		for range min(f.per[kind], plantWithin/8) {
+		for range f.per[kind] {
 			for {
 				draw = mix(draw)
 				if place := int64(draw % plantWithin); f.places[place] == none {

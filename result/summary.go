@@ -1,0 +1,32 @@
+package result
+
+// Add adds an interval of the measured window. Rates are sums until Finish.
+func (s *Summary) Add(i Interval) {
+	s.WindowNs += i.EndNs - i.StartNs
+	s.OfferedRate += float64(i.Scheduled)
+	s.AchievedRate += float64(i.Acked)
+	s.ReceivedRate += float64(i.Received)
+	s.MaxBacklog = max(s.MaxBacklog, i.Backlog)
+	s.EndBacklog = i.Backlog
+	g := &s.Generator
+	g.CPUSeconds += i.CPUSeconds
+	g.BlockedSeconds += float64(i.BlockedNs) / 1e9
+	g.GCPauseMaxNs = max(g.GCPauseMaxNs, i.GCPauseNs)
+	g.GCCount += i.GCCount
+	g.PeakRSSBytes = max(g.PeakRSSBytes, i.RSSBytes)
+	g.HeapPeakBytes = max(g.HeapPeakBytes, i.HeapBytes)
+}
+
+// Finish turns the sums into rates, on a machine of so many cores.
+func (s *Summary) Finish(l Load, cores int) {
+	seconds := float64(s.WindowNs) / 1e9
+	if seconds <= 0 {
+		return
+	}
+	// The last interval may end late; what is offered ends with the schedule.
+	s.OfferedRate /= min(seconds, max(l.WindowSeconds, 1e-9))
+	s.AchievedRate /= seconds
+	s.ReceivedRate /= seconds * float64(max(l.Subscriptions, 1))
+	s.BytesPerS = s.AchievedRate * float64(l.MessageBytes)
+	s.Generator.CPUShare = s.Generator.CPUSeconds / seconds / float64(max(cores, 1))
+}
