@@ -1,9 +1,8 @@
 package system
 
 import (
-	"fmt"
+	"errors"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
@@ -43,8 +42,5 @@ func (r *Registry) Get(name string) (System, error) {
 	if s, ok := r.systems[name]; ok {
 		return s, nil
 	}
-	if near := strict.Nearest(name, r.Names()); near != "" {
-		return nil, fmt.Errorf("unknown system %q: did you mean %q?", name, near)
-	}
-	return nil, fmt.Errorf("unknown system %q: the systems are %s", name, strings.Join(r.Names(), ", "))
+	return nil, errors.New(strict.Unknown("system", name, r.Names()))
 }

@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,21 +34,26 @@ type Setting struct {
 	Default string
 	OneOf   []string // Text only: the values allowed; empty: any
 	Doc     string   // one sentence: what it shapes
+	// Server: it shapes the servers that plimsoll starts, and means nothing
+	// for a cluster that runs already.
+	Server bool
 }
 
 // Settings holds a value for every setting that a system declares.
 type Settings struct {
-	values map[string]string
-	names  []string
+	declared []Setting
+	values   map[string]string
+	given    map[string]target.Setting // those that do not rest on the default
 }
 
 // Resolve lays the given settings over the declared defaults. The error is a
 // strict.Violations that names every unknown setting and bad value at once.
 func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
-	s := Settings{values: make(map[string]string, len(declared))}
+	s := Settings{declared: declared, values: make(map[string]string, len(declared)), given: make(map[string]target.Setting, len(given))}
+	names := make([]string, len(declared))
 	kinds := make(map[string]Setting, len(declared))
-	for _, d := range declared {
-		s.names = append(s.names, d.Name)
+	for i, d := range declared {
+		names[i] = d.Name
 		s.values[d.Name] = d.Default
 		kinds[d.Name] = d
 	}
@@ -55,14 +61,14 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 	for _, g := range given {
 		d, known := kinds[g.Name]
 		if !known {
-			bad = append(bad, violation(g, unknownSetting(g.Name, s.names)))
+			bad = append(bad, violation(g, strict.Unknown("setting", g.Name, names)))
 			continue
 		}
 		if err := d.check(g.Value); err != nil {
 			bad = append(bad, violation(g, fmt.Sprintf("setting %q: %v", g.Name, err)))
 			continue
 		}
-		s.values[g.Name] = g.Value
+		s.values[g.Name], s.given[g.Name] = g.Value, g
 	}
 	if len(bad) > 0 {
 		return Settings{}, bad
@@ -72,13 +78,6 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 
 func violation(g target.Setting, message string) strict.Violation {
 	return strict.Violation{File: g.At.File, Line: g.At.Line, Column: g.At.Column, Excerpt: g.At.Excerpt, Message: message}
-}
-
-func unknownSetting(name string, valid []string) string {
-	if near := strict.Nearest(name, valid); near != "" {
-		return fmt.Sprintf("unknown setting %q: did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("unknown setting %q: the settings are %s", name, strings.Join(valid, ", "))
 }
 
 func (d Setting) check(value string) error {
@@ -97,7 +96,7 @@ func (d Setting) check(value string) error {
 	case Rate:
 		_, err = quantity.ParseRate(value)
 	case Number:
-		if _, bad := strconv.ParseFloat(value, 64); bad != nil {
+		if n, bad := strconv.ParseFloat(value, 64); bad != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			err = fmt.Errorf("%q is not a number", value)
 		}
 	case Text:
@@ -118,13 +117,25 @@ func (d Setting) checkText(value string) error {
 	return fmt.Errorf("%q is not one of %s", value, strings.Join(d.OneOf, ", "))
 }
 
-// All returns name and value of every setting, in the declared order.
-func (s Settings) All() []target.Setting {
-	all := make([]target.Setting, 0, len(s.names))
-	for _, name := range s.names {
-		all = append(all, target.Setting{Name: name, Value: s.values[name]})
+// Applying returns name and value of every setting that has an effect, in the
+// declared order: on an external cluster, one that runs already, those that
+// shape servers have none.
+func (s Settings) Applying(external bool) []target.Setting {
+	var all []target.Setting
+	for _, d := range s.declared {
+		if !d.Server || !external {
+			all = append(all, target.Setting{Name: d.Name, Value: s.values[d.Name]})
+		}
 	}
 	return all
+}
+
+// Given says whether the setting was given, be it with the default's value.
+func (s Settings) Given(name string) bool { _, given := s.given[name]; return given }
+
+// Wrong is a violation by the setting's value, at the place where it was given.
+func (s Settings) Wrong(name, message string) strict.Violation {
+	return violation(s.given[name], fmt.Sprintf("setting %q: %s", name, message))
 }
 
 // Text returns the value as it was written.

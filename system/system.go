@@ -44,7 +44,6 @@ type Options struct {
 	Credentials Credentials
 	Settings    Settings
 	Durability  workload.Level
-	Seed        uint64
 }
 
 // Credentials are secrets. They are never written to a result or a log.
@@ -182,6 +181,21 @@ type VersionReader interface {
 // TopicDeleter is a Cluster that can delete topics.
 type TopicDeleter interface {
 	DeleteTopic(ctx context.Context, t Topic) error
+}
+
+// Checker is a System that can tell before anything starts that it cannot do
+// what is asked of it.
+type Checker interface {
+	// Check says all that is wrong, in one strict.Violations, or nothing. It
+	// reaches for no server.
+	Check(c Check) error
+}
+
+// Check is what is asked of a system.
+type Check struct {
+	Settings   Settings
+	Durability workload.Level
+	Nodes      int // of the testbed to start; 0 when endpoints are given
 }
 
 // Embedded is a System that lives inside this process and needs neither

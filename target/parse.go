@@ -78,7 +78,7 @@ func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 	t := f.target(doc)
 	t.check(doc)
 	if len(systemNames) > 0 && t.System != "" && !slices.Contains(systemNames, t.System) {
-		doc.Reject("system", "is not one that exists: "+unknown(t.System, systemNames))
+		doc.Reject("system", "is not one that exists: "+strict.Unknown("system", t.System, systemNames))
 	}
 	if err := doc.Err(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (f *file) target(doc *strict.Document) *Target {
 		t.Testbed = Testbed{}
 	}
 	for _, pair := range f.Settings {
-		t.Settings = append(t.Settings, Setting{Name: pair.Name, Value: pair.Value, At: Place(pair.At)})
+		t.Settings = append(t.Settings, Setting{Name: pair.Name, Value: pair.Value, At: pair.At})
 	}
 	c := f.Credentials
 	t.Credentials = Credentials{
@@ -134,7 +134,7 @@ func Find(nameOrPath string, systemNames []string) (t *Target, source string, er
 		return nil, "", fmt.Errorf("the target is empty: name a file, or one of the systems %s", strings.Join(systemNames, ", "))
 	}
 	if !strict.IsPath(nameOrPath) {
-		return nil, "", errors.New(unknown(nameOrPath, systemNames))
+		return nil, "", errors.New(strict.Unknown("system", nameOrPath, systemNames))
 	}
 	src, err := strict.ReadFile(nameOrPath)
 	if err != nil {
@@ -145,14 +145,4 @@ func Find(nameOrPath string, systemNames []string) (t *Target, source string, er
 		return nil, "", err
 	}
 	return t, string(src), nil
-}
-
-func unknown(system string, names []string) string {
-	if near := strict.Nearest(system, names); near != "" {
-		return fmt.Sprintf("unknown system %q: did you mean %q?", system, near)
-	}
-	if runes := []rune(system); len(runes) > 40 {
-		system = string(runes[:40]) + "..."
-	}
-	return fmt.Sprintf("unknown system %q: the systems are %s", system, strings.Join(names, ", "))
 }

@@ -1,5 +1,7 @@
 package target
 
+import "github.com/plimsoll-bench/plimsoll/internal/strict"
+
 // Target is one system to measure.
 type Target struct {
 	Name      string   // what reports call it; the system's name unless given
@@ -24,10 +26,5 @@ type Setting struct {
 	At    Place
 }
 
-// Place is where something stands in a file, for error messages. Lines and
-// columns count from 1; the zero Place means "not from a file".
-type Place struct {
-	File         string
-	Line, Column int
-	Excerpt      string // the source around it with a marker, or empty
-}
+// Place is where something stands in a file, for error messages.
+type Place = strict.Place

@@ -71,8 +71,8 @@ func TestSettingsKnowTheirPlace(t *testing.T) {
 	want := &Target{
 		Name: "nats", System: "nats", Testbed: Testbed{Nodes: 3},
 		Settings: []Setting{
-			{"b", "64KB", Place{"t.yaml", 3, 6, "    3 |   b: 64KB\n      |      ^"}},
-			{"a", "x", Place{"t.yaml", 4, 6, "    4 |   a: \"x\"\n      |      ^"}},
+			{"b", "64KB", Place{File: "t.yaml", Line: 3, Column: 6, Excerpt: "    3 |   b: 64KB\n      |      ^"}},
+			{"a", "x", Place{File: "t.yaml", Line: 4, Column: 6, Excerpt: "    4 |   a: \"x\"\n      |      ^"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -17,9 +17,6 @@ var library embed.FS
 const (
 	libraryDir = "library/"
 	extension  = ".yaml"
-
-	// defaultName is the library's workload that Find returns for no name.
-	defaultName = "default"
 )
 
 // Entry is a workload of the library, described in one line.
@@ -51,19 +48,15 @@ func Names() []string {
 	return names
 }
 
-// Find resolves what -w may be: a name of the library, nothing for the
-// default, or the path of a file, and returns the workload together with the
-// YAML it was read from. The error is a strict.Violations when a file does not
+// Find resolves what -w may be: a name of the library or the path of a file,
+// and returns the workload together with the YAML it was read from. The error is a strict.Violations when a file does not
 // hold a valid workload, and one sentence when there is no such file or name.
 func Find(nameOrPath string) (w *Workload, source string, err error) {
-	if nameOrPath == "" {
-		nameOrPath = defaultName
-	}
 	if w, source, err = fromLibrary(nameOrPath); !errors.Is(err, fs.ErrNotExist) {
 		return w, source, err
 	}
 	if !strict.IsPath(nameOrPath) {
-		return nil, "", errors.New(unknown(nameOrPath))
+		return nil, "", errors.New(strict.Unknown("workload", nameOrPath, Names()))
 	}
 	src, err := strict.ReadFile(nameOrPath)
 	if err != nil {
@@ -87,11 +80,4 @@ func fromLibrary(name string) (*Workload, string, error) {
 	}
 	w, err := Parse(name+extension, src)
 	return w, string(src), err
-}
-
-func unknown(name string) string {
-	if near := strict.Nearest(name, Names()); near != "" {
-		return fmt.Sprintf("unknown workload %q: did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("unknown workload %q: name a file, or one of %s", shorten(name), strings.Join(Names(), ", "))
 }

@@ -71,13 +71,6 @@ func (l Load) yaml() string {
 	return b.String()
 }
 
-// Clone returns a copy that shares nothing with the workload.
-func (w *Workload) Clone() *Workload {
-	c := *w
-	c.Load.Segments = slices.Clone(w.Load.Segments)
-	return &c
-}
-
 // SetRate replaces the rate curve by one constant rate, in messages per second
 // over all producers together, for the whole measured window.
 func (w *Workload) SetRate(perSecond float64) {

@@ -70,7 +70,7 @@ func TestAnEmptyMappingIsTheDefault(t *testing.T) {
 	if err := want.Validate(); err != nil {
 		t.Error(err)
 	}
-	found, source, err := Find("")
+	found, source, err := Find("default")
 	if err != nil || !strings.Contains(source, "name: default") {
 		t.Fatal(err, source)
 	}
@@ -146,7 +146,7 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"rmap":      `unknown workload "rmap": did you mean "ramp"?`,
-		"zzz":       `unknown workload "zzz": name a file, or one of 1kb-100-partitions, default, fan-out-5, keyed-zipf, large-messages, low-rate-latency, poisson-bursty, ramp, small-messages`,
+		"zzz":       `unknown workload "zzz": the workloads are 1kb-100-partitions, default, fan-out-5, keyed-zipf, large-messages, low-rate-latency, poisson-bursty, ramp, small-messages`,
 		"mien.yaml": `workload file mien.yaml does not exist: did you mean mine.yaml?`,
 		"./":        `workload file ./ is a folder: name a file in it`,
 		"a/../ramp": `workload file a/../ramp does not exist: did you mean ramp?`,
@@ -160,7 +160,7 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 
 func TestOverridesAreValidated(t *testing.T) {
 	w := Default()
-	copied := w.Clone()
+	copied := *w
 	w.SetRate(50_000)
 	if err := w.SetDuration(10 * time.Second); err != nil {
 		t.Fatal(err)
@@ -168,8 +168,8 @@ func TestOverridesAreValidated(t *testing.T) {
 	if err := w.Validate(); err != nil || w.OfferedMessages() != 500_000 {
 		t.Error(err, w.OfferedMessages())
 	}
-	if diff := cmp.Diff(Default(), copied); diff != "" {
-		t.Error("the clone changed:", diff)
+	if diff := cmp.Diff(Default(), &copied); diff != "" {
+		t.Error("the copy changed:", diff)
 	}
 	w.Durability, w.Seed, w.Warmup = 5, 0, -1
 	w.SetRate(math.NaN())

@@ -32,7 +32,7 @@ func (c *explainCommand) Run(con console) error {
 func explain(con console, job *bench.Job) {
 	d, level := job.System.Describe(), job.Workload.Durability
 	fmt.Fprintf(con.out, "\n# target\n%s\n", strings.TrimSpace(job.Target.YAML()))
-	if all := job.Settings.All(); len(all) > 0 {
+	if all := job.Settings.Applying(len(job.Target.Endpoints) > 0); len(all) > 0 {
 		fmt.Fprintf(con.out, "\n# settings of %s, defaults included\n", d.Name)
 		for _, s := range all {
 			fmt.Fprintf(con.out, "%s: %s\n", s.Name, s.Value)
@@ -93,7 +93,7 @@ func describe(con console, d system.Description) {
 		fmt.Fprintf(t, "  level %d\t%s\n", level, how)
 	}
 	for _, s := range d.Settings {
-		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
+		fmt.Fprintf(t, "  %s\t%s (default %s%s)\n", s.Name, s.Doc, s.Default, map[bool]string{true: "; for servers that plimsoll starts"}[s.Server])
 	}
 	_ = t.Flush()
 }

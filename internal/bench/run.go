@@ -86,7 +86,7 @@ func newRun(job *Job) result.Run {
 		},
 		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},
 	}
-	for _, set := range job.Settings.All() {
+	for _, set := range job.Settings.Applying(len(job.Target.Endpoints) > 0) {
 		r.Settings = append(r.Settings, result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
 	}
 	return r

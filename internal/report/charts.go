@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -44,7 +45,7 @@ func charts(run int, s *result.Saved) []chart {
 		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
 			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet answered.",
 			Label: fmt.Sprintf("Backlog and messages in flight over time. The greatest backlog was %s messages.",
-				counted(sum.MaxBacklog))},
+				quantity.Count(sum.MaxBacklog))},
 		{Kind: "latency", Run: run, Empty: empty, Title: "Latency over time",
 			Note:  "From the moment each message was due, by the interval in which it ended.",
 			Label: "Publish and end-to-end latency over time: " + publish + "; " + e2e + "."},
@@ -80,7 +81,7 @@ func thinnedSentence(s *result.Saved) string {
 	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / maxGroups
 	return fmt.Sprintf("Of %s intervals, a line shows two points for every %s or so: the least and the greatest value. "+
 		"A column of the heat map sums up neighbouring intervals.",
-		counted(int64(n)), seconds(math.Round(each)))
+		quantity.Count(int64(n)), seconds(math.Round(each)))
 }
 
 func latencyLabel(l result.Latency) string {
@@ -124,7 +125,7 @@ func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(r
 
 func throughputLabel(r *result.Run) string { return throughputSentence(r.Summary) }
 
-func backlogLabel(r *result.Run) string { return counted(r.Summary.MaxBacklog) + " at most" }
+func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 
 func round(v float64) float64 {
 	if !finite(v) {

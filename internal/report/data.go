@@ -85,18 +85,22 @@ func csvLatency(l result.Latency) []string {
 	if l.Count > 0 {
 		out[2], out[3] = exact(l.MeanNs), integer(l.MinNs)
 	}
-	for _, p := range result.Percentiles {
-		value := ""
+	out = append(out, csvPercentiles(l, result.Percentiles)...)
+	return append(out, integer(l.Clamped), integer(l.Negative))
+}
+
+// csvPercentiles is a cell for each percentile and one for the greatest.
+func csvPercentiles(l result.Latency, percentiles []float64) []string {
+	out := make([]string, len(percentiles)+1)
+	for i, p := range percentiles {
 		if ns, ok := l.At(p); ok {
-			value = integer(ns)
+			out[i] = integer(ns)
 		}
-		out = append(out, value)
 	}
-	greatest := ""
 	if l.Count > 0 {
-		greatest = integer(l.MaxNs)
+		out[len(percentiles)] = integer(l.MaxNs)
 	}
-	return append(out, greatest, integer(l.Clamped), integer(l.Negative))
+	return out
 }
 
 // IntervalsCSV writes one row per run and interval.
@@ -123,19 +127,7 @@ func csvInterval(id string, i result.Interval) []string {
 		integer(i.Acked), integer(i.Failed), integer(i.Received), integer(i.InFlight), integer(i.Backlog),
 		integer(i.BlockedNs), exact(i.CPUSeconds), integer(i.RSSBytes), integer(i.GCPauseNs)}
 	for _, series := range result.AllSeries {
-		l := latencyOf(i, series)
-		for _, p := range []float64{50, 99} {
-			value := ""
-			if ns, ok := l.At(p); ok {
-				value = integer(ns)
-			}
-			out = append(out, value)
-		}
-		greatest := ""
-		if l.Count > 0 {
-			greatest = integer(l.MaxNs)
-		}
-		out = append(out, greatest)
+		out = append(out, csvPercentiles(latencyOf(i, series), []float64{50, 99})...)
 	}
 	return out
 }

@@ -139,8 +139,8 @@ func figureRows(runs []*result.Saved) []row {
 		each(runs, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })),
 		each(runs, "duplicate", accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate })),
 		each(runs, "reordered", accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered })),
-		each(runs, "failed", func(r *result.Run) string { return counted(r.Counters.Failed) }),
-		each(runs, "greatest backlog", measured(func(s result.Summary) string { return counted(s.MaxBacklog) })),
+		each(runs, "failed", func(r *result.Run) string { return quantity.Count(r.Counters.Failed) }),
+		each(runs, "greatest backlog", measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) })),
 		each(runs, "limited by plimsoll itself", func(r *result.Run) string {
 			if r.Summary.Generator.Limited {
 				return "yes: not to be ranked"
@@ -165,7 +165,7 @@ func accounted(value func(result.SubscriptionLedger) int64) func(*result.Run) st
 		if !r.Ledger.Accounted {
 			return none
 		}
-		return counted(value(total(r.Ledger)))
+		return quantity.Count(value(total(r.Ledger)))
 	}
 }
 

@@ -13,13 +13,12 @@ import (
 var seriesWords = []struct {
 	series result.Series
 	title  string
-	about  string
 }{
-	{result.Publish, "publish", "from due to acknowledged"},
-	{result.EndToEnd, "end-to-end", "from due to received"},
-	{result.Send, "send (uncorrected)", "from handed over to acknowledged: what most tools print"},
-	{result.Lag, "schedule lag", "from due to handed over"},
-	{result.Hiccup, "hiccup", "plimsoll itself not running when it should"},
+	{result.Publish, "publish"},
+	{result.EndToEnd, "end-to-end"},
+	{result.Send, "send (uncorrected)"},
+	{result.Lag, "schedule lag"},
+	{result.Hiccup, "hiccup"},
 }
 
 // name is what tables call a run.
@@ -167,16 +166,16 @@ func accountSentence(l result.Ledger) string {
 	}
 	t := total(l)
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
-		counted(t.Lost), counted(t.Duplicate), counted(t.Reordered))
+		quantity.Count(t.Lost), quantity.Count(t.Duplicate), quantity.Count(t.Reordered))
 	for _, more := range []struct {
 		n    int64
 		name string
 	}{{t.Corrupt, "corrupt"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"}} {
 		if more.n > 0 {
-			out += fmt.Sprintf(", %s %s", more.name, counted(more.n))
+			out += fmt.Sprintf(", %s %s", more.name, quantity.Count(more.n))
 		}
 	}
-	out += fmt.Sprintf(" (of %s acknowledged", counted(t.Acked))
+	out += fmt.Sprintf(" (of %s acknowledged", quantity.Count(t.Acked))
 	if n := len(l.Subscriptions); n > 1 {
 		out += fmt.Sprintf(", over %d subscriptions", n)
 	}
@@ -190,14 +189,14 @@ func countersSentence(c result.Counters) string {
 		equals = "≠" // a run that did not end has messages under way
 	}
 	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
-		counted(c.Scheduled), equals, counted(c.Acked), counted(c.Failed), counted(c.Unknown), counted(c.Unsent))
+		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
 }
 
 // errorSentences are the failures that the system gave.
 func errorSentences(errs []result.Error) []string {
 	var out []string
 	for _, e := range errs {
-		out = append(out, fmt.Sprintf("%s × %s", counted(e.Count), clean(e.Message)))
+		out = append(out, fmt.Sprintf("%s × %s", quantity.Count(e.Count), clean(e.Message)))
 	}
 	return out
 }
@@ -209,7 +208,7 @@ func warnings(s *result.Saved) []string {
 	told := false
 	for _, w := range s.Run.Warnings {
 		out = append(out, clean(w.Sentence))
-		told = told || w.Code == "incomplete"
+		told = told || slices.Contains([]string{"incomplete", "interrupted", "failed"}, w.Code)
 	}
 	if s.Run.State != result.Complete && !told {
 		out = append([]string{"this run is " + stateSentence(&s.Run)}, out...)

@@ -164,9 +164,6 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// counted prints a number with its noun for tables that align numbers.
-func counted(n int64) string { return quantity.Count(n) }
-
 // exact prints a figure for machines: all of it, without an exponent.
 func exact(v float64) string {
 	if !finite(v) {

@@ -254,9 +254,9 @@ func TestHeatCountsEachMessageOnce(t *testing.T) {
 
 func TestUnknownFormat(t *testing.T) {
 	for given, want := range map[string]string{
-		"htlm":  "did you mean html?",
-		"bench": "did you mean benchfmt?",
-		"pdf":   "formats: table, html, md, csv, intervals, json, benchfmt",
+		"htlm":  `did you mean "html"?`,
+		"bench": `did you mean "benchfmt"?`,
+		"pdf":   "formats are table, html, md, csv, intervals, json, benchfmt",
 	} {
 		err := Render(&bytes.Buffer{}, given, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -12,7 +12,7 @@ import (
 
 // Plan is what a live view knows of a run beforehand.
 type Plan struct {
-	Name          string  // of the run; said when there are several
+	Name          string  // of the run
 	TargetRate    float64 // mean messages per second over the measured window
 	Subscriptions int     // of each topic: received messages are divided by it
 	Phases        []PlannedPhase
@@ -73,13 +73,6 @@ func (l *Live) Phase(name result.PhaseName, sentence string) {
 	l.repaint("")
 }
 
-// Say writes a line that stays on the screen, above the panel.
-func (l *Live) Say(sentence string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.say(sentence)
-}
-
 // Interval shows what happened in the last interval.
 func (l *Live) Interval(i result.Interval) {
 	l.mu.Lock()
@@ -102,6 +95,7 @@ func (l *Live) Close() {
 	l.painted, l.closed = nil, true
 }
 
+// say writes a line that stays on the screen, above the panel.
 func (l *Live) say(sentence string) {
 	sentence = clean(sentence)
 	if !l.terminal || l.closed {

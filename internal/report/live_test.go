@@ -24,7 +24,7 @@ func watch(l *Live, s *result.Saved) {
 			l.Phase(result.PhaseMeasure, "20k/s for 8s")
 		}
 		if k == 6 {
-			l.Say("node2 was paused")
+			l.say("node2 was paused")
 			i.Failed = 1234
 		}
 		l.Interval(i)
@@ -136,11 +136,11 @@ func TestLiveOfStrangeIntervals(t *testing.T) {
 	l := NewLive(&b, true, func() int { return 0 })
 	l.Interval(result.Interval{})
 	l.Phase("", "")
-	l.Say("a\x1b[2Jb")
+	l.say("a\x1b[2Jb")
 	l.Interval(result.Interval{StartNs: 5, EndNs: 1})
 	l.Close()
 	l.Interval(result.Interval{})
-	l.Say("after the end")
+	l.say("after the end")
 	s := b.String()
 	for _, bad := range []string{"NaN", "Inf", "\x1b[2J"} {
 		if strings.Contains(s, bad) {

@@ -243,10 +243,10 @@ func (s *progress) latencyLines(width int) []spans {
 func (s *progress) stateLines(width int) []spans {
 	failed := span{"", "failed 0"}
 	if s.failed > 0 {
-		failed = span{bad, "failed " + counted(s.failed)}
+		failed = span{bad, "failed " + quantity.Count(s.failed)}
 	}
 	return flow(spans{
-		{"", "backlog " + counted(s.last.Backlog)}, {"", "in flight " + counted(s.last.InFlight)}, failed,
+		{"", "backlog " + quantity.Count(s.last.Backlog)}, {"", "in flight " + quantity.Count(s.last.InFlight)}, failed,
 		{faint, "schedule lag p99 " + at(latencyOf(s.last, result.Lag), 99)}, {faint, s.cpu() + " cores"},
 	}, width)
 }
@@ -274,7 +274,7 @@ func (s *progress) sentence() string {
 		parts = append(parts, fmt.Sprintf("%s p50 %s p99 %s max %s", seriesTitle(series), at(l, 50), at(l, 99), greatest(l)))
 	}
 	parts = append(parts,
-		"backlog "+counted(s.last.Backlog), "in flight "+counted(s.last.InFlight), "failed "+counted(s.failed),
+		"backlog "+quantity.Count(s.last.Backlog), "in flight "+quantity.Count(s.last.InFlight), "failed "+quantity.Count(s.failed),
 		"schedule lag p99 "+at(latencyOf(s.last, result.Lag), 99), s.cpu()+" cores")
 	if s.plan.Name != "" {
 		when = clean(s.plan.Name) + ": " + when

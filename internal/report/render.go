@@ -1,9 +1,8 @@
 package report
 
 import (
-	"fmt"
+	"errors"
 	"io"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -15,20 +14,19 @@ const defaultWidth = 80
 // form is one way to write runs.
 type form struct {
 	name  string
-	about string
 	write func(io.Writer, []*result.Saved) error
 }
 
 var forms = []form{
-	{"table", "tables for people, 80 columns", func(w io.Writer, runs []*result.Saved) error {
+	{"table", func(w io.Writer, runs []*result.Saved) error {
 		return Terminal(w, runs, defaultWidth, false)
 	}},
-	{"html", "one page with charts that works offline", HTML},
-	{"md", "tables for a pull request or a wiki", Markdown},
-	{"csv", "one row per run and latency series", CSV},
-	{"intervals", "CSV, one row per run and interval", IntervalsCSV},
-	{"json", "each run's run.json, in one array", JSON},
-	{"benchfmt", "the Go benchmark format, for benchstat", Benchfmt},
+	{"html", HTML},
+	{"md", Markdown},
+	{"csv", CSV},
+	{"intervals", IntervalsCSV},
+	{"json", JSON},
+	{"benchfmt", Benchfmt},
 }
 
 // Formats lists the names that Render takes.
@@ -47,9 +45,5 @@ func Render(w io.Writer, format string, runs []*result.Saved) error {
 			return f.write(w, runs)
 		}
 	}
-	names := Formats()
-	if near := strict.Nearest(format, names); near != "" {
-		return fmt.Errorf("there is no report format %q, did you mean %s? (formats: %s)", format, near, strings.Join(names, ", "))
-	}
-	return fmt.Errorf("there is no report format %q (formats: %s)", format, strings.Join(names, ", "))
+	return errors.New(strict.Unknown("report format", format, Formats()))
 }

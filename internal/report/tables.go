@@ -35,14 +35,14 @@ func percentileTable(s result.Summary) table {
 			continue
 		}
 		r := row{Name: w.title, Values: []string{
-			counted(l.Count), micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs)),
+			quantity.Count(l.Count), micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs)),
 		}}
 		for _, p := range result.Percentiles {
 			r.Values = append(r.Values, micro(at(l, p)))
 		}
 		r.Values = append(r.Values, micro(greatest(l)))
 		if odd {
-			r.Values = append(r.Values, counted(l.Clamped), counted(l.Negative))
+			r.Values = append(r.Values, quantity.Count(l.Clamped), quantity.Count(l.Negative))
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -65,8 +65,8 @@ func countersTable(r *result.Run) table {
 		name string
 		c    result.Counters
 	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
-		t.Rows = append(t.Rows, row{c.name, []string{counted(c.c.Scheduled), counted(c.c.Acked), counted(c.c.Failed),
-			counted(c.c.Unknown), counted(c.c.Unsent), counted(c.c.Received)}})
+		t.Rows = append(t.Rows, row{c.name, []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked), quantity.Count(c.c.Failed),
+			quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(c.c.Received)}})
 	}
 	return t
 }
@@ -86,8 +86,8 @@ func ledgerTable(l result.Ledger) table {
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
 		t.Rows = append(t.Rows, row{clean(s.Subscription), []string{
-			counted(s.Acked), counted(s.Received), counted(s.Lost), counted(s.Duplicate),
-			counted(s.Reordered), counted(s.Unacked), counted(s.Corrupt), counted(s.Foreign),
+			quantity.Count(s.Acked), quantity.Count(s.Received), quantity.Count(s.Lost), quantity.Count(s.Duplicate),
+			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt), quantity.Count(s.Foreign),
 		}})
 	}
 	return t
@@ -113,7 +113,7 @@ func lostTable(l result.Ledger) table {
 func errorTable(errs []result.Error) table {
 	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"}, Words: true}
 	for _, e := range errs {
-		t.Rows = append(t.Rows, row{counted(e.Count) + " ×", []string{clean(e.Message)}})
+		t.Rows = append(t.Rows, row{quantity.Count(e.Count) + " ×", []string{clean(e.Message)}})
 	}
 	return t
 }
@@ -141,7 +141,7 @@ func generatorTable(r *result.Run) table {
 	add("producers held up by the system, summed", seconds(g.BlockedSeconds))
 	add("CPU time (with embedded servers)", fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
 	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
-	add("garbage collections", counted(g.GCCount))
+	add("garbage collections", quantity.Count(g.GCCount))
 	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
 	if l := s.Little; l.Samples > 0 {
 		add("mean in flight, sampled", exact(round(l.SampledInFlight)))

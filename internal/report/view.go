@@ -212,8 +212,8 @@ func accountCard(l result.Ledger) card {
 		return c
 	}
 	t := total(l)
-	c.Number, c.Bad = counted(t.Lost), t.Lost > 0
-	c.Details = []fact{{"duplicate", counted(t.Duplicate)}, {"reordered", counted(t.Reordered)}, {"of acked", counted(t.Acked)}}
+	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
+	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)}, {"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
 	return c
 }
 

@@ -45,7 +45,7 @@ func Decode(file string, src []byte, into any) *Document {
 	if unreadable != nil {
 		return d.stop(*unreadable)
 	}
-	d.source = newSource(file, text)
+	d.source = newSource(text)
 	root, faults := parse(text)
 	if len(faults) > 0 {
 		return d.stop(faults...)

@@ -11,15 +11,14 @@ const excerptWidth = 100
 
 // source is the text of an input by line.
 type source struct {
-	file  string
 	lines []string
 	// hidden holds, by line, the column from which a line must not be shown
 	// because a secret may stand there.
 	hidden map[int]int
 }
 
-func newSource(file, text string) *source {
-	return &source{file: file, lines: strings.Split(text, "\n"), hidden: map[int]int{}}
+func newSource(text string) *source {
+	return &source{lines: strings.Split(text, "\n"), hidden: map[int]int{}}
 }
 
 func (s *source) hide(line, column int) {

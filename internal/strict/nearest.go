@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,6 +36,21 @@ func Nearest(name string, valid []string) string {
 		return onlyPrefixed(given, valid)
 	}
 	return best
+}
+
+// longestShown is how much of an unknown name is repeated, in characters.
+const longestShown = 40
+
+// Unknown says that nothing of the kind has that name, and which has: the
+// nearest one, or all.
+func Unknown(kind, name string, valid []string) string {
+	if near := Nearest(name, valid); near != "" {
+		return fmt.Sprintf("unknown %s %q: did you mean %q?", kind, name, near)
+	}
+	if runes := []rune(name); len(runes) > longestShown {
+		name = string(runes[:longestShown]) + "..."
+	}
+	return fmt.Sprintf("unknown %s %q: the %ss are %s", kind, name, kind, strings.Join(valid, ", "))
 }
 
 // allowed is the distance up to which a name is taken for a slip of the keys:

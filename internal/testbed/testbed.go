@@ -44,25 +44,22 @@ type Testbed struct {
 func Up(ctx context.Context, o Options) (*Testbed, error) {
 	r, err := openRoom(ctx, o.Base)
 	if err != nil {
-		return nil, fmt.Errorf("testbed: %w", explain(o.Base, err))
+		return nil, explain(o.Base, err)
 	}
 	if err := checkDisk(o.Base, o.NeedBytes); err != nil {
-		return nil, errors.Join(fmt.Errorf("testbed: %w", err), r.remove())
+		return nil, errors.Join(err, r.remove())
 	}
 	p := o.Provision
 	p.DataDir = r.data()
 	cluster, err := o.Provisioner.Provision(ctx, p)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("testbed: %w", explain(o.Base, err)), r.remove())
+		return nil, errors.Join(explain(o.Base, err), r.remove())
 	}
 	return &Testbed{cluster: cluster, room: r}, nil
 }
 
 // Cluster is the running cluster.
 func (t *Testbed) Cluster() system.Provisioned { return t.cluster }
-
-// Dir is the servers' data directory; Close deletes it.
-func (t *Testbed) Dir() string { return t.room.data() }
 
 // Close stops the cluster and deletes its data. It is idempotent. When the
 // cluster does not stop within ctx the data stays and Close can be called
@@ -74,11 +71,11 @@ func (t *Testbed) Close(ctx context.Context) error {
 		return nil
 	}
 	if err := t.cluster.Stop(ctx); err != nil {
-		return fmt.Errorf("testbed: %w", err)
+		return err
 	}
 	t.closed = true
 	if err := t.room.remove(); err != nil {
-		return fmt.Errorf("testbed: deleting the data directory: %w", err)
+		return fmt.Errorf("deleting the data directory: %w", err)
 	}
 	return nil
 }

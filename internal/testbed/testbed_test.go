@@ -36,7 +36,7 @@ func hold(base string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(tb.Dir())
+	fmt.Println(tb.room.data())
 	bufio.NewReader(os.Stdin).ReadString('\n')
 	os.Exit(0)
 }
@@ -90,10 +90,10 @@ func TestUpAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.got.Nodes != 5 || f.got.DataDir != tb.Dir() {
+	if f.got.Nodes != 5 || f.got.DataDir != tb.room.data() {
 		t.Errorf("provisioned %+v", f.got)
 	}
-	if _, err := os.Stat(filepath.Join(tb.Dir(), "segment")); err != nil {
+	if _, err := os.Stat(filepath.Join(tb.room.data(), "segment")); err != nil {
 		t.Error(err)
 	}
 	for range 2 {
@@ -137,7 +137,7 @@ func TestUpLeavesNothingWhenItFails(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"servers", Options{Provisioner: &fake{err: errors.New("no java")}}, "testbed: no java"},
+		{"servers", Options{Provisioner: &fake{err: errors.New("no java")}}, "no java"},
 		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("starting: %w", syscall.ENOSPC)}}, "is full: free some"},
 		{"disk too small", Options{Provisioner: &fake{}, NeedBytes: 1 << 60}, "free and the run may fill"},
 	} {
@@ -246,7 +246,7 @@ func TestUpRemovesOnlyWhatTheDeadLeft(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(deadDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what the dead owner left is still there: %v", err)
 	}
-	for _, kept := range []string{liveDir, filepath.Join(strange, "mine"), tb.Dir()} {
+	for _, kept := range []string{liveDir, filepath.Join(strange, "mine"), tb.room.data()} {
 		if _, err := os.Stat(kept); err != nil {
 			t.Errorf("removed: %v", err)
 		}

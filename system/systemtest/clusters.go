@@ -38,6 +38,26 @@ func (s *suite) description(t *testing.T) {
 	if _, err := system.Resolve(d.Settings, given); err != nil {
 		t.Errorf("the defaults are not valid settings: %v", err)
 	}
+	s.checks(t, d)
+}
+
+// checks holds that the system takes its own defaults at every level that it
+// claims.
+func (s *suite) checks(t *testing.T, d system.Description) {
+	t.Helper()
+	checker, able := s.System.(system.Checker)
+	defaults, err := system.Resolve(d.Settings, nil)
+	if !able || err != nil {
+		return
+	}
+	for l, g := range d.Levels {
+		if g.Refusal != "" {
+			continue
+		}
+		if err := checker.Check(system.Check{Settings: defaults, Durability: l}); err != nil {
+			t.Errorf("level %d: the defaults are refused: %v", l, err)
+		}
+	}
 }
 
 func (s *suite) unknownSetting(t *testing.T) {
@@ -72,7 +92,7 @@ func (s *suite) clusterClose(t *testing.T) {
 	s.consumer(t, c, topic, "ends", 0, 1, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, s.Messages/10))
+	must(t, "sending", p.sendMany(ctx, messages/10))
 	must(t, "closing the cluster", c.Close(ctx))
 	must(t, "waiting for the end of every message", p.await(ctx))
 	p.mustAll(t)

@@ -17,7 +17,7 @@ func (s *suite) sendAll(t *testing.T, c system.Cluster, topic system.Topic, id i
 	t.Helper()
 	p := s.sender(t, c, topic, id)
 	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, s.Messages))
+	must(t, "sending", p.sendMany(ctx, messages))
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
 	s.close(t, p.producer)
@@ -33,7 +33,7 @@ func (s *suite) subscriptions(t *testing.T) {
 	}
 	s.sendAll(t, c, topic, 0)
 	for i, b := range all {
-		must(t, fmt.Sprintf("subscription %d", i), b.await(s.context(t), s.Messages))
+		must(t, fmt.Sprintf("subscription %d", i), b.await(s.context(t), messages))
 	}
 }
 
@@ -46,7 +46,7 @@ func (s *suite) sharing(t *testing.T) {
 		s.consumer(t, c, topic, "shared", i, consumers, workload.AtLeastOnce, together)
 	}
 	s.sendAll(t, c, topic, 0)
-	must(t, "receiving", together.await(s.context(t), s.Messages))
+	must(t, "receiving", together.await(s.context(t), messages))
 }
 
 func (s *suite) delivers(t *testing.T, d workload.Delivery) {
@@ -58,7 +58,7 @@ func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	b := newInbox()
 	s.consumer(t, c, topic, "delivers", 0, 1, d, b)
 	s.sendAll(t, c, topic, 0)
-	must(t, "receiving", b.await(s.context(t), s.Messages))
+	must(t, "receiving", b.await(s.context(t), messages))
 	if d != workload.AtMostOnce {
 		return
 	}
@@ -79,16 +79,16 @@ func (s *suite) restart(t *testing.T) {
 	ctx := s.context(t)
 	p := s.sender(t, c, topic, 0)
 	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, s.Messages) }()
-	must(t, "receiving a third", both.await(ctx, s.Messages/3))
+	go func() { sent <- p.sendMany(ctx, messages) }()
+	must(t, "receiving a third", both.await(ctx, messages/3))
 	s.close(t, first)
 	atClose := both.distinct()
 	s.consumer(t, c, topic, "restart", 0, 1, workload.AtLeastOnce, both)
 	must(t, "sending", <-sent)
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
-	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), s.Messages))
-	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order), s.Messages)
+	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), messages))
+	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order), messages)
 }
 
 // noReceiveAfterClose closes one of two consumers while messages flow: it must
@@ -107,14 +107,14 @@ func (s *suite) noReceiveAfterClose(t *testing.T) {
 	ctx := s.context(t)
 	p := s.sender(t, c, topic, 0)
 	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, s.Messages) }()
-	must(t, "receiving a third", both.await(ctx, s.Messages/3))
+	go func() { sent <- p.sendMany(ctx, messages) }()
+	must(t, "receiving a third", both.await(ctx, messages/3))
 	s.close(t, leaving)
 	closed.Store(1)
 	must(t, "sending", <-sent)
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
-	must(t, "receiving", both.await(s.context(t), s.Messages))
+	must(t, "receiving", both.await(s.context(t), messages))
 	if n := late.Load(); n > 0 {
 		t.Errorf("Receive was called %d times after Close had returned", n)
 	}
@@ -136,8 +136,8 @@ func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	ctx := s.context(t)
 	p := s.sender(t, c, topic, 0)
 	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, s.Messages) }()
-	must(t, "receiving a third", b.await(ctx, s.Messages/3))
+	go func() { sent <- p.sendMany(ctx, messages) }()
+	must(t, "receiving a third", b.await(ctx, messages/3))
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	gaveUp := leaving.Close(over)

@@ -16,10 +16,10 @@ func (s *suite) ordering(t *testing.T) {
 	s.consumer(t, c, topic, "order", 0, 1, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, s.Messages))
+	must(t, "sending", p.sendMany(ctx, messages))
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
-	must(t, "receiving", b.await(ctx, s.Messages))
+	must(t, "receiving", b.await(ctx, messages))
 	for i, one := range b.order {
 		if one.sequence != i {
 			t.Fatalf("arrival %d is message %d", i, one.sequence)
@@ -39,7 +39,7 @@ func (s *suite) everySendEndsOnce(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i, p := range all {
-		wg.Go(func() { errs[i] = p.sendMany(ctx, s.Messages) })
+		wg.Go(func() { errs[i] = p.sendMany(ctx, messages) })
 	}
 	wg.Wait()
 	for i, p := range all {
@@ -71,8 +71,8 @@ func (s *suite) closeAmid(t *testing.T, closing context.Context) {
 	ctx := s.context(t)
 	underWay, sent := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for i := range s.Messages {
-			if i == s.Messages/4 {
+		for i := range messages {
+			if i == messages/4 {
 				close(underWay)
 			}
 			if err := p.send(ctx, int32(i%partitions), nil, 64); err != nil {
@@ -95,7 +95,7 @@ func (s *suite) closeAmid(t *testing.T, closing context.Context) {
 	must(t, "waiting for the end of every message", p.await(ctx))
 	acked := p.check(t)
 	t.Logf("%d of %d acknowledged", acked, len(p.sent))
-	if before := s.Messages/4 - inFlight; closing.Err() == nil && acked < before {
+	if before := messages/4 - inFlight; closing.Err() == nil && acked < before {
 		t.Errorf("%d acknowledged of more than %d that were sent before Close; the first ended with %v", acked, before, p.sent[0].err)
 	}
 	if err := p.send(ctx, 0, nil, 64); err != nil {
@@ -150,8 +150,8 @@ func (s *suite) payloads(t *testing.T) {
 	s.consumer(t, c, topic, "payloads", 0, 1, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 7)
 	ctx := s.context(t)
-	sizes := []int{stampSize, stampSize + 1, 100, 1 << 10, 4<<10 - 1, s.Big}
-	n := max(s.Messages/10, len(sizes))
+	sizes := []int{stampSize, stampSize + 1, 100, 1 << 10, 4<<10 - 1, big}
+	n := max(messages/10, len(sizes))
 	for i := range n {
 		var key []byte
 		if i%2 == 0 {

@@ -16,20 +16,14 @@ type Harness struct {
 	// called once for each level that the system claims, and may start a
 	// cluster that t.Cleanup stops.
 	Options func(t *testing.T, level workload.Level) system.Options
-	// Messages is how many messages most tests send; 0: 2000.
-	Messages int
-	// Within bounds each wait; 0: 20 s.
-	Within time.Duration
-	// Big is the largest payload that is tried, in bytes; 0: 64 KB.
-	Big int
 }
 
 const (
-	defaultMessages = 2000
-	defaultWithin   = 20 * time.Second
-	defaultBig      = 64 << 10
-	partitions      = 4
-	inFlight        = 256
+	messages   = 2000             // that most tests send
+	within     = 20 * time.Second // bounds each wait
+	big        = 64 << 10         // the largest payload that is tried
+	partitions = 4
+	inFlight   = 256
 	// connectWithin is what the contract allows for an endpoint that does not
 	// answer; the second on top is for a busy machine.
 	connectWithin = 10*time.Second + time.Second
@@ -37,15 +31,6 @@ const (
 
 // Run runs the suite. Each test is a subtest, so that one can be chosen by name.
 func Run(t *testing.T, h Harness) {
-	if h.Messages == 0 {
-		h.Messages = defaultMessages
-	}
-	if h.Within == 0 {
-		h.Within = defaultWithin
-	}
-	if h.Big == 0 {
-		h.Big = defaultBig
-	}
 	s := &suite{Harness: h, options: make(map[workload.Level]system.Options)}
 	t.Run("description", s.description)
 	t.Run("unknown_setting_is_refused", s.unknownSetting)
@@ -123,7 +108,7 @@ func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
 
 // context is the bound of one wait.
 func (s *suite) context(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Within)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -141,7 +126,7 @@ func (s *suite) connectWith(t *testing.T, o system.Options) system.Cluster {
 		t.Fatalf("connecting: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Within)
+		ctx, cancel := context.WithTimeout(context.Background(), within)
 		defer cancel()
 		if err := c.Close(ctx); err != nil {
 			t.Errorf("closing the cluster: %v", err)

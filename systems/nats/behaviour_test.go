@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -353,45 +352,6 @@ func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
 		mustSay(t, err, "cannot go on", "deleted")
 	case <-ctx.Done():
 		t.Fatal("Failed was not called")
-	}
-}
-
-func TestProvisionRefuses(t *testing.T) {
-	s := settings(t)
-	ctx := within(t, 30*time.Second)
-	base := system.Provision{Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(), Durability: workload.SyncAsync, Settings: s}
-	few := base
-	few.Nodes = 1
-	_, err := natsSystem{}.Provision(ctx, few)
-	mustSay(t, err, "3 copies", "not 1")
-	nowhere := base
-	nowhere.DataDir = base.DataDir + "/not/there"
-	_, err = natsSystem{}.Provision(ctx, nowhere)
-	mustSay(t, err, "data directory")
-	done, cancel := context.WithCancel(ctx)
-	cancel()
-	_, err = natsSystem{}.Provision(done, base)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled start gave %v", err)
-	}
-}
-
-func TestSafeName(t *testing.T) {
-	for _, same := range []string{"a", "A-b_9"} {
-		if got := safeName(same); got != same {
-			t.Errorf("%q became %q", same, got)
-		}
-	}
-	seen := map[string]string{}
-	for _, name := range []string{"", "a.b", "a b", "a*b", "a>b", "ä", "a/b", strings.Repeat("x", 300), strings.Repeat("x", 301)} {
-		got := safeName(name)
-		if strings.ContainsAny(got, ". */>\\") || got == "" || len(got) > 200 {
-			t.Errorf("%q became %q", name, got)
-		}
-		if other, taken := seen[got]; taken {
-			t.Errorf("%q and %q both became %q", name, other, got)
-		}
-		seen[got] = name
 	}
 }
 

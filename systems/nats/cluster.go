@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	defaultNodes = 3
-	readyWithin  = 30 * time.Second
-	readyPoll    = 5 * time.Millisecond
+	readyWithin = 30 * time.Second
+	readyPoll   = 5 * time.Millisecond
 	// portAttempts is how often starting is tried again when another process
 	// took a port between our finding it free and the server's listening.
 	portAttempts = 5
@@ -36,30 +35,22 @@ const (
 	systemAccount = "SYS"
 )
 
-// Provision starts a JetStream cluster of p.Nodes servers (0: three) inside
+// Provision starts a JetStream cluster of p.Nodes servers inside
 // this process, on loopback ports of its own, each with a data directory below
 // p.DataDir and a log file in p.LogDir. It returns when the cluster has a
 // leader and every server is current, within half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	cfg, err := readConfig(p.Settings)
-	if err == nil {
-		err = refuseLevel(p.Durability, cfg)
+	cfg := readConfig(p.Settings)
+	if bad := append(cfg.problems(p.Settings, p.Durability), tooFewNodes(cfg, p.Nodes)...); len(bad) > 0 {
+		return nil, bad
 	}
-	if err != nil {
-		return nil, fmt.Errorf("nats: starting a cluster: %w", err)
-	}
-	if p.Nodes == 0 {
-		p.Nodes = defaultNodes
-	}
-	if p.Nodes < cfg.stream.Replicas {
-		return nil, fmt.Errorf("nats: starting a cluster: %d copies of each stream need as many nodes, not %d: ask for more nodes", cfg.stream.Replicas, p.Nodes)
-	}
+	var err error
 	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
-		return nil, fmt.Errorf("nats: starting a cluster: making the log directory: %w", err)
+		return nil, fmt.Errorf("making the log directory: %w", err)
 	}
 	if cfg.server.maxFile == 0 {
 		if cfg.server.maxFile, err = fairShare(p.DataDir, p.Nodes); err != nil {
-			return nil, fmt.Errorf("nats: starting a cluster: %w", err)
+			return nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
@@ -73,7 +64,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 			break
 		}
 	}
-	return nil, fmt.Errorf("nats: starting a cluster: %w", err)
+	return nil, err
 }
 
 // fairShare is the disk that each of the nodes may fill.
@@ -245,7 +236,7 @@ func (e *embedded) awaitReady(ctx context.Context) error {
 	for {
 		for _, n := range e.nodes {
 			if err := n.log.fatal(); err != nil {
-				return fmt.Errorf("server %s: %w (see %s)", n.name, err, n.log.path)
+				return fmt.Errorf("server %s: %w", n.name, err)
 			}
 		}
 		if e.ready() {
@@ -253,10 +244,22 @@ func (e *embedded) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the servers did not become a cluster (see %s): %w", e.nodes[0].log.path, ctx.Err())
+			return fmt.Errorf("the servers did not become a cluster%s: %w", e.complaints(), ctx.Err())
 		case <-ticker.C:
 		}
 	}
+}
+
+// complaints is what the servers' logs complain of last, each in brackets: the
+// logs may be gone when somebody looks for them.
+func (e *embedded) complaints() string {
+	var b strings.Builder
+	for _, n := range e.nodes {
+		if last := n.log.complaint(); last != "" {
+			fmt.Fprintf(&b, " (%s: %s)", n.name, last)
+		}
+	}
+	return b.String()
 }
 
 // ready says whether every server listens, is connected to all others and is
@@ -313,7 +316,7 @@ func (e *embedded) Stop(ctx context.Context) error {
 	case <-e.stopped:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("nats: stopping the cluster: %w", ctx.Err())
+		return fmt.Errorf("stopping the cluster: %w", ctx.Err())
 	}
 }
 

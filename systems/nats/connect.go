@@ -44,6 +44,8 @@ func connectTo(ctx context.Context, endpoints []string, first int, who login, na
 		nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter),
 		nats.ReconnectBufSize(reconnectBuffer),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		// A server that takes nothing any more must not hold a Send for long.
+		nats.FlusherTimeout(askWithin),
 		// Without one the library prints to standard error.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
@@ -58,7 +60,7 @@ func connectTo(ctx context.Context, endpoints []string, first int, who login, na
 // checkEndpoints refuses what the client library would misread, or print.
 func checkEndpoints(endpoints []string) error {
 	if len(endpoints) == 0 {
-		return errors.New("nats: no endpoints: name at least one host:port, or let plimsoll start a cluster")
+		return errors.New("no endpoints: name at least one host:port, or let plimsoll start a cluster")
 	}
 	for _, e := range endpoints {
 		address := e
@@ -67,10 +69,10 @@ func checkEndpoints(endpoints []string) error {
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || strings.Contains(e, ",") {
-			return errors.New("nats: an endpoint is not host:port or nats://host:port")
+			return errors.New("an endpoint is not host:port or nats://host:port")
 		}
 		if u.User != nil {
-			return fmt.Errorf("nats: endpoint %s holds a user or password: give them as credentials, so that they stay out of results", u.Redacted())
+			return fmt.Errorf("endpoint %s holds a user or password: give them as credentials, so that they stay out of results", u.Redacted())
 		}
 	}
 	return nil
@@ -122,19 +124,19 @@ func explainDial(err, dialErr error, endpoints []string) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
 		strings.Contains(strings.ToLower(err.Error()), "authorization violation"):
-		return fmt.Errorf("nats: %s refuses the user or password: check the target's credentials: %w", at, err)
+		return fmt.Errorf("%s refuses the user or password: check the target's credentials: %w", at, err)
 	case errors.As(dialErr, &dns):
-		return fmt.Errorf("nats: there is no host %s: check the target's endpoints: %w", dns.Name, err)
+		return fmt.Errorf("there is no host %s: check the target's endpoints: %w", dns.Name, err)
 	case errors.Is(dialErr, syscall.ECONNREFUSED):
-		return fmt.Errorf("nats: nothing listens at %s (connection refused): start the servers or correct the endpoints: %w", at, err)
+		return fmt.Errorf("nothing listens at %s (connection refused): start the servers or correct the endpoints: %w", at, err)
 	case dialErr != nil && isTimeout(dialErr):
-		return fmt.Errorf("nats: %s does not answer: check the endpoints and the network between: %w", at, err)
+		return fmt.Errorf("%s does not answer: check the endpoints and the network between: %w", at, err)
 	case dialErr != nil:
-		return fmt.Errorf("nats: connecting to %s: %w", at, dialErr)
+		return fmt.Errorf("%s: %w", at, dialErr)
 	case errors.Is(err, nats.ErrNoInfoReceived), isTimeout(err), errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("nats: something accepts connections at %s but does not greet as NATS does: check the port: %w", at, err)
+		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: check the port: %w", at, err)
 	}
-	return fmt.Errorf("nats: connecting to %s: %w", at, err)
+	return fmt.Errorf("%s: %w", at, err)
 }
 
 func isTimeout(err error) bool {
@@ -152,11 +154,11 @@ func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []str
 	case err == nil:
 		return nil
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("nats: JetStream is not enabled for this user's account at %s: enable it, or use another user: %w", at, err)
+		return fmt.Errorf("JetStream is not enabled for this user's account at %s: enable it, or use another user: %w", at, err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return fmt.Errorf("nats: JetStream is not enabled at %s: add a jetstream block to the servers' configuration: %w", at, err)
+		return fmt.Errorf("JetStream is not enabled at %s: add a jetstream block to the servers' configuration: %w", at, err)
 	case isTimeout(err):
-		return fmt.Errorf("nats: JetStream at %s does not answer: does the cluster have a leader? %w", at, err)
+		return fmt.Errorf("JetStream at %s does not answer: does the cluster have a leader? %w", at, err)
 	}
-	return fmt.Errorf("nats: asking %s about JetStream: %w", at, err)
+	return fmt.Errorf("asking %s about JetStream: %w", at, err)
 }

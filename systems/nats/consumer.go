@@ -47,7 +47,7 @@ type consumer struct {
 func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.ConsumerOptions) (*consumer, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
-		return nil, fmt.Errorf("opening a consumer: %w", err)
+		return nil, err
 	}
 	want := c.consumer
 	want.Durable = safeName(o.Subscription)
@@ -59,10 +59,10 @@ func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.Consu
 	stream := safeName(o.Topic.Name)
 	_, err = js.CreateConsumer(ctx, stream, want)
 	if errors.Is(err, jetstream.ErrConsumerExists) {
-		return nil, fmt.Errorf("subscription %s of topic %s exists with another delivery guarantee or other settings: choose another name", o.Subscription, o.Topic.Name)
+		return nil, errors.New("the subscription exists with another delivery guarantee or other settings: choose another name")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("creating the durable consumer for subscription %s of topic %s: %w", o.Subscription, o.Topic.Name, err)
+		return nil, fmt.Errorf("creating the durable consumer: %w", err)
 	}
 	r := &consumer{
 		conn: conn, receive: o.Receive, failed: o.Failed,
@@ -72,7 +72,7 @@ func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.Consu
 	}
 	r.over.L = &r.mu
 	if err := r.start(); err != nil {
-		return nil, fmt.Errorf("consuming subscription %s of topic %s: %w", o.Subscription, o.Topic.Name, err)
+		return nil, fmt.Errorf("consuming: %w", err)
 	}
 	return r, nil
 }

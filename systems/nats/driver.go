@@ -17,6 +17,7 @@ type natsSystem struct{}
 
 var (
 	_ system.Provisioner      = natsSystem{}
+	_ system.Checker          = natsSystem{}
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
@@ -50,12 +51,9 @@ func (natsSystem) Describe() system.Description {
 // Connect reaches the servers at the endpoints and finds that JetStream can be
 // used. It returns within ten seconds.
 func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	cfg, err := readConfig(o.Settings)
-	if err != nil {
-		return nil, fmt.Errorf("nats: %w", err)
-	}
-	if err := refuseLevel(o.Durability, cfg); err != nil {
-		return nil, err
+	cfg := readConfig(o.Settings)
+	if bad := cfg.problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
 	}
 	if err := checkEndpoints(o.Endpoints); err != nil {
 		return nil, err
@@ -69,6 +67,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	if c.admin.user == "" {
 		c.admin = c.user
 	}
+	var err error
 	c.conn, err = c.connect(ctx, 0, "plimsoll")
 	if err != nil {
 		return nil, err
@@ -125,7 +124,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	}
 	if most := conn.MaxPayload(); int64(o.MessageMax) > most {
 		conn.Close()
-		return nil, fmt.Errorf("nats: messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
+		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
 	stream := safeName(o.Topic.Name)
 	subjects := make([]string, max(o.Topic.Partitions, 1))
@@ -135,7 +134,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	p, err := newProducer(conn, subjects, max(o.InFlight, 1), c.cfg.ackTimeout)
 	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("nats: opening a producer: %w", err)
+		return nil, err
 	}
 	if err := c.keep(ctx, p); err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	r, err := openConsumer(ctx, conn, c.cfg, o)
 	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("nats: %w", err)
+		return nil, err
 	}
 	if err := c.keep(ctx, r); err != nil {
 		return nil, err
@@ -170,7 +169,7 @@ func (c *cluster) keep(ctx context.Context, one closer) error {
 	}
 	c.mu.Unlock()
 	if closed {
-		return errors.Join(errors.New("nats: the cluster is closed"), one.Close(ctx))
+		return errors.Join(errors.New("the cluster is closed"), one.Close(ctx))
 	}
 	return nil
 }

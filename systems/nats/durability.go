@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -44,18 +45,6 @@ func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == 
 // synced says whether the level waits for the disk.
 func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
 
-func levelOf(synchronous, synced bool) workload.Level {
-	switch {
-	case synchronous && synced:
-		return workload.SyncSync
-	case synchronous:
-		return workload.SyncAsync
-	case synced:
-		return workload.AsyncSync
-	}
-	return workload.AsyncAsync
-}
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
@@ -65,15 +54,15 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// refuseLevel says why the settings cannot give the level.
-func refuseLevel(l workload.Level, c config) error {
+// levelProblems is why the settings cannot give the level.
+func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	switch {
 	case l < workload.SyncSync || l > workload.AsyncAsync:
-		return fmt.Errorf("nats: durability level %d: the levels are 1 to 4", l)
+		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
 	case synced(l) && c.stream.Storage == jetstream.MemoryStorage:
-		return fmt.Errorf("nats: durability level %d syncs to disk, and setting %s is %s: use %s, or level %d", l, setStorage, valueMemory, valueFile, l+1)
+		return strict.Violations{s.Wrong(setStorage, fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d", l, valueMemory, valueFile, l+1))}
 	case !synchronous(l) && c.stream.Retention == jetstream.InterestPolicy:
-		return fmt.Errorf("nats: durability level %d copies through mirrors, which do not follow the deletions of setting %s %s: use limits", l, setRetention, valueInterest)
+		return strict.Violations{s.Wrong(setRetention, fmt.Sprintf("durability level %d copies through mirrors, which do not follow the deletions of %s: use limits", l, valueInterest))}
 	}
 	return nil
 }
@@ -90,22 +79,22 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("nats: reading durability: no topics to read it for")
+		return system.Evidence{}, errors.New("no topics to read it for")
 	}
 	servers, err := c.askServers(ctx)
 	if err != nil && (synced(c.level) || !errors.Is(err, errNotSystemAccount)) {
-		return system.Evidence{}, fmt.Errorf("nats: durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
+		return system.Evidence{}, fmt.Errorf("durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
 	}
 	r := reading{level: c.level, servers: servers, hosts: make(map[string]bool)}
 	for _, t := range topics {
 		if err := c.readTopic(ctx, &r, safeName(t.Name)); err != nil {
-			return system.Evidence{}, fmt.Errorf("nats: reading the durability of topic %s: %w", t.Name, err)
+			return system.Evidence{}, fmt.Errorf("topic %s: %w", t.Name, err)
 		}
 	}
 	if err := r.readSync(); err != nil {
-		return system.Evidence{}, fmt.Errorf("nats: %w", err)
+		return system.Evidence{}, err
 	}
-	return system.Evidence{Level: levelOf(r.synchronous(), r.synced), Facts: r.facts}, nil
+	return system.Evidence{Level: c.level, Facts: r.facts}, nil
 }
 
 // reading gathers what the live servers report.
@@ -114,11 +103,7 @@ type reading struct {
 	servers []serverReport // nil: not readable
 	hosts   map[string]bool
 	facts   []system.Fact
-	synced  bool
 }
-
-// synchronous is what readTopic has enforced.
-func (r *reading) synchronous() bool { return synchronous(r.level) }
 
 func (r *reading) add(where, name, value, source string) {
 	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
@@ -189,7 +174,6 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 func (r *reading) readSync() error {
 	if r.servers == nil {
 		r.add("every server", factSync, unreadable+": "+adminToGive, fromVarz)
-		r.synced = false
 		return nil
 	}
 	want := syncAlways
@@ -210,6 +194,5 @@ func (r *reading) readSync() error {
 	if found < len(r.hosts) {
 		return fmt.Errorf("%d servers keep the topics and only %d reported their %s", len(r.hosts), found, factSync)
 	}
-	r.synced = synced(r.level)
 	return nil
 }

@@ -11,6 +11,11 @@ import (
 // maxLog bounds a server's log, which a full disk could otherwise make endless.
 const maxLog = 32 << 20
 
+const (
+	kindWarning = "WRN"
+	kindError   = "ERR"
+)
+
 // serverLog is one server's log file. The library's own logger ends the
 // process on a fatal error, so this one keeps the error instead.
 type serverLog struct {
@@ -20,6 +25,7 @@ type serverLog struct {
 	file    *os.File // nil: closed
 	written int
 	failed  error
+	last    string // warning or error
 }
 
 func openServerLog(path string) (*serverLog, error) {
@@ -36,16 +42,20 @@ func (l *serverLog) write(kind, format string, v []any) {
 	if l.file == nil || l.written > maxLog {
 		return
 	}
+	line := fmt.Sprintf(format, v...)
+	if kind == kindWarning || kind == kindError {
+		l.last = line
+	}
 	// A log that cannot be written must not end the server.
-	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, fmt.Sprintf(format, v...))
+	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, line)
 	l.written += n
 }
 
 // The methods of server.Logger.
 
 func (l *serverLog) Noticef(format string, v ...any) { l.write("INF", format, v) }
-func (l *serverLog) Warnf(format string, v ...any)   { l.write("WRN", format, v) }
-func (l *serverLog) Errorf(format string, v ...any)  { l.write("ERR", format, v) }
+func (l *serverLog) Warnf(format string, v ...any)   { l.write(kindWarning, format, v) }
+func (l *serverLog) Errorf(format string, v ...any)  { l.write(kindError, format, v) }
 func (l *serverLog) Debugf(format string, v ...any)  { l.write("DBG", format, v) }
 func (l *serverLog) Tracef(format string, v ...any)  { l.write("TRC", format, v) }
 
@@ -67,6 +77,13 @@ func (l *serverLog) fatal() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
+}
+
+// complaint is the last warning or error, or "".
+func (l *serverLog) complaint() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
 }
 
 func (l *serverLog) close() {

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// errNotSystemAccount means that the servers do not answer this user.
-var errNotSystemAccount = errors.New("the admin user is not one of the system account: " + adminToGive)
+// errNotSystemAccount means that no server answers this user.
+var errNotSystemAccount = errors.New("no server tells the admin user about itself: " + adminToGive)
 
 // serverReport is what is used of a server's answer to VARZ.
 type serverReport struct {
@@ -45,13 +45,13 @@ func (s serverReport) sync() string {
 // askServers asks every server with JetStream for its variables, in the order
 // of their names. It returns when as many have answered as the cluster has
 // members.
-func (c *cluster) askServers(ctx context.Context) ([]serverReport, error) {
-	conn, err := connectTo(ctx, c.endpoints, 0, c.admin, "plimsoll admin", -1)
+func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
+	conn, err := connectTo(parent, c.endpoints, 0, c.admin, "plimsoll admin", -1)
 	if err != nil {
 		return nil, fmt.Errorf("connecting as the admin user: %w", err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(parent, askWithin)
 	defer cancel()
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
@@ -65,6 +65,10 @@ func (c *cluster) askServers(ctx context.Context) ([]serverReport, error) {
 	for size := 1; len(all) < size; {
 		one, err := nextReport(ctx, sub)
 		if err != nil {
+			if errors.Is(err, context.DeadlineExceeded) && len(all) == 0 && parent.Err() == nil && conn.IsConnected() {
+				// A user who may not publish the question gets no answer at all.
+				return nil, errNotSystemAccount
+			}
 			return nil, fmt.Errorf("asking the servers: %d of %d answered: %w", len(all), size, err)
 		}
 		if one.JetStream.Config == nil {
@@ -108,12 +112,12 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	servers, err := c.askServers(ctx)
 	if errors.Is(err, errNotSystemAccount) {
 		if !c.conn.IsConnected() {
-			return nil, errors.New("nats: reading versions: not connected")
+			return nil, errors.New("not connected")
 		}
 		return []string{c.conn.ConnectedServerName() + " " + c.conn.ConnectedServerVersion()}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("nats: reading versions: %w", err)
+		return nil, err
 	}
 	var lines []string
 	for _, s := range servers {

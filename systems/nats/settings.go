@@ -6,7 +6,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Names of the settings, in JetStream's own words.
@@ -106,17 +109,17 @@ func streamSettings() []system.Setting {
 
 func serverSettings() []system.Setting {
 	return []system.Setting{
-		{Name: setSyncInterval, Kind: system.Duration, Default: "2m",
+		{Name: setSyncInterval, Kind: system.Duration, Default: "2m", Server: true,
 			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write" + ofAServerThatWeStart},
-		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0",
+		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0", Server: true,
 			Doc: "most disk that each server fills; 0: an equal part of nine tenths of what is free" + ofAServerThatWeStart},
-		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB",
+		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB", Server: true,
 			Doc: "most memory that each server's memory streams fill" + ofAServerThatWeStart},
-		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB",
+		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB", Server: true,
 			Doc: "largest message" + ofAServerThatWeStart},
-		{Name: setMaxBufferedMsgs, Kind: system.Count, Default: "100000",
+		{Name: setMaxBufferedMsgs, Kind: system.Count, Default: "100000", Server: true,
 			Doc: "most messages that wait to enter a stream; beyond it publishes are refused" + ofAServerThatWeStart},
-		{Name: setMaxBufferedSize, Kind: system.Bytes, Default: "128MB",
+		{Name: setMaxBufferedSize, Kind: system.Bytes, Default: "128MB", Server: true,
 			Doc: "most bytes that wait to enter a stream; beyond it publishes are refused" + ofAServerThatWeStart},
 	}
 }
@@ -143,8 +146,38 @@ type serverConfig struct {
 	bufferedMsgs, bufSize int64
 }
 
-// readConfig reads and checks the settings as far as one can without a server.
-func readConfig(s system.Settings) (config, error) {
+// Check says what is wrong as far as one can without a server.
+func (natsSystem) Check(asked system.Check) error {
+	c := readConfig(asked.Settings)
+	bad := c.problems(asked.Settings, asked.Durability)
+	if asked.Nodes > 0 {
+		bad = append(bad, tooFewNodes(c, asked.Nodes)...)
+		return orNil(bad)
+	}
+	for _, d := range serverSettings() {
+		if asked.Settings.Given(d.Name) {
+			bad = append(bad, asked.Settings.Wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints"))
+		}
+	}
+	return orNil(bad)
+}
+
+func orNil(bad strict.Violations) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	return bad
+}
+
+func tooFewNodes(c config, nodes int) strict.Violations {
+	if nodes >= c.stream.Replicas || c.stream.Replicas > maxReplicas {
+		return nil
+	}
+	return strict.Violations{{Message: fmt.Sprintf("%d copies of each stream need as many nodes, not %d: ask for more nodes", c.stream.Replicas, nodes)}}
+}
+
+// readConfig reads the settings.
+func readConfig(s system.Settings) config {
 	c := config{
 		ackTimeout:      s.Duration(setAckTimeout),
 		reconnectBuffer: int(s.Bytes(setReconnectBuffer)),
@@ -164,7 +197,7 @@ func readConfig(s system.Settings) (config, error) {
 	if c.reconnectBuffer == 0 {
 		c.reconnectBuffer = -1 // the client library's way of saying none
 	}
-	return c, c.check()
+	return c
 }
 
 func consumerConfig(s system.Settings) jetstream.ConsumerConfig {
@@ -212,22 +245,28 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 	return c
 }
 
-func (c config) check() error {
-	switch {
-	case c.ackTimeout <= 0:
-		return fmt.Errorf("setting %s: must be above 0", setAckTimeout)
-	case c.pull.messages < 1:
-		return fmt.Errorf("setting %s: must be at least 1", setPullMaxMessages)
-	case c.pull.heartbeat < minHeartbeat:
-		return fmt.Errorf("setting %s: must be at least %v", setPullHeartbeat, minHeartbeat)
-	case c.pull.heartbeat > c.pull.expires/2:
-		return fmt.Errorf("setting %s: must be at most half of %s", setPullHeartbeat, setPullExpires)
-	case c.stream.Replicas < minReplicas || c.stream.Replicas > maxReplicas:
-		return fmt.Errorf("setting %s: must be %d to %d, because every durability level asks for copies", setReplicas, minReplicas, maxReplicas)
-	case c.consumer.MaxAckPending < 1:
-		return fmt.Errorf("setting %s: must be at least 1", setMaxAckPending)
-	case c.consumer.AckWait <= 0:
-		return fmt.Errorf("setting %s: must be above 0", setAckWait)
+// problems is what is wrong with the settings, and why they cannot give the
+// level.
+func (c config) problems(s system.Settings, l workload.Level) strict.Violations {
+	var bad strict.Violations
+	for _, rule := range []struct {
+		broken  bool
+		setting string
+		must    string
+	}{
+		{c.ackTimeout <= 0, setAckTimeout, "must be above 0"},
+		{c.pull.messages < 1, setPullMaxMessages, "must be at least 1"},
+		{c.pull.heartbeat < minHeartbeat, setPullHeartbeat, "must be at least " + quantity.ExactDuration(minHeartbeat)},
+		{c.pull.heartbeat > c.pull.expires/2, setPullExpires,
+			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat, quantity.ExactDuration(c.pull.heartbeat))},
+		{c.stream.Replicas < minReplicas || c.stream.Replicas > maxReplicas, setReplicas,
+			fmt.Sprintf("must be %d to %d, because every durability level asks for copies", minReplicas, maxReplicas)},
+		{c.consumer.MaxAckPending < 1, setMaxAckPending, "must be at least 1"},
+		{c.consumer.AckWait <= 0, setAckWait, "must be above 0"},
+	} {
+		if rule.broken {
+			bad = append(bad, s.Wrong(rule.setting, rule.must))
+		}
 	}
-	return nil
+	return append(bad, c.levelProblems(s, l)...)
 }

@@ -31,20 +31,20 @@ const (
 // when every copy is in place and current.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if t.Partitions < 1 {
-		return fmt.Errorf("nats: topic %s: %d partitions: there must be at least one", t.Name, t.Partitions)
+		return fmt.Errorf("%d partitions: there must be at least one", t.Partitions)
 	}
 	plan, err := c.plan(ctx, t)
 	if err != nil {
-		return fmt.Errorf("nats: creating topic %s: %w", t.Name, err)
+		return err
 	}
 	for i, stream := range plan {
 		if _, err := c.js.CreateStream(ctx, stream); err != nil {
 			err = explainCreate(stream, err)
-			return fmt.Errorf("nats: creating topic %s: %w", t.Name, errors.Join(err, c.undo(ctx, plan[:i])))
+			return errors.Join(err, c.undo(ctx, plan[:i]))
 		}
 	}
 	if err := c.settle(ctx, plan); err != nil {
-		return fmt.Errorf("nats: creating topic %s: %w", t.Name, errors.Join(err, c.undo(ctx, plan)))
+		return errors.Join(err, c.undo(ctx, plan))
 	}
 	return nil
 }
@@ -276,12 +276,12 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		for n := 1; n < c.cfg.stream.Replicas; n++ {
 			err := c.js.DeleteStream(ctx, mirrorOf(name, n))
 			if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-				return fmt.Errorf("nats: deleting topic %s: mirror %d: %w", t.Name, n, err)
+				return fmt.Errorf("mirror %d: %w", n, err)
 			}
 		}
 	}
 	if err := c.js.DeleteStream(ctx, name); err != nil {
-		return fmt.Errorf("nats: deleting topic %s: %w", t.Name, err)
+		return err
 	}
 	return nil
 }
