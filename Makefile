@@ -8,6 +8,9 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # The race detector needs a C compiler; nothing else does.
 RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 
+# Nothing of ours needs C, so no build depends on whether it is there.
+export CGO_ENABLED := 0
+
 .PHONY: help run build test lint bench fuzz golden interop clean
 
 help: ## Say what the targets do.
@@ -17,7 +20,7 @@ run: build ## Build, then measure a replicated NATS JetStream cluster for about 
 	./$(BIN) run
 
 build: ## Build bin/plimsoll.
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
 test: ## Run every test, with the race detector where there is a C compiler.
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
