@@ -36,9 +36,10 @@ bench: ## Run the benchmarks that BENCHMARKS.md quotes.
 	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./internal/clock
 
 fuzz: ## Fuzz every parser for a minute each.
-	@for target in $$(grep -rho --include='*_test.go' 'func Fuzz[A-Za-z]*' . | awk '{print $$2}' | sort -u); do \
-		dir=$$(dirname $$(grep -rl --include='*_test.go' "func $$target(" . | head -1)); \
-		$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$dir || exit 1; \
+	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' $$file); do \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s -fuzzminimizetime 10x $$(dirname $$file) || exit 1; \
+		done; \
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
