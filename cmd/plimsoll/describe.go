@@ -93,7 +93,7 @@ func describe(con console, d system.Description) {
 		fmt.Fprintf(t, "  level %d\t%s\n", level, how)
 	}
 	for _, s := range d.Settings {
-		fmt.Fprintf(t, "  %s\t%s (default %s%s)\n", s.Name, s.Doc, s.Default, map[bool]string{true: "; for servers that plimsoll starts"}[s.Server])
+		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
 	}
 	_ = t.Flush()
 }
