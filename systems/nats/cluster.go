@@ -22,10 +22,15 @@ import (
 const (
 	readyWithin = 30 * time.Second
 	readyPoll   = 5 * time.Millisecond
-	// portAttempts is how often starting is tried again when another process
-	// took a port between our finding it free and the server's listening.
-	portAttempts = 5
-	loopback     = "127.0.0.1"
+	// startAttempts is how often starting is tried, when another process took a
+	// port between our finding it free and the server's listening, or when the
+	// first election split its votes: the servers take up to 9 s to hold
+	// another, starting anew takes a third of one. The first attempt has
+	// firstElection, each further one longer by the factor.
+	startAttempts  = 5
+	firstElection  = time.Second
+	electionFactor = 3
+	loopback       = "127.0.0.1"
 	// routePool is the server's default number of connections between two
 	// servers for all accounts but the system account, which has its own.
 	routePool = 3
@@ -55,16 +60,25 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	for range portAttempts {
+	limit := firstElection
+	for range startAttempts {
 		var e *embedded
-		if e, err = start(ctx, p, cfg.server); err == nil {
+		if e, err = startWithin(ctx, limit, p, cfg.server); err == nil {
 			return e, nil
 		}
-		if !errors.Is(err, errPortTaken) {
+		split := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+		if !split && !errors.Is(err, errPortTaken) {
 			break
 		}
+		limit *= electionFactor
 	}
 	return nil, err
+}
+
+func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (*embedded, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return start(ctx, p, cfg)
 }
 
 // fairShare is the disk that each of the nodes may fill.
