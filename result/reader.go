@@ -25,6 +25,7 @@ type Saved struct {
 	Run       Run
 	Intervals []Interval
 	Events    []Event
+	Resources []Resources
 	// Latency holds the histograms of each interval, in the order written.
 	Latency []IntervalLatency
 	// Damage says in sentences what could not be read.
@@ -81,6 +82,7 @@ func Read(dir string) (*Saved, error) {
 		}
 		return err
 	})
+	s.readResources()
 	s.readLines(latencyFile, s.readHistogram)
 	if s.Run.State == Running {
 		if !written {
@@ -89,6 +91,21 @@ func Read(dir string) (*Saved, error) {
 		s.summarizeFromIntervals()
 	}
 	return s, nil
+}
+
+// readResources reads what was spent; runs of an earlier plimsoll did not say.
+func (s *Saved) readResources() {
+	if _, err := os.Stat(filepath.Join(s.Dir, resourcesFile)); errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	s.readLines(resourcesFile, func(line []byte) error {
+		var r Resources
+		err := json.Unmarshal(line, &r)
+		if err == nil {
+			s.Resources = append(s.Resources, r)
+		}
+		return err
+	})
 }
 
 // maxRun bounds run.json: ours are some tens of kilobytes.

@@ -25,14 +25,16 @@ type Run struct {
 	Durability  Durability  `json:"durability"`
 	Seed        uint64      `json:"seed"`
 
-	Phases   []Phase   `json:"phases"`
-	Warmup   Counters  `json:"warmup_counters"`
-	Counters Counters  `json:"counters"`
-	Errors   []Error   `json:"errors,omitempty"`
-	Ledger   Ledger    `json:"ledger"`
-	Summary  Summary   `json:"summary"`
-	Verdicts []Verdict `json:"verdicts"`
-	Warnings []Warning `json:"warnings"`
+	Phases   []Phase  `json:"phases"`
+	Warmup   Counters `json:"warmup_counters"`
+	Counters Counters `json:"counters"`
+	Errors   []Error  `json:"errors,omitempty"`
+	Ledger   Ledger   `json:"ledger"`
+	Summary  Summary  `json:"summary"`
+	// Observation is what the run cost. Its zero value: nothing was observed.
+	Observation Observation `json:"observation,omitzero"`
+	Verdicts    []Verdict   `json:"verdicts"`
+	Warnings    []Warning   `json:"warnings"`
 }
 
 // State is how far a run came.
@@ -95,6 +97,7 @@ type Load struct {
 	WarmupSeconds     float64   `json:"warmup_seconds"`
 	WindowSeconds     float64   `json:"window_seconds"` // as planned
 	IncompressiblePct float64   `json:"incompressible_percent"`
+	DropPageCache     bool      `json:"drop_page_cache,omitempty"` // before the run
 }
 
 // Segment is one stretch of the rate curve.
@@ -340,6 +343,6 @@ type Interval struct {
 // Event is a line of events.jsonl: something that happened at a moment.
 type Event struct {
 	AtNs     int64  `json:"at_ns"`
-	Kind     string `json:"kind"` // phase, note
+	Kind     string `json:"kind"` // phase, note, fault
 	Sentence string `json:"sentence"`
 }

@@ -19,6 +19,7 @@ const (
 	intervalsFile = "intervals.jsonl"
 	latencyFile   = "latency.hlog"
 	eventsFile    = "events.jsonl"
+	resourcesFile = "resources.jsonl"
 	LogsDir       = "logs"   // servers' logs
 	LatestLink    = "latest" // beside the run directories
 	ReportFile    = "report.html"
@@ -32,6 +33,7 @@ type Writer struct {
 	intervals *os.File
 	latency   *os.File
 	events    *os.File
+	resources *os.File
 	logged    bytes.Buffer
 	broken    bool
 	latest    string // what the latest link pointed to before
@@ -74,7 +76,7 @@ func (w *Writer) fill(run *Run) error {
 	for _, f := range []struct {
 		name string
 		file **os.File
-	}{{intervalsFile, &w.intervals}, {latencyFile, &w.latency}, {eventsFile, &w.events}} {
+	}{{intervalsFile, &w.intervals}, {latencyFile, &w.latency}, {eventsFile, &w.events}, {resourcesFile, &w.resources}} {
 		file, err := os.OpenFile(filepath.Join(w.dir, f.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 		if err != nil {
 			return fmt.Errorf("create %s: %w", f.name, err)
@@ -217,6 +219,11 @@ func (w *Writer) Event(e Event) error {
 	return w.guard(func() error { return appendLine(w.events, eventsFile, e) })
 }
 
+// Resources appends what was spent during an interval.
+func (w *Writer) Resources(r Resources) error {
+	return w.guard(func() error { return appendLine(w.resources, resourcesFile, r) })
+}
+
 // flushLog hands what the histogram log holds to the kernel in one write, so
 // that a kill leaves whole lines.
 func (w *Writer) flushLog() error {
@@ -248,7 +255,7 @@ func (w *Writer) Close(run *Run) error {
 
 func (w *Writer) release() error {
 	var errs []error
-	for _, f := range []*os.File{w.intervals, w.latency, w.events} {
+	for _, f := range []*os.File{w.intervals, w.latency, w.events, w.resources} {
 		if f != nil {
 			errs = append(errs, f.Close())
 		}

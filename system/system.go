@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -42,8 +43,10 @@ type Guarantee struct {
 type Options struct {
 	Endpoints   []string
 	Credentials Credentials
-	Settings    Settings
-	Durability  workload.Level
+	// TLS is nil when connections are not encrypted.
+	TLS        *tls.Config
+	Settings   Settings
+	Durability workload.Level
 }
 
 // Credentials are secrets. They are never written to a result or a log.
@@ -80,6 +83,7 @@ type ProducerOptions struct {
 	Index      int // of this producer among those of the topic
 	InFlight   int // most messages handed over and not answered at one time
 	MessageMax int // largest payload in bytes
+	Delivery   workload.Delivery
 }
 
 // Producer sends messages to one topic.
@@ -100,11 +104,12 @@ type ConsumerOptions struct {
 	Topic        Topic
 	Subscription string
 	Index        int // of this consumer among those of the subscription
-	Of           int // number of consumers sharing the subscription
 	Delivery     workload.Delivery
 	// Receive is called for each message, by one goroutine at a time. The
-	// payload is valid until it returns. At least once: the message is
-	// acknowledged after Receive returns; at most once: before it is called.
+	// payload is valid until it returns. At least once and exactly once: the
+	// message is acknowledged after Receive returns; at most once: before it is
+	// called. Exactly once: only messages that count as sent are delivered, and
+	// none that a producer sent twice by itself.
 	Receive func(payload []byte)
 	// Failed is told of an error that the consumer cannot recover from. It
 	// may be called from any goroutine.

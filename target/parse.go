@@ -15,6 +15,7 @@ import (
 const (
 	MaxNodes     = 9
 	MaxEndpoints = 100
+	MaxProcesses = 100
 
 	defaultNodes = 3
 	maxName      = 64
@@ -29,7 +30,24 @@ type file struct {
 	Testbed     fileTestbed     `yaml:"testbed"`
 	Settings    strict.Pairs    `yaml:"settings"`
 	Credentials fileCredentials `yaml:"credentials"`
+	TLS         fileTLS         `yaml:"tls"`
+	Processes   []fileProcess   `yaml:"processes"`
 	Password    strict.Refused  `yaml:"password" refuse:"must not stand in a file that others may read: write credentials: {password_env: NAME}, the name of an environment variable that holds it"`
+}
+
+type fileTLS struct {
+	CAFile     string `yaml:"ca_file"`
+	CertFile   string `yaml:"cert_file"`
+	KeyFile    string `yaml:"key_file"`
+	ServerName string `yaml:"server_name"`
+
+	Insecure strict.Refused `yaml:"insecure" refuse:"is not offered: name the certificate that signed the servers' own in ca_file, and the name it holds in server_name"`
+	Key      strict.Refused `yaml:"key" refuse:"must not stand in a file that others may read: write key_file, the path of the file that holds it"`
+}
+
+type fileProcess struct {
+	Name string `yaml:"name"`
+	PID  int    `yaml:"pid"`
 }
 
 type fileTestbed struct {
@@ -116,6 +134,10 @@ func (f *file) target(doc *strict.Document) *Target {
 		UserEnv: c.UserEnv, UserFile: c.UserFile, PasswordEnv: c.PasswordEnv, PasswordFile: c.PasswordFile,
 		AdminUserEnv: c.AdminUserEnv, AdminUserFile: c.AdminUserFile,
 		AdminPasswordEnv: c.AdminPasswordEnv, AdminPasswordFile: c.AdminPasswordFile,
+	}
+	t.TLS = TLS{Enabled: doc.Has("tls"), CAFile: f.TLS.CAFile, CertFile: f.TLS.CertFile, KeyFile: f.TLS.KeyFile, ServerName: f.TLS.ServerName}
+	for _, p := range f.Processes {
+		t.Processes = append(t.Processes, Process(p))
 	}
 	return t
 }

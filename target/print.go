@@ -47,5 +47,12 @@ func (t *Target) YAML() string {
 			line("  ", r.key+"_file", r.path)
 		}
 	}
+	b.WriteString(t.TLS.yaml())
+	if len(t.Processes) > 0 {
+		b.WriteString("processes:\n")
+		for _, p := range t.Processes {
+			fmt.Fprintf(&b, "  - {name: %s, pid: %d}\n", strict.Quote(p.Name), p.PID)
+		}
+	}
 	return b.String()
 }

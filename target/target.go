@@ -11,6 +11,16 @@ type Target struct {
 	Settings  []Setting
 	// Credentials says where the secrets are. It never holds them.
 	Credentials Credentials
+	TLS         TLS
+	// Processes are the servers of a cluster that already runs, as far as they
+	// run on this machine and what they spend is to be observed.
+	Processes []Process
+}
+
+// Process is a server that runs on this machine.
+type Process struct {
+	Name string
+	PID  int
 }
 
 // Testbed sizes the cluster that plimsoll starts itself.

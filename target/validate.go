@@ -35,6 +35,33 @@ func (t *Target) check(doc *strict.Document) {
 		}
 	}
 	t.Credentials.check(doc)
+	t.TLS.check(doc)
+	t.checkProcesses(doc)
+}
+
+func (t *Target) checkProcesses(doc *strict.Document) {
+	if len(t.Processes) > 0 && len(t.Endpoints) == 0 {
+		doc.Reject("processes", "are those of a cluster that runs already: give its endpoints too, or remove the key")
+	}
+	if len(t.Processes) > MaxProcesses {
+		doc.Reject("processes", fmt.Sprintf("are %d: %d is the most that is observed", len(t.Processes), MaxProcesses))
+		return
+	}
+	names, pids := map[string]bool{}, map[int]bool{}
+	for i, p := range t.Processes {
+		path := fmt.Sprintf("processes[%d]", i)
+		switch message := strict.CheckName(p.Name, maxName); {
+		case p.Name == "":
+			doc.Reject(path+".name", "is missing: write what reports are to call it")
+		case message != "":
+			doc.Reject(path+".name", message)
+		case p.PID < 1:
+			doc.Reject(path+".pid", "is not a process: write its number as ps shows it")
+		case names[p.Name] || pids[p.PID]:
+			doc.Reject(path, "is listed twice: keep one")
+		}
+		names[p.Name], pids[p.PID] = true, true
+	}
 }
 
 func (t *Target) checkEndpoints(doc *strict.Document) {

@@ -29,6 +29,11 @@ type file struct {
 	Durability    int             `yaml:"durability"`
 	MaxInFlight   quantity.Number `yaml:"max_in_flight"`
 	Seed          uint64          `yaml:"seed"`
+	Isolate       fileIsolate     `yaml:"isolate"`
+}
+
+type fileIsolate struct {
+	DropPageCache bool `yaml:"drop_page_cache"`
 }
 
 type fileMessage struct {
@@ -182,6 +187,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Warmup:  time.Duration(f.Warmup), Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
 		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
+		Isolate: Isolate(f.Isolate),
 	}
 	if w.Keys.Kind != KeysNone && !doc.Has("keys.count") {
 		w.Keys.Count = defaultKeys

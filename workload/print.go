@@ -36,6 +36,7 @@ func (w *Workload) YAML() string {
 	count("durability", int(w.Durability))
 	count("max_in_flight", w.MaxInFlight)
 	line("seed", strconv.FormatUint(w.Seed, 10))
+	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
 	return b.String()
 }
 

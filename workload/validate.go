@@ -230,7 +230,7 @@ func checkTime(doc *strict.Document, path string, d, least, most time.Duration) 
 }
 
 func (w *Workload) checkGuarantees(doc *strict.Document) {
-	oneOf(doc, "delivery", w.Delivery, []Delivery{AtMostOnce, AtLeastOnce})
+	oneOf(doc, "delivery", w.Delivery, []Delivery{AtMostOnce, AtLeastOnce, ExactlyOnce})
 	if w.Durability < SyncSync || w.Durability > AsyncAsync {
 		var levels []string
 		for l := SyncSync; l <= AsyncAsync; l++ {

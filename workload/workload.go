@@ -31,6 +31,13 @@ type Workload struct {
 	// and the wait is charged to that message.
 	MaxInFlight int
 	Seed        uint64
+	Isolate     Isolate
+}
+
+// Isolate says what is done before a run so that an earlier one does not shape
+// it.
+type Isolate struct {
+	DropPageCache bool // of this machine
 }
 
 // StampBytes is the part of each payload that carries sequence and due time.
@@ -85,13 +92,14 @@ const (
 	ArrivalsPoisson  Arrivals = "poisson"  // independent, exponential gaps
 )
 
-// Delivery is the delivery guarantee that consumers ask for.
+// Delivery is the delivery guarantee asked for.
 type Delivery string
 
 // The delivery guarantees.
 const (
 	AtMostOnce  Delivery = "at_most_once"  // acknowledged before it is handled
 	AtLeastOnce Delivery = "at_least_once" // acknowledged after it is handled
+	ExactlyOnce Delivery = "exactly_once"  // sent in transactions; only what was committed is read
 )
 
 // Level is a durability level, 1 (strongest) to 4, the same for all systems.

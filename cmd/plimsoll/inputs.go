@@ -102,8 +102,12 @@ func newJob(systems *system.Registry, w *workload.Workload, t *target.Target, ru
 	if err != nil {
 		return nil, err
 	}
+	encrypted, err := t.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
 	job := &bench.Job{
-		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets,
+		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, TLS: encrypted,
 		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
 	}
 	return job, job.Check()

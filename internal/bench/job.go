@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"crypto/tls"
 	"fmt"
 	"math"
 	"slices"
@@ -22,6 +23,7 @@ type Job struct {
 	System   system.System
 	Settings system.Settings
 	Secrets  target.Secrets
+	TLS      *tls.Config // nil: not encrypted
 
 	Runs    string // the folder that run directories are made in
 	Clock   clock.Clock
@@ -150,7 +152,7 @@ func loadOf(w *workload.Workload) result.Load {
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
 		Keys: string(w.Keys.Kind), Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
-		IncompressiblePct: w.Message.Incompressible * 100,
+		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
 	}
 	for _, s := range w.Load.Segments {
 		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})

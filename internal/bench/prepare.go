@@ -23,7 +23,7 @@ func (s *session) prepare(ctx context.Context) error {
 	defer cancel()
 	options := system.Options{
 		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings, Durability: s.job.Workload.Durability,
-		Credentials: system.Credentials(s.job.Secrets),
+		Credentials: system.Credentials(s.job.Secrets), TLS: s.job.TLS,
 	}
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
 		return err

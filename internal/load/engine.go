@@ -106,7 +106,7 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subs
 	}
 	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
 		Topic: e.topics[topic], Subscription: Subscription(subscription),
-		Index: index, Of: w.Consumers, Delivery: w.Delivery,
+		Index: index, Delivery: w.Delivery,
 		Receive: consumer.receive, Failed: e.failed,
 	})
 	consumer.system = opened
@@ -138,7 +138,7 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) erro
 	}
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size),
+		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
 	})
 	p.system = opened
 	if err == nil {

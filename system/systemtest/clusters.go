@@ -89,7 +89,7 @@ func (s *suite) clusterClose(t *testing.T) {
 	must(t, "connecting", err)
 	topic := s.topic(t, c, partitions)
 	b := newInbox()
-	s.consumer(t, c, topic, "ends", 0, 1, workload.AtLeastOnce, b)
+	s.consumer(t, c, topic, "ends", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
 	must(t, "sending", p.sendMany(ctx, messages/10))

@@ -29,7 +29,7 @@ func (s *suite) subscriptions(t *testing.T) {
 	all := make([]*inbox, 3)
 	for i := range all {
 		all[i] = newInbox()
-		s.consumer(t, c, topic, fmt.Sprintf("each-%d", i), 0, 1, workload.AtLeastOnce, all[i])
+		s.consumer(t, c, topic, fmt.Sprintf("each-%d", i), 0, workload.AtLeastOnce, all[i])
 	}
 	s.sendAll(t, c, topic, 0)
 	for i, b := range all {
@@ -43,7 +43,7 @@ func (s *suite) sharing(t *testing.T) {
 	topic := s.topic(t, c, partitions)
 	together := newInbox()
 	for i := range consumers {
-		s.consumer(t, c, topic, "shared", i, consumers, workload.AtLeastOnce, together)
+		s.consumer(t, c, topic, "shared", i, workload.AtLeastOnce, together)
 	}
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", together.await(s.context(t), messages))
@@ -56,7 +56,7 @@ func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
 	b := newInbox()
-	s.consumer(t, c, topic, "delivers", 0, 1, d, b)
+	s.consumer(t, c, topic, "delivers", 0, d, b)
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", b.await(s.context(t), messages))
 	if d != workload.AtMostOnce {
@@ -75,7 +75,7 @@ func (s *suite) restart(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
 	both := newInbox()
-	first := s.consumer(t, c, topic, "restart", 0, 1, workload.AtLeastOnce, both)
+	first := s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
 	ctx := s.context(t)
 	p := s.sender(t, c, topic, 0)
 	sent := make(chan error, 1)
@@ -83,7 +83,7 @@ func (s *suite) restart(t *testing.T) {
 	must(t, "receiving a third", both.await(ctx, messages/3))
 	s.close(t, first)
 	atClose := both.distinct()
-	s.consumer(t, c, topic, "restart", 0, 1, workload.AtLeastOnce, both)
+	s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
 	must(t, "sending", <-sent)
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
@@ -99,11 +99,11 @@ func (s *suite) noReceiveAfterClose(t *testing.T) {
 	both := newInbox()
 	var closed, late atomic.Int64
 	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
-		Topic: topic, Subscription: "silent", Index: 0, Of: 2, Delivery: workload.AtLeastOnce,
+		Topic: topic, Subscription: "silent", Index: 0, Delivery: workload.AtLeastOnce,
 		Receive: func(b []byte) { late.Add(closed.Load()); both.receive(b) },
 		Failed:  both.fail,
 	})
-	s.consumer(t, c, topic, "silent", 1, 2, workload.AtLeastOnce, both)
+	s.consumer(t, c, topic, "silent", 1, workload.AtLeastOnce, both)
 	ctx := s.context(t)
 	p := s.sender(t, c, topic, 0)
 	sent := make(chan error, 1)
@@ -129,7 +129,7 @@ func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	b := newInbox()
 	var closed, late atomic.Int64
 	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
-		Topic: topic, Subscription: "hasty", Index: 0, Of: 1, Delivery: workload.AtLeastOnce,
+		Topic: topic, Subscription: "hasty", Index: 0, Delivery: workload.AtLeastOnce,
 		Receive: func(p []byte) { late.Add(closed.Load()); b.receive(p) },
 		Failed:  b.fail,
 	})

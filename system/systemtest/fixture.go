@@ -222,11 +222,11 @@ func (b *inbox) await(ctx context.Context, n int) error {
 	}
 }
 
-// consumer opens a consumer that is number index of so many.
-func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, subscription string, index, of int, d workload.Delivery, b *inbox) system.Consumer {
+// consumer opens one of the consumers of a subscription.
+func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, subscription string, index int, d workload.Delivery, b *inbox) system.Consumer {
 	t.Helper()
 	return s.consumerFunc(t, c, system.ConsumerOptions{
-		Topic: topic, Subscription: subscription, Index: index, Of: of, Delivery: d,
+		Topic: topic, Subscription: subscription, Index: index, Delivery: d,
 		Receive: b.receive, Failed: b.fail,
 	})
 }

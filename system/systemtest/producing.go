@@ -13,7 +13,7 @@ func (s *suite) ordering(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, 1)
 	b := newInbox()
-	s.consumer(t, c, topic, "order", 0, 1, workload.AtLeastOnce, b)
+	s.consumer(t, c, topic, "order", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
 	must(t, "sending", p.sendMany(ctx, messages))
@@ -147,7 +147,7 @@ func (s *suite) payloads(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
 	b := newInbox()
-	s.consumer(t, c, topic, "payloads", 0, 1, workload.AtLeastOnce, b)
+	s.consumer(t, c, topic, "payloads", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 7)
 	ctx := s.context(t)
 	sizes := []int{stampSize, stampSize + 1, 100, 1 << 10, 4<<10 - 1, big}

@@ -335,7 +335,7 @@ func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 10)
-	o := system.ConsumerOptions{Topic: topic, Subscription: "s", Of: 1, Delivery: workload.AtLeastOnce,
+	o := system.ConsumerOptions{Topic: topic, Subscription: "s", Delivery: workload.AtLeastOnce,
 		Receive: func([]byte) {}, Failed: func(err error) { failed <- err }}
 	if _, err := c.OpenConsumer(ctx, o); err != nil {
 		t.Fatal(err)

@@ -155,7 +155,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 	received, done := atomic.Int64{}, make(chan struct{})
 	for i := range benchClients {
 		_, err := c.OpenConsumer(ctx, system.ConsumerOptions{
-			Topic: topic, Subscription: "bench", Index: i, Of: benchClients, Delivery: workload.AtLeastOnce,
+			Topic: topic, Subscription: "bench", Index: i, Delivery: workload.AtLeastOnce,
 			Receive: func([]byte) {
 				if received.Add(1) == int64(b.N) {
 					close(done)

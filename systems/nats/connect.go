@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -25,7 +26,10 @@ const (
 )
 
 // login is who connects, as what. It is a secret and is never printed.
-type login struct{ user, password string }
+type login struct {
+	user, password string
+	tls            *tls.Config // nil: not encrypted
+}
 
 // connectTo opens one connection, to the endpoint number first if it answers.
 func connectTo(ctx context.Context, endpoints []string, first int, who login, name string, reconnectBuffer int) (*nats.Conn, error) {
@@ -48,6 +52,9 @@ func connectTo(ctx context.Context, endpoints []string, first int, who login, na
 		nats.FlusherTimeout(askWithin),
 		// Without one the library prints to standard error.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+	if who.tls != nil {
+		options = append(options, nats.Secure(who.tls))
 	}
 	conn, err := nats.Connect(strings.Join(order, ","), options...)
 	if err != nil {

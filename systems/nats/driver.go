@@ -60,8 +60,8 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	}
 	c := &cluster{
 		cfg: cfg, level: o.Durability, endpoints: o.Endpoints,
-		user:  login{o.Credentials.User, o.Credentials.Password},
-		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword},
+		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
+		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 		open:  make(map[closer]struct{}),
 	}
 	if c.admin.user == "" {
