@@ -234,6 +234,12 @@ type Provisioned interface {
 	Stop(ctx context.Context) error
 }
 
+// Encrypted is a Provisioned whose clients must use TLS.
+type Encrypted interface {
+	// TLS is what clients connect with; nil when connections are not encrypted.
+	TLS() *tls.Config
+}
+
 // Node is one server of a provisioned cluster.
 type Node struct {
 	Name    string

@@ -84,6 +84,9 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	}
 	s.testbed = bed
 	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
+	if e, ok := bed.Cluster().(system.Encrypted); ok {
+		o.TLS = e.TLS()
+	}
 	s.run.Environment.DataFS = fileSystem(base)
 	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
 	for _, n := range bed.Cluster().Nodes() {
