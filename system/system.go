@@ -124,6 +124,13 @@ type Consumer interface {
 	Close(ctx context.Context) error
 }
 
+// Settler is a Consumer that gets its share of the partitions only when the
+// consumers of its subscription are all open.
+type Settler interface {
+	// Settle returns when the partitions are shared out.
+	Settle(ctx context.Context) error
+}
+
 // Message is one message to send. It belongs to whoever sends it until Send,
 // to the system until Done, and must not be touched by the system afterwards.
 type Message struct {
@@ -200,6 +207,7 @@ type Checker interface {
 type Check struct {
 	Settings   Settings
 	Durability workload.Level
+	Delivery   workload.Delivery
 	Nodes      int // of the testbed to start; 0 when endpoints are given
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -17,7 +18,7 @@ import (
 
 // registry holds every system of this program.
 func registry() *system.Registry {
-	return system.NewRegistry(nats.New(), sim.New(clock.Precise(), nil))
+	return system.NewRegistry(nats.New(), kafka.New(), sim.New(clock.Precise(), nil))
 }
 
 // inputs are the flags that say what to run, and against what.

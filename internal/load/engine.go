@@ -92,6 +92,13 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 			return fmt.Errorf("open producer %d: %w", i, err)
 		}
 	}
+	for _, c := range e.consumers {
+		if s, able := c.system.(system.Settler); able {
+			if err := s.Settle(ctx); err != nil {
+				return fmt.Errorf("open the consumers of %s: %w", Subscription(c.subscription), err)
+			}
+		}
+	}
 	return nil
 }
 

@@ -59,13 +59,33 @@ func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	s.consumer(t, c, topic, "delivers", 0, d, b)
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", b.await(s.context(t), messages))
-	if d != workload.AtMostOnce {
+	if d == workload.AtLeastOnce {
 		return
 	}
 	for one, times := range b.seen {
 		if times > 1 {
-			t.Errorf("message %v arrived %d times at most once", one, times)
+			t.Errorf("message %v arrived %d times, delivery %s", one, times, d)
 		}
+	}
+}
+
+// exactlyOnce runs what a producer must hold with one that sends in
+// transactions, where the system has them.
+func (s *suite) exactlyOnce(t *testing.T) {
+	if !slices.Contains(s.System.Describe().Delivery, workload.ExactlyOnce) {
+		t.Skip("the system does not claim it")
+	}
+	transactional := *s
+	transactional.delivery = workload.ExactlyOnce
+	for _, one := range []namedTest{
+		{"delivers", func(t *testing.T) { transactional.delivers(t, workload.ExactlyOnce) }},
+		{"arrival_order_is_send_order", transactional.ordering},
+		{"every_send_ends_once", transactional.everySendEndsOnce},
+		{"close_while_sending", transactional.closeWhileSending},
+		{"close_without_time_while_sending", transactional.closeWithoutTime},
+		{"close_without_time_ends_what_is_in_flight", transactional.closeEndsAll},
+	} {
+		t.Run(one.name, one.run)
 	}
 }
 

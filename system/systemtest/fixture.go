@@ -60,7 +60,7 @@ func (l *letter) Complete(err error) {
 
 func (s *suite) sender(t *testing.T, c system.Cluster, topic system.Topic, id int) *sender {
 	t.Helper()
-	p, err := c.OpenProducer(s.context(t), system.ProducerOptions{Topic: topic, Index: id, InFlight: inFlight, MessageMax: big})
+	p, err := c.OpenProducer(s.context(t), system.ProducerOptions{Topic: topic, Index: id, InFlight: inFlight, MessageMax: big, Delivery: s.delivery})
 	if err != nil {
 		t.Fatalf("opening producer %d: %v", id, err)
 	}

@@ -31,7 +31,7 @@ const (
 
 // Run runs the suite. Each test is a subtest, so that one can be chosen by name.
 func Run(t *testing.T, h Harness) {
-	s := &suite{Harness: h, options: make(map[workload.Level]system.Options)}
+	s := &suite{Harness: h, delivery: workload.AtLeastOnce, options: make(map[workload.Level]system.Options)}
 	t.Run("description", s.description)
 	t.Run("unknown_setting_is_refused", s.unknownSetting)
 	level, found := s.quickestLevel()
@@ -43,6 +43,7 @@ func Run(t *testing.T, h Harness) {
 	for _, one := range s.live() {
 		t.Run(one.name, one.run)
 	}
+	t.Run("exactly_once", s.exactlyOnce)
 	t.Run("durability", func(t *testing.T) { s.durability(t) })
 	if _, embedded := h.System.(system.Embedded); !embedded {
 		t.Run("endpoint_without_a_listener_is_refused", s.nobodyListens)
@@ -80,8 +81,9 @@ func (s *suite) live() []namedTest {
 // suite is one run of the tests.
 type suite struct {
 	Harness
-	level   workload.Level
-	options map[workload.Level]system.Options
+	level    workload.Level
+	delivery workload.Delivery // of producers
+	options  map[workload.Level]system.Options
 }
 
 // quickestLevel prefers the levels that do not wait for a disk.

@@ -1,8 +1,198 @@
 package kafka
 
-import "github.com/plimsoll-bench/plimsoll/system"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
 
 type kafkaSystem struct{}
 
-// declared is every setting: those of the clients, then those of the servers.
-func declared() []system.Setting { return serverSettings() }
+var (
+	_ system.Provisioner      = kafkaSystem{}
+	_ system.Checker          = kafkaSystem{}
+	_ system.DurabilityReader = (*cluster)(nil)
+	_ system.VersionReader    = (*cluster)(nil)
+	_ system.TopicDeleter     = (*cluster)(nil)
+)
+
+// New returns the Kafka system. It is a system.Provisioner too, and its
+// clusters read their durability and versions back and delete topics.
+func New() system.System { return kafkaSystem{} }
+
+const library = "github.com/twmb/franz-go"
+
+// Describe says what Kafka's words and abilities are.
+func (kafkaSystem) Describe() system.Description {
+	return system.Description{
+		Name:    "kafka",
+		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and followers, read by consumer groups",
+		Client:  "franz-go " + libraryVersion(),
+		Terms: []system.Term{
+			{Word: "topic", Means: "topic"},
+			{Word: "partition", Means: "partition; each has a leader of its own"},
+			{Word: "key", Means: "the record's key; plimsoll chooses the partition by it, the same way for every system"},
+			{Word: "subscription", Means: "consumer group, which begins at the start of the topic"},
+			{Word: "consumer", Means: "member of the group"},
+			{Word: "acknowledgement of a publish", Means: "the leader's answer to the produce request; exactly once: the end of the transaction"},
+			{Word: "backlog", Means: "lag of the group"},
+		},
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce, workload.ExactlyOnce},
+		Settings: declared(),
+	}
+}
+
+func libraryVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == library {
+				return strings.TrimPrefix(d.Version, "v")
+			}
+		}
+	}
+	return "of an unknown version"
+}
+
+// Check says all that is wrong with what is asked, before anything starts.
+func (kafkaSystem) Check(c system.Check) error {
+	bad := problems(c.Settings, c.Durability)
+	if c.Delivery == workload.ExactlyOnce {
+		if !synchronous(c.Durability) {
+			bad = append(bad, strict.Violation{Message: fmt.Sprintf("durability level %d is acks=1, and transactions need acks=all: take level 1 or 2, or another delivery", c.Durability)})
+		}
+		if !c.Settings.Bool(setIdempotence) {
+			bad = append(bad, c.Settings.Wrong(setIdempotence, "cannot be false with delivery exactly_once: transactions need it"))
+		}
+	}
+	bad = append(bad, checkNodes(c.Settings, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// Connect reaches the brokers at the endpoints. It returns within ten seconds.
+func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := checkEndpoints(o.Endpoints); err != nil {
+		return nil, err
+	}
+	c := &cluster{
+		cfg: readConfig(o.Settings), options: o, level: o.Durability,
+		open: make(map[closer]struct{}), groups: make(map[string]*group),
+	}
+	client, err := kgo.NewClient(append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
+	if err != nil {
+		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
+	}
+	if err := ping(ctx, client); err != nil {
+		client.Close()
+		return nil, explain(err, o)
+	}
+	c.client, c.admin = client, kadm.NewClient(client)
+	return c, nil
+}
+
+// closer is a producer or a consumer.
+type closer interface {
+	Close(ctx context.Context) error
+}
+
+// cluster is a connection to running brokers. Its methods may be called from
+// any goroutine.
+type cluster struct {
+	cfg     config
+	options system.Options
+	level   workload.Level
+	client  *kgo.Client // for what is not measured
+	admin   *kadm.Client
+
+	mu     sync.Mutex
+	closed bool
+	open   map[closer]struct{} // what Close must close
+	groups map[string]*group
+}
+
+// idempotent says whether producers let the brokers recognise copies.
+func (c *cluster) idempotent() bool { return c.cfg.idempotence && synchronous(c.level) }
+
+func (c *cluster) acksText() string {
+	if synchronous(c.level) {
+		return "all"
+	}
+	return "1"
+}
+
+// ServerVersions returns a line for each broker. The protocol tells which
+// requests a broker knows, and so at least how new it is.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	all, err := c.admin.ApiVersions(ctx)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	var lines []string
+	for _, v := range all.Sorted() {
+		if v.Err != nil {
+			lines = append(lines, fmt.Sprintf("broker %d does not tell: %v", v.NodeID, v.Err))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("broker %d speaks as Kafka %s does", v.NodeID, strings.TrimPrefix(v.VersionGuess(), "v")))
+	}
+	return slices.Compact(lines), nil
+}
+
+// keep remembers what Close must close.
+func (c *cluster) keep(ctx context.Context, one closer) error {
+	c.mu.Lock()
+	closed := c.closed
+	if !closed {
+		c.open[one] = struct{}{}
+	}
+	c.mu.Unlock()
+	if closed {
+		return errors.Join(errors.New("the cluster is closed"), one.Close(ctx))
+	}
+	return nil
+}
+
+func (c *cluster) forget(one closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, one)
+}
+
+// Close closes every producer and consumer that is open, and the connections.
+func (c *cluster) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closed = true
+	var all []closer
+	for one := range c.open {
+		all = append(all, one)
+	}
+	clear(c.open)
+	c.mu.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, one := range all {
+		wg.Go(func() { errs[i] = one.Close(ctx) })
+	}
+	wg.Wait()
+	c.client.Close()
+	return errors.Join(errs...)
+}

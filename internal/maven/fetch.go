@@ -1,0 +1,177 @@
+package maven
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Artifacts is what to fetch.
+type Artifacts struct {
+	Name        string   // of the folder, like kafka-4.3.1
+	Coordinates []string // group:artifact:version, each pinned
+}
+
+const (
+	listFile = "jars.txt"
+	lockPoll = 100 * time.Millisecond
+)
+
+// Fetch returns the folder that holds the artifacts and all they need at run
+// time. What is not there yet is fetched by mvn, which progress is told of in a
+// sentence first; it may be nil. When ctx ends, so does mvn.
+func (a Artifacts) Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error) {
+	if err := a.check(); err != nil {
+		return "", err
+	}
+	dir, err = a.folder()
+	if err != nil {
+		return "", err
+	}
+	if whole(dir) {
+		return dir, nil
+	}
+	mvn, err := findMaven()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", fmt.Errorf("making the folder for jars: %w", err)
+	}
+	lock, err := lockWithin(ctx, dir+".lock")
+	if err != nil {
+		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
+	}
+	defer lock.Close()
+	if whole(dir) { // the other has fetched them
+		return dir, nil
+	}
+	if progress != nil {
+		progress(fmt.Sprintf("fetching %s and what it needs with mvn, this once; it may take some minutes", a.Name))
+	}
+	return dir, a.fetch(ctx, mvn, dir)
+}
+
+// Classpath is what java -cp takes to find every jar of a folder.
+func Classpath(dir string) string { return filepath.Join(dir, "*") }
+
+// fetch fills the folder. The caller holds its lock, so that what stands in
+// the way was left by one that died.
+func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
+	part, work := dir+".part", dir+".work"
+	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
+	}
+	defer os.RemoveAll(work)
+	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
+		return fmt.Errorf("making the folder for jars: %w", err)
+	}
+	err := a.runMaven(ctx, mvn, work, part)
+	if err == nil {
+		err = writeList(part)
+	}
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fetching %s: %w", a.Name, err), os.RemoveAll(part))
+	}
+	return nil
+}
+
+// folder is where the artifacts are kept.
+func (a Artifacts) folder() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the folder for jars: %w: set HOME or XDG_CACHE_HOME", err)
+	}
+	sum := sha256.Sum256([]byte(dependencyPlugin + "\n" + strings.Join(a.Coordinates, "\n")))
+	return filepath.Join(cache, "plimsoll", "maven", a.Name+"-"+hex.EncodeToString(sum[:6])), nil
+}
+
+// check finds mistakes of the program's own.
+func (a Artifacts) check() error {
+	if a.Name == "" || strings.ContainsAny(a.Name, `/\`) || len(a.Coordinates) == 0 {
+		return fmt.Errorf("artifacts %q: a name that can be a folder's, and coordinates, are needed", a.Name)
+	}
+	for _, c := range a.Coordinates {
+		if parts := strings.Split(c, ":"); len(parts) != 3 || strings.ContainsAny(c, "<>&$ \n[](),") {
+			return fmt.Errorf("coordinates %q: write group:artifact:version, with one version and no range", c)
+		}
+	}
+	return nil
+}
+
+// writeList lists every jar with its size, and fails when there is none.
+func writeList(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(e.Name(), ".jar") {
+			fmt.Fprintf(&b, "%d %s\n", info.Size(), e.Name())
+		}
+	}
+	if b.Len() == 0 {
+		return errors.New("mvn ended well and brought no jar: run it by hand to see why: mvn dependency:get -Dartifact=group:artifact:version")
+	}
+	return os.WriteFile(filepath.Join(dir, listFile), []byte(b.String()), 0o644)
+}
+
+// whole says whether the folder holds what its list says.
+func whole(dir string) bool {
+	list, err := os.ReadFile(filepath.Join(dir, listFile))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(list)) {
+		var size int64
+		var name string
+		if _, err := fmt.Sscanf(line, "%d %s\n", &size, &name); err != nil {
+			return false
+		}
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() != size {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// lockWithin holds the lock until the file is closed.
+func lockWithin(ctx context.Context, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	ticker := time.NewTicker(lockPoll)
+	defer ticker.Stop()
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			f.Close()
+			return nil, &os.PathError{Op: "flock", Path: path, Err: err}
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

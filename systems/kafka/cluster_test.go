@@ -1,0 +1,283 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// adminOf is a client of a cluster of ours that no driver stands between.
+func adminOf(t testing.TB, c *provisionedCluster) *kadm.Client {
+	return adminWith(t, c.clientOptions()...)
+}
+
+func adminWith(t testing.TB, o ...kgo.Opt) *kadm.Client {
+	t.Helper()
+	client, err := kgo.NewClient(o...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return kadm.NewClient(client)
+}
+
+// configOfServer reads what a running server says of one of its settings.
+func configOfServer(t testing.TB, admin *kadm.Client, names ...string) map[string]string {
+	t.Helper()
+	all, err := admin.DescribeBrokerConfigs(within(t), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range all[0].Configs {
+		for _, name := range names {
+			if c.Key == name && c.Value != nil {
+				got[name] = *c.Value
+			}
+		}
+	}
+	return got
+}
+
+func TestProvisionedCluster(t *testing.T) {
+	c := sharedCluster(t)
+	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	}
+	hosts := map[string]bool{}
+	for _, n := range c.Nodes() {
+		host, _, err := net.SplitHostPort(n.Address)
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			t.Errorf("%s listens on %s", n.Name, n.Address)
+		}
+		hosts[host] = true
+		if err := syscall.Kill(n.PID, 0); err != nil {
+			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
+		}
+		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
+			t.Errorf("%s: log: %v", n.Name, err)
+		}
+	}
+	if len(hosts) != 3 {
+		t.Errorf("the servers share hosts: %v", hosts)
+	}
+	brokers, err := adminOf(t, c).ListBrokers(within(t))
+	if err != nil || len(brokers) != 3 {
+		t.Errorf("brokers %v: %v", brokers, err)
+	}
+}
+
+// What listens asks for a password, the wrong one is refused, and the right
+// one is nowhere but in a file that its owner alone may read.
+func TestSecretsStayInTheirFile(t *testing.T) {
+	c := sharedCluster(t)
+	reach := []kgo.Opt{kgo.SeedBrokers(c.Endpoints()...), kgo.RequestRetries(1)}
+	for _, o := range [][]kgo.Opt{
+		reach,
+		append(reach, kgo.SASL(plain.Auth{User: benchUser, Pass: "wrong"}.AsMechanism())),
+	} {
+		ctx, cancel := context.WithTimeout(within(t), 5*time.Second)
+		_, err := adminWith(t, o...).ListBrokers(ctx)
+		cancel()
+		if err == nil {
+			t.Error("a server answers without the password")
+		}
+	}
+	if c.credentials.Password == "" {
+		t.Fatal("no password")
+	}
+	for _, n := range c.servers {
+		properties := filepath.Join(n.dir, propertiesFile)
+		raw, err := os.ReadFile(properties)
+		if err != nil || !strings.Contains(string(raw), c.credentials.Password) {
+			t.Errorf("%s: the password is not where this test looks: %v", n.name, err)
+		}
+		if info, err := os.Stat(properties); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", properties, info.Mode(), err)
+		}
+		for _, open := range []string{
+			fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log,
+		} {
+			if raw, err := os.ReadFile(open); err != nil || strings.Contains(string(raw), c.credentials.Password) {
+				t.Errorf("%s shows the password, or cannot be read: %v", open, err)
+			}
+		}
+	}
+}
+
+func TestLevelShapesTheServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a cluster, for about 15 s")
+	}
+	const minimum, flush, replication = "min.insync.replicas", "log.flush.interval.messages", "default.replication.factor"
+	got := configOfServer(t, adminOf(t, sharedCluster(t)), minimum, flush, replication)
+	if got[minimum] != "2" || got[flush] != never || got[replication] != "3" {
+		t.Errorf("level 2: %v", got)
+	}
+	got = configOfServer(t, adminOf(t, provisionWith(t, workload.AsyncSync, setHeap, "192MB", setGC, gcSerial, setSecurity, plaintext)), minimum, flush, replication)
+	if got[minimum] != "1" || got[flush] != "1" || got[replication] != "3" {
+		t.Errorf("level 3: %v", got)
+	}
+}
+
+func TestEncryptedCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a cluster, for about 15 s")
+	}
+	c := provisionWith(t, workload.SyncSync, setSecurity, saslSSL)
+	if brokers, err := adminOf(t, c).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
+		t.Errorf("brokers %v: %v", brokers, err)
+	}
+	// The file is what others verify by.
+	pem, err := os.ReadFile(c.CAFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		t.Fatal("the file holds no certificate")
+	}
+	for _, n := range c.servers {
+		conn, err := tls.Dial("tcp", n.address, &tls.Config{RootCAs: roots})
+		if err != nil {
+			t.Errorf("%s: %v", n.name, err)
+			continue
+		}
+		conn.Close()
+		if info, err := os.Stat(filepath.Join(n.dir, keyStoreFile)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the key's file: %v %v", info, err)
+		}
+	}
+	if _, err := tls.Dial("tcp", c.servers[0].address, &tls.Config{RootCAs: x509.NewCertPool()}); err == nil {
+		t.Error("who does not know the authority trusts its server")
+	}
+}
+
+// A server that cannot run is told of at once, in its own words, and nothing
+// stays.
+func TestServerThatCannotStart(t *testing.T) {
+	needJava(t)
+	dir := t.TempDir()
+	s, err := settingsOf(setHeap, "100TB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, err = kafkaSystem{}.Provision(within(t), system.Provision{
+		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if text := err.Error(); !strings.Contains(text, "server n") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+		t.Errorf("%q is not a sentence with Java's own words", text)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("said after %s", took)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "n*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
+	needJava(t)
+	dir := t.TempDir()
+	s, err := settingsOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err = kafkaSystem{}.Provision(ctx, system.Provision{
+		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "n*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestCheckNodes(t *testing.T) {
+	for _, c := range []struct {
+		nodes    int
+		settings []string
+		want     string
+	}{
+		{nodes: 3},
+		{nodes: 9, settings: []string{setReplication, "5", setSecurity, saslSSL}},
+		{nodes: 1, want: "asks for 3 copies of each partition, and the testbed has 1 nodes"},
+		{nodes: 3, settings: []string{setReplication, "4"}, want: "asks for 4 copies"},
+		{nodes: 3, settings: []string{setHeap, "64MB"}, want: "with less a server does not start"},
+		{nodes: 3, settings: []string{setMessageMax, "1GB"}, want: "a quarter of heap"},
+		{nodes: 3, settings: []string{setSegmentBytes, "4GB"}, want: "must be from"},
+		{nodes: 3, settings: []string{setIOThreads, "0"}, want: "from 1 to 1000"},
+		{nodes: 3, settings: []string{setBrokerSession, "1ms"}, want: "from 1s to 1h"},
+		{nodes: 0},
+		{nodes: 0, settings: []string{setHeap, "256MB"}, want: "these run already"},
+	} {
+		s, err := settingsOf(c.settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := checkNodes(s, c.nodes)
+		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
+			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
+		}
+	}
+}
+
+func TestLastComplaint(t *testing.T) {
+	for _, c := range []struct{ log, want string }{
+		{"", ""},
+		{"Invalid maximum heap size: -Xmx9P\n\n", "Invalid maximum heap size: -Xmx9P"},
+		{"t [main] INFO a - b\nt [main] ERROR Kafka - first\nt [main] ERROR KafkaServer - second\njava.x.Y: said\n\tat z\nCaused by: java.net.BindException: Address already in use\nt [main] INFO a - b\n",
+			"KafkaServer - second: Caused by: java.net.BindException: Address already in use"},
+	} {
+		path := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(path, []byte(c.log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastComplaint(path); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	long := filepath.Join(t.TempDir(), "long")
+	text := strings.Repeat("t [main] INFO filler\n", tailSize/10) + "t [main] ERROR x - " + strings.Repeat("é", maxComplaint) + "\n"
+	if err := os.WriteFile(long, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastComplaint(long); len(got) > maxComplaint+4 || !strings.HasPrefix(got, "x - é") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,236 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What the levels rest on, as Kafka 4 does it.
+//
+// With acks=all the leader answers when every replica that is in sync at the
+// moment has the batch, and refuses it when fewer than min.insync.replicas are.
+// With acks=1 it answers when it has the batch itself; the others fetch it
+// later.
+//
+// A replica that is to append a batch and has flush.messages=1 syncs its log
+// before the append is done. The leader appends before it answers, so its
+// acknowledgement waits for its own sync at level 3 as at level 1; a follower's
+// position moves on only after its append, so at level 1 the acknowledgement
+// waits for the syncs of the others as well. TestAcknowledgementWaitsForSync
+// delays syncs on one side and the other and looks at what the acknowledgement
+// waits for.
+
+// Names of the topic configuration that makes the levels.
+const (
+	minISR        = "min.insync.replicas"
+	flushMessages = "flush.messages"
+	flushMs       = "flush.ms"
+	unclean       = "unclean.leader.election.enable"
+	never         = "9223372036854775807" // Kafka's default of flush.messages
+	everyMessage  = "1"
+)
+
+// synchronous says whether the level waits for a majority of the replicas.
+func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
+
+// synced says whether the level waits for the disk.
+func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
+
+func levels() map[workload.Level]system.Guarantee {
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync:   {How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
+		workload.SyncAsync:  {How: "acks=all, replication factor 3, min.insync.replicas=2, no flush"},
+		workload.AsyncSync:  {How: "acks=1, replication factor 3, min.insync.replicas=1, flush.messages=1"},
+		workload.AsyncAsync: {How: "acks=1, replication factor 3, min.insync.replicas=1, no flush"},
+	}
+}
+
+// majority of so many replicas.
+func majority(replicas int) int { return replicas/2 + 1 }
+
+// levelConfigs is the topic configuration that makes a level.
+func levelConfigs(l workload.Level, replicas int) map[string]string {
+	c := map[string]string{minISR: "1", flushMessages: never, unclean: "false"}
+	if synchronous(l) {
+		c[minISR] = strconv.Itoa(majority(replicas))
+	}
+	if synced(l) {
+		c[flushMessages] = everyMessage
+	}
+	return c
+}
+
+// levelProblems is why the settings cannot give the level.
+func levelProblems(s system.Settings, l workload.Level) strict.Violations {
+	if l < workload.SyncSync || l > workload.AsyncAsync {
+		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	}
+	var bad strict.Violations
+	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !synchronous(l) {
+		bad = append(bad, s.Wrong(setIdempotence, fmt.Sprintf("needs acks=all, and durability level %d is acks=1: remove it, or take level %d", l, l-2)))
+	}
+	further, err := parseConfigs(s.Text(setTopicConfigs))
+	if err != nil {
+		return append(bad, s.Wrong(setTopicConfigs, err.Error()))
+	}
+	for _, name := range []string{minISR, flushMessages, flushMs, unclean} {
+		if _, given := further[name]; given {
+			bad = append(bad, s.Wrong(setTopicConfigs, fmt.Sprintf("%s follows from the durability level: remove it, and ask for the level instead", name)))
+		}
+	}
+	return bad
+}
+
+// ReadDurability reads each topic's configuration and replicas from the live
+// cluster.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	if len(topics) == 0 {
+		return system.Evidence{}, errors.New("no topics to read it for")
+	}
+	names := make([]string, len(topics))
+	for i, t := range topics {
+		names[i] = t.Name
+	}
+	configs, err := c.topicConfigs(ctx, names)
+	if err != nil {
+		return system.Evidence{}, fmt.Errorf("reading the topics' configuration: %w", c.explain(err))
+	}
+	details, err := c.admin.ListTopics(ctx, names...)
+	if err != nil {
+		return system.Evidence{}, fmt.Errorf("reading the topics' replicas: %w", c.explain(err))
+	}
+	r := reading{level: c.level}
+	for _, name := range names {
+		config, err := configs.On(name, nil)
+		if err == nil {
+			err = r.topic(name, config, details[name])
+		}
+		if err != nil {
+			return system.Evidence{}, fmt.Errorf("topic %s: %w", name, err)
+		}
+	}
+	r.add("producers", "acks", c.acksText(), "set by this client")
+	r.add("producers", "enable.idempotence", strconv.FormatBool(c.idempotent()), "set by this client")
+	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+}
+
+// topicConfigs asks for the topics' configuration until a broker answers that
+// knows them all: of a topic that was just made some do not know yet.
+func (c *cluster) topicConfigs(ctx context.Context, names []string) (kadm.ResourceConfigs, error) {
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	for {
+		configs, err := c.admin.DescribeTopicConfigs(ctx, names...)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range configs {
+			err = cmp.Or(err, one.Err)
+		}
+		if !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			return configs, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// reading gathers what the live cluster reports and holds it against the level.
+type reading struct {
+	level workload.Level
+	facts []system.Fact
+}
+
+func (r *reading) add(where, name, value, source string) {
+	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.TopicDetail) error {
+	if detail.Err != nil {
+		return fmt.Errorf("reading its replicas: %w", detail.Err)
+	}
+	replicas, inSync, err := copies(detail)
+	if err != nil {
+		return err
+	}
+	r.add(name, "replication factor", strconv.Itoa(replicas), "metadata")
+	r.add(name, "in-sync replicas", strconv.Itoa(inSync), "metadata, the partition with the fewest")
+	if replicas < minReplication {
+		return fmt.Errorf("asked for a replication factor of %d or more, and it has %d", minReplication, replicas)
+	}
+	want := levelConfigs(r.level, replicas)
+	for _, key := range []string{minISR, flushMessages, flushMs, unclean} {
+		value, source, told := configOf(config, key)
+		if !told {
+			if wanted, matters := want[key]; matters && wanted != never {
+				return fmt.Errorf("durability level %d asks for %s=%s, and the cluster does not tell what it is", r.level, key, wanted)
+			}
+			continue
+		}
+		r.add(name, key, value, source)
+		if wanted, matters := want[key]; matters && value != wanted && !enough(r.level, key, value, wanted) {
+			return fmt.Errorf("durability level %d asks for %s=%s, and it has %s=%s", r.level, key, wanted, key, value)
+		}
+	}
+	least, err := strconv.Atoi(want[minISR])
+	if err != nil || inSync < least {
+		return fmt.Errorf("durability level %d asks for %d replicas in sync, and a partition has %d", r.level, least, inSync)
+	}
+	return nil
+}
+
+// enough says whether a value other than the wanted one still gives the level
+// and no more than it: flushing every so many messages is neither.
+func enough(l workload.Level, key, value, wanted string) bool {
+	if key != minISR || !synchronous(l) {
+		return false
+	}
+	have, err := strconv.Atoi(value)
+	least, errWanted := strconv.Atoi(wanted)
+	return err == nil && errWanted == nil && have >= least
+}
+
+func configOf(c kadm.ResourceConfig, key string) (value, source string, told bool) {
+	i := slices.IndexFunc(c.Configs, func(one kadm.Config) bool { return one.Key == key })
+	if i < 0 || c.Configs[i].Value == nil {
+		return "", "", false
+	}
+	return *c.Configs[i].Value, "DescribeConfigs, " + c.Configs[i].Source.String(), true
+}
+
+// copies returns the replicas of the topic's partitions, and the fewest that
+// are in sync.
+func copies(t kadm.TopicDetail) (replicas, inSync int, err error) {
+	if len(t.Partitions) == 0 {
+		return 0, 0, errors.New("it has no partitions")
+	}
+	first := true
+	for _, p := range t.Partitions.Sorted() {
+		if p.Err != nil {
+			return 0, 0, fmt.Errorf("partition %d: %w", p.Partition, p.Err)
+		}
+		if first {
+			replicas, inSync = len(p.Replicas), len(p.ISR)
+		}
+		first = false
+		replicas, inSync = min(replicas, len(p.Replicas)), min(inSync, len(p.ISR))
+	}
+	return replicas, inSync, nil
+}

@@ -1,0 +1,208 @@
+package kafka
+
+import (
+	"context"
+	"crypto/x509"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// answersWithin is what the user is promised for a target that is wrong.
+const answersWithin = 10 * time.Second
+
+// refused holds that an error came in time, is one sentence, and says what to
+// look at.
+func refused(t *testing.T, began time.Time, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	if took := time.Since(began); took > answersWithin {
+		t.Errorf("it took %s", took)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one sentence: %v", err)
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("does not say %q: %v", part, err)
+		}
+	}
+	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
+}
+
+// tryConnect connects and, when that is allowed, gives the connection back.
+func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
+	t.Helper()
+	began = time.Now()
+	c, err := New().Connect(t.Context(), o)
+	if err == nil {
+		closeCluster(t, c)
+	}
+	return began, err
+}
+
+func closeCluster(t *testing.T, c system.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func connect(t *testing.T, o system.Options) *cluster {
+	t.Helper()
+	c, err := New().Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeCluster(t, c) })
+	return c.(*cluster)
+}
+
+func TestWrongPassword(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
+	o.Credentials.Password = "wrong"
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	o.Credentials = system.Credentials{}
+	began, err = tryConnect(t, o)
+	refused(t, began, err, "credentials")
+}
+
+func TestTLSToAPlaintextPort(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
+	authority, err := newAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.TLS = authority.clientConfig()
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "remove tls from the target")
+}
+
+// TestSecureListener talks to a real SASL_SSL listener: with everything right,
+// by password and by SCRAM, and with one thing wrong after another.
+func TestSecureListener(t *testing.T) {
+	servers := provisionWith(t, workload.SyncAsync, setSecurity, saslSSL)
+	right := optionsOf(t, servers, workload.SyncAsync)
+	c := connect(t, right)
+	sendAndReceive(t, c, "secure-plain")
+
+	scram := right.Credentials
+	scram.User = "scram-user"
+	for mechanism, name := range map[kadm.ScramMechanism]string{kadm.ScramSha256: "scram-sha-256", kadm.ScramSha512: "scram-sha-512"} {
+		if _, err := c.admin.AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: scram.User, Mechanism: mechanism, Iterations: 4096, Password: scram.Password}}); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			o := optionsOf(t, servers, workload.SyncAsync, setSASL, name)
+			o.Credentials = scram
+			awaitUser(t, o)
+			sendAndReceive(t, connect(t, o), "secure-"+name)
+			o.Credentials.Password = "wrong"
+			began, err := tryConnect(t, o)
+			refused(t, began, err, "refuses the user or password")
+		})
+	}
+	t.Run("untrusted certificate", func(t *testing.T) {
+		o := right
+		o.TLS = o.TLS.Clone()
+		o.TLS.RootCAs = x509.NewCertPool()
+		began, err := tryConnect(t, o)
+		refused(t, began, err, "nobody trusted has signed", "tls.ca_file")
+	})
+	t.Run("another name", func(t *testing.T) {
+		o := right
+		o.TLS = o.TLS.Clone()
+		o.TLS.ServerName = "elsewhere.example"
+		began, err := tryConnect(t, o)
+		refused(t, began, err, "does not fit", "tls.server_name")
+	})
+	t.Run("plaintext", func(t *testing.T) {
+		o := right
+		o.TLS = nil
+		began, err := tryConnect(t, o)
+		refused(t, began, err, "tls")
+	})
+	t.Run("wrong password", func(t *testing.T) {
+		o := right
+		o.Credentials.Password = "wrong"
+		began, err := tryConnect(t, o)
+		refused(t, began, err, "refuses the user or password")
+	})
+}
+
+// awaitUser waits until every broker knows a user that was just made.
+func awaitUser(t *testing.T, o system.Options) {
+	t.Helper()
+	for _, endpoint := range o.Endpoints {
+		one := o
+		one.Endpoints = []string{endpoint}
+		deadline := time.Now().Add(answersWithin)
+		for {
+			_, err := tryConnect(t, one)
+			if err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+func TestTopicsThatCannotBeMade(t *testing.T) {
+	servers := sharedCluster(t)
+	for name, c := range map[string]struct {
+		settings []string
+		says     []string
+	}{
+		"unknown configuration": {[]string{setTopicConfigs, "retention.mss=5"}, []string{"retention.mss", "correct " + setTopicConfigs}},
+		"more replicas than brokers": {[]string{setReplication, "5"},
+			[]string{"replication_factor is 5 and the cluster has 3 brokers"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := connect(t, optionsOf(t, servers, workload.SyncAsync, c.settings...))
+			began := time.Now()
+			err := cluster.CreateTopic(t.Context(), system.Topic{Name: "cannot-be", Partitions: 1})
+			refused(t, began, err, c.says...)
+		})
+	}
+}
+
+// A topic that somebody made by hand gives away its real level.
+func TestTopicMadeByHand(t *testing.T) {
+	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
+	text := func(s string) *string { return &s }
+	for name, made := range map[string]struct {
+		replicas int16
+		configs  map[string]*string
+		says     []string
+	}{
+		"no flush":           {3, map[string]*string{minISR: text("2")}, []string{"level 1", "flush.messages=1", "flush.messages=9223372036854775807"}},
+		"few in-sync":        {3, map[string]*string{minISR: text("1"), flushMessages: text("1")}, []string{"min.insync.replicas=2", "min.insync.replicas=1"}},
+		"too few copies":     {1, map[string]*string{flushMessages: text("1")}, []string{"replication factor of 3", "it has 1"}},
+		"unclean leadership": {3, map[string]*string{minISR: text("2"), flushMessages: text("1"), unclean: text("true")}, []string{unclean + "=false", unclean + "=true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"), Partitions: 1}
+			if _, err := c.admin.CreateTopic(t.Context(), 1, made.replicas, made.configs, topic.Name); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.awaitTopic(t.Context(), topic); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+			refused(t, time.Now(), err, made.says...)
+		})
+	}
+}
