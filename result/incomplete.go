@@ -24,6 +24,7 @@ func (s *Saved) markIncomplete() {
 func (s *Saved) summarizeFromIntervals() {
 	r := &s.Run
 	r.Summary, r.Counters = Summary{}, Counters{}
+	r.Observation = Observation{Servers: r.Observation.Servers, Methods: r.Observation.Methods, Limits: r.Observation.Limits}
 	clamped, negative := map[Series]int64{}, map[Series]int64{}
 	for _, i := range s.Intervals {
 		if i.Phase != PhaseMeasure {
@@ -40,6 +41,12 @@ func (s *Saved) summarizeFromIntervals() {
 		}
 	}
 	r.Summary.Finish(r.Load, r.Environment.Cores)
+	for _, u := range s.Resources {
+		if u.Phase == PhaseMeasure {
+			r.Observation.Add(u)
+		}
+	}
+	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
 	if own := s.Total(OwnLag); own != nil {
 		r.Summary.Generator.OwnLagP99Ns = own.ValueAtPercentile(99)
 	}

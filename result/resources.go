@@ -1,5 +1,11 @@
 package result
 
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
 // Resources is a line of resources.jsonl: what the host and each process spent
 // during about a second. A pointer that is nil is a figure that the kernel does
 // not tell; Observation says why.
@@ -24,6 +30,9 @@ type HostUse struct {
 	PressureMemory *float64 `json:"pressure_memory,omitempty"`
 	PageCacheBytes int64    `json:"page_cache_bytes"` // at the end
 	DirtyBytes     int64    `json:"dirty_bytes"`      // of the page cache, not yet on disk, at the end
+	// LoopbackBytes is what the observed processes received over TCP from this
+	// same machine: each byte that crossed it, once.
+	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
 }
 
 // DiskUse is what one disk of the host did.
@@ -106,4 +115,170 @@ type Share struct {
 	Limit    float64 `json:"limit"`
 	Unit     string  `json:"unit"` // cores, bytes_per_s
 	Share    float64 `json:"share"`
+}
+
+// The resources that a Share is of, and their units.
+const (
+	ResourceCPU      = "cpu"      // of all cores, by everything on the machine
+	ResourceDisk     = "disk"     // writing to the disk that holds the data
+	ResourceLoopback = "loopback" // TCP within the machine, by what was observed
+
+	UnitCores       = "cores"
+	UnitBytesPerSec = "bytes_per_s"
+)
+
+// Add adds what was spent during an interval of the measured window.
+func (o *Observation) Add(r Resources) {
+	length := r.EndNs - r.StartNs
+	if length <= 0 {
+		return
+	}
+	before, now := float64(o.WindowNs), float64(length)
+	o.Host.add(r.Host, before, now)
+	for i := range o.Disks {
+		o.Disks[i].Utilization *= before / (before + now)
+	}
+	for _, d := range r.Disks {
+		at := slices.IndexFunc(o.Disks, func(have DiskUse) bool { return have.Name == d.Name })
+		if at < 0 {
+			at, o.Disks = len(o.Disks), append(o.Disks, DiskUse{Name: d.Name})
+		}
+		o.Disks[at].add(d, now/(before+now))
+	}
+	for _, p := range r.Processes {
+		at := slices.IndexFunc(o.Processes, func(have ProcessUse) bool { return have.Name == p.Name })
+		if at < 0 {
+			at, o.Processes = len(o.Processes), append(o.Processes, ProcessUse{Name: p.Name})
+		}
+		o.Processes[at].add(p)
+	}
+	o.WindowNs += length
+}
+
+// add adds an interval of now ns to the sum of before ns.
+func (h *HostUse) add(n HostUse, before, now float64) {
+	h.CPUSeconds += n.CPUSeconds
+	h.IOWaitSeconds += n.IOWaitSeconds
+	h.StealSeconds += n.StealSeconds
+	h.PressureCPU = mean(h.PressureCPU, before, n.PressureCPU, now)
+	h.PressureIO = mean(h.PressureIO, before, n.PressureIO, now)
+	h.PressureMemory = mean(h.PressureMemory, before, n.PressureMemory, now)
+	h.PageCacheBytes = max(h.PageCacheBytes, n.PageCacheBytes)
+	h.DirtyBytes = max(h.DirtyBytes, n.DirtyBytes)
+	h.LoopbackBytes = total(h.LoopbackBytes, n.LoopbackBytes)
+}
+
+func (d *DiskUse) add(n DiskUse, weight float64) {
+	d.ReadBytes += n.ReadBytes
+	d.WriteBytes += n.WriteBytes
+	d.Reads += n.Reads
+	d.Writes += n.Writes
+	d.Utilization += n.Utilization * weight
+}
+
+func (p *ProcessUse) add(n ProcessUse) {
+	p.PID = n.PID
+	p.CPUSeconds += n.CPUSeconds
+	p.RSSBytes = max(p.RSSBytes, n.RSSBytes)
+	p.ReadBytes = total(p.ReadBytes, n.ReadBytes)
+	p.WriteBytes = total(p.WriteBytes, n.WriteBytes)
+	p.Syncs = total(p.Syncs, n.Syncs)
+	p.MapSyncs = total(p.MapSyncs, n.MapSyncs)
+	p.NetReceivedBytes = total(p.NetReceivedBytes, n.NetReceivedBytes)
+	p.NetSentBytes = total(p.NetSentBytes, n.NetSentBytes)
+}
+
+// total adds what is known; it is nil when nothing is.
+func total(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// mean weighs two shares by their time. One that is not known leaves the other.
+func mean(a *float64, aNs float64, b *float64, bNs float64) *float64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	m := (*a*aNs + *b*bNs) / (aNs + bNs)
+	return &m
+}
+
+// Finish works out what the sums amount to, beside the load that was carried
+// and the number of the machine's cores. It may be called again.
+func (o *Observation) Finish(s Summary, l Load, cores int) {
+	o.MsgsPerCoreSecond, o.WriteAmplification, o.Shares = 0, 0, nil
+	seconds := float64(o.WindowNs) / 1e9
+	if seconds <= 0 {
+		return
+	}
+	// Answered within the window, as the CPU was spent within the window.
+	acked := s.AchievedRate * seconds
+	cpu, written, known := o.ofServers()
+	o.MsgsPerCoreSecond = ratio(acked, cpu)
+	if known {
+		o.WriteAmplification = ratio(float64(written), acked*float64(l.MessageBytes))
+	}
+	o.share(ResourceCPU, UnitCores, o.Host.CPUSeconds/seconds, float64(cores))
+	if o.Limits == nil {
+		return
+	}
+	if bytes, known := o.diskBytes(); known {
+		o.share(ResourceDisk, UnitBytesPerSec, float64(bytes)/seconds, o.Limits.SequentialWriteBytes)
+	}
+	if o.Host.LoopbackBytes != nil {
+		o.share(ResourceLoopback, UnitBytesPerSec, float64(*o.Host.LoopbackBytes)/seconds, o.Limits.LoopbackBytes)
+	}
+	slices.SortStableFunc(o.Shares, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
+}
+
+func (o *Observation) share(resource, unit string, used, limit float64) {
+	if limit > 0 {
+		o.Shares = append(o.Shares, Share{Resource: resource, Used: used, Limit: limit, Unit: unit, Share: ratio(used, limit)})
+	}
+}
+
+// ratio is 0, for not known, where there is nothing to divide by.
+func ratio(a, b float64) float64 {
+	if r := a / b; b > 0 && !math.IsInf(r, 0) && !math.IsNaN(r) {
+		return r
+	}
+	return 0
+}
+
+// ofServers is the CPU time of the servers and what they wrote; known is false
+// when that of one of them is not.
+func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool) {
+	seen := 0
+	known = true
+	for _, p := range o.Processes {
+		if !slices.Contains(o.Servers, p.Name) {
+			continue
+		}
+		seen++
+		cpuSeconds += p.CPUSeconds
+		if p.WriteBytes == nil {
+			known = false
+			continue
+		}
+		written += *p.WriteBytes
+	}
+	return cpuSeconds, written, known && seen > 0 && seen == len(o.Servers)
+}
+
+// diskBytes is what was written to the disk that the limit is of: by everybody,
+// since all share it, and as it reached the disk within the window. Where that
+// disk cannot be told it is what the servers caused to be written.
+func (o *Observation) diskBytes() (bytes int64, known bool) {
+	if o.Limits.Device != "" {
+		for _, d := range o.Disks {
+			if d.Name == o.Limits.Device {
+				return d.WriteBytes, true
+			}
+		}
+	}
+	_, bytes, known = o.ofServers()
+	return bytes, known
 }

@@ -214,14 +214,14 @@ func TestReplaceFileKeepsTheOldOnFailure(t *testing.T) {
 	}
 }
 
-// FuzzRead feeds the reader's four files with anything.
+// FuzzRead feeds the reader's files with anything.
 func FuzzRead(f *testing.F) {
 	w, run := written(f, f.TempDir())
 	if err := w.Close(run); err != nil {
 		f.Fatal(err)
 	}
-	var seed [4][]byte
-	names := []string{runFile, intervalsFile, latencyFile, eventsFile}
+	var seed [5][]byte
+	names := []string{runFile, intervalsFile, latencyFile, eventsFile, resourcesFile}
 	for i, name := range names {
 		raw, err := os.ReadFile(filepath.Join(w.Dir(), name))
 		if err != nil {
@@ -229,11 +229,12 @@ func FuzzRead(f *testing.F) {
 		}
 		seed[i] = raw
 	}
-	f.Add(seed[0], seed[1], seed[2], seed[3])
-	f.Add([]byte(`{"schema_version":1,"state":"running"}`), []byte("{}\n{\"latency\":[{}]}\n"), []byte("Tag=a,0,1,2,HISTFAAAA\n"), []byte{})
-	f.Fuzz(func(t *testing.T, a, b, c, d []byte) {
+	f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
+	f.Add([]byte(`{"schema_version":1,"state":"running"}`), []byte("{}\n{\"latency\":[{}]}\n"), []byte("Tag=a,0,1,2,HISTFAAAA\n"), []byte{},
+		[]byte(`{"end_ns":1,"phase":"measure","host":{"cpu_seconds":1},"disks":[{"name":"a"}],"processes":[{"syncs":1}]}`+"\n"))
+	f.Fuzz(func(t *testing.T, a, b, c, d, e []byte) {
 		dir := t.TempDir()
-		for i, raw := range [][]byte{a, b, c, d} {
+		for i, raw := range [][]byte{a, b, c, d, e} {
 			if err := os.WriteFile(filepath.Join(dir, names[i]), raw, 0o644); err != nil {
 				t.Fatal(err)
 			}

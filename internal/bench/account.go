@@ -84,6 +84,8 @@ func (m *meter) summarize(f load.Figures) {
 	send := m.totals.Of(result.Send, measure.Measured).Histogram
 	inFlight, samples := m.watcher.MeanInFlight()
 	s.Little = measure.Little(inFlight, samples, s.AchievedRate, send.Mean())
+	m.run.Observation.Methods = append(m.run.Observation.Methods[:0], m.methods()...)
+	m.run.Observation.Finish(*s, m.run.Load, m.run.Environment.Cores)
 	if f.FirstHandedNs > 0 {
 		s.FirstMessageNs = m.run.StartedAt.Sub(m.job.Process).Nanoseconds() + f.FirstHandedNs - m.beganNs
 	}

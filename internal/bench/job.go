@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -63,6 +64,12 @@ func (j *Job) Check() error {
 		return fmt.Errorf("plimsoll would take up to %s of memory and this machine has %s: take fewer producers, consumers, partitions or messages in flight",
 			quantity.Bytes(need), quantity.Bytes(have))
 	}
+	if err := observe.Check(j.Target.Processes); err != nil {
+		return fmt.Errorf("processes: %w", err)
+	}
+	if err := j.checkIsolation(); err != nil {
+		return err
+	}
 	return j.checkSystem()
 }
 
@@ -72,7 +79,7 @@ func (j *Job) checkSystem() error {
 	if !able {
 		return nil
 	}
-	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability}
+	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability, Delivery: j.Workload.Delivery}
 	if j.starts() {
 		c.Nodes = j.Target.Testbed.Nodes
 	}
@@ -83,6 +90,18 @@ func (j *Job) checkSystem() error {
 func (j *Job) starts() bool {
 	_, provisions := j.System.(system.Provisioner)
 	return provisions && len(j.Target.Endpoints) == 0
+}
+
+// dataDir is where the servers that plimsoll starts keep their data; empty
+// when it starts none.
+func (j *Job) dataDir() string {
+	switch {
+	case !j.starts():
+		return ""
+	case j.Target.Testbed.Dir != "":
+		return j.Target.Testbed.Dir
+	}
+	return j.Runs
 }
 
 // Estimate is what a run will take, known before it starts.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -205,7 +206,7 @@ func (m *meter) interval(phase result.PhaseName) error {
 	m.cells.Reset()
 	m.lastNs, m.last, m.lastDue = now, figures, due
 	m.watch.Interval(i)
-	return err
+	return errors.Join(err, m.spent(phase))
 }
 
 // series adds one series to the interval's line and its histograms to those

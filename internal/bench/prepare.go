@@ -28,6 +28,9 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
 		return err
 	}
+	if err := s.isolate(); err != nil {
+		return err
+	}
 	if err := s.provision(ctx, &options); err != nil {
 		return err
 	}
@@ -46,7 +49,10 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.readBack(ctx); err != nil {
 		return err
 	}
-	return s.engine.Open(ctx, cluster)
+	if err := s.engine.Open(ctx, cluster); err != nil {
+		return err
+	}
+	return s.observe()
 }
 
 func (s *session) connectSentence() string {
@@ -66,10 +72,7 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	if !s.job.starts() {
 		return nil
 	}
-	base := s.job.Target.Testbed.Dir
-	if base == "" {
-		base = s.job.Runs
-	}
+	base := s.job.dataDir()
 	bed, err := testbed.Up(ctx, testbed.Options{
 		Base:        base,
 		Provisioner: s.job.System.(system.Provisioner),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -30,6 +31,10 @@ type session struct {
 	testbed *testbed.Testbed
 	created []system.Topic
 	beganNs int64 // the run's time 0 on the clock
+
+	observer   *observe.Observer
+	observedNs int64 // when it was read last
+	unlimited  error // why the limits of the machine are not known
 }
 
 // Run does the job and returns the run's directory. When ctx is cancelled the
@@ -163,6 +168,9 @@ func (s *session) tearDown() error {
 		if err := end(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
+	}
+	if s.observer != nil {
+		step("end the observation", func(context.Context) error { return s.observer.Close() })
 	}
 	if s.cluster != nil {
 		step("delete the run's topics", s.deleteTopics)

@@ -15,13 +15,15 @@ var benchUnits = []struct{ unit, better string }{
 	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"}, {"publish-max-ns", "lower"},
 	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"}, {"e2e-max-ns", "lower"},
 	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
+	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"}, {"fsyncs/msg", "lower"},
 }
 
 // Benchfmt writes the Go benchmark format, for benchstat. Runs of one system
 // under one load share a benchmark name, so benchstat takes them for
 // repetitions. Only the machine and plimsoll are configuration: benchstat puts
 // runs whose configuration differs into different tables, and systems are there
-// to be compared. The rest is a comment, and so is a run that did not complete or
+// to be compared. CPU time is that of servers and plimsoll together, and each
+// apart unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not complete or
 // that plimsoll itself limited: it must not be ranked.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
@@ -92,6 +94,16 @@ func benchValues(r *result.Run) string {
 		value(integer(t.Lost), "lost-msgs")
 		value(integer(t.Duplicate), "duplicate-msgs")
 		value(integer(t.Reordered), "reordered-msgs")
+	}
+	if c := newMessageCost(r); c != nil {
+		for _, figure := range []struct {
+			v    *float64
+			unit string
+		}{{c.CPUNsPerMsg, "cpu-ns/msg"}, {c.ServerCPUNsPerMsg, "server-cpu-ns/msg"}, {c.OwnCPUNsPerMsg, "own-cpu-ns/msg"}, {c.SyncsPerMsg, "fsyncs/msg"}} {
+			if figure.v != nil {
+				value(exact(*figure.v), figure.unit)
+			}
+		}
 	}
 	return out.String()
 }

@@ -14,6 +14,7 @@ import (
 type chart struct {
 	Kind  string
 	Run   int // -1: all runs
+	Index int // which one, of a kind of which a run has several
 	Title string
 	Note  string // a sentence below the title
 	Label string // what the chart shows, in words
@@ -22,7 +23,8 @@ type chart struct {
 
 const noIntervals = "No interval was saved, so there is nothing to show over time."
 
-// charts are the charts of one run, in order.
+// charts are the charts of one run, in order; throughput is the first. What a
+// run cost has charts of its own.
 func charts(run int, s *result.Saved) []chart {
 	empty := ""
 	if len(s.Intervals) == 0 {
@@ -38,9 +40,9 @@ func charts(run int, s *result.Saved) []chart {
 	}
 	sum := s.Run.Summary
 	publish, e2e := latencyLabel(sum.Series(result.Publish)), latencyLabel(sum.Series(result.EndToEnd))
-	return []chart{
-		{Kind: "throughput", Run: run, Empty: empty, Title: "Throughput",
-			Note:  "Messages per second, each interval: due, acknowledged, and received by each subscription.",
+	out := []chart{
+		{Kind: "throughput", Run: run, Empty: empty, Title: "Messages per second",
+			Note:  "Each interval: due, acknowledged, and received by each subscription.",
 			Label: "Throughput over time. " + throughputSentence(sum) + "."},
 		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
 			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet answered.",
@@ -62,10 +64,13 @@ func charts(run int, s *result.Saved) []chart {
 				"producers up. Hiccups: how late a thread woke that only sleeps; where these rise, the figures above are " +
 				"plimsoll's as much as the system's.",
 			Label: "Schedule lag, hiccups and garbage collection pauses over time: " + latencyLabel(sum.Series(result.Lag)) + "."},
-		{Kind: "cpu", Run: run, Empty: empty, Title: "Plimsoll's own CPU",
-			Note:  "Cores that this process used; servers that run inside it are included.",
-			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.", share(sum.Generator.CPUShare, 1))},
 	}
+	if len(s.Resources) == 0 {
+		out = append(out, chart{Kind: "cpu", Run: run, Empty: empty, Title: "Plimsoll's own CPU",
+			Note:  "Cores that this process used; servers that run inside it are included.",
+			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.", share(sum.Generator.CPUShare, 1))})
+	}
+	return out
 }
 
 func isMessageLatency(l result.IntervalLatency) bool {
@@ -107,7 +112,7 @@ func compareCharts(runs []*result.Saved) []chart {
 		}
 		return out
 	}
-	return []chart{
+	out := []chart{
 		{Kind: "compare-curve", Run: -1, Empty: noCurve, Title: "Latency by percentile",
 			Note:  "Each run's whole distribution. Publish and end-to-end start when each message was due.",
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
@@ -119,6 +124,29 @@ func compareCharts(runs []*result.Saved) []chart {
 		{Kind: "compare-backlog", Run: -1, Empty: empty, Title: "Backlog",
 			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
 	}
+	return append(out, compareUsage(runs)...)
+}
+
+// compareUsage are the charts of what runs spent, where it is known of any.
+func compareUsage(runs []*result.Saved) []chart {
+	all := []chart{
+		{Kind: "compare-cpu", Run: -1, Title: "CPU, servers and plimsoll together",
+			Note: "Cores used. Together, because servers that run inside plimsoll have no CPU time apart from it."},
+		{Kind: "compare-written", Run: -1, Title: "Written to disk by the servers", Note: "Bytes per second, all nodes together."},
+		{Kind: "compare-syncs", Run: -1, Title: "fsync and fdatasync by the servers", Note: "Calls per second, all nodes together."},
+	}
+	var out []chart
+	var spent []*usage
+	for _, s := range runs {
+		spent = append(spent, newUsage(s))
+	}
+	for i, c := range all {
+		if slices.ContainsFunc(spent, func(u *usage) bool { return u.has(comparedUsage[i]) }) {
+			c.Label = c.Title + " over time, runs side by side."
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(result.Publish)) }

@@ -5,17 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// JSON writes each run's run.json, in one array.
+// JSON writes each run's run.json, in one array, and beside what it holds the
+// cost of a message where it was observed.
 func JSON(w io.Writer, runs []*result.Saved) error {
-	out := make([]*result.Run, len(runs))
+	type costed struct {
+		*result.Run
+		Cost *messageCost `json:"cost,omitempty"`
+	}
+	out := make([]costed, len(runs))
 	for i, s := range runs {
-		out[i] = &s.Run
+		out[i] = costed{&s.Run, newMessageCost(&s.Run)}
 	}
 	raw, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
@@ -50,11 +56,12 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	for _, p := range result.Percentiles {
 		head = append(head, percentileName(p)+"_ns")
 	}
-	rows := [][]string{append(head, "max_ns", "clamped", "negative")}
+	head = append(head, "max_ns", "clamped", "negative")
+	rows := [][]string{append(head, costHead...)}
 	for _, s := range runs {
-		about := csvRun(&s.Run)
+		about, spent := csvRun(&s.Run), csvCost(&s.Run)
 		for _, series := range result.AllSeries {
-			rows = append(rows, append(about[:len(about):len(about)], csvLatency(s.Run.Summary.Series(series))...))
+			rows = append(rows, slices.Concat(about, csvLatency(s.Run.Summary.Series(series)), spent))
 		}
 	}
 	return out.WriteAll(rows)

@@ -10,15 +10,29 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// row is a line of a comparison: a name and a value for each run.
+// row is a line of a table: a name and a value for each column.
 type row struct {
 	Name   string
 	Values []string
+	// Section heads a group of rows; it is shown where it changes.
+	Section string
+	// Bars are how long the bar below each value is, of 100; below 0: no bar.
+	Bars []int
 }
 
 // differing are the settings and circumstances in which the runs differ, what
 // was asked first and the machine last.
 func differing(runs []*result.Saved) []row {
+	return slices.DeleteFunc(circumstances(runs), same)
+}
+
+// equal are the settings and circumstances that all runs share.
+func equal(runs []*result.Saved) []row {
+	return slices.DeleteFunc(circumstances(runs), func(r row) bool { return !same(r) || r.Values[0] == none })
+}
+
+// circumstances are all settings and circumstances of runs.
+func circumstances(runs []*result.Saved) []row {
 	rows := []row{
 		each(runs, "system", func(r *result.Run) string { return r.System.Name }),
 		each(runs, "servers", func(r *result.Run) string { return strings.Join(repeated(r.System.Servers), ", ") }),
@@ -27,17 +41,49 @@ func differing(runs []*result.Saved) []row {
 		each(runs, "workload", func(r *result.Run) string { return r.Load.Workload }),
 		each(runs, "target rate", func(r *result.Run) string { return rate(r.Load.TargetRate) }),
 		each(runs, "message size", func(r *result.Run) string { return quantity.Bytes(r.Load.MessageBytes) }),
-		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
 	}
+	rows = append(rows, loadRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
-		each(runs, "load and servers on one machine", func(r *result.Run) string { return strconv.FormatBool(r.System.SharesHost) }),
+		each(runs, "load and servers on one machine", func(r *result.Run) string { return yesNo(r.System.SharesHost) }),
 		each(runs, "machine", func(r *result.Run) string { return r.Environment.Hostname }),
 		each(runs, "CPU", func(r *result.Run) string { return fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores) }),
+		each(runs, "memory of the machine", func(r *result.Run) string { return quantity.Bytes(r.Environment.MemoryBytes) }),
+		each(runs, "file system of the data", func(r *result.Run) string { return r.Environment.DataFS }),
 		each(runs, "kernel", func(r *result.Run) string { return r.Environment.Kernel }),
 		each(runs, "plimsoll", func(r *result.Run) string { return r.Plimsoll.Version + " " + r.Plimsoll.Commit }),
 	)
-	return slices.DeleteFunc(rows, same)
+	return rows
+}
+
+// loadRows is a row for each part of the load but its rate and message size.
+func loadRows(runs []*result.Saved) []row {
+	number := func(of func(result.Load) int) func(*result.Run) string {
+		return func(r *result.Run) string { return strconv.Itoa(of(r.Load)) }
+	}
+	return []row{
+		each(runs, "arrivals", func(r *result.Run) string { return strings.TrimSpace(r.Load.Model + " loop, " + r.Load.Arrivals) }),
+		each(runs, "delivery", func(r *result.Run) string { return strings.ReplaceAll(r.Load.Delivery, "_", " ") }),
+		each(runs, "topics", number(func(l result.Load) int { return l.Topics })),
+		each(runs, "partitions of a topic", number(func(l result.Load) int { return l.Partitions })),
+		each(runs, "producers of a topic", number(func(l result.Load) int { return l.Producers })),
+		each(runs, "subscriptions of a topic", number(func(l result.Load) int { return l.Subscriptions })),
+		each(runs, "consumers of a subscription", number(func(l result.Load) int { return l.Consumers })),
+		each(runs, "keys", func(r *result.Run) string { return r.Load.Keys }),
+		each(runs, "incompressible", func(r *result.Run) string { return share(r.Load.IncompressiblePct, 100) }),
+		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
+		each(runs, "warm-up", func(r *result.Run) string { return seconds(r.Load.WarmupSeconds) }),
+		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
+		each(runs, "page cache dropped before", func(r *result.Run) string { return yesNo(r.Load.DropPageCache) }),
+		each(runs, "seed", func(r *result.Run) string { return strconv.FormatUint(r.Seed, 10) }),
+	}
+}
+
+func yesNo(v bool) string {
+	if v {
+		return "yes"
+	}
+	return "no"
 }
 
 func each(runs []*result.Saved, name string, value func(*result.Run) string) row {
@@ -56,18 +102,18 @@ func same(r row) bool {
 	return !slices.ContainsFunc(r.Values, func(v string) bool { return v != r.Values[0] })
 }
 
+// rowOwnSettings names the row of settings that have nothing to stand beside.
+const rowOwnSettings = "settings of its own"
+
 // settingRows is a row for each setting of the groups that all runs have, in the
 // order in which the runs list them, and one row for what is peculiar to each.
 func settingRows(runs []*result.Saved) []row {
 	type key struct{ group, name string }
 	var order []key
 	values := map[key]map[int]string{}
-	own := row{Name: "settings of its own"}
 	for i, s := range runs {
-		own.Values = append(own.Values, none)
 		for _, set := range s.Run.Settings {
 			if !allHave(runs, set.Group) {
-				own.Values[i] = strings.TrimPrefix(own.Values[i]+", ", none+", ") + clean(set.Name) + " " + clean(set.Value)
 				continue
 			}
 			k := key{set.Group, set.Name}
@@ -90,7 +136,25 @@ func settingRows(runs []*result.Saved) []row {
 		}
 		rows = append(rows, r)
 	}
-	return append(rows, own)
+	return append(rows, row{Name: rowOwnSettings, Values: ownSettings(runs, ", ")})
+}
+
+// ownSettings are the settings of each run that not all have.
+func ownSettings(runs []*result.Saved, between string) []string {
+	out := make([]string, len(runs))
+	for i, s := range runs {
+		var own []string
+		for _, set := range s.Run.Settings {
+			if !allHave(runs, set.Group) {
+				own = append(own, clean(set.Name)+" "+clean(set.Value))
+			}
+		}
+		out[i] = none
+		if len(own) > 0 {
+			out[i] = strings.Join(own, between)
+		}
+	}
+	return out
 }
 
 // allHave reports whether each run has settings of a group: those of
@@ -102,71 +166,6 @@ func allHave(runs []*result.Saved, group string) bool {
 		}
 	}
 	return true
-}
-
-// figureRows are the figures that a comparison sets side by side.
-func figureRows(runs []*result.Saved) []row {
-	rows := []row{
-		each(runs, "state", stateWord),
-		each(runs, "durability read back", func(r *result.Run) string {
-			if r.Durability.Level == 0 {
-				return none
-			}
-			return level(r.Durability.Level)
-		}),
-		each(runs, "offered", measured(func(s result.Summary) string { return rate(s.OfferedRate) })),
-		each(runs, "acknowledged", measured(func(s result.Summary) string {
-			return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
-		})),
-		each(runs, "acknowledged bytes", measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })),
-		each(runs, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) })),
-	}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		for _, p := range []float64{50, 99, 99.9} {
-			rows = append(rows, each(runs, seriesTitle(series)+" "+percentileName(p), func(r *result.Run) string {
-				return at(r.Summary.Series(series), p)
-			}))
-		}
-		rows = append(rows, each(runs, seriesTitle(series)+" max", func(r *result.Run) string {
-			return greatest(r.Summary.Series(series))
-		}))
-	}
-	count := row{Name: "warnings"}
-	for _, s := range runs {
-		count.Values = append(count.Values, strconv.Itoa(len(warnings(s))))
-	}
-	return append(rows,
-		each(runs, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })),
-		each(runs, "duplicate", accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate })),
-		each(runs, "reordered", accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered })),
-		each(runs, "failed", func(r *result.Run) string { return quantity.Count(r.Counters.Failed) }),
-		each(runs, "greatest backlog", measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) })),
-		each(runs, "limited by plimsoll itself", func(r *result.Run) string {
-			if r.Summary.Generator.Limited {
-				return "yes: not to be ranked"
-			}
-			return "no"
-		}),
-		count,
-	)
-}
-
-func measured(value func(result.Summary) string) func(*result.Run) string {
-	return func(r *result.Run) string {
-		if r.Summary.WindowNs <= 0 {
-			return none
-		}
-		return value(r.Summary)
-	}
-}
-
-func accounted(value func(result.SubscriptionLedger) int64) func(*result.Run) string {
-	return func(r *result.Run) string {
-		if !r.Ledger.Accounted {
-			return none
-		}
-		return quantity.Count(value(total(r.Ledger)))
-	}
 }
 
 func seriesTitle(series result.Series) string {

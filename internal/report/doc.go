@@ -9,6 +9,12 @@
 // is bounded: time lines longer than a screen are thinned so that the least
 // and the greatest value of each stretch are kept.
 //
+// What a run cost is shown only as far as it is known: a figure that one of the
+// servers lacks is no figure of the system, and what servers inside plimsoll's
+// own process spent is not divided between the two. Several runs are ranked by
+// nothing: their settings come first, and runs that are not comparable, or that
+// plimsoll itself limited, are marked as such.
+//
 // It measures nothing and judges nothing: verdicts and warnings are shown as
-// the run carries them.
+// the run carries them, and what else is to be judged, internal/verdict is asked.
 package report

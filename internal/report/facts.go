@@ -219,6 +219,18 @@ func warnings(s *result.Saved) []string {
 	return out
 }
 
+// happened are the events of a run that are no phases, in order, with when they
+// were. It is bounded as the marks on the time lines are.
+func happened(s *result.Saved) []fact {
+	var out []fact
+	for _, e := range s.Events {
+		if e.Kind != "phase" && len(out) < maxEvents {
+			out = append(out, fact{quantity.Duration(e.AtNs), clean(e.Sentence)})
+		}
+	}
+	return out
+}
+
 // sharedWarnings are the warnings of several runs, each said once, with the runs
 // that it is about unless those are all.
 func sharedWarnings(runs []*result.Saved) []string {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -21,6 +23,10 @@ type shape struct {
 	medianU float64 // of the service time, us
 	stallAt int     // second of the run in which the system stood still; 0: never
 	lost    int64
+
+	spends spending
+	level  int    // of durability; 0: 2
+	fault  string // what happened at 400 ms into the stall, in place of a pause
 }
 
 // small is the run that golden files show.
@@ -107,7 +113,13 @@ func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr
 }
 
 func (sh shape) run() result.Run {
-	level, how := 2, "JetStream with 3 replicas: a message is acknowledged when a majority of the servers holds it"
+	own := []result.Setting{{Group: sh.system, Name: "replicas", Value: "3"}, {Group: sh.system, Name: "storage", Value: "file"},
+		{Group: sh.system, Name: "sync_interval", Value: "2m0s"}}
+	if sh.system == "kafka" {
+		own = []result.Setting{{Group: "kafka", Name: "acks", Value: "all"}, {Group: "kafka", Name: "linger", Value: "5ms"},
+			{Group: "kafka", Name: "min.insync.replicas", Value: "2"}, {Group: "kafka", Name: "flush.messages", Value: "1"}}
+	}
+	level, how := cmp.Or(sh.level, 2), "JetStream with 3 replicas: a message is acknowledged when a majority of the servers holds it"
 	return result.Run{
 		SchemaVersion: result.SchemaVersion, ID: "2026-11-21T101502-" + sh.name, Name: sh.name, State: result.Running,
 		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
@@ -127,13 +139,11 @@ func (sh shape) run() result.Run {
 		System: result.System{
 			Name: sh.system, Client: sh.system + ".go v1.55.0",
 			Servers:   slices.Repeat([]string{sh.system + "-server 2.15.2"}, 3),
-			Endpoints: []string{"127.0.0.2:4222", "127.0.0.3:4222", "127.0.0.4:4222"}, SharesHost: true, Provisioned: true,
+			Endpoints: []string{"127.0.0.2:4222", "127.0.0.3:4222", "127.0.0.4:4222"}, SharesHost: true, Provisioned: true, Nodes: sh.spends.servers(),
 		},
-		Settings: []result.Setting{
+		Settings: append([]result.Setting{
 			{Group: "workload", Name: "arrivals", Value: "poisson"}, {Group: "workload", Name: "max_in_flight", Value: "4000"},
-			{Group: sh.system, Name: "replicas", Value: "3"}, {Group: sh.system, Name: "storage", Value: "file"},
-			{Group: sh.system, Name: "sync_interval", Value: "2m0s"},
-		},
+		}, own...),
 		Durability: result.Durability{
 			Asked: level, Level: level, Meaning: "replicated to a majority, in memory", How: how,
 			Evidence: []result.Fact{
@@ -238,14 +248,26 @@ func (sh shape) write(t testing.TB, root string) string {
 			acked += i.Acked
 		}
 	}
-	must(w.Event(result.Event{AtNs: 0, Kind: "phase", Sentence: "warm-up began"}))
-	if sh.stallAt > 0 {
-		must(w.Event(result.Event{AtNs: int64(sh.stallAt) * 1e9, Kind: "fault", Sentence: "node2 was paused"}))
-		must(w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 900e6, Kind: "fault", Sentence: "node2 goes on"}))
-	}
+	must(sh.rest(w))
+	run.Observation = sh.observe()
 	sh.finish(&run, totals, acked)
 	must(w.Close(&run))
 	return w.Dir()
+}
+
+// rest writes the events and what was spent.
+func (sh shape) rest(w *result.Writer) error {
+	errs := []error{w.Event(result.Event{AtNs: 0, Kind: "phase", Sentence: "warm-up began"})}
+	for _, line := range sh.resources() {
+		errs = append(errs, w.Resources(line))
+	}
+	if sh.fault != "" {
+		errs = append(errs, w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 400e6, Kind: "fault", Sentence: sh.fault}))
+	} else if sh.stallAt > 0 {
+		errs = append(errs, w.Event(result.Event{AtNs: int64(sh.stallAt) * 1e9, Kind: "fault", Sentence: "node2 was paused"}),
+			w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 900e6, Kind: "fault", Sentence: "node2 goes on"}))
+	}
+	return errors.Join(errs...)
 }
 
 // load makes and reads a run.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -30,6 +31,8 @@ var (
 	formatJS string
 	//go:embed assets/charts.js
 	chartsJS string
+	//go:embed assets/usage.js
+	usageJS string
 	//go:embed assets/main.js
 	mainJS string
 )
@@ -53,7 +56,7 @@ type document struct {
 // greatest value of each stretch are kept; the heat map merges neighbouring
 // intervals. So the size of the page is bounded for each run.
 func HTML(w io.Writer, runs []*result.Saved) error {
-	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+mainJS
+	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+usageJS+mainJS
 	data, err := json.Marshal(chartData(runs))
 	if err != nil {
 		return fmt.Errorf("encode the data of the page: %w", err)
@@ -115,7 +118,9 @@ type runData struct {
 	Heat   map[string]*heat  `json:"heat"`
 	Curves map[string]*curve `json:"curves"`
 	Cores  int               `json:"cores"`
+	Usage  *usage            `json:"usage,omitempty"`
 	Start  float64           `json:"measured_from"` // seconds; comparisons align on it
+	From   float64           `json:"from"`          // seconds; what was before, such as the start of a cluster, has no figures
 	End    float64           `json:"end"`           // seconds
 }
 
@@ -137,43 +142,57 @@ const maxEvents = 200
 // chartData is the data of all charts; bounded for each run.
 func chartData(runs []*result.Saved) map[string]any {
 	out := make([]runData, len(runs))
-	all := names(runs)
-	for i, s := range runs {
-		d := runData{
-			Name: all[i], Time: newTimeline(s), Phases: []phaseData{}, Events: []eventData{}, Cores: s.Run.Environment.Cores,
-			Heat: map[string]*heat{}, Curves: map[string]*curve{},
-		}
-		for _, i := range s.Intervals {
-			d.End = max(d.End, float64(i.EndNs)/1e9)
-		}
-		for _, l := range s.Latency {
-			d.End = max(d.End, float64(l.EndNs)/1e9)
-		}
-		for _, p := range s.Run.Phases {
-			if p.Name == result.PhaseMeasure {
-				d.Start = float64(p.StartNs) / 1e9
-			}
-			if p.EndNs > p.StartNs {
-				d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
-			}
-		}
-		for _, e := range s.Events {
-			// Phases are shaded, so a mark would say it twice.
-			if e.Kind != "phase" && len(d.Events) < maxEvents {
-				d.Events = append(d.Events, eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
-			}
-		}
-		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-			if h := newHeat(s, series); h != nil {
-				d.Heat[string(series)] = h
-			}
-		}
-		for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Send} {
-			if c := newCurve(s.Total(series)); c != nil {
-				d.Curves[string(series)] = c
-			}
-		}
-		out[i] = d
+	for i, name := range names(runs) {
+		out[i] = newRunData(name, runs[i])
 	}
 	return map[string]any{"runs": out, "curve_steps": curveSteps}
+}
+
+func newRunData(name string, s *result.Saved) runData {
+	d := runData{
+		Name: name, Time: newTimeline(s), Phases: []phaseData{}, Events: []eventData{}, Cores: s.Run.Environment.Cores,
+		Heat: map[string]*heat{}, Curves: map[string]*curve{}, Usage: newUsage(s),
+	}
+	d.From, d.End = lasted(s)
+	for _, p := range s.Run.Phases {
+		if p.Name == result.PhaseMeasure {
+			d.Start = float64(p.StartNs) / 1e9
+		}
+		if p.EndNs > p.StartNs {
+			d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
+		}
+	}
+	for _, e := range s.Events {
+		// Phases are shaded, so a mark would say it twice.
+		if e.Kind != "phase" && len(d.Events) < maxEvents {
+			d.Events = append(d.Events, eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
+		}
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		if h := newHeat(s, series); h != nil {
+			d.Heat[string(series)] = h
+		}
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Send} {
+		if c := newCurve(s.Total(series)); c != nil {
+			d.Curves[string(series)] = c
+		}
+	}
+	return d
+}
+
+// lasted is from when to when there are figures, in seconds.
+func lasted(s *result.Saved) (from, to float64) {
+	first, last := int64(math.MaxInt64), int64(0)
+	see := func(start, end int64) { first, last = min(first, start), max(last, end) }
+	for _, i := range s.Intervals {
+		see(i.StartNs, i.EndNs)
+	}
+	for _, l := range s.Latency {
+		see(l.StartNs, l.EndNs)
+	}
+	for _, r := range s.Resources {
+		see(r.StartNs, r.EndNs)
+	}
+	return float64(max(min(first, last), 0)) / 1e9, float64(last) / 1e9
 }

@@ -43,6 +43,9 @@ func TestHTMLGolden(t *testing.T) {
 	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
 	golden(t, "one.html", withoutParts(render(t, "html", one)))
 	golden(t, "two.html", withoutParts(render(t, "html", one, lossy.load(t))))
+	kafka, inside := kafkaThree.load(t), natsInside.load(t)
+	golden(t, "cost.html", withoutParts(render(t, "html", kafka)))
+	golden(t, "three.html", withoutParts(render(t, "html", kafka, inside, one)))
 	golden(t, "crashed.html", withoutParts(render(t, "html", crashed(t))))
 	golden(t, "none.html", withoutParts(render(t, "html")))
 }
@@ -100,6 +103,14 @@ func hostile(t *testing.T) *result.Saved {
 	r.State = result.State(bad)
 	s.Events = []result.Event{{AtNs: 1, Kind: bad, Sentence: bad}}
 	s.Damage = []string{bad}
+	costly := natsInside.load(t)
+	s.Resources, r.Observation = costly.Resources, costly.Run.Observation
+	r.Observation.Servers, r.Observation.Methods = []string{bad}, []string{bad}
+	r.Observation.Processes = append(r.Observation.Processes, result.ProcessUse{Name: bad})
+	r.Observation.Limits = &result.Limits{MeasuredAt: bad, Dir: bad, Device: bad}
+	r.Observation.Shares = []result.Share{{Resource: bad, Unit: bad, Share: 0.9}}
+	s.Resources[0].Processes = append(s.Resources[0].Processes, result.ProcessUse{Name: bad})
+	s.Resources[0].Disks[0] = result.DiskUse{Name: bad, WriteBytes: 1 << 40}
 	return s
 }
 
@@ -117,7 +128,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		pageData(t, []byte(page))
 	}
-	for _, format := range []string{"table", "md", "csv", "intervals", "benchfmt"} {
+	for _, format := range []string{"table", "md", "csv", "intervals", "resources", "benchfmt"} {
 		out := string(render(t, format, s, small.load(t)))
 		if strings.ContainsAny(out, "\x1b\r\u2028") {
 			t.Errorf("%s lets control characters through", format)
@@ -139,9 +150,13 @@ func TestNothingIsNotANumber(t *testing.T) {
 	sum.OfferedRate, sum.AchievedRate, sum.ReceivedRate = math.NaN(), math.Inf(1), math.Inf(-1)
 	sum.BytesPerS, sum.Generator.CPUShare, sum.Little.Miss = math.NaN(), math.NaN(), math.Inf(1)
 	sum.Little.SampledInFlight, s.Run.Load.TargetRate = math.NaN(), math.NaN()
-	for _, runs := range [][]*result.Saved{{s}, {crashed(t)}, {s, crashed(t)}, {{}}, nil} {
+	whole := kafkaThree
+	whole.spends.endsAt = 0
+	odd := whole.load(t)
+	spoil(odd)
+	for _, runs := range [][]*result.Saved{{s}, {odd}, {odd, s}, {crashed(t)}, {s, crashed(t)}, {{}}, nil} {
 		for _, format := range Formats() {
-			if format == "json" && len(runs) > 0 && runs[0] == s {
+			if format == "json" && len(runs) > 0 && (runs[0] == s || runs[0] == odd) {
 				continue // JSON has no such numbers, so no saved run has them
 			}
 			out := render(t, format, runs...)
@@ -256,7 +271,7 @@ func TestUnknownFormat(t *testing.T) {
 	for given, want := range map[string]string{
 		"htlm":  `did you mean "html"?`,
 		"bench": `did you mean "benchfmt"?`,
-		"pdf":   "formats are table, html, md, csv, intervals, json, benchfmt",
+		"pdf":   "formats are table, html, md, csv, intervals, resources, json, benchfmt",
 	} {
 		err := Render(&bytes.Buffer{}, given, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

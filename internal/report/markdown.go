@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -24,17 +25,37 @@ func Markdown(w io.Writer, runs []*result.Saved) error {
 	all := names(runs)
 	if len(runs) > 1 {
 		fmt.Fprintf(&b, "## %d runs side by side\n\n", len(runs))
-		markdownWarnings(&b, sharedWarnings(runs))
-		if rows := differing(runs); len(rows) > 0 {
-			markdownTable(&b, "what differs", all, rows)
-		}
-		markdownTable(&b, "figure", all, figureRows(runs))
+		markdownWarnings(&b, append(incomparable(runs), sharedWarnings(runs)...))
+		markdownComparison(&b, runs, all)
 	}
 	for i, s := range runs {
 		markdownRun(&b, all[i], s)
 	}
 	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
+}
+
+// markdownComparison writes what differs, what is equal (folded, where a reader
+// of Markdown can fold) and the figures.
+func markdownComparison(b *bytes.Buffer, runs []*result.Saved, all []string) {
+	if rows := differing(runs); len(rows) > 0 {
+		markdownTable(b, "what differs", all, rows)
+	}
+	if rows := equal(runs); len(rows) > 0 {
+		for i := range rows {
+			rows[i].Values = rows[i].Values[:1]
+		}
+		fmt.Fprintf(b, "<details><summary>What is equal in all runs (%d)</summary>\n\n", len(rows))
+		markdownTable(b, "what is equal", []string{"in all runs"}, rows)
+		b.WriteString("</details>\n\n")
+	}
+	heads := slices.Clone(all)
+	for i, mark := range marks(runs) {
+		if mark != "" {
+			heads[i] += " (not ranked: " + mark + ")"
+		}
+	}
+	markdownTable(b, "figure", heads, figureRows(runs))
 }
 
 func markdownTable(b *bytes.Buffer, corner string, columns []string, rows []row) {
@@ -73,6 +94,12 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountSentence(r.Ledger)))
 	fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
 	fmt.Fprintf(b, "- **Durability:** %s\n", md(durabilitySentence(r.Durability)))
+	if cost := costSentence(r); cost != "" {
+		fmt.Fprintf(b, "- **Cost:** %s\n", md(cost))
+	}
+	if limit := limitSentence(r); limit != "" {
+		fmt.Fprintf(b, "- **Limit:** %s\n", md(limit))
+	}
 	for _, e := range errorSentences(r.Errors) {
 		fmt.Fprintf(b, "- **Error:** %s\n", md(e))
 	}
@@ -94,7 +121,8 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		for _, p := range terminalColumns {
 			out.Values = append(out.Values, at(l, p))
 		}
-		rows = append(rows, row{out.Name, append(out.Values, greatest(l))})
+		out.Values = append(out.Values, greatest(l))
+		rows = append(rows, out)
 	}
 	if len(rows) == 0 {
 		b.WriteString("No message was measured.\n\n")

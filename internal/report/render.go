@@ -25,6 +25,7 @@ var forms = []form{
 	{"md", Markdown},
 	{"csv", CSV},
 	{"intervals", IntervalsCSV},
+	{"resources", ResourcesCSV},
 	{"json", JSON},
 	{"benchfmt", Benchfmt},
 }

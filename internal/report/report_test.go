@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,10 +50,21 @@ func TestGolden(t *testing.T) {
 	lossy := small
 	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
 	two := lossy.load(t)
-	for _, format := range []string{"table", "md", "csv", "intervals", "json", "benchfmt"} {
+	kafka, inside := kafkaThree.load(t), natsInside.load(t)
+	limited := kafkaThree
+	limited.name, limited.level = "kafka-at-a-lower-level-on-a-machine-too-slow-to-offer-the-load", 2
+	unranked := limited.load(t)
+	unranked.Run.Summary.Generator.Limited, unranked.Run.Summary.Generator.OwnLagP99Ns = true, 9e9
+	for _, format := range []string{"table", "md", "csv", "intervals", "resources", "json", "benchfmt"} {
 		t.Run(format, func(t *testing.T) {
+			if format != "intervals" {
+				golden(t, "cost."+format, render(t, format, kafka, inside))
+			}
+			if format == "table" || format == "md" {
+				golden(t, "unranked."+format, render(t, format, kafka, unranked, one))
+			}
 			golden(t, "one."+format, render(t, format, one))
-			if format != "json" && format != "intervals" {
+			if !slices.Contains([]string{"json", "intervals", "resources"}, format) {
 				golden(t, "two."+format, render(t, format, one, two))
 				golden(t, "crashed."+format, render(t, format, crashed(t)))
 			}

@@ -65,7 +65,7 @@ func countersTable(r *result.Run) table {
 		name string
 		c    result.Counters
 	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
-		t.Rows = append(t.Rows, row{c.name, []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked), quantity.Count(c.c.Failed),
+		t.Rows = append(t.Rows, row{Name: c.name, Values: []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked), quantity.Count(c.c.Failed),
 			quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(c.c.Received)}})
 	}
 	return t
@@ -85,7 +85,7 @@ func ledgerTable(l result.Ledger) table {
 	}
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
-		t.Rows = append(t.Rows, row{clean(s.Subscription), []string{
+		t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
 			quantity.Count(s.Acked), quantity.Count(s.Received), quantity.Count(s.Lost), quantity.Count(s.Duplicate),
 			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt), quantity.Count(s.Foreign),
 		}})
@@ -102,7 +102,7 @@ func lostTable(l result.Ledger) table {
 			if r.Last != r.First {
 				sequences += " to " + strconv.FormatInt(r.Last, 10)
 			}
-			t.Rows = append(t.Rows, row{clean(s.Subscription), []string{
+			t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
 				clean(r.Topic), strconv.Itoa(r.Partition), strconv.Itoa(r.Producer), sequences,
 			}})
 		}
@@ -113,7 +113,7 @@ func lostTable(l result.Ledger) table {
 func errorTable(errs []result.Error) table {
 	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"}, Words: true}
 	for _, e := range errs {
-		t.Rows = append(t.Rows, row{quantity.Count(e.Count) + " ×", []string{clean(e.Message)}})
+		t.Rows = append(t.Rows, row{Name: quantity.Count(e.Count) + " ×", Values: []string{clean(e.Message)}})
 	}
 	return t
 }
@@ -131,7 +131,7 @@ func generatorTable(r *result.Run) table {
 		return t
 	}
 	g := s.Generator
-	add := func(name, value string) { t.Rows = append(t.Rows, row{name, []string{micro(value)}}) }
+	add := func(name, value string) { t.Rows = append(t.Rows, row{Name: name, Values: []string{micro(value)}}) }
 	limited := "no"
 	if g.Limited {
 		limited = "yes"
@@ -156,7 +156,7 @@ func evidenceTable(d result.Durability) table {
 	t := table{ID: "evidence", Title: "What the live cluster reported", Head: []string{"fact", "value", "source"}, Words: true,
 		Empty: "The cluster was not asked, or did not say."}
 	for _, f := range d.Evidence {
-		t.Rows = append(t.Rows, row{clean(f.Where), []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
+		t.Rows = append(t.Rows, row{Name: clean(f.Where), Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
 	}
 	return t
 }
@@ -166,7 +166,7 @@ func settingsTable(r *result.Run) table {
 	t := table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
 		Head: []string{"setting", "value"}, Empty: "No settings are on record."}
 	for _, s := range r.Settings {
-		t.Rows = append(t.Rows, row{clean(s.Group), []string{clean(s.Name), clean(s.Value)}})
+		t.Rows = append(t.Rows, row{Name: clean(s.Group), Values: []string{clean(s.Name), clean(s.Value)}})
 	}
 	return t
 }
@@ -176,7 +176,7 @@ func environmentTable(r *result.Run) table {
 	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true, Empty: "No environment is on record."}
 	add := func(name, value string) {
 		if value = clean(value); value != "" {
-			t.Rows = append(t.Rows, row{name, []string{value}})
+			t.Rows = append(t.Rows, row{Name: name, Values: []string{value}})
 		}
 	}
 	add("client library", r.System.Client)
@@ -184,7 +184,7 @@ func environmentTable(r *result.Run) table {
 	add("endpoints", strings.Join(r.System.Endpoints, ", "))
 	e := r.Environment
 	if r.System.Name != "" {
-		add("load and servers on one machine", map[bool]string{true: "yes", false: "no"}[r.System.SharesHost])
+		add("load and servers on one machine", yesNo(r.System.SharesHost))
 	}
 	add("machine", e.Hostname)
 	add("operating system", e.OS+" "+e.Kernel)

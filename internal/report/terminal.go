@@ -100,6 +100,11 @@ func (p *page) run(name string, s *result.Saved) {
 	p.latency(r.Summary)
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
+	for _, cost := range []struct{ label, sentence string }{{"cost", costSentence(r)}, {"limit", limitSentence(r)}} {
+		if cost.sentence != "" {
+			p.said(cost.label, "", cost.sentence)
+		}
+	}
 	p.verdicts(r.Verdicts)
 }
 
@@ -169,10 +174,14 @@ func (p *page) comparison(runs []*result.Saved) {
 	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
 	p.line("")
 	all := names(runs)
-	if ws := sharedWarnings(runs); len(ws) > 0 {
-		for _, w := range ws {
-			p.said("warning", warn, w)
-		}
+	for _, w := range incomparable(runs) {
+		p.said("warning", bad, w)
+	}
+	ws := sharedWarnings(runs)
+	for _, w := range ws {
+		p.said("warning", warn, w)
+	}
+	if len(ws) > 0 || len(incomparable(runs)) > 0 {
 		p.line("")
 	}
 	if rows := differing(runs); len(rows) > 0 {
@@ -198,33 +207,84 @@ func (p *page) differs(r row, all []string) {
 	}
 }
 
-// sideBySide writes the figures that most questions are about. What does not
+// column is a column of a table of runs: its head, and the figure that it shows.
+type column struct{ title, figure string }
+
+// The tables of runs, for terminals that are wide and for others. What does not
 // fit is in each run's own section.
-func (p *page) sideBySide(runs []*result.Saved, all []string) {
-	columns := []struct{ title, figure string }{
+var (
+	wideColumns = []column{
+		{"acked", "acknowledged"}, {"pub p50", "publish p50"}, {"pub p99", "publish p99"}, {"pub p99.9", "publish p99.9"},
+		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"}, {"lost", "lost"}, {"duplicate", "duplicate"},
+		{"offered", "offered"}, {"warnings", "warnings"},
+	}
+	narrowColumns = []column{
 		{"acked", "acknowledged"}, {"pub p99", "publish p99"}, {"e2e p99", "end-to-end p99"},
 		{"lost", "lost"}, {"offered", "offered"}, {"warnings", "warnings"},
 	}
-	const least = 20
-	for len(columns) > 1 && least+len(columns)*figureWidth > p.width {
-		columns = columns[:len(columns)-1]
+	costColumns = []column{
+		{"servers", rowServerCPU}, {"plimsoll", rowOwnCPU}, {"both", rowAllCPU}, {"fsyncs", rowSyncsMessage},
+		{"written", rowAmplification}, {"limiting", rowLimiting},
 	}
-	nameWidth := p.width - len(columns)*figureWidth
+)
+
+// sideBySide writes the figures that most questions are about.
+func (p *page) sideBySide(runs []*result.Saved, all []string) {
 	values := map[string][]string{}
 	for _, r := range figureRows(runs) {
 		values[r.Name] = r.Values
 	}
-	head := pad("", nameWidth)
+	columns := wideColumns
+	if nameWidth+len(columns)*figureWidth > p.width {
+		columns = narrowColumns
+	}
+	p.runTable("", columns, all, func(figure string, i int) string {
+		// The share of the offered rate has no room here.
+		v, _, _ := strings.Cut(values[figure][i], " ")
+		return v
+	})
+	if values[rowLimiting] != nil {
+		p.line("")
+		p.runTable("cost per message", costColumns, all, func(figure string, i int) string {
+			if values[figure] == nil {
+				return none
+			}
+			v, _, _ := strings.Cut(values[figure][i], ",")
+			switch {
+			case v == insidePlimsoll:
+				return none // what both spent says it
+			case figure == rowAmplification && v != none:
+				return v + "x"
+			}
+			return v
+		})
+	}
+	for i, mark := range marks(runs) {
+		if mark != "" {
+			p.line("")
+			p.said("not ranked", bad, all[i]+" is "+mark)
+		}
+	}
+}
+
+// nameWidth is the least width of the first column of a table of runs.
+const nameWidth = 20
+
+// runTable writes a run a line.
+func (p *page) runTable(corner string, columns []column, all []string, value func(figure string, i int) string) {
+	for len(columns) > 1 && nameWidth+len(columns)*figureWidth > p.width {
+		columns = columns[:len(columns)-1]
+	}
+	first := p.width - len(columns)*figureWidth
+	head := pad(corner, first)
 	for _, c := range columns {
 		head += pad(c.title, -figureWidth)
 	}
 	p.line(p.paint.as(faint, head))
-	for i := range runs {
-		line := pad(cut(all[i], nameWidth-1), nameWidth)
+	for i := range all {
+		line := pad(cut(all[i], first-1), first)
 		for _, c := range columns {
-			// The share of the offered rate has no room here.
-			v, _, _ := strings.Cut(values[c.figure][i], " ")
-			line += pad(v, -figureWidth)
+			line += pad(cut(value(c.figure, i), figureWidth-1), -figureWidth)
 		}
 		p.line(line)
 	}

@@ -17,8 +17,11 @@ type runView struct {
 	Warnings              []string
 	Cards                 []card
 	Verdicts              []verdictView
-	Charts                []chart
-	Thinned               string // what the charts of a long run leave out
+	Throughput            []chart
+	Cost                  costView
+	Charts                []chart // the others
+	Thinned               string  // what the charts of a long run leave out
+	Happened              []fact
 	Tables                []table
 	Durability            durabilityView
 	Settings, Environment table
@@ -30,6 +33,7 @@ type card struct {
 	Label, Number, Unit string
 	Details             []fact
 	Bad                 bool
+	Word                bool // the number is words, which may break
 }
 
 type fact struct{ Name, Value string }
@@ -40,11 +44,52 @@ type verdictView struct{ Mark, Outcome, Name, Sentence string }
 type table struct {
 	ID, Title, Note string
 	Head            []string
+	Marks           []string // below each head, what a reader must know of its column
 	Rows            []row
 	// Words is set when the columns hold words rather than figures.
 	Words bool
+	// Runs is set when each column is a run: its head then shows the colour that
+	// the run has in the charts.
+	Runs bool
 	// Empty says why there is nothing.
 	Empty string
+}
+
+// Starts is the section that begins at a row, or nothing.
+func (t table) Starts(i int) string {
+	if i > 0 && t.Rows[i-1].Section == t.Rows[i].Section {
+		return ""
+	}
+	return t.Rows[i].Section
+}
+
+// Few reports whether the columns have room to be equally wide, so that bars of
+// different columns can be compared.
+func (t table) Few() bool { return t.Runs && len(t.Head) <= 4 }
+
+// Lines are a value's lines, when it has several.
+func (row) Lines(value string) []string {
+	if lines := strings.Split(value, "\n"); len(lines) > 1 {
+		return lines
+	}
+	return nil
+}
+
+// Columns is how many columns the table has, the names among them.
+func (t table) Columns() int { return len(t.Head) + 1 }
+
+// runColors is how many colours the charts have before they dash their lines.
+const runColors = 6
+
+// Color is the place of a column's run among the colours.
+func (table) Color(i int) int { return i % runColors }
+
+// Bar is the length of the bar below a value, of 100; below 0: no bar.
+func (r row) Bar(i int) int {
+	if i >= len(r.Bars) {
+		return -1
+	}
+	return r.Bars[i]
 }
 
 type durabilityView struct {
@@ -53,10 +98,10 @@ type durabilityView struct {
 }
 
 func newRunView(index int, name string, s *result.Saved) runView {
-	r := &s.Run
+	r, all := &s.Run, charts(index, s)
 	v := runView{
-		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r),
-		Charts: charts(index, s), Thinned: thinnedSentence(s),
+		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r), Happened: happened(s),
+		Throughput: all[:1], Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s),
 		Tables: []table{percentileTable(r.Summary), countersTable(r), ledgerTable(r.Ledger)},
 		Durability: durabilityView{
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
@@ -215,31 +260,4 @@ func accountCard(l result.Ledger) card {
 	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
 	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)}, {"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
 	return c
-}
-
-// compareView sets several runs side by side.
-type compareView struct {
-	Names    []string
-	Warnings []string
-	Differ   table
-	Figures  table
-	Charts   []chart
-}
-
-func newCompareView(runs []*result.Saved) *compareView {
-	all := names(runs)
-	v := &compareView{
-		Names:    all,
-		Warnings: sharedWarnings(runs),
-		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs), Words: true,
-			Empty: "The runs were asked for the same and ran in the same circumstances."},
-		Figures: table{ID: "figures", Title: "Figures", Head: all, Rows: figureRows(runs)},
-	}
-	for _, r := range v.Figures.Rows {
-		for i := range r.Values {
-			r.Values[i] = micro(r.Values[i])
-		}
-	}
-	v.Charts = compareCharts(runs)
-	return v
 }

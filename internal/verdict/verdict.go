@@ -31,24 +31,27 @@ const (
 )
 
 // Judge fills the verdicts of a run and the warnings that follow from its
-// figures, in place of those that it had.
-func Judge(r *result.Run) {
-	r.Verdicts = []result.Verdict{
-		generator(r), rate(r), loss(r), order(r), failures(r), durability(r), littlesLaw(r),
+// figures, in place of those that it had. The events are those of the run
+// (result.Saved has them); without them nothing is said of faults.
+func Judge(r *result.Run, events ...result.Event) {
+	r.Verdicts = []result.Verdict{generator(r), rate(r), loss(r), order(r)}
+	if once(r) {
+		r.Verdicts = append(r.Verdicts, duplicates(r))
 	}
+	r.Verdicts = append(r.Verdicts, failures(r), durability(r), littlesLaw(r))
 	r.Summary.Generator.Limited = r.Verdicts[0].Outcome == result.Broken
-	r.Warnings = warnings(r)
+	r.Warnings = warnings(r, events)
 }
 
 // Sound reports whether the system kept its word: nothing acknowledged was
-// lost or damaged, durability was as asked, and anything was acknowledged at
-// all. What it refused outright it made no promise about.
+// lost or damaged, nothing came twice where once was promised, durability was as
+// asked, and anything was acknowledged at all. What it refused outright it made no promise about.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
 	}
 	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
-		return v.Outcome == result.Broken && (v.Name == Loss || v.Name == Durability)
+		return v.Outcome == result.Broken && slices.Contains([]string{Loss, Duplicates, Durability}, v.Name)
 	})
 }
 
@@ -58,6 +61,7 @@ const (
 	Rate       = "rate"
 	Loss       = "loss"
 	Order      = "order"
+	Duplicates = "duplicates" // of exactly_once delivery only
 	Failures   = "failures"
 	Durability = "durability"
 	LittlesLaw = "littles_law"
@@ -112,6 +116,7 @@ func ledger(r *result.Run) (total result.SubscriptionLedger) {
 		total.Corrupt += l.Corrupt
 		total.Foreign += l.Foreign
 		total.Acked += l.Acked
+		total.Received += l.Received
 	}
 	return total
 }
@@ -137,12 +142,38 @@ func loss(r *result.Run) result.Verdict {
 	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain", quantity.Count(l.Lost))
 }
 
-// order asks whether messages came once and in order.
+// once reports whether each message was promised to come exactly once.
+func once(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
+
+// duplicates asks whether exactly once was kept. Other deliveries may hand a
+// message over again, and order tells how often they did.
+func duplicates(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Duplicates, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	switch {
+	case l.Duplicate > 0:
+		return say(Duplicates, result.Broken, "%s messages came more than once, which exactly_once delivery forbids", quantity.Count(l.Duplicate))
+	case l.Received == 0:
+		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
+	}
+	return say(Duplicates, result.Holds, "no message came more than once, of %s received", quantity.Count(l.Received))
+}
+
+// order asks whether messages came once and in order. Where once is a promise
+// of its own, duplicates answers for it.
 func order(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
 		return say(Order, result.Unknown, "the run did not get to its account")
 	}
 	l := ledger(r)
+	if once(r) {
+		if l.Reordered > 0 {
+			return say(Order, result.Broken, "%s messages came out of order", quantity.Count(l.Reordered))
+		}
+		return say(Order, result.Holds, "every message came in the order of its lane")
+	}
 	if l.Reordered > 0 || l.Duplicate > 0 {
 		return say(Order, result.Broken, "%s messages came out of order and %s more than once",
 			quantity.Count(l.Reordered), quantity.Count(l.Duplicate))

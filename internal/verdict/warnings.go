@@ -10,12 +10,17 @@ import (
 // hiccupBoundNs is the pause of this process that a reader must know of.
 const hiccupBoundNs = 50_000_000
 
+// list collects warnings.
+type list []result.Warning
+
+func (l *list) warn(code, format string, args ...any) {
+	*l = append(*l, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
+}
+
 // warnings are what a reader must know before the figures, worst first.
-func warnings(r *result.Run) []result.Warning {
-	list := []result.Warning{}
-	warn := func(code, format string, args ...any) {
-		list = append(list, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
-	}
+func warnings(r *result.Run, events []result.Event) []result.Warning {
+	all := list{}
+	warn := all.warn
 	switch r.State {
 	case result.Incomplete, result.Running:
 		warn("incomplete", "this run did not finish (%s): the figures cover what was saved, and messages were not accounted for", orElse(r.StateReason, "it is still running"))
@@ -24,6 +29,7 @@ func warnings(r *result.Run) []result.Warning {
 	case result.Failed:
 		warn("failed", "this run failed: %s", r.StateReason)
 	}
+	faults(&all, r, events)
 	for _, v := range r.Verdicts {
 		if v.Outcome == result.Broken {
 			warn(v.Name, "%s", v.Sentence)
@@ -41,10 +47,14 @@ func warnings(r *result.Run) []result.Warning {
 	if worst := r.Summary.Series(result.Hiccup).MaxNs; worst > hiccupBoundNs {
 		warn("hiccup", "plimsoll's own process stood still for up to %s: that is in the latencies too", quantity.Duration(worst))
 	}
+	machine(&all, r)
 	if r.System.SharesHost {
 		warn("shared_host", "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
 	}
-	return list
+	if r.Load.DropPageCache {
+		warn("page_cache", "the machine's page cache was dropped before the run: what is read at its start comes from disk, as it would not on a machine long in use")
+	}
+	return all
 }
 
 func orElse(s, otherwise string) string {

@@ -58,11 +58,11 @@ function base(y) {
     },
     scales: {
       x: { time: false },
-      y: y.log ? { distr: 3, range: logRange } : { range: (u, min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      y: y.log ? { distr: 3, range: logRange } : { range: (u, min, max) => [0, y.top * 1.04 || (max > 0 ? max * 1.1 : 1)] },
     },
     axes: [
       axis({ values: (u, vs) => vs.map(clock), space: 64, size: 30, incrs: TIMES }),
-      axis(Object.assign({ size: LEFT, space: 34, values: (u, vs) => vs.map((v) => v == null ? "" : y.format(v)) },
+      axis(Object.assign({ size: y.left || LEFT, space: y.space || 34, incrs: y.incrs, values: (u, vs) => vs.map((v) => v == null ? "" : y.format(v)) },
         y.log ? { splits: (u) => powers(u.scales.y.min, u.scales.y.max, true), filter: (u, vs) => vs } : {})),
     ],
     hooks: { drawClear: [], draw: [], setCursor: [] },
@@ -74,7 +74,7 @@ function lineSeries(line) {
   return {
     label: line.label, color: line.color, stroke: () => css(line.color), width: line.width || 1.75, dash: line.dash,
     fill: line.area ? () => css(line.area) : undefined,
-    points: { show: (u) => u.data[0].length <= 32, size: 5, width: 0, fill: () => css(line.color), stroke: () => css(line.color) },
+    points: { show: (u) => u.data[0].length <= (line.few || 32), size: 5, width: 0, fill: () => css(line.color), stroke: () => css(line.color) },
   };
 }
 
@@ -108,32 +108,66 @@ function shadePhases(options, run) {
       const from = Math.max(u.valToPos(p.from, "x"), 0), to = Math.min(u.valToPos(p.to, "x"), width);
       if (PHASES[p.name] && to - from > 56) text(u, PHASES[p.name], from + 4, -6, "soft");
     }
-    for (const e of run.events) {
-      const x = Math.round(u.valToPos(e.at, "x", true)), c = u.ctx, r = uPlot.pxRatio;
-      if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
-      c.save();
-      c.strokeStyle = c.fillStyle = css("warn");
-      c.lineWidth = r;
-      c.setLineDash([3 * r, 3 * r]);
-      c.beginPath();
-      c.moveTo(x, u.bbox.top);
-      c.lineTo(x, u.bbox.top + u.bbox.height);
-      c.stroke();
-      c.beginPath();
-      c.moveTo(x - 4 * r, u.bbox.top - 5 * r);
-      c.lineTo(x + 4 * r, u.bbox.top - 5 * r);
-      c.lineTo(x, u.bbox.top + 2 * r);
-      c.fill();
-      c.restore();
-    }
+    const rows = []; // where each row of sentences is taken
+    const seen = run.events.map((e) => Object.assign({ x: u.valToPos(e.at, "x") }, e)).filter((e) => e.x >= 0 && e.x <= width);
+    const color = (e) => e.color || (e.kind === "fault" ? "bad" : "warn");
+    for (const e of seen) markEvent(u, e.x, color(e), e.kind === "fault");
+    for (const e of seen) if (e.kind === "fault") writeEvent(u, e.x, e.sentence, color(e), rows);
   });
+}
+
+// markEvent draws a line at a moment: a fault's is whole, others' are dashed.
+function markEvent(u, x, color, fault) {
+  const c = u.ctx, r = uPlot.pxRatio, top = u.bbox.top, at = Math.round(u.bbox.left + x * r);
+  c.save();
+  c.strokeStyle = c.fillStyle = css(color);
+  c.lineWidth = (fault ? 1.5 : 1) * r;
+  if (!fault) c.setLineDash([3 * r, 3 * r]);
+  c.beginPath();
+  c.moveTo(at, top);
+  c.lineTo(at, top + u.bbox.height);
+  c.stroke();
+  c.beginPath();
+  c.moveTo(at - 4 * r, top - 5 * r);
+  c.lineTo(at + 4 * r, top - 5 * r);
+  c.lineTo(at, top + 2 * r);
+  c.fill();
+  c.restore();
+}
+
+// writeEvent writes an event's sentence beside its line, on the side with more
+// room and in the first row where no other stands. What has no room is below
+// the mark when the reader points there.
+function writeEvent(u, x, sentence, color, rows) {
+  const c = u.ctx, r = uPlot.pxRatio, width = u.bbox.width / r, right = width - x >= x;
+  c.save();
+  c.font = FONT.replace("12px", 11.5 * r + "px");
+  const wide = (s) => c.measureText(s).width / r, room = (right ? width - x : x) - 9;
+  let words = sentence;
+  while (words.length > 4 && wide(words) > room) words = words.slice(0, -2).trimEnd() + "…";
+  const from = right ? x + 6 : x - 6 - wide(words), to = from + wide(words);
+  let row = 0;
+  while ((rows[row] || []).some(([a, b]) => from < b + 6 && to > a - 6)) row++;
+  const y = 11 + 15 * row;
+  if (words.length > 4 && y < u.bbox.height / r / 2) {
+    (rows[row] = rows[row] || []).push([from, to]);
+    c.textAlign = "left";
+    c.textBaseline = "middle";
+    c.lineJoin = "round";
+    c.strokeStyle = css("panel");
+    c.lineWidth = 4 * r;
+    c.fillStyle = css(color);
+    c.strokeText(words, u.bbox.left + from * r, u.bbox.top + y * r);
+    c.fillText(words, u.bbox.left + from * r, u.bbox.top + y * r);
+  }
+  c.restore();
 }
 
 // timeRange shows the whole run unless a part was chosen with the mouse, and
 // ties the marks of one run's charts together.
-function timeRange(options, run, key) {
-  const t = run.time.t, first = t[0], last = t[t.length - 1];
-  options.scales.x.range = (u, min, max) => (min <= first && max >= last ? [0, run.end] : [min, max]);
+function timeRange(options, run, key, times) {
+  const t = times || run.time.t, first = t[0], last = t[t.length - 1];
+  options.scales.x.range = (u, min, max) => (min <= first && max >= last ? [run.from, run.end] : [min, max]);
   options.cursor.sync = { key: key };
 }
 
@@ -152,7 +186,7 @@ function labelLines(options) {
     ends.sort((a, b) => a.y - b.y);
     ends.forEach((e, i) => {
       if (i > 0) e.y = Math.max(e.y, ends[i - 1].y + 15);
-      text(u, e.s.label.length > 19 ? e.s.label.slice(0, 18) + "…" : e.s.label, u.bbox.width / uPlot.pxRatio + 8, e.y, e.s.color);
+      text(u, e.s.label.length > 17 ? e.s.label.slice(0, 16) + "…" : e.s.label, u.bbox.width / uPlot.pxRatio + 8, e.y, e.s.color);
     });
   });
 }
@@ -211,7 +245,7 @@ function choice(names, chosen, choose) {
 
 // place puts a chart into its figure, fits it to the width it has, and lets
 // the arrow keys move the mark.
-function place(root, options, data, height) {
+function place(root, options, data, height, printed) {
   const size = () => ({ width: Math.max(root.clientWidth, 200), height: root.clientWidth < 560 ? Math.min(height, 250) : height });
   const u = new uPlot(Object.assign(options, size()), data, root);
   u.root.setAttribute("aria-hidden", "true");
@@ -226,17 +260,17 @@ function place(root, options, data, height) {
     e.preventDefault();
     const xs = u.data[0], at = u.cursor.idx == null ? (step > 0 ? -1 : xs.length) : u.cursor.idx;
     const next = Math.min(Math.max(at + step, 0), xs.length - 1);
-    u.setCursor({ left: u.valToPos(xs[next], "x"), top: u.over.clientHeight / 2 });
+    u.setCursor({ left: u.valToPos(xs[next], "x"), top: u.over.clientHeight / 2 }, true, true); // and tell the other charts
   };
-  root.onblur = () => u.setCursor({ left: -10, top: -10 });
-  const again = (width) => (width ? u.setSize({ width: width, height: height }) : u.redraw(false));
+  root.onblur = () => u.setCursor({ left: -10, top: -10 }, true, true);
+  const again = (width) => (width ? u.setSize({ width: printed || width, height: height }) : u.redraw(false));
   again.fit = () => u.setSize(size());
   drawn.push(again);
   return { u, remove: () => { drawn.splice(drawn.indexOf(again), 1); resize.disconnect(); u.destroy(); } };
 }
 
 // lineChart draws lines over x, with keys and values below the mark.
-function lineChart(root, options, x, lines, format, head, notes) {
+function lineChart(root, options, x, lines, format, head, notes, small) {
   if (!lines.some((l) => l.values.some((v) => v != null))) {
     root.replaceChildren(el("p", { class: "nothing" }, "Nothing was recorded that this chart could show."));
     return null;
@@ -258,8 +292,9 @@ function lineChart(root, options, x, lines, format, head, notes) {
     const rows = lines.map((l, i) => [l.label, u.series[i + 1].show ? format(u.data[i + 1][u.cursor.idxs[i + 1]]) : null, l.color]);
     return { head: head(u.data[0][u.cursor.idx]), rows: rows.filter((r) => r[1] !== null), notes: notes ? notes(u) : [] };
   });
-  const placed = place(root, options, [x, ...lines.map((l) => l.values)], 270);
-  if (lines.length > 1) root.prepend(keys(placed.u, lines));
+  const placed = place(root, options, [x, ...lines.map((l) => l.values)], small ? 150 : 270, small ? 200 : 0);
+  placed.lines = lines;
+  if (lines.length > 1 && !(small && small.shared)) root.prepend(keys(placed.u, lines));
   root.append(tip);
   return placed;
 }

@@ -27,6 +27,18 @@ function count(v) {
 
 function perSecond(v) { return v == null ? "–" : count(v) + "/s"; }
 
+const BYTES = [["TB", 1024 ** 4], ["GB", 1024 ** 3], ["MB", 1024 ** 2], ["KB", 1024]];
+
+function bytes(v) {
+  if (v == null) return "–";
+  for (const [unit, size] of BYTES) if (Math.abs(v) >= size) return significant(v / size) + unit;
+  return significant(v) + "B";
+}
+
+function bytesPerSecond(v) { return v == null ? "–" : bytes(v) + "/s"; }
+
+function percent(v) { return v == null ? "–" : significant(v * 100) + "%"; }
+
 function cores(v) { return v == null ? "–" : significant(v); }
 
 // clock prints a time of the run: 12s, 3:05, 1:02:30.

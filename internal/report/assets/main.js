@@ -13,6 +13,12 @@ function near(run) {
   };
 }
 
+// moment is a time of a run and the phase that it is in.
+function moment(run, t) {
+  const phase = run.phases.find((p) => p.from <= t && t < p.to);
+  return clock(t) + (phase ? ", " + (PHASES[phase.name] || phase.name) : "");
+}
+
 // overTime draws lines of one run over its time.
 function overTime(root, y, lines) {
   const run = page.runs[root.dataset.run], options = base(y);
@@ -20,10 +26,7 @@ function overTime(root, y, lines) {
   lines = lines.filter((l) => !l.rare || l.values.some((v) => v > 0));
   timeRange(options, run, "run-" + root.dataset.run);
   shadePhases(options, run);
-  lineChart(root, options, run.time.t, lines, y.format, (t) => {
-    const phase = run.phases.find((p) => p.from <= t && t < p.to);
-    return clock(t) + (phase ? ", " + (PHASES[phase.name] || phase.name) : "");
-  }, near(run));
+  lineChart(root, options, run.time.t, lines, y.format, (t) => moment(run, t), near(run));
 }
 
 // curves draws latency by percentile. Beyond the point where fewer than ten
@@ -138,13 +141,19 @@ function chosen(root, names, draw) {
   show(0);
 }
 
-// acrossRuns draws one line of each run, aligned on the measured window.
-function acrossRuns(root, y, of) {
-  const tables = [], lines = [];
+// acrossRuns draws one line of each run, aligned on the measured window, and
+// the faults of all. from is where a run has the line: time or usage.
+function acrossRuns(root, y, of, from) {
+  const tables = [], lines = [], faults = [];
   page.runs.forEach((run, i) => {
-    if (!run.time.t.length || !run.time.lines[of].some((v) => v != null)) return;
-    tables.push([run.time.t.map((t) => t - run.measured_from), run.time.lines[of]]);
+    const has = run[from || "time"];
+    if (!has || !has.t.length || !(has.lines[of] || []).some((v) => v != null)) return;
+    tables.push([has.t.map((t) => t - run.measured_from), has.lines[of]]);
     lines.push(runLine(i));
+    for (const e of run.events) {
+      if (e.kind !== "fault") continue;
+      faults.push({ at: e.at - run.measured_from, kind: e.kind, sentence: run.name + ": " + e.sentence, color: runLine(i).color });
+    }
   });
   if (!tables.length) {
     root.append(el("p", { class: "nothing" }, "Nothing was recorded that this chart could show."));
@@ -153,8 +162,9 @@ function acrossRuns(root, y, of) {
   const joined = uPlot.join(tables), options = base(y);
   lines.forEach((l, i) => { l.values = joined[i + 1]; });
   options.cursor.sync = { key: "compare" };
-  shadePhases(options, { phases: [{ name: "warmup", from: joined[0][0], to: 0 }], events: [] });
-  return lineChart(root, options, joined[0], lines, y.format, clock);
+  const all = { phases: [{ name: "warmup", from: joined[0][0], to: 0 }], events: faults };
+  shadePhases(options, all);
+  return lineChart(root, options, joined[0], lines, y.format, clock, near(all));
 }
 
 function runLine(i) {
@@ -215,6 +225,10 @@ const CHARTS = {
     return placed;
   }),
   "compare-backlog": (root) => acrossRuns(root, COUNT, "backlog"),
+  "compare-cpu": (root) => acrossRuns(root, UNITS.cores, "all.cpu", "usage"),
+  "compare-written": (root) => acrossRuns(root, UNITS.bytes_per_s, "all.written", "usage"),
+  "compare-syncs": (root) => acrossRuns(root, UNITS.per_s, "all.syncs", "usage"),
+  usage: usageChart,
 };
 
 // Theme: the system's, unless the reader chose, or the address ends in #dark
@@ -241,6 +255,7 @@ document.querySelector(".theme").addEventListener("click", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme(document.documentElement.dataset.theme));
 
 for (const root of document.querySelectorAll(".plot")) CHARTS[root.dataset.kind](root);
+for (const root of document.querySelectorAll(".members")) shareKeys(root);
 
 // On paper: light, and as wide as the sheet.
 let before;

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// checkIsolation refuses a run that is to be isolated in a way that it cannot
+// be.
+func (j *Job) checkIsolation() error {
+	if !j.Workload.Isolate.DropPageCache {
+		return nil
+	}
+	_, embedded := j.System.(system.Embedded)
+	if !embedded && !j.starts() && len(j.Target.Processes) == 0 && !onThisHost(j.Target.Endpoints) {
+		return errors.New("isolate.drop_page_cache drops the page cache of this machine, and none of the servers runs on it: take it out of the workload")
+	}
+	if err := canDropPageCache(); err != nil {
+		return fmt.Errorf("isolate.drop_page_cache needs root on Linux: %w", err)
+	}
+	return nil
+}
+
+// isolate does what the workload asks for before a run.
+func (s *session) isolate() error {
+	if !s.job.Workload.Isolate.DropPageCache {
+		return nil
+	}
+	if err := dropPageCache(); err != nil {
+		return fmt.Errorf("drop the page cache: %w", err)
+	}
+	return s.writer.Event(result.Event{AtNs: s.sinceBegan(), Kind: "note", Sentence: "the page cache of this machine was written out and dropped"})
+}

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// observe begins to observe what the run costs. Everything runs by then, so
+// that what starting took is not counted.
+func (s *session) observe() (err error) {
+	s.observer, err = observe.New(s.servers())
+	if err != nil {
+		return err
+	}
+	s.observedNs = s.job.Clock.Now()
+	o := &s.run.Observation
+	o.Servers = s.observer.Servers()
+	if dir := s.job.dataDir(); dir != "" {
+		o.Limits, s.unlimited = observe.Stored(dir)
+	}
+	// Now, for a run whose process is killed.
+	o.Methods = s.methods()
+	return nil
+}
+
+// servers are the system's processes that run on this machine.
+func (s *session) servers() []target.Process {
+	var all []target.Process
+	if _, embedded := s.job.System.(system.Embedded); embedded {
+		return append(all, target.Process{Name: result.Self, PID: os.Getpid()})
+	}
+	if s.testbed == nil {
+		return s.job.Target.Processes
+	}
+	for _, n := range s.testbed.Cluster().Nodes() {
+		all = append(all, target.Process{Name: n.Name, PID: n.PID})
+	}
+	return all
+}
+
+// methods says how the figures of an observation were found.
+func (s *session) methods() []string {
+	var all []string
+	switch given := s.job.Target.Processes; {
+	case len(given) > 0:
+		names := make([]string, 0, len(given))
+		for _, p := range given {
+			names = append(names, p.Name)
+		}
+		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target names were observed: %s.", strings.Join(names, ", ")))
+	case len(s.observer.Servers()) == 0:
+		all = append(all, "The servers were not observed: give their processes in the target where they run on this machine, like processes: [{name: n1, pid: 4711}].")
+	}
+	all = append(all, s.observer.Methods()...)
+	if s.unlimited != nil {
+		reason := s.unlimited.Error()
+		all = append(all, strings.ToUpper(reason[:1])+reason[1:]+".")
+	}
+	return all
+}
+
+// spent writes what was spent since the last time, and what ended.
+func (s *session) spent(phase result.PhaseName) error {
+	r, ended := s.observer.Read()
+	now := s.job.Clock.Now()
+	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
+	s.observedNs = now
+	var errs []error
+	for _, p := range ended {
+		sentence := fmt.Sprintf("node %s (pid %d) ended", p.Name, p.PID)
+		s.watch.Phase(phase, sentence)
+		errs = append(errs, s.writer.Event(result.Event{AtNs: r.EndNs, Kind: "fault", Sentence: sentence}))
+	}
+	// Where nothing is observed there is nothing to write.
+	if len(r.Processes) == 0 {
+		return errors.Join(errs...)
+	}
+	if phase == result.PhaseMeasure {
+		s.run.Observation.Add(r)
+	}
+	return errors.Join(append(errs, s.writer.Resources(r))...)
+}

@@ -1,0 +1,169 @@
+package observe
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+// childVariable makes this test binary a process to be observed.
+const childVariable = "PLIMSOLL_OBSERVED_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		serve()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// child is a process that does what it is told.
+type child struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func newChild(t testing.TB) *child {
+	t.Helper()
+	c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	c.cmd.Env = append(os.Environ(), childVariable+"=1", "TMPDIR="+t.TempDir())
+	c.cmd.Stderr = os.Stderr
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.out = bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.end)
+	return c
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// do returns when the child has done it.
+func (c *child) do(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
+		c.t.Fatal(err)
+	}
+	if line, err := c.out.ReadString('\n'); err != nil || line != "done\n" {
+		c.t.Fatalf("the child says %q, %v", line, err)
+	}
+}
+
+func (c *child) end() {
+	_ = c.in.Close()
+	_ = c.cmd.Wait()
+}
+
+// serve is the child.
+func serve() {
+	var keep []any
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		verb, rest, _ := strings.Cut(in.Text(), " ")
+		var n int
+		switch _, err := fmt.Sscan(rest, &n); {
+		case verb == "connect":
+			keep = append(keep, connect(rest))
+		case err != nil:
+			panic(in.Text())
+		case verb == "threads":
+			keep = append(keep, threads(n))
+		case verb == "files":
+			for range n {
+				f, err := os.Open(os.DevNull)
+				must(err)
+				keep = append(keep, f)
+			}
+		case verb == "send":
+			_, err := keep[len(keep)-1].(net.Conn).Write(make([]byte, n))
+			must(err)
+		case verb == "receive":
+			_, err := io.ReadFull(keep[len(keep)-1].(net.Conn), make([]byte, n))
+			must(err)
+		case verb == "write":
+			must(os.WriteFile(os.TempDir()+"/written", make([]byte, n), 0o600))
+		default:
+			calls(verb, n, keep)
+		}
+		fmt.Fprintln(os.Stdout, "done")
+	}
+	runtime.KeepAlive(keep)
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func connect(address string) net.Conn {
+	c, err := net.Dial("tcp", address)
+	must(err)
+	return c
+}
+
+// threads starts so many threads that do what they are sent.
+func threads(n int) chan func() {
+	work := make(chan func())
+	var up sync.WaitGroup
+	for range n {
+		up.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			up.Done()
+			for f := range work {
+				f()
+			}
+		}()
+	}
+	up.Wait()
+	return work
+}
+
+// calls makes n calls: by the threads that there are, and as many by new ones.
+func calls(verb string, n int, keep []any) {
+	f, err := os.CreateTemp("", "synced")
+	must(err)
+	defer f.Close()
+	memory, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	must(err)
+	call := map[string]func() error{
+		"fsync":     func() error { return unix.Fsync(int(f.Fd())) },
+		"fdatasync": func() error { return unix.Fdatasync(int(f.Fd())) },
+		"msync":     func() error { return unix.Msync(memory, unix.MS_ASYNC) },
+	}[verb]
+	var all sync.WaitGroup
+	all.Add(n)
+	one := func() { must(call()); all.Done() }
+	pools := []chan func(){threads(3)}
+	for _, k := range keep {
+		if pool, ok := k.(chan func()); ok {
+			pools = append(pools, pool)
+		}
+	}
+	for i := range n {
+		pools[i%len(pools)] <- one
+	}
+	all.Wait()
+	close(pools[0])
+}

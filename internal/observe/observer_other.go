@@ -1,0 +1,32 @@
+//go:build !linux
+
+package observe
+
+import (
+	"errors"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// Observer observes nothing on this operating system, and says so.
+type Observer struct{}
+
+// New returns an Observer.
+func New([]target.Process) (*Observer, error) { return &Observer{}, nil }
+
+// Read returns no figures.
+func (o *Observer) Read() (result.Resources, []target.Process) { return result.Resources{}, nil }
+
+// Servers is empty: none is observed.
+func (o *Observer) Servers() []string { return nil }
+
+// Methods says why there are no figures.
+func (o *Observer) Methods() []string {
+	return []string{"What the host and the servers spend is observed on Linux only."}
+}
+
+// Close has nothing to do.
+func (o *Observer) Close() error { return nil }
+
+func exists(int) error { return errors.New("processes are observed on Linux only") }

@@ -1,0 +1,194 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The system calls that are counted, as the kernel names their tracepoints.
+var (
+	syncCalls    = []string{"sys_enter_fsync", "sys_enter_fdatasync"}
+	mapSyncCalls = []string{"sys_enter_msync"}
+)
+
+// syncs counts calls that wait for the disk. Each core has one buffer, into
+// which the kernel writes who made such a call when it is made; nothing happens
+// between such calls, and neither threads nor processes need to be known
+// beforehand.
+type syncs struct {
+	fds      []int // of events
+	rings    []ring
+	mapSyncs map[uint64]bool // by event: msync, not fsync or fdatasync
+	counted  map[uint32]*process
+}
+
+const (
+	// ringMax holds 21,800 calls of one core between two readings. With its
+	// first page it is also what the kernel lets a user lock for each core.
+	ringMax = 512 << 10
+	// ringsMax bounds the buffers of all cores together.
+	ringsMax = 64 << 20
+)
+
+var errNoTracepoints = errors.New("this kernel has no tracepoints of system calls")
+
+// newSyncs starts to count for the processes. It is nil, with a sentence, where
+// that is not permitted.
+func newSyncs(processes []*process, said *methods) *syncs {
+	s := &syncs{mapSyncs: map[uint64]bool{}, counted: map[uint32]*process{}}
+	for _, p := range processes {
+		s.counted[uint32(p.PID)] = p
+	}
+	err := s.open()
+	if err == nil {
+		said.say("fsync, fdatasync and msync calls are counted as they are made, by tracepoints of the kernel (perf_event_open).")
+		return s
+	}
+	_ = s.close()
+	if errors.Is(err, os.ErrPermission) {
+		said.say("fsync, fdatasync and msync calls are not counted: run as root, or with CAP_PERFMON and readable tracefs.")
+	} else {
+		said.say("fsync, fdatasync and msync calls are not counted: %v.", err)
+	}
+	return nil
+}
+
+// open places the events on every core.
+func (s *syncs) open() error {
+	cores, err := onlineCores()
+	if err != nil {
+		return err
+	}
+	ids, err := traceIDs(append(append([]string{}, syncCalls...), mapSyncCalls...))
+	if err != nil {
+		return err
+	}
+	for _, core := range cores {
+		if err := s.openOn(core, len(cores), ids); err != nil {
+			return fmt.Errorf("open a counter on core %d: %w", core, err)
+		}
+	}
+	return nil
+}
+
+// openOn places the events on one core. The first has the buffer that all
+// write to.
+func (s *syncs) openOn(core, cores int, ids []uint64) error {
+	first := -1
+	for i, id := range ids {
+		fd, err := unix.PerfEventOpen(&unix.PerfEventAttr{
+			Type: unix.PERF_TYPE_TRACEPOINT, Size: unix.PERF_ATTR_SIZE_VER1, Config: id,
+			Sample: 1, Sample_type: unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_TID,
+		}, -1, core, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if errors.Is(err, unix.ENODEV) {
+			return nil // the core was taken away
+		}
+		if err != nil {
+			return err
+		}
+		s.fds = append(s.fds, fd)
+		var event uint64
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(unix.PERF_EVENT_IOC_ID), uintptr(unsafe.Pointer(&event))); errno != 0 {
+			return errno
+		}
+		s.mapSyncs[event] = i >= len(syncCalls)
+		if first >= 0 {
+			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
+				return err
+			}
+			continue
+		}
+		first = fd
+		r, err := newRing(fd, ringBytes(cores))
+		if err != nil {
+			return err
+		}
+		s.rings = append(s.rings, r)
+	}
+	return nil
+}
+
+// ringBytes is the size of each core's buffer: a power of two.
+func ringBytes(cores int) int {
+	size := ringMax
+	for size > os.Getpagesize() && size*cores > ringsMax {
+		size /= 2
+	}
+	return max(size, os.Getpagesize())
+}
+
+// read adds the calls since the last reading to their processes.
+func (s *syncs) read(said *methods) {
+	if s == nil {
+		return
+	}
+	lost := false
+	for _, r := range s.rings {
+		lost = r.drain(s.count) || lost
+	}
+	if lost {
+		said.say("Some fsync, fdatasync or msync calls came faster than they could be counted: the counts are too low.")
+	}
+}
+
+func (s *syncs) count(event uint64, pid uint32) {
+	p := s.counted[pid]
+	switch {
+	case p == nil:
+	case s.mapSyncs[event]:
+		p.mapSyncs++
+	default:
+		p.syncs++
+	}
+}
+
+func (s *syncs) close() error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, r := range s.rings {
+		errs = append(errs, r.close())
+	}
+	for _, fd := range s.fds {
+		errs = append(errs, unix.Close(fd))
+	}
+	s.rings, s.fds = nil, nil
+	return errors.Join(errs...)
+}
+
+// onlineCores reads which cores there are.
+func onlineCores() ([]int, error) {
+	raw, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil {
+		return nil, fmt.Errorf("read which cores are online: %w", err)
+	}
+	return parseCores(strings.TrimSpace(string(raw)))
+}
+
+// parseCores reads a list such as 0-3,8.
+func parseCores(list string) ([]int, error) {
+	const most = 1 << 16
+	var cores []int
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.Atoi(from)
+		last, err2 := strconv.Atoi(to)
+		if err := errors.Join(err, err2); err != nil || first < 0 || last < first || last >= most {
+			return nil, fmt.Errorf("the list of cores %q is not one", list)
+		}
+		for core := first; core <= last; core++ {
+			cores = append(cores, core)
+		}
+	}
+	return cores, nil
+}

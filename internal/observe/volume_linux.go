@@ -1,0 +1,73 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// volume is the file system that a directory lies on.
+type volume struct {
+	id        string // stays the same, as far as the kernel tells
+	disk      string // the whole disk, as the kernel calls it; empty: not known
+	inMemory  bool
+	freeBytes int64 // that this user can still fill
+}
+
+func volumeOf(dir string) (volume, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return volume{}, err
+	}
+	var at unix.Stat_t
+	if err := unix.Stat(dir, &at); err != nil {
+		return volume{}, err
+	}
+	device := fmt.Sprintf("%d:%d", unix.Major(at.Dev), unix.Minor(at.Dev))
+	v := volume{
+		id: fmt.Sprintf("%08x%08x", uint32(fs.Fsid.Val[0]), uint32(fs.Fsid.Val[1])), disk: diskOf(device),
+		inMemory:  int64(fs.Type) == unix.TMPFS_MAGIC || int64(fs.Type) == unix.RAMFS_MAGIC,
+		freeBytes: int64(fs.Bavail) * int64(fs.Bsize),
+	}
+	if fs.Fsid == (unix.Fsid{}) {
+		v.id = fmt.Sprintf("%d-%d", unix.Major(at.Dev), unix.Minor(at.Dev))
+	}
+	return v, nil
+}
+
+// diskOf returns the whole disk behind a device number.
+func diskOf(device string) string {
+	if name := wholeDisk(device); name != "" {
+		return name
+	}
+	// Some file systems have a number of their own; their mount says what they
+	// lie on.
+	mounts, err := procfs.GetMounts()
+	if err != nil {
+		return ""
+	}
+	for _, m := range mounts {
+		if m.MajorMinorVer != device {
+			continue
+		}
+		var source unix.Stat_t
+		if unix.Stat(m.Source, &source) == nil && source.Mode&unix.S_IFMT == unix.S_IFBLK {
+			return wholeDisk(fmt.Sprintf("%d:%d", unix.Major(source.Rdev), unix.Minor(source.Rdev)))
+		}
+	}
+	return ""
+}
+
+func wholeDisk(device string) string {
+	path, err := filepath.EvalSymlinks("/sys/dev/block/" + device)
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(path, "partition")); err == nil {
+		path = filepath.Dir(path)
+	}
+	return filepath.Base(path)
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package observe
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// volume is the file system that a directory lies on.
+type volume struct {
+	id        string
+	disk      string // not known here
+	inMemory  bool   // not known here
+	freeBytes int64  // that this user can still fill
+}
+
+func volumeOf(dir string) (volume, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return volume{}, err
+	}
+	var at syscall.Stat_t
+	if err := syscall.Stat(dir, &at); err != nil {
+		return volume{}, err
+	}
+	return volume{id: fmt.Sprintf("%x", at.Dev), freeBytes: int64(fs.Bavail) * int64(fs.Bsize)}, nil
+}

@@ -1,0 +1,236 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// spoil makes every figure of what a run cost one that is no number, or one
+// that nobody can have meant.
+func spoil(s *result.Saved) {
+	o := &s.Run.Observation
+	o.MsgsPerCoreSecond, o.WriteAmplification = math.NaN(), math.Inf(1)
+	o.Host.CPUSeconds, o.Host.IOWaitSeconds, o.Host.StealSeconds = math.NaN(), math.Inf(-1), -1
+	o.Host.PressureCPU, o.Host.PageCacheBytes = pointer(math.NaN()), -1
+	o.Disks[0].Utilization, o.Disks[0].WriteBytes = math.Inf(1), math.MaxInt64
+	for i := range o.Processes {
+		o.Processes[i].CPUSeconds, o.Processes[i].RSSBytes, o.Processes[i].WriteBytes = math.Inf(1), math.MinInt64, pointer(int64(-5))
+	}
+	o.Shares = []result.Share{{Resource: "disk", Used: math.NaN(), Limit: math.Inf(1), Unit: "bytes_per_s", Share: math.NaN()}, {Unit: "cores"}}
+	o.Limits.SequentialWriteBytes, o.Limits.LoopbackBytes = math.NaN(), -1
+	for i := range s.Resources {
+		s.Resources[i].Host.CPUSeconds = math.NaN()
+		s.Resources[i].Disks[0].Utilization = math.Inf(1)
+		s.Resources[i].Processes[0].CPUSeconds = math.Inf(-1)
+	}
+}
+
+// A figure that one server lacks is not known of all of them, and what is not
+// known has no row, no chart and a sentence.
+func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
+	sh := kafkaThree
+	sh.spends.uncounted, sh.spends.limits = true, false
+	s := sh.load(t)
+	c := newCost(&s.Run)
+	if _, ok := c.perMessage(syncs); ok {
+		t.Error("fsyncs that nobody counted are known")
+	}
+	v := newCostView(0, s)
+	said := strings.Join(v.Without, " ") + strings.Join(v.Methods, " ")
+	for _, want := range []string{"Not known, so without a chart: fsync and fdatasync; msync; Network, sent", "takes root", "not calibrated", "At zero throughout, so without a chart: Read from disk"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the page does not say %q: %s", want, said)
+		}
+	}
+	for _, chart := range v.Charts {
+		if strings.Contains(chart.Title, "sync") || strings.Contains(chart.Title, "Network") {
+			t.Errorf("there is a chart of %s", chart.Title)
+		}
+	}
+	for _, r := range figureRows([]*result.Saved{s}) {
+		if strings.Contains(r.Name, "fsync") {
+			t.Errorf("there is a row %s", r.Name)
+		}
+	}
+	one := s.Run.Observation
+	one.Processes[0].Syncs, one.Processes[2].Syncs = pointer(int64(4)), pointer(int64(4))
+	if _, ok := newCost(&s.Run).sum(syncs); ok {
+		t.Error("the fsyncs of two of three servers are taken for those of all")
+	}
+}
+
+func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
+	s := natsInside.load(t)
+	c := newCost(&s.Run)
+	all, ok := c.allCPU()
+	if !c.embedded || !ok || all <= 0 {
+		t.Fatalf("embedded %v, CPU %v", c.embedded, all)
+	}
+	if _, ok := c.ownCPU(); ok {
+		t.Error("plimsoll's own CPU is known apart")
+	}
+	if m := newMessageCost(&s.Run); m.ServerCPUNsPerMsg != nil || !m.ServersInPlimsoll {
+		t.Error("the servers' CPU is known apart")
+	}
+	if page := string(render(t, "html", s)); !strings.Contains(page, "includes the load generator") {
+		t.Error("the page does not say that the cost includes the load generator")
+	}
+	// Three nodes share the process: what it synced is divided among them.
+	if per, _ := c.perSecond(syncs); math.Abs(per/c.nodes()*3-per) > 1e-9 {
+		t.Errorf("fsyncs are divided among %v nodes", c.nodes())
+	}
+}
+
+func TestRunsThatWereCutShortShowTheirLines(t *testing.T) {
+	s := kafkaThree.load(t)
+	s.Run.State, s.Run.Observation, s.Run.Summary = result.Incomplete, result.Observation{}, result.Summary{}
+	v := newCostView(0, s)
+	if len(v.Charts) == 0 || len(v.Cards) > 0 || !strings.Contains(v.Sentence, "no figures") {
+		t.Errorf("%d charts, %d cards: %s", len(v.Charts), len(v.Cards), v.Sentence)
+	}
+	for _, format := range Formats() {
+		render(t, format, s)
+	}
+	if v := newCostView(0, small.load(t)); v.Empty == "" || len(v.Charts) > 0 {
+		t.Error("a run of which nothing was observed does not say so")
+	}
+}
+
+func TestResourcesHaveARowForEachProcessAndSecond(t *testing.T) {
+	s := kafkaThree.load(t)
+	rows, err := csv.NewReader(bytes.NewReader(render(t, "resources", s))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 1
+	for _, r := range s.Resources {
+		want += len(r.Processes) + 1 + len(r.Disks)
+	}
+	if len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
+	}
+}
+
+// Bars rank, so there are none of runs that are not comparable, and none of a
+// run that plimsoll itself limited.
+func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
+	load := func(change func(*shape)) *result.Saved {
+		sh := kafkaThree
+		change(&sh)
+		return sh.load(t)
+	}
+	same, other := load(func(*shape) {}), load(func(sh *shape) { sh.medianU = 900 })
+	limited := load(func(*shape) {})
+	limited.Run.Summary.Generator.Limited = true
+	bar := func(runs ...*result.Saved) []int {
+		for _, r := range figureRows(runs) {
+			if r.Name == "publish p50" {
+				return r.Bars
+			}
+		}
+		return nil
+	}
+	if got := bar(same, other, limited); len(got) != 3 || got[0] != 100 || got[1] <= 0 || got[1] >= 100 || got[2] >= 0 {
+		t.Errorf("bars %v", got)
+	}
+	if got := bar(same, load(func(sh *shape) { sh.level = 2 })); got != nil {
+		t.Errorf("runs of two levels have bars %v", got)
+	}
+	page := string(render(t, "html", same, limited, load(func(sh *shape) { sh.rate = 10_000 })))
+	for _, want := range []string{"Not to be ranked against one another", "workloads differ in rate", "not ranked: limited by plimsoll itself"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// Settings that differ come before the figures, in each form for people.
+func TestWhatDiffersComesFirst(t *testing.T) {
+	runs := []*result.Saved{kafkaThree.load(t), natsInside.load(t)}
+	for format, words := range map[string][2]string{"table": {"min.insync.replicas", "pub p99"}, "md": {"min.insync.replicas", "publish p99"},
+		"html": {"min.insync.replicas", "publish p99"}} {
+		out := string(render(t, format, runs...))
+		differ, figures := strings.Index(out, words[0]), strings.Index(out, words[1])
+		if differ < 0 || figures < 0 || differ > figures {
+			t.Errorf("%s: settings at %d, figures at %d", format, differ, figures)
+		}
+	}
+}
+
+func TestManyProcessesAreSummedUp(t *testing.T) {
+	s := kafkaThree.load(t)
+	for k := range s.Resources {
+		r := &s.Resources[k]
+		r.Processes = nil
+		for i := range 40 {
+			r.Processes = append(r.Processes, result.ProcessUse{Name: strings.Repeat("n", i+1), CPUSeconds: 1})
+		}
+		r.Processes = append(r.Processes, result.ProcessUse{Name: result.Self, CPUSeconds: 0.5})
+	}
+	s.Run.Observation.Servers = nil
+	lines := newUsage(s).Charts[0].Lines
+	if len(lines) != maxMembers+1 || lines[maxMembers-1].Label != "32 others, summed" || lines[maxMembers].Label != "plimsoll" {
+		t.Fatalf("lines %v", lines)
+	}
+	if got := newUsage(s).Lines["rest.cpu"][0]; got != 32 {
+		t.Errorf("32 processes of one core used %v cores", got)
+	}
+}
+
+// The data of the page has an event's sentence and, for each chart of what was
+// spent, every line that it names.
+func TestPageDataIsWhole(t *testing.T) {
+	raw, err := json.Marshal(pageData(t, render(t, "html", kafkaThree.load(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data struct {
+		Runs []struct {
+			Events []eventData
+			Usage  struct {
+				T      []float64
+				Lines  map[string][]*float64
+				Charts []usageChart
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &data); err != nil {
+		t.Fatal(err)
+	}
+	run := data.Runs[0]
+	if len(run.Events) != 1 || run.Events[0].Kind != "fault" || !strings.Contains(run.Events[0].Sentence, "n2 (pid 4102) ended") {
+		t.Errorf("events %v", run.Events)
+	}
+	for _, c := range run.Usage.Charts {
+		for _, l := range c.Lines {
+			if len(run.Usage.Lines[l.Of]) != len(run.Usage.T) {
+				t.Errorf("%s: line %s has %d of %d points", c.Title, l.Of, len(run.Usage.Lines[l.Of]), len(run.Usage.T))
+			}
+		}
+	}
+	// The node that ended has no figures from then on.
+	gone := run.Usage.Lines["p1.cpu"]
+	if gone[0] == nil || gone[len(gone)-1] != nil {
+		t.Error("the node that ended is shown as if it were there, or never was")
+	}
+}
+
+func TestPagesOfLongObservedRunsAreBounded(t *testing.T) {
+	s := long(1500)
+	costly := kafkaThree.load(t)
+	s.Run.Observation = costly.Run.Observation
+	for k := range 1500 {
+		r := costly.Resources[k%10]
+		r.StartNs, r.EndNs = int64(k)*1e9, int64(k+1)*1e9
+		s.Resources = append(s.Resources, r)
+	}
+	if size := len(render(t, "html", s)); size > 1_000_000 {
+		t.Errorf("the page has %d bytes", size)
+	}
+}

@@ -1,0 +1,297 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// costView is what a run cost, as the page shows it.
+type costView struct {
+	Sentence        string // whose cost it is
+	Cards           []card
+	Charts          []chart
+	Without         []string // what has no chart, and why
+	Processes       table
+	Shares, Machine table
+	Methods         []string
+	Empty           string // why there is nothing
+}
+
+// maxMethods bounds the sentences on how figures were found.
+const maxMethods = 50
+
+func newCostView(index int, s *result.Saved) costView {
+	c, u := newCost(&s.Run), newUsage(s)
+	v := costView{Methods: methods(&s.Run)}
+	if !c.observed() && u == nil {
+		v.Empty = "What the servers and the machine spent was not observed in this run."
+		return v
+	}
+	v.Sentence = whoseCost(c)
+	if c.observed() {
+		v.Cards = costCards(c)
+		v.Processes, v.Shares, v.Machine = processTable(c), shareTable(&s.Run), machineTable(&s.Run)
+	} else {
+		v.Sentence = "The run did not get to the sum of what it spent in the measured window, so there are lines and no figures."
+	}
+	if u == nil {
+		return v
+	}
+	for i, chart := range u.Charts {
+		v.Charts = append(v.Charts, chart.view(index, i))
+	}
+	if len(u.Flat) > 0 {
+		v.Without = append(v.Without, "At zero throughout, so without a chart: "+strings.Join(u.Flat, "; ")+".")
+	}
+	if len(u.Unknown) > 0 {
+		v.Without = append(v.Without, "Not known, so without a chart: "+strings.Join(u.Unknown, "; ")+".")
+	}
+	return v
+}
+
+// view is the place of a small chart on the page.
+func (c usageChart) view(run, index int) chart {
+	var labels []string
+	for _, l := range c.Lines {
+		labels = append(labels, l.Label)
+	}
+	note := c.Note
+	if c.Limit > 0 {
+		note = strings.TrimSpace(note + " Limit of " + c.LimitOf + ": " + bytesPerSecond(c.Limit) + ".")
+	}
+	return chart{Kind: "usage", Run: run, Index: index, Title: c.Title, Note: note,
+		Label: c.Title + " over time: " + strings.Join(labels, ", ") + "."}
+}
+
+// whoseCost says to whom the figures belong.
+func whoseCost(c cost) string {
+	switch {
+	case c.embedded:
+		return "The servers ran inside plimsoll's own process: what they spent cannot be told from what offering the load spent, " +
+			"so each figure of the servers includes the load generator."
+	case len(c.servers) == 0:
+		return "No server's process could be observed, so this is what plimsoll and its machine spent."
+	}
+	out := fmt.Sprintf("Over the measured window, of %s", plural(int64(len(c.servers)), "server process", "server processes"))
+	if c.own != nil {
+		out += " and of plimsoll, each apart"
+	}
+	return out + "."
+}
+
+// costCards are the headline figures of what a run cost.
+func costCards(c cost) []card {
+	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
+}
+
+func (c *card) add(name, value string) { c.Details = append(c.Details, fact{name, micro(value)}) }
+
+// fill gives a card its number; it stays none when that is not known.
+func (c *card) fill(v float64, ok bool, printed func(float64) string) {
+	if text := known(v, ok, printed); text != none {
+		c.Number, c.Unit = unit(text)
+	}
+}
+
+func cpuCard(c cost) card {
+	out := card{Label: "Msgs per core-second", Number: none}
+	v, ok := c.msgsPerCoreSecond()
+	out.fill(v, ok, func(v float64) string { return strings.TrimSuffix(rate(v), "/s") })
+	server, ok := c.serverCPU()
+	total, okTotal := c.serverCPUSeconds()
+	if c.embedded {
+		out.add("per message", known(server, ok, nanoseconds))
+		out.add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+		out.add("", "plimsoll's own included")
+		return out
+	}
+	own, okOwn := c.ownCPU()
+	perMessage := func(v float64) string { return nanoseconds(v) + "/msg" }
+	out.add("servers", known(server, ok, perMessage))
+	out.add("plimsoll", known(own, okOwn, perMessage))
+	out.add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+	return out
+}
+
+func diskCard(c cost) card {
+	out := card{Label: "Write amplification", Number: none}
+	v, ok := c.amplification()
+	if out.fill(v, ok, rounded); out.Number != none {
+		out.Unit = "×"
+	}
+	writes, ok := c.perSecond(written)
+	out.add("to disks", known(writes, ok, bytesPerSecond))
+	reads, ok := c.perSecond(read)
+	out.add("from disks", known(reads, ok, bytesPerSecond))
+	return out
+}
+
+func syncCard(c cost) card {
+	out := card{Label: "fsyncs/s, each node", Number: none}
+	v, ok := c.perSecond(syncs)
+	out.fill(v/c.nodes(), ok, rounded)
+	each, okEach := c.perMessage(syncs)
+	out.add("per message", known(each, okEach, rounded))
+	if v, ok := c.perSecond(mapSyncs); ok && v > 0 {
+		out.add("msyncs/s", known(v/c.nodes(), ok, rounded))
+	}
+	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 && l.SyncLatency[0].Count > 0 {
+		out.add("fdatasync, idle", at(l.SyncLatency[0], 50))
+	}
+	return out
+}
+
+func memoryCard(c cost) card {
+	out := card{Label: "Server memory", Number: none}
+	if c.embedded {
+		out.Label = "Memory, with plimsoll"
+	}
+	v, ok := c.memory()
+	out.fill(v, ok, size)
+	if c.own != nil {
+		out.add("plimsoll", quantity.Bytes(c.own.RSSBytes))
+	}
+	out.add("page cache", quantity.Bytes(c.run.Observation.Host.PageCacheBytes))
+	out.add("of it dirty", quantity.Bytes(c.run.Observation.Host.DirtyBytes))
+	return out
+}
+
+// limitCard names the limiting resource beside the shares of all.
+func limitCard(r *result.Run) card {
+	l := verdict.Limiting(r)
+	out := card{Label: "Limiting resource", Number: clean(l.Resource), Bad: l.Resource == verdict.Generator, Word: true}
+	for _, s := range verdict.Shares(r) {
+		out.add(clean(s.Resource), share(s.Share, 1))
+	}
+	return out
+}
+
+// processTable is what each process spent.
+func processTable(c cost) table {
+	t := table{ID: "processes", Title: "Each process",
+		Note: "Over the measured window. Memory is the greatest; a figure that the kernel did not tell is left out (–).",
+		Head: []string{"cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs", "sent", "received"}, Empty: "No process was observed."}
+	for _, p := range c.run.Observation.Processes {
+		name := clean(p.Name)
+		switch {
+		case c.embedded && p.Name == result.Self:
+			name = "plimsoll, servers inside"
+		case p.Name != result.Self:
+			for _, server := range c.servers {
+				if server.Name == p.Name {
+					name += ", server"
+					break
+				}
+			}
+		}
+		per := func(v *int64, printed func(float64) string) string {
+			if v == nil {
+				return none
+			}
+			return printed(float64(*v) / c.seconds)
+		}
+		count := func(v float64) string { return rounded(v) + "/s" }
+		t.Rows = append(t.Rows, row{Name: name, Values: []string{
+			rounded(p.CPUSeconds / c.seconds),
+			micro(known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0, nanoseconds)), quantity.Bytes(p.RSSBytes),
+			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond), per(p.Syncs, count), per(p.MapSyncs, count),
+			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond),
+		}})
+	}
+	return t
+}
+
+// shareTable is the share of each of the machine's limits.
+func shareTable(r *result.Run) table {
+	l := verdict.Limiting(r)
+	t := table{ID: "shares", Title: "Share of this machine's limits", Head: []string{"used", "share"},
+		Note: "Limiting resource: " + clean(l.Resource) + ". " + sentenceCase(clean(l.Sentence)) +
+			". A share is a mean over the measured window; a resource counts as limiting from 80% on.",
+		Empty: "No limit of this machine is known."}
+	for _, s := range verdict.Shares(r) {
+		of := map[string]string{"disk": ", sequential writes", "loopback": " bandwidth"}[s.Resource]
+		bar := -1
+		if finite(s.Share) {
+			bar = int(math.Round(min(max(s.Share, 0), 1) * 100))
+		}
+		t.Rows = append(t.Rows, row{Name: clean(s.Resource) + of, Values: []string{verdict.UsedOf(s), share(s.Share, 1)}, Bars: []int{-1, bar}})
+	}
+	return t
+}
+
+// machineTable is what the whole machine spent.
+func machineTable(r *result.Run) table {
+	o := r.Observation
+	t := table{ID: "machine", Title: "The machine", Head: []string{"mean"}}
+	add := func(name, value string) { t.Rows = append(t.Rows, row{Name: name, Values: []string{value}}) }
+	whole := float64(o.WindowNs) / 1e9 * float64(r.Environment.Cores)
+	add("CPU busy", share(o.Host.CPUSeconds, whole))
+	add("CPU idle, waiting for a disk", share(o.Host.IOWaitSeconds, whole))
+	add("CPU stolen by the hypervisor", share(o.Host.StealSeconds, whole))
+	for _, p := range []struct {
+		name string
+		v    *float64
+	}{{"CPU", o.Host.PressureCPU}, {"disks", o.Host.PressureIO}, {"memory", o.Host.PressureMemory}} {
+		if p.v != nil {
+			add("some task waited for "+p.name, share(*p.v, 1))
+		}
+	}
+	seconds := float64(max(o.WindowNs, 1)) / 1e9
+	for _, d := range o.Disks {
+		if d.ReadBytes+d.WriteBytes > 0 {
+			name := "disk " + clean(d.Name)
+			add(name+", written", bytesPerSecond(float64(d.WriteBytes)/seconds))
+			add(name+", read", bytesPerSecond(float64(d.ReadBytes)/seconds))
+			add(name+", busy", share(d.Utilization, 1))
+		}
+	}
+	add("page cache, greatest", quantity.Bytes(o.Host.PageCacheBytes))
+	add("of it not yet on disk, greatest", quantity.Bytes(o.Host.DirtyBytes))
+	return t
+}
+
+// methods says how figures were found, and what limits they are held against.
+func methods(r *result.Run) []string {
+	o := r.Observation
+	var out []string
+	for _, m := range o.Methods {
+		if m = clean(m); m != "" && len(out) < maxMethods {
+			out = append(out, sentenceCase(m)+".")
+		}
+	}
+	if o.WindowNs <= 0 {
+		return out
+	}
+	if o.Limits == nil {
+		if slices.ContainsFunc(out, func(m string) bool { return strings.Contains(m, "calibrate") }) {
+			return out
+		}
+		return append(out, "This machine's limits were not calibrated, so the shares say nothing of its disk and its loopback: plimsoll calibrate measures them once.")
+	}
+	l := o.Limits
+	how := "through the page cache"
+	if l.DirectIO {
+		how = "with direct I/O"
+	}
+	limits := fmt.Sprintf("The machine's limits were measured at %s: %s sequential writes %s (%s), %s over the loopback",
+		clean(l.MeasuredAt), bytesPerSecond(l.SequentialWriteBytes), how, clean(l.Dir), bytesPerSecond(l.LoopbackBytes))
+	if len(l.SyncLatency) > 0 && l.SyncLatency[0].Count > 0 {
+		limits += fmt.Sprintf(", fdatasync of 4KB p50 %s, p99 %s", at(l.SyncLatency[0], 50), at(l.SyncLatency[0], 99))
+	}
+	return append(out, micro(limits)+".")
+}
+
+// sentenceCase makes a phrase the beginning of a sentence, without its end.
+func sentenceCase(s string) string {
+	s = strings.TrimSuffix(s, ".")
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// figure is a row of the table that sets runs side by side.
+type figure struct {
+	section, name string
+	text          func(*result.Run) string
+	// number is the length of its bar; nil where a bar would say nothing.
+	number func(*result.Run) (float64, bool)
+}
+
+// The sections of the table.
+const (
+	ofThroughput = "Throughput"
+	ofPublish    = "Publish latency"
+	ofEndToEnd   = "End-to-end latency"
+	ofMessages   = "What became of messages"
+	ofCost       = "What it cost"
+	ofTrust      = "Before you trust it"
+)
+
+// The rows of what runs cost, by which other forms ask for them.
+const (
+	rowServerCPU     = "server CPU per message"
+	rowOwnCPU        = "plimsoll's CPU per message"
+	rowAllCPU        = "CPU per message, together"
+	rowPerCore       = "messages per core-second of the servers"
+	rowSyncsMessage  = "fsyncs per message, all nodes"
+	rowSyncsNode     = "fsyncs per second, each node"
+	rowAmplification = "bytes written per byte published"
+	rowMemory        = "server memory"
+	rowLimiting      = "limiting resource"
+)
+
+// insidePlimsoll stands for a figure of servers that cannot be told from
+// plimsoll's own.
+const insidePlimsoll = "inside plimsoll"
+
+// figureRows are the figures that a comparison sets side by side. Rows of
+// cost that are known of no run are left out.
+func figureRows(runs []*result.Saved) []row {
+	all := append(figures(), costFigures()...)
+	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
+		if r.Summary.Generator.Limited {
+			return "yes: not to be ranked"
+		}
+		return "no"
+	}, nil})
+	ranked := ranking(runs)
+	var rows []row
+	for _, f := range all {
+		r := each(runs, f.name, f.text)
+		if f.section == ofCost && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+			continue
+		}
+		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
+		rows = append(rows, r)
+	}
+	count := row{Name: "warnings", Section: ofTrust}
+	for _, s := range runs {
+		count.Values = append(count.Values, strconv.Itoa(len(warnings(s))))
+	}
+	return append(rows, count)
+}
+
+// rankable reports whether a run's figures may stand beside another's: those
+// that plimsoll limited, or that did not come to their end, say too little of
+// the system.
+func rankable(r *result.Run) bool {
+	return r.State == result.Complete && !r.Summary.Generator.Limited
+}
+
+// ranking says which runs get bars: none at all when they are not comparable.
+func ranking(runs []*result.Saved) []bool {
+	out := make([]bool, len(runs))
+	if len(verdict.Comparable(inner(runs))) > 0 {
+		return out
+	}
+	for i, s := range runs {
+		out[i] = rankable(&s.Run)
+	}
+	return out
+}
+
+// inner are the runs without what was saved beside them.
+func inner(runs []*result.Saved) []*result.Run {
+	out := make([]*result.Run, len(runs))
+	for i, s := range runs {
+		out[i] = &s.Run
+	}
+	return out
+}
+
+// bars are the lengths of a row's bars, the longest 100.
+func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked []bool) []int {
+	if number == nil {
+		return nil
+	}
+	values, greatest, shown := make([]float64, len(runs)), 0.0, 0
+	for i, s := range runs {
+		v, ok := number(&s.Run)
+		if !ok || !ranked[i] || !finite(v) || v < 0 {
+			values[i] = math.NaN()
+			continue
+		}
+		values[i], greatest, shown = v, max(greatest, v), shown+1
+	}
+	if greatest <= 0 || shown < 2 {
+		return nil
+	}
+	out := make([]int, len(runs))
+	for i, v := range values {
+		out[i] = -1
+		if finite(v) {
+			out[i] = int(math.Ceil(v / greatest * 100)) // what is there is seen
+		}
+	}
+	return out
+}
+
+// figures are throughput, latency and account.
+func figures() []figure {
+	ofSummary := func(of func(result.Summary) float64) func(*result.Run) (float64, bool) {
+		return func(r *result.Run) (float64, bool) { return of(r.Summary), r.Summary.WindowNs > 0 }
+	}
+	out := []figure{
+		{ofThroughput, "state", stateWord, nil},
+		{ofThroughput, "durability read back", func(r *result.Run) string {
+			if r.Durability.Level == 0 {
+				return none
+			}
+			return level(r.Durability.Level)
+		}, nil},
+		{ofThroughput, "offered", measured(func(s result.Summary) string { return rate(s.OfferedRate) }), nil},
+		{ofThroughput, "acknowledged", measured(func(s result.Summary) string {
+			return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
+		}), ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
+		{ofThroughput, "acknowledged bytes", measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) }), nil},
+		{ofThroughput, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
+			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
+		for _, p := range []float64{50, 99, 99.9} {
+			out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
+				return at(r.Summary.Series(series), p)
+			}, func(r *result.Run) (float64, bool) {
+				ns, ok := r.Summary.Series(series).At(p)
+				return float64(ns), ok
+			}})
+		}
+		out = append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
+			return greatest(r.Summary.Series(series))
+		}, func(r *result.Run) (float64, bool) {
+			l := r.Summary.Series(series)
+			return float64(l.MaxNs), l.Count > 0
+		}})
+	}
+	return append(out, accountFigures()...)
+}
+
+func accountFigures() []figure {
+	return []figure{
+		{ofMessages, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost }), nil},
+		{ofMessages, "duplicate", accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate }), nil},
+		{ofMessages, "reordered", accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered }), nil},
+		{ofMessages, "failed", func(r *result.Run) string { return quantity.Count(r.Counters.Failed) }, nil},
+		{ofMessages, "greatest backlog", measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) }), nil},
+	}
+}
+
+// costFigures are what a message cost. Of servers that live inside plimsoll
+// there is no figure apart from plimsoll's own.
+func costFigures() []figure {
+	of := func(name string, printed func(float64) string, value func(cost) (float64, bool)) figure {
+		number := func(r *result.Run) (float64, bool) {
+			c := newCost(r)
+			v, ok := value(c)
+			return v, ok && c.observed()
+		}
+		return figure{ofCost, name, func(r *result.Run) string {
+			v, ok := number(r)
+			return known(v, ok, printed)
+		}, number}
+	}
+	apart := func(f figure) figure {
+		text, number := f.text, f.number
+		f.text = func(r *result.Run) string {
+			if out := text(r); out == none || !embedded(r.Observation) {
+				return out
+			}
+			return insidePlimsoll
+		}
+		f.number = func(r *result.Run) (float64, bool) {
+			v, ok := number(r)
+			return v, ok && !embedded(r.Observation)
+		}
+		return f
+	}
+	return []figure{
+		apart(of(rowServerCPU, nanoseconds, cost.serverCPU)),
+		of(rowOwnCPU, nanoseconds, cost.ownCPU),
+		of(rowAllCPU, nanoseconds, cost.allCPU),
+		apart(of(rowPerCore, rounded, cost.msgsPerCoreSecond)),
+		of(rowSyncsMessage, rounded, func(c cost) (float64, bool) { return c.perMessage(syncs) }),
+		of(rowSyncsNode, rounded, func(c cost) (float64, bool) {
+			v, ok := c.perSecond(syncs)
+			return v / c.nodes(), ok
+		}),
+		of(rowAmplification, rounded, cost.amplification),
+		apart(of(rowMemory, size, cost.memory)),
+		{ofCost, rowLimiting, limitingWord, nil},
+	}
+}
+
+// limitingWord is the limiting resource in a word or two, none when nothing
+// was observed.
+func limitingWord(r *result.Run) string {
+	l := verdict.Limiting(r)
+	switch {
+	case l.Resource == verdict.NotKnown:
+		return none
+	case l.Share > 0 && l.Resource != verdict.NoneSeen:
+		return fmt.Sprintf("%s, %s", clean(l.Resource), share(l.Share, 1))
+	}
+	return clean(l.Resource)
+}
+
+func measured(value func(result.Summary) string) func(*result.Run) string {
+	return func(r *result.Run) string {
+		if r.Summary.WindowNs <= 0 {
+			return none
+		}
+		return value(r.Summary)
+	}
+}
+
+func accounted(value func(result.SubscriptionLedger) int64) func(*result.Run) string {
+	return func(r *result.Run) string {
+		if !r.Ledger.Accounted {
+			return none
+		}
+		return quantity.Count(value(total(r.Ledger)))
+	}
+}

@@ -1,0 +1,130 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// nearLimit is the share of a limit from which on a resource is named as the
+// one that limited: a mean of 80% over a whole window leaves little room for
+// the busier half of it.
+const nearLimit = 0.8
+
+// Limit is the resource of which a run had the least left.
+type Limit struct {
+	// Resource is the name of one (generator, cpu, disk, loopback), NoneSeen or
+	// NotKnown.
+	Resource string
+	Share    float64 // of its limit; 0 for the generator and where none is known
+	Sentence string
+}
+
+// What Limiting says when it names no resource.
+const (
+	NoneSeen = "none seen"
+	NotKnown = "not known"
+)
+
+// Limiting names the resource that was near its limit over the measured
+// window, by this rule:
+//
+//   - the generator, when its verdict is broken: what the system could have
+//     carried was not seen then;
+//   - else the resource of which the greatest share was used of what the
+//     machine can do, when that share is 80% or more;
+//   - else NoneSeen, when the machine that the servers ran on was observed;
+//   - else NotKnown.
+//
+// A share is a mean over the window, so what was short for moments only is not
+// found, and neither is what no limit is known of: a lock, one busy thread, the
+// time that an fsync takes. Nor does being near a limit prove that it was the
+// cause. NoneSeen means what it says, not that there is none.
+func Limiting(r *result.Run) Limit {
+	if v := generator(r); v.Outcome == result.Broken {
+		return Limit{Resource: Generator, Sentence: v.Sentence}
+	}
+	o, shares := r.Observation, Shares(r)
+	greatest := result.Share{}
+	if len(shares) > 0 {
+		greatest = shares[0]
+	}
+	most := greatest.Resource + ", " + shareOf(greatest)
+	away := len(o.Servers) == 0 && !r.System.SharesHost
+	switch {
+	case greatest.Share >= nearLimit:
+		l := Limit{Resource: greatest.Resource, Share: greatest.Share, Sentence: shareOf(greatest) + " was used"}
+		if away {
+			l.Sentence += ", on the machine that offered the load; the servers' machines were not observed"
+		}
+		return l
+	case len(shares) == 0:
+		return Limit{Resource: NotKnown, Sentence: "what the run spent was not observed"}
+	case away:
+		return Limit{Resource: NotKnown, Sentence: "the servers' machines were not observed; on plimsoll's own the most used was " + most}
+	case greatest.Share <= 0:
+		return Limit{Resource: NoneSeen, Sentence: "nothing of what has a known limit was used"}
+	}
+	return Limit{Resource: NoneSeen, Share: greatest.Share,
+		Sentence: fmt.Sprintf("no resource reached %.0f%% of its limit; the most used was %s", nearLimit*100, most)}
+}
+
+// Shares are the shares of the machine's limits that a run used, the greatest
+// first, and the CPU's among them when it is known without calibration. What
+// is no number is left out.
+func Shares(r *result.Run) []result.Share {
+	o := r.Observation
+	var out []result.Share
+	cpu := false
+	for _, s := range o.Shares {
+		if finite(s.Used, s.Limit, s.Share) {
+			out = append(out, s)
+			cpu = cpu || s.Resource == result.ResourceCPU
+		}
+	}
+	cores, seconds := float64(r.Environment.Cores), float64(o.WindowNs)/1e9
+	if used := o.Host.CPUSeconds / max(seconds, 1e-9); !cpu && cores > 0 && seconds > 0 && finite(used) {
+		out = append(out, result.Share{Resource: result.ResourceCPU, Used: used, Limit: cores, Unit: result.UnitCores, Share: used / cores})
+	}
+	slices.SortStableFunc(out, func(a, b result.Share) int { return cmp.Compare(b.Share, a.Share) })
+	return out
+}
+
+func finite(values ...float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
+
+// shareOf prints a share of a limit: 71% of its sequential limit (312MB/s of
+// 440MB/s).
+func shareOf(s result.Share) string {
+	of := "its limit"
+	switch s.Resource {
+	case result.ResourceCPU:
+		of = "all cores"
+	case result.ResourceDisk:
+		of = "its sequential limit"
+	}
+	return fmt.Sprintf("%.0f%% of %s (%s)", s.Share*100, of, UsedOf(s))
+}
+
+// UsedOf prints what was used of a limit: 312MB/s of 440MB/s, 4.9 of 8 cores.
+func UsedOf(s result.Share) string {
+	if s.Unit == result.UnitBytesPerSec && s.Used >= 0 && max(s.Used, s.Limit) < 1<<62 {
+		return quantity.Bytes(int64(s.Used)) + "/s of " + quantity.Bytes(int64(s.Limit)) + "/s"
+	}
+	return fmt.Sprintf("%.3g of %.3g %s", s.Used, s.Limit, s.Unit)
+}
+
+// hostShare is a part of the CPU time that the machine had over the observed
+// window, and whether anything was observed.
+func hostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
+	whole := float64(r.Observation.WindowNs) / 1e9 * float64(r.Environment.Cores)
+	if whole <= 0 {
+		return 0, false
+	}
+	return cpuSeconds / whole, finite(cpuSeconds)
+}

@@ -1,0 +1,213 @@
+package verdict
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// observed is a good run of ten seconds on a machine of four cores, with three
+// servers on it.
+func observed() *result.Run {
+	r := good()
+	r.Environment.Cores, r.System.SharesHost = 4, true
+	r.Load = result.Load{Delivery: "at_least_once", TargetRate: 1000, MessageBytes: 1024}
+	r.Phases = []result.Phase{{Name: result.PhaseWarmup, StartNs: 0, EndNs: 3e9}, {Name: result.PhaseMeasure, StartNs: 3e9, EndNs: 13e9}}
+	r.Observation = result.Observation{
+		Servers: []string{"n1", "n2", "n3"}, WindowNs: 10e9, Host: result.HostUse{CPUSeconds: 20},
+		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: 6}, {Name: "n2", CPUSeconds: 5}, {Name: "n3", CPUSeconds: 5}, {Name: result.Self, CPUSeconds: 1}},
+		Shares:    []result.Share{{Resource: "disk", Used: 30e6, Limit: 100e6, Unit: "bytes_per_s", Share: 0.3}},
+	}
+	return r
+}
+
+func TestLimiting(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+		say    string
+	}{
+		"nothing near its limit": {func(*result.Run) {}, NoneSeen, "the most used was cpu, 50% of all cores (2 of 4 cores)"},
+		"disk":                   {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 }, "disk", "80% of its sequential limit"},
+		"disk, just below":       {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 }, NoneSeen, "no resource reached 80%"},
+		"cpu, not calibrated":    {func(r *result.Run) { r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36 }, "cpu", "90% of all cores"},
+		"cpu, as calibrated": {func(r *result.Run) {
+			r.Observation.Shares = append(r.Observation.Shares, result.Share{Resource: "cpu", Used: 3.9, Limit: 4, Unit: "cores", Share: 0.97})
+		}, "cpu", "97% of all cores"},
+		"the greater of two": {func(r *result.Run) {
+			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = 0.85, 38
+		}, "cpu", "95% of all cores"},
+		"the generator before all": {func(r *result.Run) {
+			r.Observation.Shares[0].Share, r.Summary.Generator.OwnLagP99Ns = 0.99, 1e10
+		}, Generator, "the load generator was the limit"},
+		"not observed":          {func(r *result.Run) { r.Observation = result.Observation{} }, NotKnown, "was not observed"},
+		"the generator, unseen": {func(r *result.Run) { r.Observation = result.Observation{}; r.Summary.Generator.OwnLagP99Ns = 1e10 }, Generator, ""},
+		"servers elsewhere":     {func(r *result.Run) { r.Observation.Servers, r.System.SharesHost = nil, false }, NotKnown, "the servers' machines were not observed"},
+		"servers elsewhere, cpu": {func(r *result.Run) {
+			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false, 39
+		}, "cpu", "on the machine that offered the load"},
+		"an idle machine": {func(r *result.Run) { r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0 }, NoneSeen, "nothing of what has a known limit was used"},
+		"no numbers": {func(r *result.Run) {
+			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
+		}, NotKnown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := observed()
+			c.change(r)
+			if got := Limiting(r); got.Resource != c.want || !strings.Contains(got.Sentence, c.say) {
+				t.Errorf("%s: %s; want %s: …%s", got.Resource, got.Sentence, c.want, c.say)
+			}
+		})
+	}
+}
+
+// codes are the warnings of a run, by their codes.
+func codes(r *result.Run, events ...result.Event) string {
+	Judge(r, events...)
+	var out []string
+	for _, w := range r.Warnings {
+		if w.Code != "shared_host" {
+			out = append(out, w.Code)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTheMachineIsWarnedOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+	}{
+		"a quiet machine": {func(*result.Run) {}, ""},
+		"full":            {func(r *result.Run) { r.Observation.Host.CPUSeconds, r.Observation.Processes[0].CPUSeconds = 36, 24 }, "machine_full"},
+		"nearly full":     {func(r *result.Run) { r.Observation.Host.CPUSeconds, r.Observation.Processes[0].CPUSeconds = 35.9, 24 }, ""},
+		"full of load only": {func(r *result.Run) {
+			r.Observation.Host.CPUSeconds, r.Observation.Processes[3].CPUSeconds, r.System.SharesHost = 39, 22, false
+		}, "machine_full"},
+		"full of others":       {func(r *result.Run) { r.Observation.Host.CPUSeconds = 36 }, "machine_full noisy_machine"},
+		"others":               {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21.1 }, "noisy_machine"},
+		"a few others":         {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21 }, ""},
+		"servers not observed": {func(r *result.Run) { r.Observation.Servers, r.Observation.Host.CPUSeconds = nil, 30 }, ""},
+		"a server not seen": {func(r *result.Run) {
+			r.Observation.Servers, r.Observation.Host.CPUSeconds = append(r.Observation.Servers, "n4"), 30
+		}, ""},
+		"stolen":               {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 }, "noisy_machine"},
+		"waiting for a disk":   {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2.1 }, "noisy_machine"},
+		"hardly waiting":       {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2 }, ""},
+		"both":                 {func(r *result.Run) { r.Observation.Host.IOWaitSeconds, r.Observation.Host.StealSeconds = 3, 3 }, "noisy_machine noisy_machine"},
+		"page cache":           {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
+		"cores not on record":  {func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},
+		"nothing was observed": {func(r *result.Run) { r.Observation = result.Observation{} }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := observed()
+			c.change(r)
+			if got := codes(r); got != c.want {
+				t.Errorf("warnings %q, want %q: %v", got, c.want, r.Warnings)
+			}
+		})
+	}
+}
+
+func TestFaultsInTheMeasuredWindowAreWarnedOf(t *testing.T) {
+	fault := func(at int64) result.Event {
+		return result.Event{AtNs: at, Kind: "fault", Sentence: "node n2 (pid 123) ended"}
+	}
+	for name, c := range map[string]struct {
+		events []result.Event
+		want   string
+	}{
+		"in it":         {[]result.Event{fault(5e9)}, "after 2s: node n2 (pid 123) ended"},
+		"before it":     {[]result.Event{fault(1e9)}, ""},
+		"after it":      {[]result.Event{fault(13e9)}, ""},
+		"no fault":      {[]result.Event{{AtNs: 5e9, Kind: "note", Sentence: "x"}}, ""},
+		"more than fit": {[]result.Event{fault(4e9), fault(5e9), fault(6e9), fault(7e9), fault(8e9)}, "; and 2 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := observed()
+			got := codes(r, c.events...)
+			if (got == "fault") != (c.want != "") {
+				t.Fatalf("warnings %q", got)
+			}
+			if c.want != "" && !strings.HasSuffix(r.Warnings[0].Sentence, c.want) {
+				t.Errorf("%s", r.Warnings[0].Sentence)
+			}
+		})
+	}
+	running := observed()
+	running.Phases[1].EndNs = 0
+	if got := codes(running, fault(1e12)); got != "fault" {
+		t.Errorf("a window that lasts: warnings %q", got)
+	}
+}
+
+func TestExactlyOnceForbidsDuplicates(t *testing.T) {
+	outcome := func(r *result.Run, name string) string {
+		Judge(r)
+		for _, v := range r.Verdicts {
+			if v.Name == name {
+				return v.Outcome
+			}
+		}
+		return "none"
+	}
+	r := observed()
+	r.Ledger.Subscriptions[0].Duplicate = 1
+	if got := outcome(r, Duplicates); got != "none" || !Sound(r) {
+		t.Errorf("at least once: duplicates %s, sound %v", got, Sound(r))
+	}
+	r.Load.Delivery = "exactly_once"
+	if got := outcome(r, Duplicates); got != result.Broken || Sound(r) {
+		t.Errorf("exactly once: duplicates %s, sound %v", got, Sound(r))
+	}
+	if got := outcome(r, Order); got != result.Holds {
+		t.Errorf("a duplicate is told twice: order %s", got)
+	}
+	r.Ledger.Subscriptions[0].Duplicate, r.Ledger.Subscriptions[0].Reordered = 0, 1
+	if d, o := outcome(r, Duplicates), outcome(r, Order); d != result.Holds || o != result.Broken || !Sound(r) {
+		t.Errorf("duplicates %s, order %s, sound %v", d, o, Sound(r))
+	}
+	r.Ledger.Subscriptions[0].Received = 0
+	if got := outcome(r, Duplicates); got != result.Unknown {
+		t.Errorf("nothing received: duplicates %s", got)
+	}
+	r.Ledger.Accounted = false
+	if got := outcome(r, Duplicates); got != result.Unknown || !Sound(r) {
+		t.Errorf("not accounted: duplicates %s", got)
+	}
+}
+
+func TestComparable(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+	}{
+		"alike":              {func(*result.Run) {}, ""},
+		"another name":       {func(r *result.Run) { r.Load.Workload, r.Name = "other", "other" }, ""},
+		"another warm-up":    {func(r *result.Run) { r.Load.WarmupSeconds = 9 }, ""},
+		"durability":         {func(r *result.Run) { r.Durability.Level = 1 }, "durability_differs"},
+		"not read back":      {func(r *result.Run) { r.Durability.Level = 0 }, "durability_differs"},
+		"delivery":           {func(r *result.Run) { r.Load.Delivery = "exactly_once" }, "delivery_differs"},
+		"rate":               {func(r *result.Run) { r.Load.TargetRate = 2000 }, "workload_differs"},
+		"message size":       {func(r *result.Run) { r.Load.MessageBytes = 1 }, "workload_differs"},
+		"curve of same mean": {func(r *result.Run) { r.Load.Segments = []result.Segment{{From: 0, To: 2000, Seconds: 1}} }, "workload_differs"},
+		"rate and level":     {func(r *result.Run) { r.Load.TargetRate, r.Durability.Level = 1, 1 }, "durability_differs workload_differs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := observed()
+			c.change(other)
+			var got []string
+			for _, w := range Comparable([]*result.Run{observed(), other}) {
+				got = append(got, w.Code)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("warnings %q, want %q", got, c.want)
+			}
+		})
+	}
+	if got := Comparable(nil); len(got) > 0 {
+		t.Errorf("no runs: %v", got)
+	}
+}
