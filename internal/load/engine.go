@@ -168,7 +168,7 @@ func (e *Engine) Start(startNs int64) {
 	for i := range n {
 		from, to := i*all/n, (i+1)*all/n
 		p := &pacer{
-			clock: e.plan.Clock, schedule: e.schedule, startNs: startNs, wokeNs: startNs - quantumNs, halt: &e.halt,
+			clock: e.plan.Clock, schedule: e.schedule, startNs: startNs, wokeNs: startNs - mostQuantumNs, halt: &e.halt,
 			producers: e.producers[from:to], first: int64(from), all: int64(all),
 			Recorder: measure.NewRecorder(pacerSeries...),
 		}

@@ -21,10 +21,20 @@ var pacerSeries = []result.Series{result.Lag, result.OwnLag}
 // system's: shorter ones are its own work.
 const blockedSendNs = 1_000_000
 
-// quantumNs is the least time between two wake-ups of a pacer. Waking for every
-// message of a high rate would cost more than sending it; what is due in
-// between is handed over together, each with its own due time.
-const quantumNs = 100_000
+// The least time between two wake-ups of a pacer. Waking for every message of
+// a high rate would cost more than sending it; what is due in between is
+// handed over together, each with its own due time. It is leastQuantumNs, or
+// the part quantumShare of what the system takes for a message of late: waking
+// more often would cost CPU that the servers may need, and tell nothing.
+const (
+	leastQuantumNs = 100_000
+	mostQuantumNs  = 1_000_000
+	quantumShare   = 50
+)
+
+func quantumNs(to *producer) int64 {
+	return min(max(to.usualNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
+}
 
 // waitNs bounds a wait for the system's answer between two looks at whether
 // to stop.
@@ -99,7 +109,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	to.prepare(f, seq, seq/p.all, due, phase)
 	if due > now {
 		// Only now: the message is ready by the time it is due.
-		now = p.waitUntil(max(due, p.wokeNs+quantumNs))
+		now = p.waitUntil(max(due, p.wokeNs+quantumNs(to)))
 		p.wokeNs, p.blocked = now, false
 	}
 	if now >= p.halt.Load() {

@@ -22,6 +22,9 @@ const maxErrors = 20
 
 const otherErrors = "other errors"
 
+// usualOver is the number of answers over which the usual latency is a mean.
+const usualOver = 64
+
 // producer is one producer: what it sends next and what became of it all.
 type producer struct {
 	clock   clock.Clock
@@ -36,6 +39,7 @@ type producer struct {
 
 	handed  atomic.Int64
 	answers atomic.Int64
+	usualNs atomic.Int64 // mean send latency of the last hundred answers or so; written under the lock
 
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
@@ -81,6 +85,8 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 	case err == nil:
 		p.Add(atPublish, f.phase, nowNs-f.dueNs)
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
+		usual := p.usualNs.Load()
+		p.usualNs.Store(usual + (nowNs-f.handedNs-usual)/usualOver)
 		p.sent.Acked(int(f.lane), f.seq)
 		p.acked[f.phase]++
 	default:
