@@ -12,6 +12,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -20,6 +21,7 @@ type runCommand struct {
 	inputs
 	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
 	JSON bool   `name:"json" help:"Print the result as JSON instead of a table."`
+	Keep bool   `help:"Leave the clusters that plimsoll starts up, to be used again; plimsoll testbed down ends them."`
 }
 
 // Run measures each target in turn and shows the result.
@@ -28,13 +30,25 @@ func (c *runCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
+	if c.Keep {
+		if err := canKeep(jobs); err != nil {
+			return inputError{err}
+		}
+	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	live := newLive(con.err)
+	var kept []testbed.State
+	defer func() { sayKept(con, kept) }()
 	var runs []*result.Saved
 	var failed error
 	for _, job := range jobs {
 		live.Plan(planOf(job))
+		if c.Keep {
+			if job, failed = keep(ctx, job, &kept, live); failed != nil {
+				break
+			}
+		}
 		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {
 			saved, err := judged(dir)

@@ -26,7 +26,10 @@ type Job struct {
 	Secrets  target.Secrets
 	TLS      *tls.Config // nil: not encrypted
 
-	Runs    string // the folder that run directories are made in
+	Runs string // the folder that run directories are made in
+	// DataDir is on the file system where servers that run already keep their
+	// data; empty: not known. Servers that the run starts are known.
+	DataDir string
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked
@@ -92,12 +95,11 @@ func (j *Job) starts() bool {
 	return provisions && len(j.Target.Endpoints) == 0
 }
 
-// dataDir is where the servers that plimsoll starts keep their data; empty
-// when it starts none.
+// dataDir is where the servers keep their data; empty when that is not known.
 func (j *Job) dataDir() string {
 	switch {
 	case !j.starts():
-		return ""
+		return j.DataDir
 	case j.Target.Testbed.Dir != "":
 		return j.Target.Testbed.Dir
 	}

@@ -22,8 +22,11 @@ func (s *session) observe() (err error) {
 	s.observedNs = s.job.Clock.Now()
 	o := &s.run.Observation
 	o.Servers = s.observer.Servers()
-	if dir := s.job.dataDir(); dir != "" {
+	switch dir := s.job.dataDir(); {
+	case dir != "":
 		o.Limits, s.unlimited = observe.Stored(dir)
+	case len(s.job.Target.Processes) > 0:
+		s.unlimited = errors.New("this machine's limits are left out, because it is not known where the servers keep their data")
 	}
 	// Now, for a run whose process is killed.
 	o.Methods = s.methods()

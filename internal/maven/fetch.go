@@ -69,7 +69,7 @@ func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
 	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // what stays is removed by the next fetch
 	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("making the folder for jars: %w", err)
 	}

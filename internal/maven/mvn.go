@@ -26,10 +26,15 @@ func (a Artifacts) runMaven(ctx context.Context, mvn, work, dir string) error {
 	if err := os.WriteFile(filepath.Join(work, "pom.xml"), []byte(a.pom()), 0o644); err != nil {
 		return fmt.Errorf("writing the pom: %w", err)
 	}
-	args := []string{
+	return ask(ctx, mvn, work, []string{
 		"-B", "-q", "-Dstyle.color=never", dependencyPlugin + ":copy-dependencies",
 		"-DoutputDirectory=" + dir, "-DincludeScope=runtime",
-	}
+	})
+}
+
+// ask runs mvn, and once more when it failed because it remembers that an
+// artifact was not found.
+func ask(ctx context.Context, mvn, work string, args []string) error {
 	said, err := once(ctx, mvn, work, args)
 	if err != nil && ctx.Err() == nil && strings.Contains(said, "cached in the local repository") {
 		said, err = once(ctx, mvn, work, append(args, "-U"))

@@ -1,16 +1,36 @@
-// Package testbed starts and owns a cluster on this machine: its data
-// directory, its life and its end.
+// Package testbed starts and owns clusters on this machine: their data
+// directories, their lives and their ends.
 //
-// It promises that nothing survives Close, and that what a killed owner left
-// behind is removed by the next Up on the same base directory, and nothing
-// else is. It knows no system; a system.Provisioner starts the servers.
+// Up starts a cluster that ends with Close, and so with this process. Detach
+// starts one that outlives it: another process, which calls Own, starts the
+// cluster, writes down how to reach it and ends when it is told to (Down), or
+// when its directory vanishes. List says which are up. A testbed of either kind
+// is started by its system.Provisioner, so servers that live inside a process
+// can stay up as well as those that are processes themselves.
+//
+// It promises that nothing survives Close and Down, that an interrupted Detach
+// leaves nothing, and that what a killed owner left behind is removed by the
+// next Up, Detach, List or Down on the same base directory, and nothing else
+// is. It knows no system. Servers of a killed owner end because
+// internal/process sees to it, not because of anything here.
 //
 // A base directory holds
 //
-//	.testbed/lock        held while directories are made or removed
-//	.testbed/<id>/lock   held by the owner as long as it lives
-//	.testbed/<id>/data   the servers' data
+//	.testbed/lock         held while directories are made or removed
+//	.testbed/<id>/lock    held by the owner as long as it lives
+//	.testbed/<id>/data    the servers' data
+//
+// where <id> is a number for testbeds of Up, and the name for those of Detach,
+// which have besides
+//
+//	logs/        each server's log
+//	owner.log    what the owner itself printed
+//	state.json   who owns it, how far it is, and its servers
+//	target.yaml  the target that names it to plimsoll run, with absolute paths
+//	secrets/     user and password, each in a file that its owner alone may read
 //
 // The locks are flock(2)'s: the kernel drops them when their holder dies, however
-// it dies.
+// it dies. Detach takes the lock of a room and hands it down to the owner, so
+// that there is no moment in which the room has none. No process is sent a signal
+// unless the lock shows that it is the owner.
 package testbed

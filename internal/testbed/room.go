@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -16,7 +17,17 @@ const (
 	lockName = "lock"
 	dataName = "data"
 	lockPoll = 10 * time.Millisecond
+
+	// What else is in the room of a testbed that stays up.
+	stateName   = "state.json"
+	targetName  = "target.yaml"
+	secretsName = "secrets"
+	logsName    = "logs"
+	ownerLog    = "owner.log"
 )
+
+// unnamed are the directories of testbeds that nobody named.
+var unnamed = regexp.MustCompile(`^p\d+-\d+$`)
 
 // room is one testbed's directory, locked as long as its owner lives.
 type room struct {
@@ -25,8 +36,9 @@ type room struct {
 }
 
 // openRoom makes a directory under base and locks it. While it does so no
-// other process makes or removes one.
-func openRoom(ctx context.Context, base string) (*room, error) {
+// other process makes or removes one. Without a name the directory gets one
+// that nobody else has; with one, os.ErrExist says that it is taken.
+func openRoom(ctx context.Context, base, name string) (*room, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
@@ -36,14 +48,20 @@ func openRoom(ctx context.Context, base string) (*room, error) {
 		return nil, fmt.Errorf("locking %s: %w", root, err)
 	}
 	defer gate.Close()
-	if err := removeDead(root); err != nil {
+	if _, err := removeDead(root); err != nil {
 		return nil, fmt.Errorf("removing what a dead testbed left: %w", err)
 	}
-	return makeRoom(root)
+	return makeRoom(root, name)
 }
 
-func makeRoom(root string) (*room, error) {
-	dir, err := os.MkdirTemp(root, "p"+strconv.Itoa(os.Getpid())+"-")
+func makeRoom(root, name string) (*room, error) {
+	dir := filepath.Join(root, name)
+	var err error
+	if name == "" {
+		dir, err = os.MkdirTemp(root, "p"+strconv.Itoa(os.Getpid())+"-")
+	} else {
+		err = os.Mkdir(dir, 0o700)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
 	}
@@ -75,54 +93,71 @@ func (r *room) remove() error {
 }
 
 func removeDir(dir string) error {
-	if err := os.RemoveAll(filepath.Join(dir, dataName)); err != nil {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
+	}
+	for _, e := range entries {
+		if e.Name() == lockName {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
 	}
 	return os.RemoveAll(dir)
 }
 
-// removeDead deletes the directories whose owner holds its lock no more.
-func removeDead(root string) error {
+// removeDead deletes the directories whose owner holds its lock no more, and
+// returns their names.
+func removeDead(root string) (removed []string, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
-		if err := removeIfDead(filepath.Join(root, e.Name())); err != nil {
-			return err
+		was, err := removeIfDead(filepath.Join(root, e.Name()))
+		if err != nil {
+			return removed, err
+		}
+		if was {
+			removed = append(removed, e.Name())
 		}
 	}
-	return nil
+	return removed, nil
 }
 
-func removeIfDead(dir string) error {
+func removeIfDead(dir string) (removed bool, err error) {
 	path := filepath.Join(dir, lockName)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		// Its maker died at once, if it is empty; if not, it is not ours.
 		if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
-			return err
+			return false, err
 		}
-		return nil
+		return false, nil
 	}
-	lock, err := tryLock(path)
+	lock, err := lockFile(path, os.O_RDWR)
 	if errors.Is(err, errHeld) || errors.Is(err, os.ErrNotExist) {
-		return nil // it lives, or has just removed itself
+		return false, nil // it lives, or has just removed itself
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer lock.Close()
-	return removeDir(dir)
+	return true, removeDir(dir)
 }
 
 var errHeld = errors.New("another process holds the lock")
 
 // tryLock makes and locks a file, or returns errHeld.
-func tryLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+func tryLock(path string) (*os.File, error) { return lockFile(path, os.O_CREATE|os.O_RDWR) }
+
+// lockFile opens and locks a file, or returns errHeld.
+func lockFile(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	Provisioner system.Provisioner
 	// Provision is what to start; its DataDir is set by Up.
 	Provision system.Provision
+	// Progress is told in a sentence what takes long; it may be nil.
+	Progress func(sentence string)
 	// NeedBytes is how much disk the caller expects all nodes together to
 	// fill; 0: unknown, and not checked.
 	NeedBytes int64
@@ -42,20 +44,42 @@ type Testbed struct {
 // the logs. The errors say whether the directory cannot be written, the disk
 // is too full, or the servers did not start.
 func Up(ctx context.Context, o Options) (*Testbed, error) {
-	r, err := openRoom(ctx, o.Base)
+	r, err := openRoom(ctx, o.Base, "")
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
-	if err := checkDisk(o.Base, o.NeedBytes); err != nil {
+	cluster, err := o.startIn(ctx, r)
+	if err != nil {
 		return nil, errors.Join(err, r.remove())
+	}
+	return &Testbed{cluster: cluster, room: r}, nil
+}
+
+// Fetcher is a Provisioner whose servers are brought to this machine before
+// they are started.
+type Fetcher interface {
+	// Fetch does nothing when they are there already; otherwise progress,
+	// which may be nil, is told what takes so long.
+	Fetch(ctx context.Context, progress func(sentence string)) error
+}
+
+// startIn starts the cluster with its data in the room.
+func (o Options) startIn(ctx context.Context, r *room) (system.Provisioned, error) {
+	if err := checkDisk(o.Base, o.NeedBytes); err != nil {
+		return nil, err
+	}
+	if f, fetches := o.Provisioner.(Fetcher); fetches {
+		if err := f.Fetch(ctx, o.Progress); err != nil {
+			return nil, err
+		}
 	}
 	p := o.Provision
 	p.DataDir = r.data()
 	cluster, err := o.Provisioner.Provision(ctx, p)
 	if err != nil {
-		return nil, errors.Join(explain(o.Base, err), r.remove())
+		return nil, explain(o.Base, err)
 	}
-	return &Testbed{cluster: cluster, room: r}, nil
+	return cluster, nil
 }
 
 // Cluster is the running cluster.

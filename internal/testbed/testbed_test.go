@@ -25,6 +25,14 @@ func TestMain(m *testing.M) {
 	if base := os.Getenv(holdEnv); base != "" {
 		hold(base)
 	}
+	if base := os.Getenv(detachEnv); base != "" {
+		os.Unsetenv(detachEnv)
+		os.Setenv(ownEnv, "yes")
+		detachByWish(base)
+	}
+	if os.Getenv(ownEnv) != "" {
+		ownByWish()
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -27,8 +28,9 @@ const (
 	clientPort   = 9092
 	quorumPort   = 9093
 	// startWithin bounds one attempt to start; servers that share two cores
-	// are there after some seconds.
-	startWithin = 60 * time.Second
+	// are there after some seconds, but a machine busy with other things takes ten
+	// times as long.
+	startWithin = 90 * time.Second
 	// startAttempts is how often starting is tried when another process took
 	// an address between our finding it free and the server's listening.
 	startAttempts = 3
@@ -53,11 +55,18 @@ var jars = maven.Artifacts{
 // already. Provision does so too; who calls Fetch first can say what takes so
 // long, and is not held to the time that a start may take.
 func (kafkaSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
-	if err := maven.Available(); err != nil {
-		return err
-	}
-	_, err := jars.Fetch(ctx, progress)
+	_, _, err := fetch(ctx, progress)
 	return err
+}
+
+// fetch returns the java to run and the folder of jars.
+func fetch(ctx context.Context, progress func(sentence string)) (java, dir string, err error) {
+	if java, err = maven.Java(); err != nil {
+		// Said with what else is missing, so that nobody installs twice.
+		return "", "", cmp.Or(maven.Available(), err)
+	}
+	dir, err = jars.Fetch(ctx, progress)
+	return java, dir, err
 }
 
 // Provision starts a KRaft cluster of p.Nodes servers as processes of this
@@ -68,11 +77,13 @@ func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	if bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
-	java, err := maven.Java()
-	if err != nil {
-		return nil, err
+	var err error
+	// The servers run in folders of their own, where a relative path means
+	// another place.
+	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
+		return nil, fmt.Errorf("finding the data directory: %w", err)
 	}
-	dir, err := jars.Fetch(ctx, nil)
+	java, dir, err := fetch(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +145,9 @@ func (s starter) start(ctx context.Context) (*provisionedCluster, error) {
 	}
 	if err == nil {
 		err = c.awaitReady(ctx)
+	}
+	if err == nil {
+		err = c.enrol(ctx, s.provision.Settings.Text(setSASL))
 	}
 	if err == nil {
 		return c, nil
@@ -222,10 +236,11 @@ func (s starter) format(ctx context.Context, c *provisionedCluster) error {
 		wg.Go(func() { failed[i] = s.formatOne(ctx, n, cluster) })
 	}
 	wg.Wait()
-	return errors.Join(failed...)
+	return cmp.Or(failed...) // what stops one stops all, and is said once
 }
 
 func (s starter) formatOne(ctx context.Context, n *server, cluster string) error {
+	// It runs for a second: compiling well what runs so briefly is lost.
 	p, err := s.run(n, "formatting "+n.name, []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"},
 		storageClass, "format", "-t", cluster, "-c", filepath.Join(n.dir, propertiesFile))
 	if err != nil {
@@ -234,7 +249,7 @@ func (s starter) formatOne(ctx context.Context, n *server, cluster string) error
 	select {
 	case <-p.Exited():
 	case <-ctx.Done():
-		return errors.Join(ctx.Err(), p.Kill())
+		return errors.Join(fmt.Errorf("formatting the data folder of %s was ended: %w", n.name, ctx.Err()), p.Kill())
 	}
 	if err := p.Err(); err != nil {
 		return fmt.Errorf("formatting the data folder of %s: %w: %s", n.name, err, lastComplaint(n.log))

@@ -6,12 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
+)
+
+// How clients may show the password, as the setting has it.
+const (
+	mechanismPlain    = "plain"
+	mechanismSCRAM256 = "scram-sha-256"
+	mechanismSCRAM512 = "scram-sha-512"
+	scramIterations   = 4096 // the least that Kafka takes
 )
 
 const (
@@ -26,7 +35,13 @@ const (
 // awaitReady waits until every server says that all servers are there, and the
 // controllers have a leader.
 func (c *provisionedCluster) awaitReady(ctx context.Context) error {
-	client, err := kgo.NewClient(append(c.clientOptions(), kgo.RequestRetries(0), kgo.DialTimeout(askLimit), kgo.RetryTimeout(askLimit))...)
+	return c.awaitAnswers(ctx, mechanismPlain)
+}
+
+// awaitAnswers is awaitReady for clients that show the password in a given
+// way.
+func (c *provisionedCluster) awaitAnswers(ctx context.Context, mechanismName string) error {
+	client, err := kgo.NewClient(append(c.clientOptions(mechanismName), kgo.RequestRetries(0), kgo.DialTimeout(askLimit), kgo.RetryTimeout(askLimit))...)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
@@ -43,17 +58,41 @@ func (c *provisionedCluster) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the servers did not become a cluster within %s (%w)%s: %w", startWithin, err, c.complaints(), ctx.Err())
+			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w", err, c.complaints(), ctx.Err())
 		case <-ticker.C:
 		}
 	}
 }
 
+// enrol gives plimsoll's user a SCRAM password too, when its clients are to
+// show it that way, and waits until every server knows it.
+func (c *provisionedCluster) enrol(ctx context.Context, name string) error {
+	kinds := map[string]kadm.ScramMechanism{mechanismSCRAM256: kadm.ScramSha256, mechanismSCRAM512: kadm.ScramSha512}
+	kind, is := kinds[name]
+	if !is || c.credentials.User == "" {
+		return nil
+	}
+	client, err := kgo.NewClient(c.clientOptions(mechanismPlain)...)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	defer client.Close()
+	user := kadm.UpsertSCRAM{User: c.credentials.User, Password: c.credentials.Password, Mechanism: kind, Iterations: scramIterations}
+	answers, err := kadm.NewClient(client).AlterUserSCRAMs(ctx, nil, []kadm.UpsertSCRAM{user})
+	if err == nil {
+		err = answers.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("giving the user a SCRAM password: %w", err)
+	}
+	return c.awaitAnswers(ctx, name)
+}
+
 // clientOptions are how to reach the servers.
-func (c *provisionedCluster) clientOptions() []kgo.Opt {
+func (c *provisionedCluster) clientOptions(mechanismName string) []kgo.Opt {
 	options := []kgo.Opt{kgo.SeedBrokers(c.Endpoints()...)}
-	if c.credentials.User != "" {
-		options = append(options, kgo.SASL(plain.Auth{User: c.credentials.User, Pass: c.credentials.Password}.AsMechanism()))
+	if m := mechanism(mechanismName, c.credentials); m != nil {
+		options = append(options, kgo.SASL(m))
 	}
 	if config := c.TLS(); config != nil {
 		options = append(options, kgo.DialTLSConfig(config))
@@ -70,7 +109,7 @@ func (c *provisionedCluster) ended() error {
 			continue
 		}
 		said := lastComplaint(n.log)
-		if strings.Contains(said, "Address already in use") {
+		if bytes.Contains(tail(n.log), []byte("Address already in use")) {
 			return fmt.Errorf("server %s: %w: %s", n.name, errAddressTaken, said)
 		}
 		return fmt.Errorf("server %s ended while it was started (%w): %s", n.name, n.process.Err(), said)
@@ -121,26 +160,36 @@ func (c *provisionedCluster) complaints() string {
 	return b.String()
 }
 
-// lastComplaint is the last error in a server's log with the cause that Java
-// names for it, or the last line when there is none: what Java itself says
-// before a server runs has no level.
+// thrown is a line that names what Java threw, with or without its cause.
+var thrown = regexp.MustCompile(`^(?:Caused by: )?([\w.$]+\.\w*(?:Exception|Error)\b.*)`)
+
+// lastComplaint is the last error in a server's log with the root of what Java
+// threw for it, or the last line when there is none: what Java itself says
+// before a server runs has no level. An error of the main thread is why a
+// server ends; what other threads say after it is how.
 func lastComplaint(path string) string {
-	var complaint, last string
+	var complaint, root, last string
+	ofMain, within := false, false
 	for line := range bytes.Lines(tail(path)) {
 		text := strings.TrimSpace(string(line))
-		_, said, isError := strings.Cut(text, " ERROR ")
-		switch {
-		case text == "":
+		if text == "" {
 			continue
-		case isError:
-			complaint = said
-		case complaint != "" && strings.HasPrefix(text, "Caused by: "):
-			complaint += ": " + text
 		}
 		last = text
+		if before, said, is := strings.Cut(text, " ERROR "); is {
+			isMain := strings.HasSuffix(before, "[main]")
+			if within = isMain || !ofMain; within {
+				complaint, root, ofMain = said, "", isMain
+			}
+		} else if m := thrown.FindStringSubmatch(text); m != nil && within {
+			root = m[1]
+		}
 	}
-	if complaint == "" {
+	switch {
+	case complaint == "":
 		complaint = last
+	case root != "":
+		complaint += ": " + root
 	}
 	if len(complaint) > maxComplaint {
 		complaint = complaint[:maxComplaint] + "…"

@@ -152,7 +152,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 			lines = append(lines, fmt.Sprintf("broker %d does not tell: %v", v.NodeID, v.Err))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("broker %d speaks as Kafka %s does", v.NodeID, strings.TrimPrefix(v.VersionGuess(), "v")))
+		lines = append(lines, fmt.Sprintf("broker %d Kafka %s, by its protocol", v.NodeID, strings.TrimPrefix(v.VersionGuess(), "v")))
 	}
 	return slices.Compact(lines), nil
 }

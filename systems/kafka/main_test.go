@@ -106,14 +106,12 @@ func provision(dir string, settings []string, level workload.Level, nodes int) (
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
 	p, err := kafkaSystem{}.Provision(context.Background(), system.Provision{
 		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: s,
 	})
 	if err != nil {
 		return nil, err
 	}
-	println("STARTED", time.Since(began).String())
 	return p.(*provisionedCluster), nil
 }
 

@@ -143,8 +143,7 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 // identity is one server's place in its cluster, and the secrets that all
 // share.
 type identity struct {
-	id             int // from 1
-	dir            string
+	id             int    // from 1
 	client, quorum string // the addresses it listens on: for clients and other brokers, for controllers
 	voters         string // all servers, as controller.quorum.voters has them
 	users          users

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// starts says whether a run would start the cluster itself.
+func starts(job *bench.Job) bool {
+	_, able := job.System.(system.Provisioner)
+	return able && len(job.Target.Endpoints) == 0
+}
+
+// canKeep refuses what --keep means nothing for, before anything starts.
+func canKeep(jobs []*bench.Job) error {
+	names, any := map[string]bool{}, false
+	for _, job := range jobs {
+		if !starts(job) {
+			continue
+		}
+		any = true
+		if names[job.Target.Name] {
+			return fmt.Errorf("--keep: two targets are called %s: give one of them another name in its file", job.Target.Name)
+		}
+		names[job.Target.Name] = true
+	}
+	if !any {
+		return errors.New("--keep: plimsoll starts no cluster for this: leave the flag out")
+	}
+	return nil
+}
+
+// keep starts a job's cluster in a process that outlives this one, and returns
+// the job of measuring it there.
+func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench.Watch) (*bench.Job, error) {
+	if !starts(job) {
+		return job, nil
+	}
+	request := testbedRequest{
+		Target: job.Target.YAML(), Durability: int(job.Workload.Durability), NeedBytes: job.Estimate().DiskBytes,
+	}
+	state, err := bringUp(ctx, request, job.Target, job.Runs, func(sentence string) { live.Phase(result.PhaseConnect, sentence) })
+	if err != nil {
+		return nil, err
+	}
+	*kept = append(*kept, state)
+	systems := registry()
+	t, source, err := target.Find(state.Target, systems.Names())
+	if err != nil {
+		return nil, err
+	}
+	there, err := newJob(systems, job.Workload, t, job.Runs)
+	if err != nil {
+		return nil, err
+	}
+	there.DataDir = baseOf(job.Target, job.Runs)
+	there.Asked = job.Asked
+	there.Asked.Target = source
+	return there, nil
+}
+
+// sayKept says how to use and end what stays up.
+func sayKept(con console, kept []testbed.State) {
+	for _, s := range kept {
+		fmt.Fprintf(con.err, "%s stays up: use it with %s, end it with %s\n", s.Name, useOf(s), endOf(s))
+	}
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type testbedCommand struct {
+	Up     testbedUpCommand     `cmd:"" help:"Start a cluster that stays up, and write the target file that names it to plimsoll run."`
+	Status testbedStatusCommand `cmd:"" help:"List the clusters that are up: address, process, memory and log of each server."`
+	Down   testbedDownCommand   `cmd:"" help:"Stop a cluster that is up, or all, and remove their data."`
+	Own    testbedOwnCommand    `cmd:"" hidden:"" help:"Own a cluster; only testbed up and run --keep start this."`
+}
+
+type testbedUpCommand struct {
+	Target     string `arg:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
+	Nodes      *int   `placeholder:"3" help:"Number of servers, in place of the target's."`
+	Durability int    `default:"2" placeholder:"1-4" help:"Durability level that the servers are set up for."`
+	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder beside whose runs the cluster keeps its data."`
+}
+
+// Run starts a cluster and says how to use it.
+func (c *testbedUpCommand) Run(con console) error {
+	t, _, err := target.Find(c.Target, registry().Names())
+	if err != nil {
+		return inputError{err}
+	}
+	if len(t.Endpoints) > 0 {
+		return inputError{fmt.Errorf("target %s: its endpoints name a cluster that runs already: use it with plimsoll run -t %s", c.Target, c.Target)}
+	}
+	if c.Nodes != nil {
+		t.Testbed.Nodes = *c.Nodes
+	}
+	if err := t.Validate(); err != nil {
+		return inputError{err}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability}, t, c.Runs,
+		func(sentence string) { fmt.Fprintln(con.err, sentence) })
+	if ctx.Err() != nil {
+		fmt.Fprintln(con.err, "stopped before it was up; nothing is left of it")
+		return exitError(exitInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.out, "%s is up: %s at durability level %d\n", state.Name, nodeCount(len(state.Nodes)), state.Durability)
+	table := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	for _, n := range state.Nodes {
+		fmt.Fprintf(table, "  %s\t%s\tpid %d\t%s\n", n.Name, n.Address, n.PID, relative(n.Log))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.out, "use it:  %s\nend it:  %s\n", useOf(state), endOf(state))
+	return nil
+}
+
+// testbedRequest is what the owner of a testbed is asked for.
+type testbedRequest struct {
+	Target     string `json:"target"` // YAML
+	Durability int    `json:"durability"`
+	NeedBytes  int64  `json:"need_bytes"`
+}
+
+// bringUp starts a cluster in a process of its own that lives on.
+func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string, progress func(string)) (testbed.State, error) {
+	// Here too, so that a mistake in the input is told before anything starts.
+	if _, err := r.orderOf(t); err != nil {
+		return testbed.State{}, inputError{fmt.Errorf("target %s: %w", t.Name, err)}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return testbed.State{}, fmt.Errorf("finding this program: %w", err)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return testbed.State{}, err
+	}
+	state, err := testbed.Detach(ctx, testbed.Detached{
+		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed", "own"}, Request: raw, Progress: progress,
+	})
+	var is *testbed.IsUpError
+	if errors.As(err, &is) && is.State.Phase == testbed.PhaseUp {
+		return state, fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State), endOf(is.State))
+	}
+	if err != nil {
+		return state, fmt.Errorf("start %s: %w", t.Name, err)
+	}
+	return state, nil
+}
+
+// order is what the request means to this program's systems.
+func (r testbedRequest) order() (testbed.Order, error) {
+	t, err := target.Parse("testbed", []byte(r.Target))
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	return r.orderOf(t)
+}
+
+// orderOf is order for the target that was read already: its settings know
+// their places.
+func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
+	s, err := registry().Get(t.System)
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	d, level := s.Describe(), workload.Level(r.Durability)
+	provisioner, able := s.(system.Provisioner)
+	if !able {
+		return testbed.Order{}, fmt.Errorf("plimsoll cannot start %s on its own: it is not one of servers", d.Name)
+	}
+	guarantee, known := d.Levels[level]
+	if !known {
+		return testbed.Order{}, fmt.Errorf("--durability: there is no level %d: take 1 to 4", r.Durability)
+	}
+	if guarantee.Refusal != "" {
+		return testbed.Order{}, fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level, guarantee.Refusal)
+	}
+	settings, err := system.Resolve(d.Settings, t.Settings)
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	if checker, able := s.(system.Checker); able {
+		c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce, Nodes: t.Testbed.Nodes}
+		if err := checker.Check(c); err != nil {
+			return testbed.Order{}, err
+		}
+	}
+	return testbed.Order{
+		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(d.Settings, t.Settings),
+		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings},
+	}, nil
+}
+
+// forClients are the given settings that mean something for a cluster that
+// runs already.
+func forClients(declared []system.Setting, given []target.Setting) []target.Setting {
+	shapesServers := map[string]bool{}
+	for _, d := range declared {
+		shapesServers[d.Name] = d.Server
+	}
+	var all []target.Setting
+	for _, s := range given {
+		if !shapesServers[s.Name] {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// baseOf is where a target's testbed keeps its data.
+func baseOf(t *target.Target, runs string) string {
+	if t.Testbed.Dir != "" {
+		return t.Testbed.Dir
+	}
+	return runs
+}
+
+func nodeCount(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// useOf is the command that measures a testbed. It names the level unless it
+// is the one that a workload has by itself: servers of another are refused.
+func useOf(s testbed.State) string {
+	command := "plimsoll run -t " + relative(s.Target)
+	if s.Durability != int(workload.SyncAsync) {
+		command += fmt.Sprintf(" --durability %d", s.Durability)
+	}
+	return command
+}
+
+// endOf is the command that ends a testbed.
+func endOf(s testbed.State) string {
+	command := "plimsoll testbed down " + s.Name
+	if base := relative(filepath.Dir(filepath.Dir(s.Dir))); base != "runs" {
+		command += " --runs " + base
+	}
+	return command
+}
+
+type testbedStatusCommand struct {
+	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the clusters were started with."`
+	JSON bool   `name:"json" help:"Print JSON instead of a table."`
+}
+
+// Run lists the testbeds.
+func (c *testbedStatusCommand) Run(con console) error {
+	all, err := listTestbeds(con, c.Runs)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if all == nil {
+			all = []testbed.State{}
+		}
+		e := json.NewEncoder(con.out)
+		e.SetIndent("", "  ")
+		return e.Encode(all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
+		return nil
+	}
+	return writeTestbeds(con.out, all)
+}
+
+func listTestbeds(con console, runs string) ([]testbed.State, error) {
+	all, removed, err := testbed.List(context.Background(), runs)
+	for _, name := range removed {
+		fmt.Fprintf(con.err, "%s was killed; removed what it left\n", name)
+	}
+	return all, err
+}
+
+func writeTestbeds(w io.Writer, all []testbed.State) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tSTATE\tNODE\tADDRESS\tPID\tMEMORY\tLOG")
+	for _, s := range all {
+		if len(s.Nodes) == 0 {
+			fmt.Fprintf(table, "%s\t%s\t-\t-\t%d\t-\t-\n", s.Name, s.Phase, s.PID)
+		}
+		first := map[int]string{}
+		for _, n := range s.Nodes {
+			state, memory := string(s.Phase), "-"
+			if !n.Alive {
+				state = "ended"
+			}
+			if n.RSSBytes > 0 {
+				memory = quantity.Bytes(n.RSSBytes)
+			}
+			// Servers that live in one process have its memory once.
+			if with, shared := first[n.PID]; shared {
+				memory = "with " + with
+			} else {
+				first[n.PID] = n.Name
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, state, n.Name, n.Address, n.PID, memory, relative(n.Log))
+		}
+	}
+	return table.Flush()
+}
+
+type testbedDownCommand struct {
+	Name string `arg:"" optional:"" help:"The cluster's name, as testbed status shows it; all without it."`
+	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
+}
+
+// Run ends testbeds.
+func (c *testbedDownCommand) Run(con console) error {
+	all, err := listTestbeds(con, c.Runs)
+	if err != nil {
+		return err
+	}
+	if c.Name == "" && len(all) == 0 {
+		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
+		return nil
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ended := 0
+	for _, s := range all {
+		if c.Name != "" && s.Name != c.Name {
+			continue
+		}
+		fmt.Fprintf(con.err, "stopping %s of %s\n", nodeCount(len(s.Nodes)), s.Name)
+		e, err := testbed.Down(ctx, s)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(con.out, "%s is down: %s stopped, %s of data and logs removed\n", e.Name, nodeCount(len(e.Nodes)), quantity.Bytes(e.FreedBytes))
+		ended++
+	}
+	if ended == 0 {
+		return fmt.Errorf("no testbed called %s is up in %s: %s", c.Name, relative(c.Runs), othersUp(all))
+	}
+	return nil
+}
+
+func othersUp(all []testbed.State) string {
+	if len(all) == 0 {
+		return "none is"
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return "those that are: " + strings.Join(names, ", ")
+}
+
+type testbedOwnCommand struct{}
+
+// Run owns a cluster until it is told to end. What it says to people is in
+// its log, beside those of the servers.
+func (*testbedOwnCommand) Run(console) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	signal.Ignore(syscall.SIGHUP) // it outlives the terminal that it was started from
+	return testbed.Own(ctx, os.Stdin, func(request []byte) (testbed.Order, error) {
+		var r testbedRequest
+		if err := json.Unmarshal(request, &r); err != nil {
+			return testbed.Order{}, fmt.Errorf("reading what to start: %w", err)
+		}
+		return r.order()
+	})
+}

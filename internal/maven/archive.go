@@ -1,0 +1,209 @@
+package maven
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Archive is a distribution to fetch: one artifact that holds a whole folder.
+type Archive struct {
+	Name        string // of the folder, like pulsar-4.0.6
+	Coordinates string // group:artifact:version:tar.gz:classifier, pinned
+}
+
+const (
+	contentsFile = "contents.txt"
+	// maxUnpacked bounds what an archive may unpack to, in bytes. The largest
+	// distribution known takes a tenth of it.
+	maxUnpacked = 4 << 30
+)
+
+// Fetch returns the folder that holds what is in the archive, without the one
+// folder that everything in it lies in. What is not there yet is fetched by mvn,
+// as Artifacts.Fetch does, with the same promises.
+func (a Archive) Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error) {
+	if err := a.check(); err != nil {
+		return "", err
+	}
+	dir, err = Artifacts{Name: a.Name, Coordinates: []string{a.Coordinates}}.folder()
+	if err != nil {
+		return "", err
+	}
+	if unpackedWhole(dir) {
+		return dir, nil
+	}
+	mvn, err := findMaven()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", fmt.Errorf("making the folder for archives: %w", err)
+	}
+	lock, err := lockWithin(ctx, dir+".lock")
+	if err != nil {
+		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
+	}
+	defer lock.Close()
+	if unpackedWhole(dir) { // the other has fetched it
+		return dir, nil
+	}
+	if progress != nil {
+		progress(fmt.Sprintf("fetching %s with mvn and unpacking it, this once; it may take some minutes", a.Name))
+	}
+	return dir, a.fetch(ctx, mvn, dir)
+}
+
+func (a Archive) check() error {
+	if a.Name == "" || strings.ContainsAny(a.Name, `/\`) {
+		return fmt.Errorf("archive %q: a name that can be a folder's is needed", a.Name)
+	}
+	parts := strings.Split(a.Coordinates, ":")
+	if len(parts) != 5 || parts[3] != "tar.gz" || strings.ContainsAny(a.Coordinates, "<>&$ \n[](),") {
+		return fmt.Errorf("coordinates %q: write group:artifact:version:tar.gz:classifier, with one version and no range", a.Coordinates)
+	}
+	return nil
+}
+
+// fetch fills the folder. The caller holds its lock, so that what stands in
+// the way was left by one that died.
+func (a Archive) fetch(ctx context.Context, mvn, dir string) error {
+	part, work := dir+".part", dir+".work"
+	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }() // what stays is removed by the next fetch
+	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
+		return fmt.Errorf("making the folder for archives: %w", err)
+	}
+	err := ask(ctx, mvn, work, []string{
+		"-B", "-q", "-Dstyle.color=never", dependencyPlugin + ":copy",
+		"-Dartifact=" + a.Coordinates, "-DoutputDirectory=" + work, "-Dmdep.useBaseVersion=true",
+	})
+	if err == nil {
+		err = unpackInto(ctx, work, part)
+	}
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fetching %s: %w", a.Name, err), os.RemoveAll(part))
+	}
+	return nil
+}
+
+// unpackInto unpacks the one archive that mvn left in a folder into another,
+// and writes the list of its files last.
+func unpackInto(ctx context.Context, work, dir string) error {
+	found, err := filepath.Glob(filepath.Join(work, "*.tar.gz"))
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("mvn ended well and brought %d archives in place of one: run it by hand to see why: mvn dependency:get -Dartifact=group:artifact:version:tar.gz:classifier", len(found))
+	}
+	f, err := os.Open(found[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	contents, err := unpack(ctx, f, dir)
+	if err != nil {
+		return fmt.Errorf("unpacking %s: %w", filepath.Base(found[0]), err)
+	}
+	return os.WriteFile(filepath.Join(dir, contentsFile), []byte(contents), 0o644)
+}
+
+// unpack writes every file of the archive below the folder and returns the
+// list of them. Nothing in an archive can name a place outside: the folder is
+// an os.Root.
+func unpack(ctx context.Context, archive io.Reader, dir string) (contents string, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	unzipped, err := gzip.NewReader(archive)
+	if err != nil {
+		return "", err
+	}
+	defer unzipped.Close()
+	var list strings.Builder
+	left := int64(maxUnpacked)
+	entries := tar.NewReader(unzipped)
+	for ctx.Err() == nil {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			if list.Len() == 0 {
+				return "", errors.New("it is empty")
+			}
+			return list.String(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if left -= max(entry.Size, 0); left < 0 {
+			return "", fmt.Errorf("it holds more than %d bytes", int64(maxUnpacked))
+		}
+		if err := unpackOne(root, entries, entry, &list); err != nil {
+			return "", err
+		}
+	}
+	return "", ctx.Err()
+}
+
+// unpackOne writes one entry, without the first folder of its path.
+func unpackOne(root *os.Root, content io.Reader, entry *tar.Header, list *strings.Builder) error {
+	_, name, below := strings.Cut(path.Clean(entry.Name), "/")
+	if !below {
+		return nil // the folder that everything lies in
+	}
+	switch entry.Typeflag {
+	case tar.TypeDir:
+		return root.MkdirAll(name, 0o755)
+	case tar.TypeReg:
+	default:
+		return fmt.Errorf("%s is neither a file nor a folder", entry.Name)
+	}
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|fs.FileMode(entry.Mode)&0o111)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(list, "%d %s\n", entry.Size, name)
+	return nil
+}
+
+// unpackedWhole says whether the folder holds what its list says.
+func unpackedWhole(dir string) bool {
+	list, err := os.ReadFile(filepath.Join(dir, contentsFile))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(list)) {
+		size, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		want, err := strconv.ParseInt(size, 10, 64)
+		if !ok || err != nil {
+			return false
+		}
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil || info.Size() != want {
+			return false
+		}
+	}
+	return len(list) > 0
+}

@@ -1,0 +1,82 @@
+package testbed
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// authorityFile is an encrypted cluster that can say where the certificate is
+// that signed its servers' own, in PEM.
+type authorityFile interface {
+	CAFile() string
+}
+
+// describe writes the target that names the cluster to plimsoll run. Its
+// secrets are in files of their own, which only their owner may read; every
+// path is absolute, so that the target means the same from any directory.
+func (r *room) describe(name string, o Order, cluster system.Provisioned) error {
+	t := &target.Target{
+		Name: name, System: o.System, Endpoints: cluster.Endpoints(), Settings: o.Settings,
+		Processes: processesOf(name, cluster.Nodes()),
+	}
+	secrets := filepath.Join(r.dir, secretsName)
+	if err := os.Mkdir(secrets, 0o700); err != nil {
+		return err
+	}
+	c := cluster.Credentials()
+	for _, s := range []struct {
+		name, value string
+		path        *string
+	}{
+		{"user", c.User, &t.Credentials.UserFile},
+		{"password", c.Password, &t.Credentials.PasswordFile},
+		{"admin_user", c.AdminUser, &t.Credentials.AdminUserFile},
+		{"admin_password", c.AdminPassword, &t.Credentials.AdminPasswordFile},
+	} {
+		if s.value == "" {
+			continue
+		}
+		*s.path = filepath.Join(secrets, s.name)
+		if err := os.WriteFile(*s.path, []byte(s.value+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	if e, able := cluster.(system.Encrypted); able && e.TLS() != nil {
+		f, able := cluster.(authorityFile)
+		if !able || f.CAFile() == "" {
+			return errors.New("the cluster is encrypted and does not say in which file its authority's certificate is, so no target can name it")
+		}
+		t.TLS = target.TLS{Enabled: true, CAFile: f.CAFile()}
+	}
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	return result.ReplaceFile(filepath.Join(r.dir, targetName), []byte(t.YAML()))
+}
+
+// processesOf are the processes to observe. Servers that share one, because
+// they live in the owner's, are one.
+func processesOf(name string, nodes []system.Node) []target.Process {
+	shared := map[int]int{}
+	for _, n := range nodes {
+		shared[n.PID]++
+	}
+	var all []target.Process
+	for _, n := range nodes {
+		switch shared[n.PID] {
+		case 0: // named already
+			continue
+		case 1:
+			all = append(all, target.Process{Name: n.Name, PID: n.PID})
+		default:
+			all = append(all, target.Process{Name: name, PID: n.PID})
+		}
+		shared[n.PID] = 0
+	}
+	return all
+}

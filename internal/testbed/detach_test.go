@@ -1,0 +1,375 @@
+package testbed
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+const (
+	ownEnv    = "PLIMSOLL_TESTBED_OWN"
+	detachEnv = "PLIMSOLL_TESTBED_DETACH"
+)
+
+// wish is what a test asks of the owner it starts.
+type wish struct {
+	Fail   string // the start fails with it
+	Hang   bool   // the start ends only with its context
+	Locked string // the clients are encrypted, by the authority of this file
+}
+
+// ownByWish is the owner.
+func ownByWish() {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	err := Own(ctx, os.Stdin, func(request []byte) (Order, error) {
+		var w wish
+		if err := json.Unmarshal(request, &w); err != nil {
+			return Order{}, err
+		}
+		return Order{
+			System: "fake", Provisioner: &wished{wish: w}, Provision: system.Provision{Nodes: 2, Durability: 3},
+			Settings: []target.Setting{{Name: "linger", Value: "5ms"}},
+		}, nil
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// detachByWish starts an owner that hangs, to be killed while it waits.
+func detachByWish(base string) {
+	fmt.Println("detaching")
+	_, err := Detach(context.Background(), detached(base, wish{Hang: true}))
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func detached(base string, w wish) Detached {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		panic(err)
+	}
+	return Detached{Base: base, Name: "bed", Command: []string{os.Args[0]}, Request: raw}
+}
+
+// wished is a cluster of one child process, and one file.
+type wished struct {
+	fake
+	wish
+	child *exec.Cmd
+}
+
+func (w *wished) Fetch(_ context.Context, progress func(string)) error {
+	progress("fetching what takes long")
+	return nil
+}
+
+func (w *wished) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	if err := os.WriteFile(filepath.Join(p.DataDir, "segment"), make([]byte, 1<<16), 0o600); err != nil {
+		return nil, err
+	}
+	if w.Hang {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if w.Fail != "" {
+		return nil, errors.New(w.Fail)
+	}
+	w.child = exec.Command("sleep", "1000")
+	if err := w.child.Start(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *wished) Nodes() []system.Node {
+	return []system.Node{{Name: "n1", Address: "127.0.0.1:1", PID: w.child.Process.Pid}, {Name: "n2", Address: "127.0.0.1:2", PID: os.Getpid()}}
+}
+
+func (w *wished) Credentials() system.Credentials {
+	return system.Credentials{User: "bench", Password: "geheim"}
+}
+
+func (w *wished) TLS() *tls.Config {
+	if w.Locked == "" {
+		return nil
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12}
+}
+
+func (w *wished) CAFile() string { return strings.TrimPrefix(w.Locked, "nowhere") }
+
+func (w *wished) Stop(context.Context) error {
+	_ = w.child.Process.Kill()
+	_ = w.child.Wait()
+	return nil
+}
+
+// up is a testbed that ends with the test, whatever happens.
+func up(t *testing.T, base string, w wish) State {
+	t.Helper()
+	t.Setenv(ownEnv, "yes")
+	s, err := Detach(within(t), detached(base, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if held, _ := isHeld(s.Dir); held {
+			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+		}
+		_ = syscall.Kill(s.Nodes[0].PID, syscall.SIGKILL)
+	})
+	return s
+}
+
+// list is what is up, and was not.
+func list(t *testing.T, base string) ([]State, []string) {
+	t.Helper()
+	all, removed, err := List(within(t), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, removed
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not within 20 s: " + what)
+		}
+	}
+}
+
+func TestDetachAndDown(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "runs")
+	if all, removed := list(t, base); len(all)+len(removed) > 0 {
+		t.Errorf("before anything: %v, %v", all, removed)
+	}
+	t.Setenv(ownEnv, "yes")
+	d := detached(base, wish{})
+	var said []string
+	d.Progress = func(sentence string) { said = append(said, sentence) }
+	s, err := Detach(within(t), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(said) != 2 || !strings.Contains(strings.Join(said, "|"), "fetching what takes long") {
+		t.Errorf("said %q", said)
+	}
+	all, _ := list(t, base)
+	if len(all) != 1 || all[0].Name != "bed" || all[0].Phase != PhaseUp || all[0].PID != s.PID || all[0].Durability != 3 || len(all[0].Nodes) != 2 {
+		t.Fatalf("listed %+v", all)
+	}
+	for _, n := range all[0].Nodes {
+		if !n.Alive || n.RSSBytes == 0 && residentBytes(os.Getpid()) > 0 {
+			t.Errorf("%+v", n)
+		}
+	}
+	checkTarget(t, s)
+	var up *IsUpError
+	if _, err := Detach(within(t), detached(base, wish{})); !errors.As(err, &up) || up.State.PID != s.PID || err.Error() != "bed is up already" {
+		t.Errorf("a second one: %v", err)
+	}
+	e, err := Down(within(t), all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.FreedBytes < 1<<16 {
+		t.Errorf("freed %d bytes", e.FreedBytes)
+	}
+	if left := rooms(t, base); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, pid := range []int{s.PID, s.Nodes[0].PID} {
+		eventually(t, fmt.Sprintf("process %d has ended", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+	}
+	if _, err := Down(within(t), all[0]); err != nil {
+		t.Errorf("down twice: %v", err)
+	}
+}
+
+// checkTarget reads the target as plimsoll run does.
+func checkTarget(t *testing.T, s State) {
+	t.Helper()
+	got, _, err := target.Find(s.Target, []string{"fake"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Name != "bed" || len(got.Endpoints) != 1 || len(got.Processes) != 2 || len(got.Settings) != 1 || got.TLS.Enabled {
+		t.Errorf("target %+v", got)
+	}
+	secrets, err := got.Credentials.Resolve(os.LookupEnv)
+	if err != nil || secrets.User != "bench" || secrets.Password != "geheim" {
+		t.Errorf("credentials: %v", err)
+	}
+	if info, err := os.Stat(got.Credentials.PasswordFile); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the password's file: %v %v", info, err)
+	}
+	for _, name := range []string{targetName, stateName} {
+		if raw, err := os.ReadFile(filepath.Join(s.Dir, name)); err != nil || strings.Contains(string(raw), "geheim") {
+			t.Errorf("%s shows the password: %v", name, err)
+		}
+	}
+}
+
+func TestDetachOfWhatIsEncrypted(t *testing.T) {
+	s := up(t, t.TempDir(), wish{Locked: "/ca.pem"})
+	got, _, err := target.Find(s.Target, []string{"fake"})
+	if err != nil || got.TLS != (target.TLS{Enabled: true, CAFile: "/ca.pem"}) {
+		t.Errorf("%+v: %v", got.TLS, err)
+	}
+	if _, err := Down(within(t), s); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDetachLeavesNothingWhenItFails(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv(ownEnv, "yes")
+	nowhere := detached(base, wish{})
+	nowhere.Command = []string{filepath.Join(base, "no-such-program")}
+	dies := detached(base, wish{})
+	dies.Command = []string{"true"}
+	for _, c := range []struct {
+		d    Detached
+		want string
+	}{
+		{detached(base, wish{Fail: "no java: install it"}), "no java: install it"},
+		{detached(base, wish{Locked: "nowhere"}), "no target can name it"},
+		{nowhere, "no-such-program"},
+		{dies, "ended before it was up"},
+	} {
+		_, err := Detach(within(t), c.d)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v is not a sentence with %q", err, c.want)
+		}
+		if left := rooms(t, base); len(left) > 0 {
+			t.Errorf("%q: left behind: %v", c.want, left)
+		}
+	}
+}
+
+func TestDetachThatIsInterrupted(t *testing.T) {
+	base := t.TempDir()
+	t.Setenv(ownEnv, "yes")
+	ctx, cancel := context.WithCancel(within(t))
+	d := detached(base, wish{Hang: true})
+	d.Progress = func(string) { cancel() }
+	if _, err := Detach(ctx, d); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left := rooms(t, base); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Who starts a testbed and is killed before it is up leaves nothing either.
+func TestOwnerEndsWhenNobodyReleasesIt(t *testing.T) {
+	base := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), detachEnv+"="+base)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	eventually(t, "it starts", func() bool {
+		all, _, err := List(context.Background(), base)
+		return err == nil && len(all) == 1 && all[0].Phase == PhaseStarting
+	})
+	all, _ := list(t, base)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the owner has ended", func() bool { return !belongs(all[0].PID, all[0].PID) })
+	if left := rooms(t, base); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestKilledOwnerIsCleanedUpAfter(t *testing.T) {
+	base := t.TempDir()
+	s := up(t, base, wish{})
+	if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lock is free", func() bool { held, _ := isHeld(s.Dir); return !held })
+	if all, removed := list(t, base); len(all) > 0 || len(removed) != 1 || removed[0] != "bed" {
+		t.Errorf("up %v, removed %v", all, removed)
+	}
+	if left := rooms(t, base); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestOwnerEndsWithItsDirectory(t *testing.T) {
+	base := t.TempDir()
+	s := up(t, base, wish{})
+	if err := os.RemoveAll(base); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the owner has ended", func() bool { return !belongs(s.PID, s.PID) })
+	eventually(t, "its server has ended", func() bool { return syscall.Kill(s.Nodes[0].PID, 0) != nil })
+}
+
+func TestEndedServerIsShown(t *testing.T) {
+	base := t.TempDir()
+	s := up(t, base, wish{})
+	if err := syscall.Kill(s.Nodes[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is shown", func() bool {
+		all, _ := list(t, base)
+		return len(all) == 1 && !all[0].Nodes[0].Alive && all[0].Nodes[1].Alive
+	})
+	if _, err := Down(within(t), s); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStrangersDirectoryIsLeftAlone(t *testing.T) {
+	base := t.TempDir()
+	mine := filepath.Join(base, rootName, "bed", "mine")
+	if err := os.MkdirAll(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Detach(within(t), detached(base, wish{})); err == nil || !strings.Contains(err.Error(), "is in the way and not plimsoll's") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStateOfAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	for content, want := range map[string]string{`{"version": 99}`: "this plimsoll knows 1", `{"vers`: "is damaged"} {
+		if err := os.WriteFile(filepath.Join(dir, stateName), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readState(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+}
+
+func TestOwnIsNotForPeople(t *testing.T) {
+	if err := Own(within(t), strings.NewReader(""), nil); err == nil || !strings.Contains(err.Error(), "use plimsoll testbed up") {
+		t.Errorf("got %v", err)
+	}
+}
