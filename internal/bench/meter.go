@@ -147,7 +147,7 @@ func (m *meter) drain(ctx context.Context) error {
 	begin := m.job.Clock.Now()
 	until := begin + int64(m.job.Workload.Drain)
 	quietSince, before := begin, load.Figures{}
-	for now := begin; now < until && now-quietSince < int64(quiet); now = m.job.Clock.Now() {
+	for now := begin; now < until; now = m.job.Clock.Now() {
 		if ctx.Err() != nil {
 			m.interrupted = true
 			until = min(until, now+int64(interruptedDrain))
@@ -155,6 +155,8 @@ func (m *meter) drain(ctx context.Context) error {
 		}
 		if figures := m.engine.Figures(); figures != before || !m.settled(figures) {
 			before, quietSince = figures, now
+		} else if now-quietSince >= int64(quiet) {
+			return nil
 		}
 		if now-m.lastNs >= int64(intervalLength) {
 			if err := m.interval(result.PhaseDrain); err != nil {

@@ -48,13 +48,18 @@ func load(rate float64, length time.Duration) *workload.Workload {
 // time, and returns the run as read back from its directory.
 func onSim(t *testing.T, w *workload.Workload, settings map[string]string) (*result.Saved, sim.Planted) {
 	t.Helper()
+	return onSimWatched(t, w, settings, silent{})
+}
+
+func onSimWatched(t *testing.T, w *workload.Workload, settings map[string]string, watch bench.Watch) (*result.Saved, sim.Planted) {
+	t.Helper()
 	runs := t.TempDir()
 	var dir string
 	var planted sim.Planted
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		s := sim.New(clock.Timers(), func(p sim.Planted) { planted = p })
-		dir, err = bench.Run(context.Background(), jobOn(t, s, runs, w, settings), silent{})
+		dir, err = bench.Run(context.Background(), jobOn(t, s, runs, w, settings), watch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,6 +265,25 @@ func TestTruthCutOffOverloadTimesWhatItCounts(t *testing.T) {
 	s, _ := onSim(t, w, map[string]string{"capacity": "2k/s"})
 	if c := s.Run.Counters; c.Unsent+c.Unknown == 0 {
 		t.Errorf("nothing was cut off: %+v", c)
+	}
+}
+
+// halting stands still for a while after every interval of the drain.
+type halting struct{ silent }
+
+func (halting) Interval(i result.Interval) {
+	if i.Phase == result.PhaseDrain {
+		time.Sleep(time.Second)
+	}
+}
+
+// A machine that stands still while messages are under way must not pass for
+// one on which nothing happens any more.
+func TestTruthDrainOutlastsAPause(t *testing.T) {
+	w := load(1_000, 2*time.Second)
+	s, _ := onSimWatched(t, w, map[string]string{"delivery_delay": "5s"}, halting{})
+	if l := s.Run.Ledger.Subscriptions[0]; l.Lost > 0 || l.Received != s.Run.Counters.Scheduled {
+		t.Errorf("the drain gave up: %+v of %+v", l, s.Run.Counters)
 	}
 }
 
