@@ -11,10 +11,10 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench fuzz golden interop clean
+.PHONY: help run build test lint bench bench-kafka fuzz golden interop clean
 
 help: ## Say what the targets do.
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build, then measure a replicated NATS JetStream cluster for about 20 seconds.
 	./$(BIN) run
@@ -34,6 +34,9 @@ lint: ## Run the linters pinned in tools/go.mod.
 
 bench: ## Run the benchmarks that BENCHMARKS.md quotes.
 	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./internal/clock
+
+bench-kafka: ## Compare our CPU per message with that of Kafka's own tools, five times in turn (needs Java and Maven).
+	$(GO) test -run '^$$' -bench KafkaTools -benchtime 1x -timeout 30m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
 	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \
