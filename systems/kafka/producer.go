@@ -46,7 +46,6 @@ type producer struct {
 type slot struct {
 	record  kgo.Record
 	m       *system.Message
-	err     error // exactly once: what became of it within the transaction
 	promise func(*kgo.Record, error)
 }
 
