@@ -224,6 +224,14 @@ type Provisioner interface {
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
 }
 
+// Fetcher is a Provisioner whose servers are brought to this machine before
+// they are started.
+type Fetcher interface {
+	// Fetch does nothing when they are there already; otherwise progress,
+	// which may be nil, is told what takes so long.
+	Fetch(ctx context.Context, progress func(sentence string)) error
+}
+
 // Provision says what cluster to start.
 type Provision struct {
 	Nodes      int

@@ -19,8 +19,6 @@ const prepareLimit = 2 * time.Minute
 // prepare brings the run to where load can be offered: a cluster that answers,
 // topics, the durability read back, consumers and producers open.
 func (s *session) prepare(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
-	defer cancel()
 	options := system.Options{
 		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings, Durability: s.job.Workload.Durability,
 		Credentials: system.Credentials(s.job.Secrets), TLS: s.job.TLS,
@@ -31,6 +29,11 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.isolate(); err != nil {
 		return err
 	}
+	if err := s.fetch(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
 	if err := s.provision(ctx, &options); err != nil {
 		return err
 	}
@@ -64,6 +67,19 @@ func (s *session) connectSentence() string {
 		return fmt.Sprintf("connecting to %s at %s", name, strings.Join(s.job.Target.Endpoints, ", "))
 	}
 	return "connecting to " + name
+}
+
+// fetch brings the servers to this machine. How long that takes is not for us
+// to bound: whoever waits sees that it goes on, and may end it.
+func (s *session) fetch(ctx context.Context) error {
+	f, fetches := s.job.System.(system.Fetcher)
+	if !fetches || !s.job.starts() {
+		return nil
+	}
+	if err := f.Fetch(ctx, func(sentence string) { s.watch.Phase(result.PhaseConnect, sentence) }); err != nil {
+		return fmt.Errorf("start %s: %w", s.job.Target.Name, err)
+	}
+	return nil
 }
 
 // provision starts a cluster when the target names none.

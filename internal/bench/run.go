@@ -17,8 +17,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// closeLimit bounds the closing of clients and clusters.
-const closeLimit = 10 * time.Second
+// What bounds the end of a run: closeLimit the closing of clients and
+// connections, stopLimit that of servers, which hand over what they lead.
+const (
+	closeLimit = 10 * time.Second
+	stopLimit  = 30 * time.Second
+)
 
 // session is a run under way. It is used by one goroutine.
 type session struct {
@@ -161,23 +165,23 @@ func (s *session) deleteTopics(ctx context.Context) error {
 // tearDown ends what prepare started.
 func (s *session) tearDown() error {
 	var errs []error
-	step := func(what string, end func(context.Context) error) {
+	step := func(what string, limit time.Duration, end func(context.Context) error) {
 		// Each has its own time: a slow one must not leave servers running.
-		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		if err := end(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
 	if s.observer != nil {
-		step("end the observation", func(context.Context) error { return s.observer.Close() })
+		step("end the observation", closeLimit, func(context.Context) error { return s.observer.Close() })
 	}
 	if s.cluster != nil {
-		step("delete the run's topics", s.deleteTopics)
-		step("disconnect", s.cluster.Close)
+		step("delete the run's topics", closeLimit, s.deleteTopics)
+		step("disconnect", closeLimit, s.cluster.Close)
 	}
 	if s.testbed != nil {
-		step("stop the testbed", s.testbed.Close)
+		step("stop the testbed", stopLimit, s.testbed.Close)
 	}
 	return errors.Join(errs...)
 }

@@ -55,20 +55,12 @@ func Up(ctx context.Context, o Options) (*Testbed, error) {
 	return &Testbed{cluster: cluster, room: r}, nil
 }
 
-// Fetcher is a Provisioner whose servers are brought to this machine before
-// they are started.
-type Fetcher interface {
-	// Fetch does nothing when they are there already; otherwise progress,
-	// which may be nil, is told what takes so long.
-	Fetch(ctx context.Context, progress func(sentence string)) error
-}
-
 // startIn starts the cluster with its data in the room.
 func (o Options) startIn(ctx context.Context, r *room) (system.Provisioned, error) {
 	if err := checkDisk(o.Base, o.NeedBytes); err != nil {
 		return nil, err
 	}
-	if f, fetches := o.Provisioner.(Fetcher); fetches {
+	if f, fetches := o.Provisioner.(system.Fetcher); fetches {
 		if err := f.Fetch(ctx, o.Progress); err != nil {
 			return nil, err
 		}
