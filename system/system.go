@@ -137,7 +137,11 @@ type Message struct {
 	Partition int32  // index of the partition it must go to
 	Key       []byte // nil: none
 	Payload   []byte
-	complete  Completer
+	// Attached is the producer's own, from its first Send of the message on: a
+	// place for what it would otherwise have to find or make at every Send. A
+	// message is only ever sent by one producer.
+	Attached any
+	complete Completer
 }
 
 // ErrUnknown is what an error wraps when the system neither acknowledged nor

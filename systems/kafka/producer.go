@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -23,27 +23,26 @@ var (
 // what cannot be left undone.
 const closeGrace = time.Second
 
-// producer sends to one topic through a client of its own. Each message in
-// flight has a slot, which holds the record and the function that the client
-// library calls, so that a Send allocates neither.
+// producer sends to one topic through a client of its own. Each message has
+// attached what one Send after another needs: the record and the function that
+// the client library calls, so that a Send allocates neither.
 type producer struct {
 	client     *kgo.Client
 	cancel     context.CancelFunc // ends the client's connections
 	topic      string
 	partitions int32
+	most       int64         // in flight at one time
 	txn        *transactions // nil: each message by itself
 	of         *cluster
 
-	mu      sync.Mutex
-	changed sync.Cond // a slot became free, or the producer closed
-	closed  bool
-	free    []*slot
-	slots   int
-	ended   chan struct{} // closed when Close has ended
+	closed   atomic.Bool
+	inFlight atomic.Int64
+	idle     chan struct{} // told when the last message in flight has ended, once closed
+	ended    chan struct{} // closed when Close has ended
 }
 
-// slot is one message in flight.
-type slot struct {
+// parcel is what is attached to a message.
+type parcel struct {
 	record  kgo.Record
 	m       *system.Message
 	promise func(*kgo.Record, error)
@@ -61,14 +60,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
 	}
 	p := &producer{
-		client: client, cancel: cancel, topic: o.Topic.Name, partitions: int32(o.Topic.Partitions), of: c,
-		slots: max(o.InFlight, 1), ended: make(chan struct{}),
-	}
-	p.changed.L = &p.mu
-	for range p.slots {
-		s := &slot{}
-		s.promise = func(_ *kgo.Record, err error) { p.answered(s, err) }
-		p.free = append(p.free, s)
+		client: client, cancel: cancel, topic: o.Topic.Name, partitions: int32(o.Topic.Partitions), of: c, most: int64(max(o.InFlight, 1)),
+		idle: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	if err := p.begin(ctx, o); err != nil {
 		cancel()
@@ -94,7 +87,7 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 		kgo.ProducerLinger(c.cfg.linger), kgo.ProducerBatchMaxBytes(c.cfg.batchSize),
 		kgo.ProducerBatchCompression(c.cfg.compression),
 		kgo.ProduceRequestTimeout(c.cfg.requestTimeout), kgo.RecordDeliveryTimeout(c.cfg.deliveryTimeout),
-		// The slots bound what is buffered, so the library must not.
+		// Whoever sends bounds what is buffered, so the library must not.
 		kgo.MaxBufferedRecords(max(o.InFlight, 1)+1),
 		kgo.UnknownTopicRetries(10),
 	)
@@ -127,64 +120,49 @@ func (p *producer) begin(ctx context.Context, o system.ProducerOptions) error {
 	return err
 }
 
-// Send hands the message to the client library. It blocks while every slot is
-// in flight, and while a transaction ends.
+// Send hands the message to the client library. It blocks while a transaction
+// ends.
 func (p *producer) Send(m *system.Message) {
 	if m.Partition >= p.partitions || m.Partition < 0 {
 		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, p.partitions))
 		return
 	}
-	s := p.take()
-	if s == nil {
-		m.Done(errProducerClosed)
-		return
+	one, attached := m.Attached.(*parcel)
+	if !attached {
+		one = &parcel{m: m}
+		one.promise = func(_ *kgo.Record, err error) { p.answered(one, err) }
+		m.Attached = one
 	}
-	s.m = m
-	s.record = kgo.Record{Topic: p.topic, Partition: m.Partition, Key: m.Key, Value: m.Payload}
-	if p.txn != nil {
-		p.txn.send(s)
-		return
+	one.record = kgo.Record{Topic: p.topic, Partition: m.Partition, Key: m.Key, Value: m.Payload}
+	p.inFlight.Add(1)
+	switch {
+	case p.closed.Load():
+		p.end(one, errProducerClosed)
+	case p.txn != nil:
+		p.txn.send(one)
+	default:
+		p.client.Produce(context.Background(), &one.record, one.promise)
 	}
-	p.client.Produce(context.Background(), &s.record, s.promise)
-}
-
-// take waits for a free slot; nil: the producer is closed.
-func (p *producer) take() *slot {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) == 0 && !p.closed {
-		if p.txn != nil {
-			p.txn.hurry()
-		}
-		p.changed.Wait()
-	}
-	if p.closed {
-		return nil
-	}
-	s := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-	return s
 }
 
 // answered takes the library's word on a record.
-func (p *producer) answered(s *slot, err error) {
+func (p *producer) answered(one *parcel, err error) {
 	if p.txn != nil {
-		p.txn.answered(s, err)
+		p.txn.answered(one, err)
 		return
 	}
-	p.end(s, outcome(err))
+	p.end(one, outcome(err))
 }
 
-// end tells the message's end and frees its slot, in this order: a Close that
-// finds every slot free finds every message told.
-func (p *producer) end(s *slot, err error) {
-	m := s.m
-	s.m = nil
-	m.Done(err)
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
-	p.changed.Broadcast()
+// end tells the message's end. The message is its sender's from then on.
+func (p *producer) end(one *parcel, err error) {
+	one.m.Done(err)
+	if p.inFlight.Add(-1) == 0 && p.closed.Load() {
+		select {
+		case p.idle <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // refusals are the errors after which a broker has not written the message and
@@ -217,12 +195,7 @@ func outcome(err error) error {
 // and ends the rest with an error. It is idempotent and safe to call while Send
 // runs.
 func (p *producer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	p.changed.Broadcast()
-	if !first {
+	if p.closed.Swap(true) {
 		<-p.ended
 		return nil
 	}
@@ -237,19 +210,12 @@ func (p *producer) Close(ctx context.Context) error {
 	// This ends what is still buffered, with an error.
 	p.cancel()
 	p.client.Close()
-	p.awaitSlots()
+	// The library tells of the last ones on goroutines of its own.
+	for p.inFlight.Load() > 0 {
+		<-p.idle
+	}
 	if err != nil {
 		return fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
 	}
 	return nil
-}
-
-// awaitSlots waits until every message has been told its end: the library
-// tells of the last ones on goroutines of its own.
-func (p *producer) awaitSlots() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) < p.slots {
-		p.changed.Wait()
-	}
 }

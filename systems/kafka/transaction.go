@@ -30,7 +30,7 @@ type transactions struct {
 
 	mu      sync.Mutex
 	failed  error // why this transaction cannot be committed
-	settled []*slot
+	settled []*parcel
 	over    bool // no transaction will end any more
 }
 
@@ -45,34 +45,37 @@ func newTransactions(p *producer, interval time.Duration) (*transactions, error)
 }
 
 // send hands a record over within the present transaction.
-func (t *transactions) send(s *slot) {
+func (t *transactions) send(one *parcel) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
 	if t.broken != nil {
-		t.p.end(s, t.broken)
+		t.p.end(one, t.broken)
 		return
 	}
 	t.sent++
-	t.p.client.Produce(context.Background(), &s.record, s.promise)
+	t.p.client.Produce(context.Background(), &one.record, one.promise)
+	if t.p.inFlight.Load() >= t.p.most {
+		t.hurry()
+	}
 }
 
 // answered keeps a record until its transaction ends.
-func (t *transactions) answered(s *slot, err error) {
+func (t *transactions) answered(one *parcel, err error) {
 	t.mu.Lock()
 	over := t.over
 	if !over {
-		t.settled = append(t.settled, s)
+		t.settled = append(t.settled, one)
 		if t.failed == nil {
 			t.failed = err
 		}
 	}
 	t.mu.Unlock()
 	if over {
-		t.p.end(s, errUnanswered)
+		t.p.end(one, errUnanswered)
 	}
 }
 
-// hurry ends the transaction before its time: no message can be sent until it
+// hurry ends the transaction before its time: no more can be sent until it
 // has ended.
 func (t *transactions) hurry() {
 	select {
@@ -111,14 +114,14 @@ func (t *transactions) next(ctx context.Context) {
 		t.broken = fmt.Errorf("no further transaction can be begun: %w", begin)
 	}
 	t.gate.Unlock()
-	for _, s := range ended {
-		t.p.end(s, err)
+	for _, one := range ended {
+		t.p.end(one, err)
 	}
 }
 
 // end commits the present transaction, or aborts it when a record of it failed,
 // and returns its records and what became of them all. The gate is held.
-func (t *transactions) end(ctx context.Context) (ended []*slot, err error) {
+func (t *transactions) end(ctx context.Context) (ended []*parcel, err error) {
 	t.sent = 0
 	if err := t.p.client.Flush(ctx); err != nil {
 		// What is left fails, which aborts the transaction below.
@@ -159,7 +162,7 @@ func (t *transactions) close(ctx context.Context) error {
 	<-t.ended
 	t.gate.Lock()
 	t.broken = errProducerClosed
-	var ended []*slot
+	var ended []*parcel
 	var err error
 	if ctx.Err() == nil {
 		ended, err = t.end(ctx)
@@ -170,11 +173,11 @@ func (t *transactions) close(ctx context.Context) error {
 	t.settled = nil
 	t.mu.Unlock()
 	t.gate.Unlock()
-	for _, s := range ended {
-		t.p.end(s, err)
+	for _, one := range ended {
+		t.p.end(one, err)
 	}
-	for _, s := range left {
-		t.p.end(s, errUnanswered)
+	for _, one := range left {
+		t.p.end(one, errUnanswered)
 	}
 	return errors.Join(err, ctx.Err())
 }
