@@ -11,6 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
+	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -18,7 +20,7 @@ import (
 
 // registry holds every system of this program.
 func registry() *system.Registry {
-	return system.NewRegistry(nats.New(), kafka.New(), sim.New(clock.Precise(), nil))
+	return system.NewRegistry(nats.New(), kafka.New(), pulsar.New(), rabbitmq.New(), sim.New(clock.Precise(), nil))
 }
 
 // inputs are the flags that say what to run, and against what.

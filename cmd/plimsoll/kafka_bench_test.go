@@ -35,7 +35,7 @@ const (
 	perfPartitions = 12
 	perfLinger     = 5 // ms
 	perfBatch      = 1 << 20
-	perfTrials     = 2 // at least; -benchtime 7x makes it 7
+	perfTrials     = 5 // at least; -benchtime 7x makes it 7
 )
 
 // perfTools are Kafka's own tools, of the same release as the brokers.

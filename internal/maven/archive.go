@@ -124,8 +124,8 @@ func unpackInto(ctx context.Context, work, dir string) error {
 }
 
 // unpack writes every file of the archive below the folder and returns the
-// list of them. Nothing in an archive can name a place outside: the folder is
-// an os.Root.
+// list of them. What names a place outside is refused, and the folder is an
+// os.Root, which nothing gets out of.
 func unpack(ctx context.Context, archive io.Reader, dir string) (contents string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -163,7 +163,11 @@ func unpack(ctx context.Context, archive io.Reader, dir string) (contents string
 
 // unpackOne writes one entry, without the first folder of its path.
 func unpackOne(root *os.Root, content io.Reader, entry *tar.Header, list *strings.Builder) error {
-	_, name, below := strings.Cut(path.Clean(entry.Name), "/")
+	clean := path.Clean(entry.Name)
+	if !filepath.IsLocal(clean) {
+		return fmt.Errorf("%s lies outside of the archive", entry.Name)
+	}
+	_, name, below := strings.Cut(clean, "/")
 	if !below {
 		return nil // the folder that everything lies in
 	}

@@ -12,6 +12,9 @@
 //	plimsoll/maven/<name>-<hash of the coordinates>.work/   where mvn works
 //	plimsoll/maven/<name>-<hash of the coordinates>.lock    held by who fetches them
 //
+// An Archive is a distribution that is no jar: it is fetched the same way,
+// unpacked, and kept under the same promises.
+//
 // The list is written last and the folder renamed into its place. A folder
 // whose files are not those of its list is fetched anew. The lock is
 // flock(2)'s: of two that want the same jars, one fetches and the other waits.

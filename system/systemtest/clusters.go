@@ -124,7 +124,7 @@ func (s *suite) optional(t *testing.T) {
 func (s *suite) durability(t *testing.T) {
 	for l := workload.SyncSync; l <= workload.AsyncAsync; l++ {
 		name := string('0' + rune(l))
-		if s.System.Describe().Levels[l].Refusal == "" {
+		if s.System.Describe().Levels[l].Refusal == "" && s.has(l) {
 			t.Run("level_"+name+"_reads_back", func(t *testing.T) { s.readsBack(t, l) })
 		} else {
 			t.Run("level_"+name+"_is_refused", func(t *testing.T) { s.refuses(t, l) })

@@ -2,6 +2,7 @@ package systemtest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,9 @@ type Harness struct {
 	// called once for each level that the system claims, and may start a
 	// cluster that t.Cleanup stops.
 	Options func(t *testing.T, level workload.Level) system.Options
+	// Levels are those that the options can have, where their settings rule
+	// others out that the system claims; nil: all that it claims.
+	Levels []workload.Level
 }
 
 const (
@@ -90,12 +94,15 @@ type suite struct {
 func (s *suite) quickestLevel() (workload.Level, bool) {
 	levels := s.System.Describe().Levels
 	for _, l := range []workload.Level{workload.SyncAsync, workload.AsyncAsync, workload.SyncSync, workload.AsyncSync} {
-		if g, described := levels[l]; described && g.Refusal == "" {
+		if g, described := levels[l]; described && g.Refusal == "" && s.has(l) {
 			return l, true
 		}
 	}
 	return 0, false
 }
+
+// has says whether the harness's options can have the level.
+func (s *suite) has(l workload.Level) bool { return s.Levels == nil || slices.Contains(s.Levels, l) }
 
 // optionsFor asks the harness once for each level. t must outlive the use.
 func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {

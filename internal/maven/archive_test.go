@@ -1,0 +1,187 @@
+package maven
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var dist = Archive{Name: "dist-1", Coordinates: "g:dist:1:tar.gz:bin"}
+
+// entry is one of an archive's; a name that ends with a slash is a folder's.
+type entry struct {
+	name, content string
+	kind          byte
+	mode          int64
+}
+
+// packed is an archive of the entries.
+func packed(t *testing.T, entries ...entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	w := tar.NewWriter(zip)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Typeflag: e.kind, Mode: e.mode, Size: int64(len(e.content))}
+		if e.kind == 0 {
+			h.Typeflag = tar.TypeReg
+		}
+		if h.Typeflag == tar.TypeSymlink {
+			h.Linkname, h.Size, e.content = e.content, 0, ""
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(e.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+var good = []entry{
+	{name: "dist-1.0/", kind: tar.TypeDir, mode: 0o755},
+	{name: "dist-1.0/README", content: "read me"},
+	{name: "dist-1.0/bin/run it", content: "#!/bin/sh", mode: 0o755},
+	{name: "./dist-1.0/lib/deep/a.jar", content: "jar"},
+}
+
+// fakeArchive is a fakeMaven that brings an archive.
+func fakeArchive(t *testing.T, archive []byte) (calls func() []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "archive")
+	if err := os.WriteFile(path, archive, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ARCHIVE", path)
+	return fakeMaven(t, `cp "$ARCHIVE" "$out/dist-1-bin.tar.gz"`+"\n")
+}
+
+func TestArchiveOnce(t *testing.T) {
+	calls := fakeArchive(t, packed(t, good...))
+	var said []string
+	dir, err := dist.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := dist.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
+	if err != nil || again != dir || len(said) != 1 || !strings.Contains(said[0], "dist-1") {
+		t.Errorf("the second time: %s, %v, said %q", again, err, said)
+	}
+	if got := calls(); len(got) != 1 || !strings.Contains(got[0], dependencyPlugin+":copy|-Dartifact="+dist.Coordinates) {
+		t.Errorf("mvn was called %q", got)
+	}
+	for name, want := range map[string]string{"README": "read me", "bin/run it": "#!/bin/sh", "lib/deep/a.jar": "jar"} {
+		if raw, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(raw) != want {
+			t.Errorf("%s: %q, %v", name, raw, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "bin/run it")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("what can be run: %v, %v", info, err)
+	}
+	if names := left(t); len(names) != 1 {
+		t.Errorf("the cache holds %v", names)
+	}
+}
+
+func TestDamagedArchiveIsFetchedAnew(t *testing.T) {
+	calls := fakeArchive(t, packed(t, good...))
+	dir, err := dist.Fetch(within(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, damage := range []func() error{
+		func() error { return os.Remove(filepath.Join(dir, "bin/run it")) },
+		func() error { return os.Truncate(filepath.Join(dir, "lib/deep/a.jar"), 1) },
+		func() error { return os.Truncate(filepath.Join(dir, contentsFile), 0) },
+		func() error { return os.WriteFile(filepath.Join(dir, contentsFile), []byte("nonsense\n"), 0o644) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dist.Fetch(within(t), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(calls()); got != i+2 || !unpackedWhole(dir) {
+			t.Errorf("damage %d: %d calls, whole %t", i, got, unpackedWhole(dir))
+		}
+	}
+}
+
+// Whatever an archive names outside of its folder, or makes of it, is refused,
+// and nothing of it stays.
+func TestArchivesThatAreRefused(t *testing.T) {
+	whole := packed(t, good...)
+	for name, c := range map[string]struct {
+		archive []byte
+		says    string
+	}{
+		"up and out":     {packed(t, entry{name: "dist/../../out", content: "x"}), "outside"},
+		"deep and out":   {packed(t, entry{name: "dist/lib/../../../out", content: "x"}), "outside"},
+		"absolute":       {packed(t, entry{name: "/etc/out", content: "x"}), "outside"},
+		"symbolic link":  {packed(t, entry{name: "dist/link", content: "/etc", kind: tar.TypeSymlink}), "neither a file nor a folder"},
+		"a file twice":   {packed(t, entry{name: "d/a", content: "x"}, entry{name: "d/a", content: "y"}), "exists"},
+		"empty":          {packed(t), "it is empty"},
+		"cut short":      {whole[:len(whole)/2], "EOF"},
+		"not an archive": {[]byte("<html>not found</html>"), "gzip"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fakeArchive(t, c.archive)
+			dir, err := dist.Fetch(within(t), nil)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %s, %v", dir, err)
+			}
+			if len(left(t)) > 0 {
+				t.Errorf("left behind: %v", left(t))
+			}
+		})
+	}
+}
+
+func TestArchiveEndsWhenItIsToldTo(t *testing.T) {
+	fakeArchive(t, packed(t, good...))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := unpack(ctx, bytes.NewReader(packed(t, good...)), t.TempDir()); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestArchiveFetchedByOne(t *testing.T) {
+	calls := fakeArchive(t, packed(t, good...))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := dist.Fetch(within(t), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := calls(); len(got) != 1 {
+		t.Errorf("mvn was called %q", got)
+	}
+}
+
+func TestCoordinatesOfAnArchive(t *testing.T) {
+	for _, c := range []string{"g:a:1", "g:a:1:zip:bin", "g:a:[1,2):tar.gz:bin", "g:a:1:tar.gz:bin -Dx=y", ""} {
+		if _, err := (Archive{Name: "a", Coordinates: c}).Fetch(within(t), nil); err == nil {
+			t.Errorf("%q was taken", c)
+		}
+	}
+	if _, err := (Archive{Name: "../a", Coordinates: dist.Coordinates}).Fetch(within(t), nil); err == nil {
+		t.Error("a name that is a path was taken")
+	}
+}

@@ -1,0 +1,366 @@
+package pulsar
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func soon(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestProvisionedCluster(t *testing.T) {
+	c := sharedCluster(t)
+	if len(c.Nodes()) != 7 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	}
+	hosts := map[string]int{}
+	for _, n := range c.Nodes() {
+		host, _, err := net.SplitHostPort(n.Address)
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			t.Errorf("%s listens on %s", n.Name, n.Address)
+		}
+		hosts[host]++
+		if err := syscall.Kill(n.PID, 0); err != nil {
+			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
+		}
+		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
+			t.Errorf("%s: log: %v", n.Name, err)
+		}
+		t.Logf("%s takes %s", n.Name, resident(n.PID))
+	}
+	if len(hosts) != 3 {
+		t.Errorf("three nodes, on hosts %v", hosts)
+	}
+}
+
+func TestTieredCluster(t *testing.T) {
+	c := syncedCluster(t)
+	if len(c.brokers) != 2 || len(c.bookies) != 4 || c.TLS() == nil {
+		t.Errorf("nodes %v", c.Nodes())
+	}
+	for _, broker := range c.brokers {
+		for _, bookie := range c.bookies {
+			if broker.host == bookie.host {
+				t.Errorf("%s and %s share %s", broker.name, bookie.name, broker.host)
+			}
+		}
+	}
+	// The file is what others verify by.
+	pem, err := os.ReadFile(c.CAFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		t.Fatal("the file holds no certificate")
+	}
+	for _, n := range c.brokers {
+		for _, port := range []string{"6651", "8443"} {
+			conn, err := tls.Dial("tcp", net.JoinHostPort(n.host, port), &tls.Config{RootCAs: roots})
+			if err != nil {
+				t.Errorf("%s, port %s: %v", n.name, port, err)
+				continue
+			}
+			conn.Close()
+		}
+		for _, port := range []string{"6650", "8080"} {
+			if conn, err := net.Dial("tcp", net.JoinHostPort(n.host, port)); err == nil {
+				conn.Close()
+				t.Errorf("%s listens on port %s without TLS", n.name, port)
+			}
+		}
+	}
+}
+
+// resident is the memory that a process holds, as the kernel writes it.
+func resident(pid int) string {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(raw), "VmRSS:")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
+// Whatever a server listens on, it is loopback, and it is on what it must be.
+func TestEverythingListensOnLoopback(t *testing.T) {
+	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort}, "broker": {servicePort, webPort}}
+	for _, n := range sharedCluster(t).all() {
+		kind, _, _ := strings.Cut(n.name, "-")
+		found := listening(t, n.process.PID())
+		for _, port := range must[kind] {
+			if address := net.JoinHostPort(n.host, fmt.Sprint(port)); !slices.Contains(found, address) {
+				t.Errorf("%s does not listen on %s but on %v", n.name, address, found)
+			}
+		}
+	}
+	for _, n := range syncedCluster(t).all() {
+		listening(t, n.process.PID())
+	}
+}
+
+// listening are the addresses that a process listens on, and fails the test for
+// each that is not loopback's.
+func listening(t *testing.T, pid int) []string {
+	t.Helper()
+	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil || len(fds) == 0 {
+		t.Skipf("%s needs to look at process %d, and it cannot", t.Name(), pid)
+	}
+	mine := map[string]bool{}
+	for _, fd := range fds {
+		if to, err := os.Readlink(fd); err == nil {
+			mine[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
+		}
+	}
+	var all []string
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		raw, err := os.ReadFile(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			const local, state, inode, listen = 1, 3, 9, "0A"
+			if f := strings.Fields(line); len(f) > inode && f[state] == listen && mine[f[inode]] {
+				all = append(all, readAddress(t, f[local]))
+			}
+		}
+	}
+	for _, address := range all {
+		host, _, _ := net.SplitHostPort(address)
+		if ip := net.ParseIP(host); !ip.IsLoopback() {
+			t.Errorf("process %d listens on %s", pid, address)
+		}
+	}
+	return all
+}
+
+// readAddress reads an address as the kernel writes it: words in the machine's
+// byte order, which is little-endian wherever this runs.
+func readAddress(t *testing.T, text string) string {
+	t.Helper()
+	address, port, _ := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(address)
+	number, portErr := strconv.ParseUint(port, 16, 16)
+	if err != nil || portErr != nil {
+		t.Fatalf("%q is no address", text)
+	}
+	for word := 0; word+4 <= len(raw); word += 4 {
+		slices.Reverse(raw[word : word+4])
+	}
+	return net.JoinHostPort(net.IP(raw).String(), strconv.FormatUint(number, 10))
+}
+
+// The brokers ask for a token, both ways in, and the secrets are nowhere but in
+// files that their owner alone may read.
+func TestSecretsStayInTheirFiles(t *testing.T) {
+	c := sharedCluster(t)
+	for _, token := range []string{"", signToken(newSecret(), benchRole)} {
+		a := newAdmin(adminOf(c.Endpoints(), auto, false), nil, token)
+		if err := a.get(soon(t), "/admin/v2/clusters", nil); !isStatus(err, http.StatusUnauthorized) {
+			t.Errorf("with token %q: %v", token, err)
+		}
+		if err := a.get(soon(t), "/admin/v2/tenants", nil); !isStatus(err, http.StatusUnauthorized) {
+			t.Errorf("with token %q: %v", token, err)
+		}
+		a.close()
+	}
+	for _, n := range c.all() {
+		for _, file := range []string{confFile, loggingFile} {
+			if info, err := os.Stat(filepath.Join(n.dir, file)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", file, info, err)
+			}
+		}
+	}
+	conf, err := os.ReadFile(filepath.Join(c.brokers[0].dir, confFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{"the bench's token": c.credentials.Password}
+	for line := range strings.Lines(string(conf)) {
+		line = strings.TrimSpace(line)
+		if key, is := strings.CutPrefix(line, "tokenSecretKey=data:;base64,"); is {
+			secrets["the key"] = key
+			if raw, err := base64.StdEncoding.DecodeString(key); err != nil || signToken(raw, benchRole) != c.credentials.Password {
+				t.Errorf("the key in the file is not that of the token: %v", err)
+			}
+		}
+		if token, is := strings.CutPrefix(line, "brokerClientAuthenticationParameters=token:"); is {
+			secrets["the brokers' token"] = token
+		}
+	}
+	if len(secrets) != 3 {
+		t.Fatalf("found %d secrets of 3", len(secrets))
+	}
+	for _, n := range c.all() {
+		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log} {
+			raw, err := os.ReadFile(open)
+			if err != nil {
+				t.Error(err)
+			}
+			for what, secret := range secrets {
+				if strings.Contains(string(raw), secret) {
+					t.Errorf("%s shows %s", open, what)
+				}
+			}
+		}
+	}
+}
+
+// One process gives the levels that ask for no second copy, and no others.
+func TestStandalone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server, for about 15 s")
+	}
+	servers := provisionWith(t, workload.AsyncSync, setTopology, standalone)
+	if len(servers.Nodes()) != 1 {
+		t.Errorf("nodes %v", servers.Nodes())
+	}
+	t.Logf("it takes %s and listens on %v", resident(servers.Nodes()[0].PID), listening(t, servers.Nodes()[0].PID))
+	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setTopology, standalone))
+	topic := sendAndReceive(t, c, "alone")
+	e, err := c.ReadDurability(soon(t), []system.Topic{topic})
+	if err != nil || e.Level != workload.AsyncSync {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for _, f := range e.Facts {
+		t.Logf("%s: %s = %s (%s)", f.Where, f.Name, f.Value, f.Source)
+	}
+	other := connect(t, optionsOf(t, servers, workload.AsyncAsync, setTopology, standalone))
+	topic = topicOf(t, other, "alone-unsynced")
+	if _, err := other.ReadDurability(soon(t), []system.Topic{topic}); err == nil || !strings.Contains(err.Error(), "journalSyncData=false") {
+		t.Errorf("level 4 of a server that syncs: %v", err)
+	}
+}
+
+// A server that cannot run is told of at once, in its own words, and nothing
+// stays.
+func TestServerThatCannotStart(t *testing.T) {
+	needJava(t)
+	if _, _, err := fetch(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s, err := settingsOf(setZooKeeperHeap, "100TB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, err = pulsarSystem{}.Provision(soon(t), system.Provision{
+		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if text := err.Error(); !strings.Contains(text, "server zookeeper") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+		t.Errorf("%q is not a sentence with Java's own words", text)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("said after %s", took)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "[bz]*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
+	needJava(t)
+	if _, _, err := fetch(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s, err := settingsOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err = pulsarSystem{}.Provision(ctx, system.Provision{
+		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
+	})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > 12*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "[bz]*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestShippedConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "conf"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Keys twice, spaces, comments, and no line end at the end.
+	shipped := "# comment=1\nb=1\n a = x=y \nb=2\nunset=\nempty="
+	if err := os.WriteFile(filepath.Join(dir, "conf", "x.conf"), []byte(shipped), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, err := shippedConf(dir, "x.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.set("empty", 3)
+	p.set("new", true)
+	if got, want := p.String(), "b=2\na=x=y\nempty=3\nnew=true\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCheckNodes(t *testing.T) {
+	for _, c := range []struct {
+		nodes    int
+		level    workload.Level
+		settings []string
+		want     string
+	}{
+		{nodes: 3, level: 1},
+		{nodes: 5, level: 2, settings: []string{setEnsemble, "5", setWriteQuorum, "4", setSecurity, tokenTLS}},
+		{nodes: 1, level: 2, want: "asks for 3 bookies, and the testbed has 1"},
+		{nodes: 1, level: 2, settings: []string{setBookies, "4"}},
+		{nodes: 1, level: 4, settings: []string{setTopology, standalone}},
+		{nodes: 3, level: 2, settings: []string{setEnsemble, "4"}, want: "asks for 4 bookies"},
+		{nodes: 3, level: 2, settings: []string{setBookies, "100"}, want: "from 0 to 20"},
+		{nodes: 3, level: 2, settings: []string{setBookieHeap, "1MB"}, want: "with less a server does not start"},
+		{nodes: 3, level: 2, settings: []string{setChannels, "0"}, want: "from 1 to 1000"},
+		{nodes: 3, level: 2, settings: []string{setMaxGroupWait, "1h"}, want: "from 0s to 1m"},
+		{nodes: 3, level: 1, settings: []string{setJournalWriteData, "false"}, want: "cannot be false at durability level 1"},
+		{nodes: 3, level: 2, settings: []string{setJournalWriteData, "false"}},
+		{nodes: 0, level: 2},
+		{nodes: 0, level: 2, settings: []string{setTopology, tiered}, want: "these run already"},
+	} {
+		s, err := settingsOf(c.settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := checkNodes(s, c.level, c.nodes)
+		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
+			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package pulsar
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestConformance(t *testing.T) {
+	needJava(t)
+	systemtest.Run(t, systemtest.Harness{
+		System: New(),
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			return optionsOf(t, clusterAt(t, level), level)
+		},
+	})
+}

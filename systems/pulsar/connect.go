@@ -1,0 +1,314 @@
+package pulsar
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+	"github.com/apache/pulsar-client-go/pulsar/log"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	dialWithin    = 3 * time.Second
+	// probeWithin bounds each try of the first connection. The library tries
+	// again until it is over and lets the last try take as long once more.
+	probeWithin = 2500 * time.Millisecond
+	askWithin   = 10 * time.Second
+	// closeWithin bounds the wait for the library to close what is open.
+	closeWithin = 15 * time.Second
+)
+
+// checkEndpoints refuses what the client library would misread, or print.
+func checkEndpoints(endpoints []string) error {
+	if len(endpoints) == 0 {
+		return errors.New("no endpoints: name at least one host:port, or let plimsoll start a cluster")
+	}
+	for _, e := range endpoints {
+		if strings.Contains(e, "@") {
+			return errors.New("an endpoint holds a user or password: give them as credentials, so that they stay out of results")
+		}
+		if host, port, err := net.SplitHostPort(e); err != nil || host == "" || port == "" || strings.ContainsAny(host, "/,") {
+			return fmt.Errorf("endpoint %q is not host:port, like broker-1:6650", e)
+		}
+	}
+	return nil
+}
+
+// serviceURL names all brokers, as Pulsar writes it.
+func serviceURL(endpoints []string, encrypted bool) string {
+	scheme := "pulsar://"
+	if encrypted {
+		scheme = "pulsar+ssl://"
+	}
+	return scheme + strings.Join(endpoints, ",")
+}
+
+// newClient is a client of its own, which has connections of its own.
+func newClient(o system.Options, c config) (client.Client, *memo, error) {
+	said := &memo{}
+	options := client.ClientOptions{
+		URL:               serviceURL(o.Endpoints, o.TLS != nil),
+		ConnectionTimeout: dialWithin, OperationTimeout: c.operationTimeout, KeepAliveInterval: c.keepAlive,
+		// An idle connection is not for the library to close: the next message
+		// would wait for a new one.
+		ConnectionMaxIdleTime:   -1,
+		MaxConnectionsPerBroker: c.connections, MemoryLimitBytes: c.memoryLimit,
+		Logger: said,
+		// Clients that shared a registry would share its counters.
+		MetricsRegisterer: prometheus.NewRegistry(), MetricsCardinality: client.MetricsCardinalityNone,
+		Description: "plimsoll",
+	}
+	if o.TLS != nil {
+		options.TLSConfig = o.TLS.Clone()
+	}
+	if o.Credentials.Password != "" {
+		options.Authentication = client.NewAuthenticationToken(o.Credentials.Password)
+	}
+	made, err := client.NewClient(options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the client library refuses the settings: %w", err)
+	}
+	return made, said, nil
+}
+
+// probe finds that one endpoint answers and takes the credentials, within
+// connectWithin. The library says only that there was a connection error, so
+// what can be found out without it is.
+func probe(ctx context.Context, o system.Options, c config) error {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	answering, err := dialAny(ctx, o)
+	if err != nil {
+		return err
+	}
+	o.Endpoints = []string{answering}
+	c.operationTimeout, c.keepAlive = probeWithin, probeWithin
+	lib, said, err := newClient(o, c)
+	if err != nil {
+		return err
+	}
+	_, err = within(ctx, func() (struct{}, error) {
+		defer lib.Close()
+		_, err := lib.TopicPartitions("persistent://" + c.tenant + "/" + c.namespace + "/plimsoll-connects")
+		return struct{}{}, err
+	}, nil)
+	if err == nil || isAnswer(err) {
+		return nil
+	}
+	return said.cause(err)
+}
+
+// isAnswer says whether a broker has answered, be it with a refusal: that a
+// namespace is not there yet, say.
+func isAnswer(err error) bool {
+	text := err.Error()
+	for _, code := range []string{"MetadataError", "NotFound", "AuthorizationError", "TopicNotFound", "ServiceNotReady"} {
+		if strings.Contains(text, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// dialAny returns the first endpoint that takes connections.
+func dialAny(ctx context.Context, o system.Options) (string, error) {
+	var failed error
+	for _, endpoint := range o.Endpoints {
+		conn, err := dial(ctx, endpoint, o.TLS)
+		if err == nil {
+			return endpoint, conn.Close()
+		}
+		failed = err
+	}
+	return "", failed
+}
+
+func dial(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	if config == nil {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	}
+	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", endpoint)
+}
+
+// within runs what has no context of its own. When ctx ends first the work is
+// left to end by itself, which the library's own timeouts bound, and undo is
+// called on what it still brings.
+func within[T any](ctx context.Context, work func() (T, error), undo func(T)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := work()
+		done <- outcome{value, err}
+	}()
+	select {
+	case got := <-done:
+		return got.value, got.err
+	case <-ctx.Done():
+	}
+	go func() {
+		if late := <-done; late.err == nil && undo != nil {
+			undo(late.value)
+		}
+	}()
+	var nothing T
+	return nothing, ctx.Err()
+}
+
+// explain says in one sentence why the cluster cannot be talked to.
+func (c *cluster) explain(err error) error { return explain(err, c.options) }
+
+func explain(err error, o system.Options) error {
+	if err == nil {
+		return nil
+	}
+	at := strings.Join(o.Endpoints, ", ")
+	if told := explainSecurity(err, at, o); told != nil {
+		return told
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Errorf("there is no host %s: check the target's endpoints, and what the brokers advertise: %w", dns.Name, err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens there (connection refused): start the brokers at %s or correct the endpoints: %w", at, err)
+	case isTimeout(err):
+		return fmt.Errorf("%s, or a broker that it advertises, does not answer: check the endpoints and the network between: %w", at, err)
+	}
+	return err
+}
+
+// explainSecurity is explain for what TLS and tokens are about; nil: it is
+// about something else.
+func explainSecurity(err error, at string, o system.Options) error {
+	var unknown x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var alert tls.AlertError
+	var header tls.RecordHeaderError
+	text := err.Error()
+	switch {
+	case isStatus(err, 401), strings.Contains(text, "AuthenticationError"), strings.Contains(text, "Unable to authenticate"), strings.Contains(text, "Failed to authenticate"):
+		if o.Credentials.Password == "" {
+			return fmt.Errorf("%s asks for a token and the target has none: give it as the password of the target's credentials: %w", at, err)
+		}
+		return fmt.Errorf("%s refuses the token: check the password of the target's credentials: %w", at, err)
+	case isStatus(err, 403), strings.Contains(text, "AuthorizationError"):
+		return fmt.Errorf("the token's role may not do this: grant it, or give another token as the password of the target's credentials: %w", err)
+	case strings.Contains(text, "ConsumerBusy"):
+		return fmt.Errorf("the subscription has a consumer already and its type allows no second one: set %s to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%s shows a certificate that nobody trusted has signed: name its authority's in tls.ca_file: %w", at, err)
+	case errors.As(err, &hostname), errors.As(err, &invalid):
+		return fmt.Errorf("%s shows a certificate that does not fit: correct the endpoint or tls.server_name: %w", at, err)
+	case errors.As(err, &alert), strings.Contains(text, "remote error: tls"):
+		return fmt.Errorf("%s refuses the TLS connection: it may ask for a client certificate, give tls.cert_file and tls.key_file: %w", at, err)
+	case errors.As(err, &header):
+		return fmt.Errorf("%s does not speak TLS: remove tls from the target or correct the port: %w", at, err)
+	case strings.Contains(text, "EOF"), errors.Is(err, syscall.ECONNRESET):
+		return explainHangUp(err, at, o)
+	}
+	return nil
+}
+
+// explainHangUp guesses why a broker closed the connection without a word.
+func explainHangUp(err error, at string, o system.Options) error {
+	if o.TLS != nil {
+		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: remove tls from the target or correct the port: %w", at, err)
+	}
+	return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or is not Pulsar's: give the target tls or correct the port: %w", at, err)
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() || strings.Contains(err.Error(), "request timed out")
+}
+
+// memo is a client's log, of which the last complaint is kept: it is the only
+// place where the library says why a connection failed.
+type memo struct {
+	mu   sync.Mutex
+	last error
+}
+
+// cause is what the log said of an error, or the error when it said nothing.
+func (m *memo) cause(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last == nil {
+		return oneLine{err}
+	}
+	return oneLine{m.last}
+}
+
+// oneLine is an error whose text is one sentence: the library joins those of
+// several tries with line ends.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", ": ") }
+func (e oneLine) Unwrap() error { return e.error }
+
+func (m *memo) keep(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = err
+}
+
+var _ log.Logger = (*memo)(nil)
+
+func (m *memo) SubLogger(log.Fields) log.Logger  { return m }
+func (m *memo) WithFields(log.Fields) log.Entry  { return entry{of: m} }
+func (m *memo) WithField(string, any) log.Entry  { return entry{of: m} }
+func (m *memo) WithError(err error) log.Entry    { return entry{of: m, err: err} }
+func (m *memo) Debug(...any)                     {}
+func (m *memo) Info(...any)                      {}
+func (m *memo) Warn(...any)                      {}
+func (m *memo) Error(...any)                     {}
+func (m *memo) Debugf(string, ...any)            {}
+func (m *memo) Infof(string, ...any)             {}
+func (m *memo) Warnf(format string, args ...any) { m.complain(format, args...) }
+func (m *memo) Errorf(string, ...any)            {}
+func (m *memo) complain(format string, args ...any) {
+	// The one complaint without an error that says why: a broker's word on the
+	// credentials.
+	if strings.HasPrefix(format, "Failed to establish connection") {
+		m.keep(fmt.Errorf("AuthenticationError: "+format, args...))
+	}
+}
+
+// entry is a line of the log.
+type entry struct {
+	of  *memo
+	err error
+}
+
+func (e entry) WithFields(log.Fields) log.Entry { return e }
+func (e entry) WithField(string, any) log.Entry { return e }
+func (e entry) Debug(...any)                    {}
+func (e entry) Info(...any)                     {}
+func (e entry) Debugf(string, ...any)           {}
+func (e entry) Infof(string, ...any)            {}
+func (e entry) Warnf(string, ...any)            {}
+func (e entry) Errorf(string, ...any)           {}
+func (e entry) Error(...any)                    {}
+func (e entry) Warn(...any) {
+	if e.err != nil {
+		e.of.keep(e.err)
+	}
+}

@@ -1,0 +1,314 @@
+package pulsar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What the levels rest on, as Pulsar 4.0 and BookKeeper 4.17 do it.
+//
+// A broker sends each entry to write-quorum bookies and answers the producer
+// when ack-quorum of them have answered. A bookie with journalSyncData answers
+// when the entry is synced with the journal, without it when the entry is
+// written and not synced.
+//
+// So the ack quorum is the replication half of a level, and a namespace's
+// persistence policy sets it; the journal is the local half, and every bookie
+// has one for all topics, so that levels 1 and 3 need other bookies than 2 and
+// 4. TestAcknowledgementWaitsForSync delays the syncs of one bookie, of two and
+// of all three and looks at what the acknowledgement waits for.
+
+// synchronous says whether the level waits for a majority of the replicas.
+func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
+
+// synced says whether the level waits for the disk.
+func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
+
+func levels() map[workload.Level]system.Guarantee {
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync:   {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=true, journalWriteData=true"},
+		workload.SyncAsync:  {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=false"},
+		workload.AsyncSync:  {How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=true, journalWriteData=true"},
+		workload.AsyncAsync: {How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=false"},
+	}
+}
+
+// majority of so many replicas.
+func majority(replicas int) int { return replicas/2 + 1 }
+
+// persistence is the namespace's policy that makes the level.
+func (c *cluster) persistence() *persistence {
+	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1, MarkDeleteRate: 1}
+	if synchronous(c.level) {
+		p.AckQuorum = majority(p.WriteQuorum)
+	}
+	return &p
+}
+
+// levelProblems is why the settings cannot give the level.
+func levelProblems(s system.Settings, l workload.Level) strict.Violations {
+	if l < workload.SyncSync || l > workload.AsyncAsync {
+		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	}
+	if s.Text(setTopology) == standalone {
+		if synchronous(l) {
+			return strict.Violations{s.Wrong(setTopology, fmt.Sprintf("cannot be standalone at durability level %d, which waits for a majority of copies: take colocated or tiered, or level %d", l, l+2))}
+		}
+		return nil
+	}
+	var bad strict.Violations
+	e, w := s.Count(setEnsemble), s.Count(setWriteQuorum)
+	if e < minEnsemble || e > maxEnsemble {
+		bad = append(bad, s.Wrong(setEnsemble, fmt.Sprintf("must be from %d to %d, because every durability level asks for copies", minEnsemble, maxEnsemble)))
+	}
+	if w < minEnsemble || w > max(e, minEnsemble) {
+		bad = append(bad, s.Wrong(setWriteQuorum, fmt.Sprintf("must be from %d to %s, which is %d", minEnsemble, setEnsemble, e)))
+	}
+	return bad
+}
+
+// ReadDurability reads the namespace's policy, the current ledgers' quorums and
+// every bookie's journal from the live cluster.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	if len(topics) == 0 {
+		return system.Evidence{}, errors.New("no topics to read it for")
+	}
+	r := reading{level: c.level, want: *c.persistence(), bookies: map[string]bool{}}
+	var policy persistence
+	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence", &policy); err != nil {
+		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w", c.namespace(), c.explainAdmin(err))
+	}
+	if err := r.policy(c.namespace(), policy); err != nil {
+		return system.Evidence{}, err
+	}
+	for _, t := range topics {
+		if err := c.readLedgers(ctx, &r, t); err != nil {
+			return system.Evidence{}, fmt.Errorf("topic %s: %w", t.Name, err)
+		}
+	}
+	if err := c.readJournals(ctx, &r); err != nil {
+		return system.Evidence{}, err
+	}
+	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+}
+
+// reading gathers what the live cluster reports and holds it against the level.
+type reading struct {
+	level   workload.Level
+	want    persistence
+	bookies map[string]bool // that hold a ledger
+	facts   []system.Fact
+}
+
+func (r *reading) add(where, name, value, source string) {
+	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+func (r *reading) policy(namespace string, p persistence) error {
+	r.add(namespace, "persistence", p.String(), "admin API, namespace policies")
+	return r.holds("the namespace", p)
+}
+
+// holds says how quorums differ from the level's.
+func (r *reading) holds(what string, p persistence) error {
+	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum || p.AckQuorum != r.want.AckQuorum {
+		return fmt.Errorf("durability level %d asks for %s, and %s has %s", r.level, r.want, what, p)
+	}
+	return nil
+}
+
+const (
+	// mostRead bounds the partitions whose ledgers are read; of more, so many
+	// are read, spread over all.
+	mostRead = 64
+	readers  = 8 // requests at one time
+)
+
+// ledger is what of a ledger's metadata the level rests on.
+type ledger struct {
+	quorums persistence
+	bookies []string
+}
+
+// readLedgers reads the ledger that each partition writes to now.
+func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) error {
+	n := min(t.Partitions, mostRead)
+	found, errs := make([]ledger, n), make([]error, n)
+	var wg sync.WaitGroup
+	room := make(chan struct{}, readers)
+	for i := range n {
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			partition := i * t.Partitions / n
+			if found[i], errs[i] = c.readLedger(ctx, t, partition); errs[i] != nil {
+				errs[i] = fmt.Errorf("partition %d: %w", partition, errs[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i, l := range found {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if err := r.holds("a partition's ledger", l.quorums); err != nil {
+			return err
+		}
+		for _, b := range l.bookies {
+			r.bookies[b] = true
+		}
+	}
+	r.add(t.Name, "current ledgers", found[0].quorums.String(), fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
+	return nil
+}
+
+var (
+	ensembleSize = regexp.MustCompile(`ensembleSize=(\d+)`)
+	writeQuorum  = regexp.MustCompile(`writeQuorumSize=(\d+)`)
+	ackQuorum    = regexp.MustCompile(`ackQuorumSize=(\d+)`)
+	ensembles    = regexp.MustCompile(`ensembles=\{(.*?)\}`)
+	ensembleOf   = regexp.MustCompile(`\[(.*?)\]`)
+)
+
+func (c *cluster) readLedger(ctx context.Context, t system.Topic, partition int) (ledger, error) {
+	var stats struct {
+		Ledgers []struct {
+			Metadata string `json:"metadata"`
+		} `json:"ledgers"`
+	}
+	path := fmt.Sprintf("%s-partition-%d/internalStats?metadata=true", c.adminPath(t.Name), partition)
+	if err := c.admin.get(ctx, path, &stats); err != nil {
+		return ledger{}, c.explainAdmin(err)
+	}
+	if len(stats.Ledgers) == 0 {
+		return ledger{}, errors.New("it has no ledger yet")
+	}
+	return parseLedger(stats.Ledgers[len(stats.Ledgers)-1].Metadata)
+}
+
+// parseLedger reads what the admin API shows of a ledger's metadata, which is
+// text for people.
+func parseLedger(metadata string) (ledger, error) {
+	number := func(re *regexp.Regexp) int {
+		if m := re.FindStringSubmatch(metadata); m != nil {
+			n, _ := strconv.Atoi(m[1]) // digits
+			return n
+		}
+		return 0
+	}
+	l := ledger{quorums: persistence{Ensemble: number(ensembleSize), WriteQuorum: number(writeQuorum), AckQuorum: number(ackQuorum)}}
+	if l.quorums.Ensemble == 0 || l.quorums.WriteQuorum == 0 || l.quorums.AckQuorum == 0 {
+		return ledger{}, errors.New("its ledger's metadata does not tell the quorums")
+	}
+	if m := ensembles.FindStringSubmatch(metadata); m != nil {
+		for _, one := range ensembleOf.FindAllStringSubmatch(m[1], -1) {
+			l.bookies = append(l.bookies, splitList(one[1])...)
+		}
+	}
+	return l, nil
+}
+
+// readJournals asks every bookie that may hold a ledger for its configuration.
+// A bookie tells what its file says; the defaults of what is not in it are
+// BookKeeper's.
+func (c *cluster) readJournals(ctx context.Context, r *reading) error {
+	for _, b := range c.allBookies(ctx) {
+		r.bookies[b] = true
+	}
+	all := slices.Sorted(func(yield func(string) bool) {
+		for b := range r.bookies {
+			if !yield(b) {
+				return
+			}
+		}
+	})
+	if len(all) == 0 && synced(r.level) {
+		return fmt.Errorf("durability level %d asks for journalSyncData=true, and the cluster does not tell its bookies: take level %d", r.level, r.level+1)
+	}
+	for _, bookie := range all {
+		journal, err := c.readJournal(ctx, bookie)
+		if err != nil && synced(r.level) {
+			return fmt.Errorf("durability level %d asks for journalSyncData=true, and bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
+				r.level, bookie, setBookieHTTPPort, r.level+1, err)
+		}
+		if err != nil {
+			r.add(bookie, "journalSyncData", "not readable: "+err.Error(), fromBookie)
+			continue
+		}
+		r.add(bookie, "journalSyncData", journal.sync, fromBookie)
+		r.add(bookie, "journalWriteData", journal.write, fromBookie)
+		if (journal.sync == "true" && journal.write == "true") != synced(r.level) {
+			return fmt.Errorf("durability level %d asks for journalSyncData=%t, and bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
+				r.level, synced(r.level), bookie, journal.sync, journal.write)
+		}
+	}
+	return nil
+}
+
+const fromBookie = "bookie's HTTP server, server_config"
+
+// allBookies are those that the brokers know; nil when they do not tell.
+func (c *cluster) allBookies(ctx context.Context) []string {
+	var told struct {
+		Bookies []struct {
+			ID string `json:"bookieId"`
+		} `json:"bookies"`
+	}
+	if err := c.admin.get(ctx, "/admin/v2/bookies/all", &told); err != nil {
+		return nil
+	}
+	var all []string
+	for _, b := range told.Bookies {
+		all = append(all, b.ID)
+	}
+	return all
+}
+
+type journal struct{ sync, write string }
+
+func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, error) {
+	host, _, err := net.SplitHostPort(bookie)
+	if err != nil {
+		return journal{}, errors.New("its name is not its address")
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) + "/api/v1/config/server_config"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
+	if err != nil {
+		return journal{}, err
+	}
+	response, err := bookieHTTP.Do(request)
+	if err != nil {
+		return journal{}, plainError(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return journal{}, fmt.Errorf("its HTTP server says %s", response.Status)
+	}
+	config := map[string]any{}
+	if err := json.NewDecoder(response.Body).Decode(&config); err != nil {
+		return journal{}, fmt.Errorf("reading its configuration: %w", err)
+	}
+	value := func(key string) string {
+		if v, told := config[key]; told {
+			return fmt.Sprint(v)
+		}
+		return "true"
+	}
+	return journal{value("journalSyncData"), value("journalWriteData")}, nil
+}

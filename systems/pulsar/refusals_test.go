@@ -1,0 +1,233 @@
+package pulsar
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// answersWithin is what the user is promised for a target that is wrong.
+const answersWithin = 10 * time.Second
+
+// refused holds that an error came in time, is one sentence, and says what to
+// look at.
+func refused(t *testing.T, began time.Time, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	if took := time.Since(began); took > answersWithin {
+		t.Errorf("it took %s", took)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one sentence: %v", err)
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("does not say %q: %v", part, err)
+		}
+	}
+	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
+}
+
+// tryConnect connects and, when that is allowed, gives the connection back.
+func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
+	t.Helper()
+	began = time.Now()
+	c, err := New().Connect(t.Context(), o)
+	if err == nil {
+		closeCluster(t, c)
+	}
+	return began, err
+}
+
+func closeCluster(t *testing.T, c system.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func connect(t *testing.T, o system.Options) *cluster {
+	t.Helper()
+	c, err := New().Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeCluster(t, c) })
+	return c.(*cluster)
+}
+
+func TestWrongToken(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
+	o.Credentials.Password = signToken(newSecret(), benchRole)
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "refuses the token", "check the password of the target's credentials")
+	o.Credentials = system.Credentials{}
+	began, err = tryConnect(t, o)
+	refused(t, began, err, "asks for a token and the target has none")
+}
+
+func TestTLSToAPlaintextPort(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
+	authority, err := newAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.TLS = authority.clientConfig()
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "remove tls from the target")
+}
+
+// TestEncryptedListener talks to a real TLS listener with one thing wrong
+// after another. That it works with all right the conformance suite shows.
+func TestEncryptedListener(t *testing.T) {
+	right := optionsOf(t, syncedCluster(t), workload.SyncSync)
+	for name, c := range map[string]struct {
+		spoil func(o *system.Options)
+		says  []string
+	}{
+		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() }, []string{"nobody trusted has signed", "tls.ca_file"}},
+		"another name":          {func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{"does not fit", "tls.server_name"}},
+		"plaintext":             {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
+		"wrong token":           {func(o *system.Options) { o.Credentials.Password += "x" }, []string{"refuses the token"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := right
+			o.TLS = o.TLS.Clone()
+			c.spoil(&o)
+			began, err := tryConnect(t, o)
+			refused(t, began, err, c.says...)
+		})
+	}
+}
+
+func TestAdminThatIsElsewhere(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncAsync, setAdminEndpoints, "127.0.0.1:1")
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "admin API", setAdminEndpoints, "127.0.0.1:1")
+}
+
+func TestTopicsThatCannotBeMade(t *testing.T) {
+	servers := sharedCluster(t)
+	t.Run("no tenant", func(t *testing.T) {
+		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setTenant, "nobody"))
+		began := time.Now()
+		refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "no tenant nobody", setTenant)
+	})
+	t.Run("another policy", func(t *testing.T) {
+		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setNamespace, "by-hand"))
+		p := c.wanted()
+		p.Persistence.AckQuorum = 3
+		if err := c.admin.do(soon(t), http.MethodPut, "/admin/v2/namespaces/"+c.namespace(), p, nil); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "ack quorum 3, not", "ack quorum 2", setNamespace)
+	})
+}
+
+// Whoever changes what makes the level after the topic was made is found out.
+func TestLevelThatWasChanged(t *testing.T) {
+	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setNamespace, "changed"))
+	topic := topicOf(t, c, "changed")
+	policy := persistence{Ensemble: 3, WriteQuorum: 3, AckQuorum: 1, MarkDeleteRate: 1}
+	if err := c.admin.do(soon(t), http.MethodPost, "/admin/v2/namespaces/"+c.namespace()+"/persistence", policy, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+	refused(t, time.Now(), err, "level 2", "ack quorum 2", "ack quorum 1")
+
+	unsynced := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
+	_, err = unsynced.ReadDurability(t.Context(), []system.Topic{topicOf(t, unsynced, "unsynced")})
+	refused(t, time.Now(), err, "level 1", "journalSyncData=true", "journalSyncData=false", "bookie")
+}
+
+// Bookies that cannot be asked prove nothing: the levels that wait for the disk
+// are refused, the others are said to be not readable.
+func TestBookiesThatCannotBeAsked(t *testing.T) {
+	servers := sharedCluster(t)
+	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setBookieHTTPPort, "1"))
+	_, err := c.ReadDurability(t.Context(), []system.Topic{topicOf(t, c, "mute")})
+	refused(t, time.Now(), err, "cannot be asked", setBookieHTTPPort, "take level 4")
+	c = connect(t, optionsOf(t, servers, workload.AsyncAsync, setBookieHTTPPort, "1"))
+	e, err := c.ReadDurability(t.Context(), []system.Topic{topicOf(t, c, "mute")})
+	if err != nil || e.Level != workload.AsyncAsync {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if last := e.Facts[len(e.Facts)-1]; !strings.HasPrefix(last.Value, "not readable") {
+		t.Errorf("the last fact is %+v", last)
+	}
+}
+
+func TestSecondExclusiveConsumer(t *testing.T) {
+	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setSubscriptionType, exclusive))
+	topic := topicOf(t, c, "exclusive")
+	openConsumer(t, c, topic, workload.AtLeastOnce, newBasket())
+	began := time.Now()
+	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func([]byte) {}})
+	refused(t, began, err, "opening the consumer", setSubscriptionType)
+}
+
+// Brokers that stop answering make messages unanswered in time, and none ends
+// twice when they come back.
+func TestBrokersThatStopAnswering(t *testing.T) {
+	servers := sharedCluster(t)
+	c := connect(t, optionsOf(t, servers, workload.SyncAsync, setSendTimeout, "1s"))
+	topic := topicOf(t, c, "silent")
+	got := newBasket()
+	openConsumer(t, c, topic, workload.AtLeastOnce, got)
+	p := producerOn(t, c, topic, workload.AtLeastOnce)
+	first := newLetter("answered")
+	p.Send(&first.Message)
+	if err := first.await(t); err != nil {
+		t.Fatal(err)
+	}
+	signal(t, servers, syscall.SIGSTOP)
+	resumed := false
+	defer func() {
+		if !resumed {
+			signal(t, servers, syscall.SIGCONT)
+		}
+	}()
+	began := time.Now()
+	second := newLetter("unanswered")
+	p.Send(&second.Message)
+	if err := second.await(t); !errors.Is(err, system.ErrUnknown) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took < time.Second || took > 3*time.Second {
+		t.Errorf("it ended after %s", took)
+	}
+	signal(t, servers, syscall.SIGCONT)
+	resumed = true
+	third := newLetter("answered again")
+	p.Send(&third.Message)
+	if err := third.await(t); err != nil && !errors.Is(err, system.ErrUnknown) {
+		t.Error(err)
+	}
+	// Whatever counted as unanswered may arrive, and here it does.
+	got.await(t, 3)
+	if err := p.Close(soon(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func signal(t *testing.T, servers *provisionedCluster, s syscall.Signal) {
+	t.Helper()
+	for _, n := range servers.brokers {
+		if err := syscall.Kill(n.process.PID(), s); err != nil {
+			t.Error(err)
+		}
+	}
+}

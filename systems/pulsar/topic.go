@@ -1,0 +1,246 @@
+package pulsar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// settleWithin bounds the making and deleting of a topic; thousands of
+// partitions take their time.
+const settleWithin = time.Minute
+
+// settlePoll is how often it is looked whether something has come about.
+const settlePoll = 50 * time.Millisecond
+
+// namespace is that of the connection's level.
+func (c *cluster) namespace() string {
+	return fmt.Sprintf("%s/%s-level-%d", c.cfg.tenant, c.cfg.namespace, c.level)
+}
+
+// fullName is the topic's name with its namespace.
+func (c *cluster) fullName(topic string) string {
+	return "persistent://" + c.namespace() + "/" + safeName(topic)
+}
+
+// adminPath is where the admin API has the topic.
+func (c *cluster) adminPath(topic string) string {
+	return "/admin/v2/persistent/" + c.namespace() + "/" + safeName(topic)
+}
+
+// safeName is a topic's name as a path can hold it. Pulsar reads a name that
+// ends like a partition's as one, so such an end is written otherwise.
+func safeName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(name, "-partition-", "-partition.") {
+		if validName(string(r)) || r == '.' {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, ".%x.", r)
+		}
+	}
+	return b.String()
+}
+
+// policies is what of a namespace's policies is ours to set and to compare.
+type policies struct {
+	Persistence *persistence    `json:"persistence,omitempty"`
+	Bundles     bundles         `json:"bundles"`
+	Retention   *retention      `json:"retention_policies,omitempty"`
+	AutoTopics  *autoTopics     `json:"autoTopicCreationOverride,omitempty"`
+	Inactive    *inactiveTopics `json:"inactive_topic_policies,omitempty"`
+}
+
+type persistence struct {
+	Ensemble       int     `json:"bookkeeperEnsemble"`
+	WriteQuorum    int     `json:"bookkeeperWriteQuorum"`
+	AckQuorum      int     `json:"bookkeeperAckQuorum"`
+	MarkDeleteRate float64 `json:"managedLedgerMaxMarkDeleteRate"`
+}
+
+type bundles struct {
+	Number int `json:"numBundles"`
+}
+
+type retention struct {
+	Minutes   int `json:"retentionTimeInMinutes"`
+	Megabytes int `json:"retentionSizeInMB"`
+}
+
+type autoTopics struct {
+	Allow bool `json:"allowAutoTopicCreation"`
+}
+
+type inactiveTopics struct {
+	Mode    string `json:"inactiveTopicDeleteMode"`
+	Seconds int    `json:"maxInactiveDurationSeconds"`
+	Delete  bool   `json:"deleteWhileInactive"`
+}
+
+// wanted are the policies of the level's namespace.
+func (c *cluster) wanted() policies {
+	p := policies{
+		Persistence: c.persistence(), Bundles: bundles{c.cfg.bundles}, Retention: &retention{},
+		// A client that comes back would make a topic that was deleted, with one
+		// partition.
+		AutoTopics: &autoTopics{},
+		// A topic between two of its clients is not to vanish.
+		Inactive: &inactiveTopics{Mode: "delete_when_no_subscriptions", Seconds: 60},
+	}
+	if c.cfg.keep {
+		p.Retention = &retention{-1, -1}
+	}
+	return p
+}
+
+// ensureNamespace makes the namespace, or finds that it is as it must be.
+func (c *cluster) ensureNamespace(ctx context.Context) error {
+	path := "/admin/v2/namespaces/" + c.namespace()
+	err := c.admin.do(ctx, http.MethodPut, path, c.wanted(), nil)
+	switch {
+	case err == nil:
+		c.mu.Lock()
+		c.made = true
+		c.mu.Unlock()
+		return nil
+	case isStatus(err, http.StatusNotFound):
+		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant, setTenant, err)
+	case !isStatus(err, http.StatusConflict):
+		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
+	}
+	var have policies
+	if err := c.admin.get(ctx, path, &have); err != nil {
+		return fmt.Errorf("reading namespace %s: %w", c.namespace(), c.explainAdmin(err))
+	}
+	if err := c.compare(have); err != nil {
+		return fmt.Errorf("namespace %s is there and %w: delete it, or name another as %s", c.namespace(), err, setNamespace)
+	}
+	return nil
+}
+
+// compare says how a namespace differs from what is asked.
+func (c *cluster) compare(have policies) error {
+	want := c.wanted()
+	if have.Persistence == nil {
+		return errors.New("has no persistence policy")
+	}
+	if h, w := *have.Persistence, *want.Persistence; h.Ensemble != w.Ensemble || h.WriteQuorum != w.WriteQuorum || h.AckQuorum != w.AckQuorum {
+		return fmt.Errorf("has %s, not %s", h, w)
+	}
+	if have.Bundles.Number < want.Bundles.Number { // brokers may have split some
+		return fmt.Errorf("has %d bundles, not %d", have.Bundles.Number, want.Bundles.Number)
+	}
+	if have.Retention == nil || *have.Retention != *want.Retention {
+		return errors.New("has another retention")
+	}
+	return nil
+}
+
+func (p persistence) String() string {
+	return fmt.Sprintf("ensemble %d, write quorum %d, ack quorum %d", p.Ensemble, p.WriteQuorum, p.AckQuorum)
+}
+
+// removeNamespace deletes the namespace that this connection made, unless
+// topics are in it.
+func (c *cluster) removeNamespace(ctx context.Context) error {
+	c.mu.Lock()
+	made := c.made
+	c.made = false
+	c.mu.Unlock()
+	if !made || ctx.Err() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var topics []string
+	if err := c.admin.get(ctx, "/admin/v2/persistent/"+c.namespace()+"/partitioned", &topics); err != nil || len(topics) > 0 {
+		return nil
+	}
+	// Whoever makes a topic in it at this moment keeps it.
+	_ = c.admin.do(ctx, http.MethodDelete, "/admin/v2/namespaces/"+c.namespace(), nil, nil)
+	return nil
+}
+
+// CreateTopic makes a partitioned topic in the level's namespace and opens
+// every partition once, so that each has a broker that owns it and a ledger.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	if err := c.ensureNamespace(ctx); err != nil {
+		return err
+	}
+	err := c.admin.do(ctx, http.MethodPut, c.adminPath(t.Name)+"/partitions", t.Partitions, nil)
+	switch {
+	case isStatus(err, http.StatusConflict):
+		return errors.New("a topic of that name exists already: delete it, or choose another name")
+	case err != nil:
+		return c.explainAdmin(err)
+	}
+	if err := c.touch(ctx, t); err != nil {
+		return fmt.Errorf("the topic was created and is not ready: %w", c.explain(err))
+	}
+	return nil
+}
+
+// touch opens a producer on every partition and closes it again.
+func (c *cluster) touch(ctx context.Context, t system.Topic) error {
+	open := func() (client.Producer, error) {
+		return c.client.CreateProducer(client.ProducerOptions{Topic: c.fullName(t.Name), DisableBatching: true, SendTimeout: -1})
+	}
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	for {
+		p, err := within(ctx, open, client.Producer.Close)
+		if err == nil {
+			p.Close()
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// DeleteTopic deletes a topic and its subscriptions.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	for {
+		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil, nil)
+		if err == nil {
+			return nil
+		}
+		// A partition that is just being opened or closed refuses.
+		var r *refusal
+		if again := errors.As(err, &r) && r.status >= 500 || isStatus(err, http.StatusConflict) || isStatus(err, http.StatusPreconditionFailed); !again {
+			return fmt.Errorf("deleting topic %s: %w", t.Name, c.explainAdmin(err))
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("deleting topic %s: %w", t.Name, err)
+		}
+	}
+}
+
+// splitList reads a, b, c.
+func splitList(text string) []string {
+	var all []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}

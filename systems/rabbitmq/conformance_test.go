@@ -1,0 +1,32 @@
+package rabbitmq
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestConformance(t *testing.T) {
+	c := sharedCluster(t)
+	for _, kind := range []struct {
+		name   string
+		levels []workload.Level
+	}{
+		{classic, []workload.Level{workload.AsyncSync, workload.AsyncAsync}},
+		{mirrored, []workload.Level{workload.SyncSync, workload.SyncAsync}},
+		// The servers of level 2 are others.
+		{quorum, []workload.Level{workload.SyncSync}},
+		{streamed, []workload.Level{workload.SyncAsync}},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			systemtest.Run(t, systemtest.Harness{
+				System: New(), Levels: kind.levels,
+				Options: func(t *testing.T, level workload.Level) system.Options {
+					return optionsOf(t, c, level, setQueueType, kind.name)
+				},
+			})
+		})
+	}
+}

@@ -1,0 +1,398 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// reader is what consumers of queues and of streams have in common: who is
+// told of messages and failures, and the taps, one for each partition that the
+// consumer has.
+type reader struct {
+	of      *cluster
+	group   *group
+	options system.ConsumerOptions
+	early   bool // acknowledge before handling
+	life    context.Context
+	cancel  context.CancelFunc // ends the taps
+	failing chan struct{}      // closed when the reader cannot go on
+	ended   chan struct{}      // closed when Close has ended
+	running sync.WaitGroup     // of the taps' goroutines
+
+	handling sync.Mutex // held while Receive runs
+
+	mu      sync.Mutex
+	closing bool
+	failure error // the first
+	taps    map[int]*tap
+}
+
+// tap is one partition that a reader receives.
+type tap struct {
+	partition int
+	leave     chan struct{} // closed when the partition goes to another
+	ready     chan struct{} // closed when the first message could come
+	ended     chan struct{} // closed when nothing more is handled
+}
+
+func (c *cluster) newReader(o system.ConsumerOptions) *reader {
+	life, cancel := context.WithCancel(context.Background())
+	return &reader{
+		of: c, group: c.groupOf(o.Topic, o.Subscription), options: o, early: o.Delivery == workload.AtMostOnce,
+		life: life, cancel: cancel, failing: make(chan struct{}), ended: make(chan struct{}), taps: make(map[int]*tap),
+	}
+}
+
+// open notes a partition that the reader is to receive; nil: it closes.
+func (r *reader) open(partition int) *tap {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing {
+		return nil
+	}
+	t := &tap{partition: partition, leave: make(chan struct{}), ready: make(chan struct{}), ended: make(chan struct{})}
+	r.taps[partition] = t
+	r.running.Add(1)
+	return t
+}
+
+// done notes that a tap's goroutine has ended.
+func (r *reader) done(t *tap) {
+	close(t.ended)
+	r.running.Done()
+}
+
+func (r *reader) place() int { return r.options.Index }
+
+// leave has the reader stop receiving a partition, and waits until what it had
+// of it is handled.
+func (r *reader) leave(ctx context.Context, partition int) error {
+	r.mu.Lock()
+	t := r.taps[partition]
+	delete(r.taps, partition)
+	r.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	close(t.leave)
+	select {
+	case <-t.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("handing partition %d over to another consumer: %w", partition, ctx.Err())
+	}
+}
+
+// awaitReady waits until messages can come on every tap.
+func (r *reader) awaitReady(ctx context.Context) error {
+	r.mu.Lock()
+	var all []*tap
+	for _, t := range r.taps {
+		all = append(all, t)
+	}
+	r.mu.Unlock()
+	for _, t := range all {
+		select {
+		case <-t.ready:
+		case <-t.ended:
+		case <-r.failing:
+			return r.failure
+		case <-ctx.Done():
+			return fmt.Errorf("beginning to receive partition %d: %w", t.partition, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// Settle shares the partitions out evenly among the consumers of the
+// subscription that this connection has opened.
+func (r *reader) Settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	if err := r.group.settle(ctx); err != nil {
+		return fmt.Errorf("sharing out the partitions: %w", err)
+	}
+	return r.awaitReady(ctx)
+}
+
+// handle hands a message to Receive; false: the reader closes, and it did not.
+func (r *reader) handle(payload []byte) bool {
+	r.handling.Lock()
+	defer r.handling.Unlock()
+	if r.isClosing() {
+		return false
+	}
+	r.options.Receive(payload)
+	return true
+}
+
+func (r *reader) isClosing() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closing
+}
+
+// fail tells of an error after which nothing more will come.
+func (r *reader) fail(err error) {
+	err = fmt.Errorf("the consumer cannot go on: %w", err)
+	r.mu.Lock()
+	first := !r.closing && r.failure == nil
+	if first {
+		r.failure = err
+		close(r.failing)
+	}
+	r.mu.Unlock()
+	if first && r.options.Failed != nil {
+		r.options.Failed(err)
+	}
+}
+
+// begin marks the reader as closing; false: it is already.
+func (r *reader) begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.closing
+	r.closing = true
+	return first
+}
+
+// stop ends the taps and waits for them within ctx.
+func (r *reader) stop(ctx context.Context) error {
+	r.cancel()
+	ended := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+	}
+	// They end by themselves, unless a message is still being handled.
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(closeGrace):
+		return fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
+	}
+}
+
+// retry runs attempt until the tap is to end, pausing longer after each one
+// that fails at once. After reconnect_timeout without success the reader fails.
+// attempt says whether it came to receive.
+func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
+	since, pause := time.Now(), firstPause
+	for {
+		received, err := attempt()
+		if received {
+			since, pause = time.Now(), firstPause
+		}
+		select {
+		case <-t.leave:
+			return
+		case <-r.life.Done():
+			return
+		default:
+		}
+		if time.Since(since) > r.of.cfg.patience {
+			r.fail(fmt.Errorf("partition %d was not received for %s (%s): %w", t.partition, r.of.cfg.patience, setReconnect, err))
+			return
+		}
+		if !sleep(r.life, pause) {
+			return
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// consumer receives queues, each on a channel of its own, on one connection.
+type consumer struct {
+	*reader
+	linking sync.Mutex // guards what follows, and the making of a connection
+	conn    *amqp.Connection
+	number  int // of the endpoint
+}
+
+var _ system.Settler = (*consumer)(nil)
+
+// OpenConsumer makes the subscription's queues where they are not there, and
+// begins to receive those that no other consumer has.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	if o.Delivery == workload.ExactlyOnce {
+		return nil, errors.New("RabbitMQ cannot deliver exactly once: take another delivery")
+	}
+	if c.cfg.kind == streamed {
+		return c.openStreamConsumer(ctx, o)
+	}
+	r := &consumer{reader: c.newReader(o), number: o.Index}
+	err := r.group.join(r, func() error { return c.placeSubscription(ctx, o.Topic, o.Subscription) })
+	if err == nil {
+		err = r.awaitReady(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	if err := c.keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// placeSubscription makes a subscription's queues, and then deletes those that
+// held messages for nobody: from now on somebody reads.
+func (c *cluster) placeSubscription(ctx context.Context, t system.Topic, subscription string) error {
+	if err := c.declareQueues(ctx, t, subscription); err != nil {
+		return fmt.Errorf("making the queues of subscription %s: %w", subscription, err)
+	}
+	return c.deleteQueues(ctx, t, unread)
+}
+
+func (r *consumer) assign(partition int) {
+	t := r.open(partition)
+	if t == nil {
+		return
+	}
+	go func() {
+		defer r.done(t)
+		r.retry(t, func() (bool, error) { return r.consume(t) })
+	}()
+}
+
+// link is a connection that lives.
+func (r *consumer) link() (*amqp.Connection, error) {
+	r.linking.Lock()
+	defer r.linking.Unlock()
+	if r.conn != nil && !r.conn.IsClosed() {
+		return r.conn, nil
+	}
+	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.options.Topic.Name, nil)
+	r.number++ // the next one, when this one is lost or cannot be had
+	if err != nil {
+		return nil, err
+	}
+	r.conn = conn
+	return conn, nil
+}
+
+// consume receives a queue until the channel ends.
+func (r *consumer) consume(t *tap) (received bool, err error) {
+	conn, err := r.link()
+	if err != nil {
+		return false, err
+	}
+	stop := guard(r.life, conn)
+	ch, err := conn.Channel()
+	if err == nil && !r.early {
+		err = ch.Qos(r.of.cfg.prefetch, 0, false)
+	}
+	var deliveries <-chan amqp.Delivery
+	tag := queueName(r.options.Topic, r.options.Subscription, t.partition)
+	if err == nil {
+		deliveries, err = ch.Consume(tag, tag, r.early, false, false, false, nil)
+	}
+	stop()
+	if err != nil {
+		if ch != nil {
+			ch.Close() // it says no more than err
+		}
+		return false, fmt.Errorf("receiving queue %s: %w", tag, err)
+	}
+	select {
+	case <-t.ready:
+	default:
+		close(t.ready)
+	}
+	f := flow{r: r, t: t, channel: ch, deliveries: deliveries, tag: tag}
+	f.run()
+	ch.Close() // what was handled is acknowledged as far as it can be
+	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
+}
+
+// flow is the deliveries of one basic.consume.
+type flow struct {
+	r          *consumer
+	t          *tap
+	channel    *amqp.Channel
+	deliveries <-chan amqp.Delivery
+	tag        string
+	last       uint64 // delivery tag of the last message handled
+	pending    int    // messages handled and not acknowledged
+}
+
+// run handles what comes, and acknowledges it when a batch is full and when
+// nothing waits.
+func (f *flow) run() {
+	defer f.acknowledge()
+	leave := f.t.leave
+	for {
+		var d amqp.Delivery
+		var is bool
+		select {
+		case d, is = <-f.deliveries:
+		default:
+			f.acknowledge()
+			select {
+			case d, is = <-f.deliveries:
+			case <-leave:
+				// What has come is handled below, until the library closes
+				// deliveries.
+				leave = nil
+				if f.channel.Cancel(f.tag, false) != nil {
+					return
+				}
+				continue
+			case <-f.r.life.Done():
+				return
+			}
+		}
+		if !is || !f.r.handle(d.Body) {
+			return
+		}
+		if f.r.early {
+			continue
+		}
+		f.last = d.DeliveryTag
+		if f.pending++; f.pending >= f.r.of.cfg.ackBatch {
+			f.acknowledge()
+		}
+	}
+}
+
+// acknowledge tells the server of all that was handled. When it cannot be told
+// it delivers again, as it must.
+func (f *flow) acknowledge() {
+	if f.pending > 0 {
+		_ = f.channel.Ack(f.last, true)
+		f.pending = 0
+	}
+}
+
+// Close stops receiving, acknowledges what was handled, and leaves the queues
+// to others, within ctx and at least closeGrace. It is idempotent. When ctx ends
+// first, a Receive that is still running is left to end by itself; none begins.
+func (r *consumer) Close(ctx context.Context) error {
+	if !r.begin() {
+		<-r.ended
+		return nil
+	}
+	defer close(r.ended)
+	defer r.of.forget(r)
+	err := r.stop(ctx)
+	r.linking.Lock()
+	conn := r.conn
+	r.linking.Unlock()
+	if conn != nil {
+		err = errors.Join(err, hangUp(ctx, conn))
+	}
+	r.group.quit(r)
+	return err
+}

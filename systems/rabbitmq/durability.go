@@ -1,0 +1,378 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What the levels rest on, as RabbitMQ 3.10 does it. Each was found by delaying
+// syncs on one node and the other and looking at what the confirm waits for;
+// TestConfirmWaitsForSync holds it.
+//
+// A quorum queue confirms when a majority of its members has the message in
+// the Raft log. Each member syncs that log before it counts, unless the server's
+// configuration sets ra's wal_sync_method to none: that is level 2, and it is
+// for all quorum queues of the server.
+//
+// A stream confirms when a majority of its members has written the message,
+// and never syncs.
+//
+// A classic queue of version 1 confirms a persistent message when it is synced
+// and a transient one when it is in memory. One that is mirrored confirms when
+// every mirror has done so too. Version 2 confirms before it syncs.
+//
+// No queue type copies its messages behind the acknowledgement, as the
+// asynchronous replication of levels 3 and 4 does elsewhere. A classic queue is
+// what comes closest, and no weaker at the moment of the acknowledgement: one
+// node has the message, synced or not. Nobody ever gets a copy, so the queue is
+// away with its node and comes back with it.
+
+// plan is what settings and level together ask for.
+type plan struct {
+	level      workload.Level
+	kind       string // classic, mirrored, quorum or streamed
+	persistent bool
+	replicas   int64
+}
+
+func planOf(s system.Settings, l workload.Level) plan {
+	p := plan{level: l, kind: s.Text(setQueueType), replicas: s.Count(setReplicas)}
+	if p.kind == auto {
+		p.kind = quorum
+		if !synchronous(l) {
+			p.kind = classic
+		}
+	}
+	switch s.Text(setDeliveryMode) {
+	case auto:
+		p.persistent = synced(l) || p.kind == quorum || p.kind == streamed
+	case persistent:
+		p.persistent = true
+	}
+	return p
+}
+
+func (p plan) replicated() bool { return p.kind != classic }
+
+// syncRaft says whether servers sync the log of quorum queues.
+func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.SyncSync }
+
+// synchronous says whether the level waits for a majority of the replicas.
+func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
+
+// synced says whether the level waits for the disk.
+func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
+
+func levels() map[workload.Level]system.Guarantee {
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync:   {How: "quorum queue with 3 members whose Raft log is synced, or mirrored queue (ha-mode all) with persistent messages; publisher confirms"},
+		workload.SyncAsync:  {How: "quorum queue with 3 members on servers with wal_sync_method none, or stream with 3 members, or mirrored queue with transient messages; publisher confirms"},
+		workload.AsyncSync:  {How: "classic queue with persistent messages; publisher confirms; one copy, which no other node ever gets"},
+		workload.AsyncAsync: {How: "classic queue with transient messages; publisher confirms; one copy, which no other node ever gets"},
+	}
+}
+
+// levelProblems is why the settings cannot give the level.
+func levelProblems(s system.Settings, l workload.Level) strict.Violations {
+	if l < workload.SyncSync || l > workload.AsyncAsync {
+		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	}
+	p := planOf(s, l)
+	wrong := func(name, format string, args ...any) strict.Violations {
+		return strict.Violations{s.Wrong(name, fmt.Sprintf(format, args...))}
+	}
+	switch {
+	case p.kind == classic && synchronous(l):
+		return wrong(setQueueType, "a classic queue has one copy, and durability level %d asks for a majority: take quorum or mirrored, or level %d", l, l+2)
+	case p.kind == streamed && l != workload.SyncAsync:
+		return wrong(setQueueType, "a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type")
+	case (p.kind == mirrored || p.kind == quorum) && !synchronous(l):
+		return wrong(setQueueType, "a %s queue confirms when its copies have the message, which durability level %d does not wait for: take classic, or level %d", p.kind, l, l-2)
+	case p.kind == quorum || p.kind == streamed:
+		if s.Text(setDeliveryMode) == transient {
+			return wrong(setDeliveryMode, "a %s queue writes every message: remove it, or take %s or %s", p.kind, classic, mirrored)
+		}
+		return nil
+	}
+	version2 := s.Text(setQueueVersion) == "2"
+	switch {
+	case synced(l) && version2:
+		return wrong(setQueueVersion, "version 2 confirms before it syncs, and durability level %d asks for the sync: take version 1, or level %d", l, l+1)
+	case synced(l) && !p.persistent:
+		return wrong(setDeliveryMode, "transient messages are not synced, and durability level %d asks for it: remove it, or take level %d", l, l+1)
+	case !synced(l) && p.persistent && !version2:
+		return wrong(setDeliveryMode, "persistent messages are synced before they are confirmed, which is durability level %d: remove it, or take that level", l-1)
+	}
+	return nil
+}
+
+// ReadDurability reads queue types, copies and policies of the topics, and the
+// servers' configuration files, through the management API.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	if len(topics) == 0 {
+		return system.Evidence{}, errors.New("no topics to read it for")
+	}
+	r := reading{config: c.cfg}
+	if err := c.readServers(ctx, &r); err != nil {
+		return system.Evidence{}, err
+	}
+	for _, t := range topics {
+		queues, err := c.settledQueues(ctx, t)
+		if err == nil {
+			err = r.topic(t, queues)
+		}
+		if err != nil {
+			return system.Evidence{}, fmt.Errorf("topic %s: %w", t.Name, err)
+		}
+	}
+	const client = "set by this client"
+	r.add("producers", "publisher confirms", "true", client)
+	if c.cfg.kind != streamed {
+		mode := "2 (persistent)"
+		if !c.cfg.persistent {
+			mode = "1 (transient)"
+		}
+		r.add("producers", "delivery mode", mode, client)
+		r.add("producers", "mandatory", "true", client)
+	}
+	return system.Evidence{Level: c.cfg.level, Facts: r.facts}, nil
+}
+
+// readServers holds the servers' own configuration against the level, where it
+// depends on that. A server that has just started is told of bit by bit.
+func (c *cluster) readServers(ctx context.Context, r *reading) error {
+	if c.cfg.kind != quorum {
+		return nil
+	}
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	for {
+		nodes, err := c.api.nodes(ctx)
+		if err != nil {
+			return fmt.Errorf("reading the servers' configuration: %w", err)
+		}
+		if !slices.ContainsFunc(nodes, func(n nodeReport) bool { return n.Running && n.ConfigFiles == nil }) {
+			return r.raft(nodes)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("reading the servers' configuration: a server does not tell which files it has read: %w", ctx.Err())
+		}
+	}
+}
+
+// settledQueues reads a topic's queues until the servers tell of every copy: of
+// a queue that was just made they tell bit by bit.
+func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueReport, error) {
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	for {
+		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
+		var refused *refusal
+		if errors.As(err, &refused) {
+			return nil, err
+		}
+		if err == nil && c.cfg.kind == streamed {
+			err = c.streamCopies(ctx, queues)
+		}
+		if err == nil {
+			err = unsettled(t, queues)
+		}
+		if err == nil {
+			return queues, nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// unsettled says what is missing until every queue has told of its copies.
+func unsettled(t system.Topic, queues []queueReport) error {
+	if len(queues) < t.Partitions {
+		return fmt.Errorf("it has %d queues for %d partitions", len(queues), t.Partitions)
+	}
+	for _, q := range queues {
+		have, inSync := q.copies()
+		if q.Type == "" || q.State == "" || q.copied() && (have == 0 || inSync < have) || q.mirrored() && have < 2 {
+			return fmt.Errorf("queue %s has %d copies in sync of %d", q.Name, inSync, have)
+		}
+	}
+	return nil
+}
+
+// copied says whether the queue has copies that are told of.
+func (q queueReport) copied() bool { return q.Type != classic || q.mirrored() }
+
+func (q queueReport) mirrored() bool { _, is := q.definition["ha-mode"]; return is }
+
+// copies is how many the queue has, and how many of them are up to date or at
+// least there.
+func (q queueReport) copies() (all, inSync int) {
+	if q.Type == classic {
+		return 1 + len(q.Mirrors), 1 + len(q.InSync)
+	}
+	return len(q.Members), len(q.Online)
+}
+
+// leads is the node where the queue's leader is.
+func (q queueReport) leads() string {
+	if q.Leader != "" {
+		return q.Leader
+	}
+	return q.Node
+}
+
+// reading gathers what the live cluster reports and holds it against the
+// level.
+type reading struct {
+	config config
+	facts  []system.Fact
+}
+
+func (r *reading) add(where, name, value, source string) {
+	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+const (
+	fromNodes  = "management API, nodes"
+	fromQueues = "management API, queues"
+)
+
+// raft holds the servers' configuration files against the level. The API does
+// not tell wal_sync_method, but which files a server has read: it is set in an
+// advanced configuration or nowhere. A server that syncs more than was asked is
+// slower, and never less durable than reported.
+func (r *reading) raft(nodes []nodeReport) error {
+	for _, n := range nodes {
+		if !n.Running {
+			continue
+		}
+		advanced := ""
+		for _, file := range n.ConfigFiles {
+			if strings.HasSuffix(file, ".config") {
+				advanced = path.Base(file)
+			}
+		}
+		switch {
+		case r.config.level == workload.SyncSync && advanced != "":
+			return fmt.Errorf("durability level 1 asks for a Raft log that is synced, which is RabbitMQ's default, and %s has an advanced configuration (%s) that may set wal_sync_method otherwise: remove it, or take level 2", n.Name, advanced)
+		case r.config.level == workload.SyncAsync && advanced == "":
+			return fmt.Errorf("durability level 2 asks for wal_sync_method none, and %s has no advanced configuration, so that it syncs: give it one with %s, or take level 1", n.Name, strings.TrimSpace(noSyncRaft))
+		case advanced == "":
+			r.add(n.Name, "wal_sync_method", "datasync (the default: there is no advanced configuration)", fromNodes)
+		default:
+			r.add(n.Name, "wal_sync_method", "not readable; set in "+advanced, fromNodes)
+		}
+	}
+	return nil
+}
+
+// topic holds a topic's queues against the level.
+func (r *reading) topic(t system.Topic, queues []queueReport) error {
+	leaders := make(map[string]int)
+	fewest, fewestInSync := 0, 0
+	for i, q := range queues {
+		if err := r.queue(q); err != nil {
+			return fmt.Errorf("queue %s: %w", q.Name, err)
+		}
+		all, inSync := q.copies()
+		if i == 0 {
+			fewest, fewestInSync = all, inSync
+		}
+		fewest, fewestInSync = min(fewest, all), min(fewestInSync, inSync)
+		leaders[q.leads()]++
+	}
+	first := queues[0]
+	r.add(t.Name, "queues", strconv.Itoa(len(queues)), fromQueues)
+	r.add(t.Name, "type", first.Type, fromQueues)
+	r.add(t.Name, "durable", strconv.FormatBool(first.Durable), fromQueues)
+	r.add(t.Name, "copies", strconv.Itoa(fewest), fromQueues+", the queue with the fewest")
+	r.add(t.Name, "copies in sync", strconv.Itoa(fewestInSync), fromQueues+", the queue with the fewest")
+	if first.Type == classic {
+		r.add(t.Name, "x-queue-version", argument(first, argQueueVersion), fromQueues)
+		r.add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
+	}
+	r.add(t.Name, "leaders", counted(leaders), fromQueues)
+	return nil
+}
+
+// queue holds one queue against the level.
+func (r *reading) queue(q queueReport) error {
+	want := r.config.kind
+	if want == mirrored {
+		want = classic
+	}
+	level := r.config.level
+	if q.Type != want {
+		return fmt.Errorf("durability level %d is asked for with %s %s, and it is a %s queue", level, setQueueType, r.config.kind, q.Type)
+	}
+	if !q.Durable {
+		return fmt.Errorf("durability level %d asks for a durable queue, and it is not", level)
+	}
+	all, inSync := q.copies()
+	if r.config.replicated() && all < int(r.config.replicas) {
+		return fmt.Errorf("asked for %d copies or more, and it has %d", r.config.replicas, all)
+	}
+	if r.config.replicated() && inSync < all/2+1 {
+		return fmt.Errorf("durability level %d asks for a majority of %d copies, and %d are in sync", level, all, inSync)
+	}
+	if want != classic {
+		return nil
+	}
+	switch mode := policyValue(q, "ha-mode"); {
+	case r.config.kind == mirrored && mode != "all":
+		return fmt.Errorf("asked for ha-mode all, and its policy has ha-mode %s", mode)
+	case r.config.kind == classic && mode != none:
+		return fmt.Errorf("asked for a queue with one copy, and its policy %s mirrors it (ha-mode %s): remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType, level-2)
+	}
+	if version := argument(q, argQueueVersion); version != strconv.Itoa(r.config.queueVersion) {
+		return fmt.Errorf("asked for %s %d, and it has %s", argQueueVersion, r.config.queueVersion, version)
+	}
+	return nil
+}
+
+// argument of a queue, as text.
+func argument(q queueReport, name string) string {
+	value, has := q.Arguments[name]
+	if !has {
+		return "not set"
+	}
+	return fmt.Sprint(value)
+}
+
+func policyValue(q queueReport, name string) string {
+	value, has := q.definition[name]
+	if !has {
+		return none
+	}
+	return fmt.Sprint(value)
+}
+
+// counted is "n1: 2, n2: 1", by name.
+func counted(all map[string]int) string {
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s: %d", name, all[name])
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,125 @@
+package rabbitmq
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// member is a consumer that can be given partitions and told to leave them.
+type member interface {
+	// assign has the member receive a partition, from now until leave; it does
+	// not wait.
+	assign(partition int)
+	// leave has the member stop receiving a partition, and waits until what it
+	// had of it is handled.
+	leave(ctx context.Context, partition int) error
+	place() int // among the consumers of the subscription
+}
+
+// group is the consumers of one subscription that this connection has opened,
+// and how the partitions are shared among them: each is one consumer's, so that
+// its messages stay in order. Whoever comes first has all of them until Settle;
+// what a consumer leaves goes to those that are there, or to the next.
+type group struct {
+	topic        system.Topic
+	subscription string
+
+	mu      sync.Mutex
+	placed  bool // the queues are there
+	members []member
+	owners  []member // by partition; nil: nobody
+
+	// positions are where the subscription goes on in each stream; -1: only the
+	// server knows. Those who move them own the partition.
+	positions []atomic.Int64
+}
+
+// groupOf returns the group of a subscription.
+func (c *cluster) groupOf(t system.Topic, subscription string) *group {
+	name := t.Name + "." + subscription
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.groups[name]
+	if g == nil {
+		g = &group{topic: t, subscription: subscription, owners: make([]member, t.Partitions), positions: make([]atomic.Int64, t.Partitions)}
+		for i := range g.positions {
+			g.positions[i].Store(-1)
+		}
+		c.groups[name] = g
+	}
+	return g
+}
+
+// join adds a member and gives it the partitions that are nobody's. place makes
+// the queues, the first time.
+func (g *group) join(m member, place func() error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.placed {
+		if err := place(); err != nil {
+			return err
+		}
+		g.placed = true
+	}
+	g.members = append(g.members, m)
+	slices.SortStableFunc(g.members, func(a, b member) int { return a.place() - b.place() })
+	for partition, owner := range g.owners {
+		if owner == nil {
+			g.owners[partition] = m
+			m.assign(partition)
+		}
+	}
+	return nil
+}
+
+// quit takes a member out, which receives no more, and shares what it had
+// among the others.
+func (g *group) quit(m member) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.members = slices.DeleteFunc(g.members, func(one member) bool { return one == m })
+	next := 0
+	for partition, owner := range g.owners {
+		if owner != m {
+			continue
+		}
+		g.owners[partition] = nil
+		if len(g.members) > 0 {
+			heir := g.members[next%len(g.members)]
+			next++
+			g.owners[partition] = heir
+			heir.assign(partition)
+		}
+	}
+}
+
+// settle shares the partitions out evenly.
+func (g *group) settle(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for partition, owner := range g.owners {
+		want := g.members[partition%len(g.members)]
+		if owner == want {
+			continue
+		}
+		if err := owner.leave(ctx, partition); err != nil {
+			return err
+		}
+		g.owners[partition] = want
+		want.assign(partition)
+	}
+	return nil
+}
+
+// next is where the subscription goes on in a stream, if that is known here.
+func (g *group) next(partition int) (offset int64, known bool) {
+	offset = g.positions[partition].Load()
+	return offset, offset >= 0
+}
+
+// moveTo says where the subscription goes on in a stream.
+func (g *group) moveTo(partition int, offset int64) { g.positions[partition].Store(offset) }

@@ -1,0 +1,408 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+const (
+	// sweeps is how many times in confirm_timeout a line looks for messages
+	// that waited too long; a timeout is at most this part of it late.
+	sweeps = 20
+	// firstPause is the wait before a lost connection is tried again; it
+	// doubles up to longestPause.
+	firstPause   = 50 * time.Millisecond
+	longestPause = time.Second
+	// renewEvery is how often channels on which messages were refused are made
+	// anew at most.
+	renewEvery = time.Second
+)
+
+// line is one connection of a producer and what comes after it when it is
+// lost. Its goroutine, run, takes the confirms; p.mu guards what is changed.
+//
+// The client library tells of confirms in the order of publishing, so that a
+// queue that is slow would hold up the answers of all others. It marks each
+// message's own confirmation as it comes, though, and waits for the server when
+// it has dealt with all that came: that is when run looks at the messages in
+// flight.
+type line struct {
+	p       *producer
+	number  int
+	conn    *amqp.Connection
+	closes  chan *amqp.Error
+	blocks  chan amqp.Blocking
+	wake    chan struct{} // holds one note that confirms may have come
+	ended   chan struct{} // closed when run has ended
+	spare   []*slot       // run's, to collect what has ended
+	renewed time.Time     // run's, when the channels were last made anew
+
+	lanes   []*lane
+	up      bool
+	blocked bool   // the server holds producers back
+	stale   bool   // the channels are to be made anew, when nothing is in flight
+	given   error  // not nil: no server was reached for too long
+	lost    error  // what messages of the last connection that was lost end with
+	losses  int    // connections lost so far
+	now     uint32 // sweeps since the beginning
+}
+
+// lane is one channel of a line's connection.
+type lane struct {
+	line     *line
+	channel  *amqp.Channel
+	closes   chan *amqp.Error
+	returns  chan amqp.Return
+	inFlight []*slot // in the order of publishing
+	dead     bool    // the channel is of a connection that was given up
+}
+
+func newLine(p *producer, number int) *line {
+	return &line{p: p, number: number, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// ready says whether messages can be published. p.mu is held.
+func (l *line) ready() bool { return l.up && !l.blocked && !l.stale }
+
+// poke has run look at the messages in flight soon.
+func (l *line) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// connect makes the connection and its channels, at the endpoint of the line's
+// number.
+func (l *line) connect(ctx context.Context) error {
+	conn, err := l.p.of.dialer.dial(ctx, l.number, "plimsoll producer of "+l.p.exchange, l.poke)
+	if err != nil {
+		return err
+	}
+	// As many as there can be, so that the library never waits for us.
+	blocks := conn.NotifyBlocked(make(chan amqp.Blocking, 64))
+	closes := conn.NotifyClose(make(chan *amqp.Error, 1))
+	stop := guard(ctx, conn)
+	defer stop()
+	var lanes []*lane
+	for range l.p.of.cfg.channels {
+		one, err := l.openLane(conn)
+		if err != nil {
+			return errors.Join(fmt.Errorf("opening a channel to publish on: %w", err), hangUp(ctx, conn))
+		}
+		lanes = append(lanes, one)
+	}
+	l.p.mu.Lock()
+	l.conn, l.closes, l.blocks, l.lanes = conn, closes, blocks, lanes
+	l.up, l.blocked, l.stale, l.given = true, false, false, nil
+	l.p.mu.Unlock()
+	l.p.changed.Broadcast()
+	return nil
+}
+
+func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
+	ch, err := conn.Channel()
+	if err != nil {
+		return nil, err
+	}
+	if err := ch.Confirm(false); err != nil {
+		return nil, err
+	}
+	one := &lane{line: l, channel: ch, inFlight: make([]*slot, 0, len(l.p.slots))}
+	one.closes = ch.NotifyClose(make(chan *amqp.Error, 1))
+	// No more can be returned than are in flight.
+	one.returns = ch.NotifyReturn(make(chan amqp.Return, len(l.p.slots)))
+	return one, nil
+}
+
+// run takes confirms, and connects anew when the connection is lost, until the
+// producer closes.
+func (l *line) run() {
+	defer close(l.ended)
+	ticker := time.NewTicker(max(l.p.of.cfg.confirmTimeout/sweeps, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		var failed error
+		select {
+		case <-l.p.life.Done():
+			l.finish()
+			return
+		case <-l.wake:
+			failed = l.look()
+		case <-ticker.C:
+			l.p.mu.Lock()
+			l.now++
+			l.p.mu.Unlock()
+			failed = l.look()
+		case state, is := <-l.blocks:
+			if is {
+				l.hold(state.Active)
+				continue
+			}
+			failed = l.reason()
+		case err := <-l.closes:
+			failed = errors.New("it was closed")
+			if err != nil {
+				failed = err
+			}
+		}
+		if failed != nil {
+			l.lose(failed)
+			if !l.reconnect() {
+				return
+			}
+		}
+	}
+}
+
+// hold stops producers, or lets them go on, as the server asks.
+func (l *line) hold(blocked bool) {
+	l.p.mu.Lock()
+	l.blocked = blocked
+	l.p.mu.Unlock()
+	l.p.changed.Broadcast()
+}
+
+// look ends the messages that were confirmed, returned or refused. The error is
+// why the connection cannot be used any more.
+func (l *line) look() error {
+	l.p.mu.Lock()
+	ended, late, closed := l.spare[:0], false, false
+	for _, one := range l.lanes {
+		left := one.inFlight[:0]
+		for _, s := range one.inFlight {
+			if confirmed(s) {
+				ended = append(ended, s)
+				continue
+			}
+			left = append(left, s)
+			late = late || l.now-s.since > sweeps
+		}
+		clear(one.inFlight[len(left):])
+		one.inFlight = left
+		// What was returned came before the confirm that was just seen, and a
+		// channel that closes says so before it marks all that is open as
+		// refused.
+		one.takeReturns()
+		closed = closed || one.channel.IsClosed()
+	}
+	l.p.mu.Unlock()
+	refused := false
+	for _, s := range ended {
+		err := s.returned
+		if err == nil && !s.confirm.Acked() {
+			err, refused = errNacked, true
+			if closed {
+				err = fmt.Errorf("the channel was closed before the server confirmed: %w", system.ErrUnknown)
+			}
+		}
+		l.p.end(s, err)
+	}
+	clear(ended)
+	l.spare = ended[:0]
+	switch {
+	case closed:
+		return l.reason()
+	case late:
+		return errTimedOut
+	}
+	return l.renew(refused)
+}
+
+// renew makes the channels anew after messages were refused: a channel that was
+// opened while a quorum queue had no leader refuses all messages to that queue
+// for as long as it is open (RabbitMQ 3.10). It waits until nothing is in
+// flight, so that messages stay in order.
+func (l *line) renew(refused bool) error {
+	l.p.mu.Lock()
+	if refused && time.Since(l.renewed) > renewEvery {
+		l.stale = true
+	}
+	due := l.stale
+	for _, one := range l.lanes {
+		due = due && len(one.inFlight) == 0
+	}
+	old := l.lanes
+	l.p.mu.Unlock()
+	if !due {
+		return nil
+	}
+	stop := guard(l.p.life, l.conn)
+	defer stop()
+	lanes := make([]*lane, len(old))
+	for i, one := range old {
+		fresh, err := l.openLane(l.conn)
+		if err == nil {
+			err = one.channel.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("opening a channel in place of one that refuses messages: %w", err)
+		}
+		lanes[i] = fresh
+	}
+	l.p.mu.Lock()
+	for i, one := range old {
+		// A Send may have been under way; its answer is with what it published.
+		one.dead = true
+		lanes[i].inFlight = append(lanes[i].inFlight, one.inFlight...)
+		one.inFlight = nil
+	}
+	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
+	l.lost = fmt.Errorf("the channel was made anew before the server confirmed: %w", system.ErrUnknown)
+	l.p.mu.Unlock()
+	l.p.changed.Broadcast()
+	return nil
+}
+
+// outcome is what a message's confirmation says. p.mu is held.
+func (one *lane) outcome(s *slot) error {
+	one.takeReturns()
+	switch {
+	case s.returned != nil:
+		return s.returned
+	case s.confirm.Acked():
+		return nil
+	case one.channel.IsClosed():
+		// The library marks all that is open as refused when it closes.
+		return one.line.lost
+	}
+	return errNacked
+}
+
+// takeReturns marks the messages that came back. p.mu is held.
+func (one *lane) takeReturns() {
+	for {
+		select {
+		case r, is := <-one.returns:
+			if !is {
+				one.returns = nil
+				return
+			}
+			if i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31); err == nil && int(i) < len(one.line.p.slots) {
+				one.line.p.slots[i].returned = fmt.Errorf("the server returned the message: no queue takes it (%d %s)", r.ReplyCode, r.ReplyText)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// reason is why the connection or one of its channels was closed.
+func (l *line) reason() error {
+	for _, one := range l.lanes {
+		select {
+		case err := <-one.closes:
+			if err != nil {
+				return err
+			}
+		default:
+		}
+	}
+	select {
+	case err := <-l.closes:
+		if err != nil {
+			return err
+		}
+	default:
+	}
+	return errors.New("it was closed")
+}
+
+// lose gives the connection up: nobody publishes on it any more, and what is in
+// flight ends without an answer.
+func (l *line) lose(why error) {
+	l.p.mu.Lock()
+	l.up, l.losses = false, l.losses+1
+	l.lost = fmt.Errorf("the connection to %s was lost before the server confirmed, the producer's loss number %d (%w): %w",
+		l.endpoint(), l.losses, why, system.ErrUnknown)
+	l.p.mu.Unlock()
+	// Closing also ends a Send that waits for the server to read.
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = hangUp(over, l.conn) // it is given up, whatever is wrong with it
+	l.endAll(l.lost)
+}
+
+func (l *line) endpoint() string {
+	all := l.p.of.dialer.endpoints
+	return all[l.number%len(all)]
+}
+
+// endAll ends what is in flight: with its answer where there is one, and with
+// err where not.
+func (l *line) endAll(err error) {
+	l.p.mu.Lock()
+	var ended []*slot
+	var outcomes []error
+	l.lost = err
+	for _, one := range l.lanes {
+		one.dead = true
+		for _, s := range one.inFlight {
+			outcome := err
+			if confirmed(s) {
+				outcome = one.outcome(s)
+			}
+			ended, outcomes = append(ended, s), append(outcomes, outcome)
+		}
+		one.inFlight = nil
+	}
+	l.p.mu.Unlock()
+	for i, s := range ended {
+		l.p.end(s, outcomes[i])
+	}
+}
+
+// reconnect tries one endpoint after the other until one answers. After
+// reconnect_timeout messages are refused meanwhile. False: the producer has
+// closed.
+func (l *line) reconnect() bool {
+	since, pause := time.Now(), firstPause
+	for {
+		l.number++
+		err := l.connect(l.p.life)
+		if err == nil {
+			return true
+		}
+		if l.p.life.Err() != nil {
+			return false
+		}
+		if time.Since(since) > l.p.of.cfg.patience {
+			l.p.mu.Lock()
+			l.given = fmt.Errorf("no server was reached for %s (%s): %w", l.p.of.cfg.patience, setReconnect, err)
+			l.p.mu.Unlock()
+			l.p.changed.Broadcast()
+		}
+		if !sleep(l.p.life, pause) {
+			return false
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// sleep waits; false: ctx has ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// finish closes the connection and ends what is in flight.
+func (l *line) finish() {
+	l.p.mu.Lock()
+	l.up = false
+	l.p.mu.Unlock()
+	_ = hangUp(l.p.life, l.conn) // all that matters has been answered or will not be
+	l.endAll(errUnanswered)
+}

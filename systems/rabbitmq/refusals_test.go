@@ -1,0 +1,190 @@
+package rabbitmq
+
+import (
+	"context"
+	"crypto/x509"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// answersWithin is what the user is promised for a target that is wrong.
+const answersWithin = 10 * time.Second
+
+// refused holds that an error came in time, is one sentence, and says what to
+// look at.
+func refused(t *testing.T, began time.Time, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	if took := time.Since(began); took > answersWithin {
+		t.Errorf("it took %s", took)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one sentence: %v", err)
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("does not say %q: %v", part, err)
+		}
+	}
+	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
+}
+
+// tryConnect connects and, when that is allowed, gives the connection back.
+func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
+	t.Helper()
+	began = time.Now()
+	c, err := New().Connect(t.Context(), o)
+	if err == nil {
+		closeCluster(t, c)
+	}
+	return began, err
+}
+
+func closeCluster(t *testing.T, c system.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+	defer cancel()
+	if err := c.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func connect(t *testing.T, o system.Options) *cluster {
+	t.Helper()
+	c, err := New().Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeCluster(t, c) })
+	return c.(*cluster)
+}
+
+func TestWrongPassword(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
+	o.Credentials.Password = "wrong"
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	o.Credentials = system.Credentials{}
+	began, err = tryConnect(t, o)
+	refused(t, began, err, "credentials")
+	o.Credentials = system.Credentials{User: "guest", Password: "guest"}
+	began, err = tryConnect(t, o)
+	refused(t, began, err, "credentials")
+}
+
+func TestWrongVirtualHost(t *testing.T) {
+	began, err := tryConnect(t, optionsOf(t, sharedCluster(t), workload.SyncSync, setVhost, "elsewhere"))
+	refused(t, began, err, "virtual host elsewhere", "correct vhost")
+}
+
+func TestTLSToAPortWithout(t *testing.T) {
+	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
+	authority, err := newAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.TLS = authority.clientConfig()
+	began, err := tryConnect(t, o)
+	refused(t, began, err, "remove tls from the target")
+}
+
+func TestManagementThatIsNotThere(t *testing.T) {
+	servers := sharedCluster(t)
+	c := connect(t, optionsOf(t, servers, workload.AsyncAsync, setManagement, "http://"+servers.Endpoints()[0]))
+	began := time.Now()
+	_, err := c.ServerVersions(t.Context())
+	refused(t, began, err, "management API", setManagement)
+}
+
+// TestSecureListener talks to servers that ask for TLS: with everything right,
+// and with one thing wrong after another.
+func TestSecureListener(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a cluster, for about 25 s")
+	}
+	servers := provisionWith(t, workload.SyncSync, setSecurity, securityTLS)
+	right := optionsOf(t, servers, workload.SyncSync)
+	sendAndReceive(t, connect(t, right), "secure-quorum")
+	streams := connect(t, optionsOf(t, servers, workload.SyncAsync, setQueueType, streamed))
+	sendAndReceive(t, streams, "secure-stream")
+	producerOn(t, streams, topicOf(t, streams, "secure-leaders", 3), 0) // each on another node
+	stranger, err := newAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	misled := &cluster{cfg: streams.cfg, options: streams.options, dialer: streams.dialer}
+	misled.options.TLS = stranger.clientConfig()
+	if e, err := misled.streamEnvironment(0); err == nil {
+		e.Close()
+		t.Error("the stream library trusts a certificate that nobody trusted has signed")
+	}
+	pem, err := os.ReadFile(servers.CAFile())
+	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		t.Errorf("the authority's file holds no certificate: %v", err)
+	}
+	for name, c := range map[string]struct {
+		change func(o *system.Options)
+		says   []string
+	}{
+		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() }, []string{"nobody trusted has signed", "tls.ca_file"}},
+		"another name":          {func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{"does not fit", "tls.server_name"}},
+		"without TLS":           {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
+		"wrong password":        {func(o *system.Options) { o.Credentials.Password = "wrong" }, []string{"refuses the user or password"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := right
+			o.TLS = o.TLS.Clone()
+			c.change(&o)
+			began, err := tryConnect(t, o)
+			refused(t, began, err, c.says...)
+		})
+	}
+}
+
+// A queue that somebody made by hand gives away its real level.
+func TestQueueMadeByHand(t *testing.T) {
+	servers := sharedCluster(t)
+	for name, made := range map[string]struct {
+		kind      string
+		level     workload.Level
+		durable   bool
+		arguments amqp.Table
+		says      []string
+	}{
+		"another type":    {quorum, workload.SyncSync, true, amqp.Table{argQueueType: classic}, []string{"queue_type quorum", "it is a classic queue"}},
+		"too few copies":  {quorum, workload.SyncSync, true, amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": int64(1)}, []string{"3 copies", "it has 1"}},
+		"without mirrors": {mirrored, workload.SyncSync, true, amqp.Table{argQueueVersion: int32(1)}, []string{"3 copies or more", "it has 1"}},
+		"not durable":     {classic, workload.AsyncSync, false, amqp.Table{argQueueVersion: int32(1)}, []string{"durable queue", "it is not"}},
+		"another version": {classic, workload.AsyncSync, true, amqp.Table{argQueueVersion: int32(2)}, []string{"x-queue-version 1", "it has 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, optionsOf(t, servers, made.level, setQueueType, made.kind))
+			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"), Partitions: 1}
+			if err := c.declareExchange(t.Context(), topic); err != nil {
+				t.Fatal(err)
+			}
+			queue := queueName(topic, unread, 0)
+			err := c.withChannel(t.Context(), 0, func(ch *amqp.Channel) error {
+				if _, err := ch.QueueDeclare(queue, made.durable, false, false, false, made.arguments); err != nil {
+					return err
+				}
+				return ch.QueueBind(queue, "0", topic.Name, false, nil)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			_, err = c.ReadDurability(t.Context(), []system.Topic{topic})
+			refused(t, began, err, made.says...)
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/amqp"
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// streamConsumer receives streams. All subscriptions read the same ones, each
+// from where it was: the position is with the group, and stored in the stream
+// under the subscription's name now and then.
+type streamConsumer struct {
+	*reader
+	environments environments
+}
+
+var _ system.Settler = (*streamConsumer)(nil)
+
+// openStreamConsumer begins to receive the streams that no other consumer of
+// the subscription has, from the start or from where the subscription was.
+func (c *cluster) openStreamConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	r := &streamConsumer{reader: c.newReader(o), environments: environments{of: c, number: o.Index}}
+	// The streams are there, so a subscription has no place to be made.
+	err := r.group.join(r, func() error { return nil })
+	if err == nil {
+		err = r.awaitReady(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	if err := c.keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *streamConsumer) assign(partition int) {
+	t := r.open(partition)
+	if t == nil {
+		return
+	}
+	go func() {
+		defer r.done(t)
+		var failed *stream.Environment
+		r.retry(t, func() (received bool, err error) {
+			received, failed, err = r.consume(t, failed)
+			return received, err
+		})
+	}()
+}
+
+// streamFlow is what one subscription to a stream has come to. Its fields are
+// guarded by the reader's handling, but due.
+type streamFlow struct {
+	r         *streamConsumer
+	partition int
+	over      bool
+	due       atomic.Bool // the position is to be stored
+	claimed   int64       // at most once: the position stored before handling
+	failed    error
+	store     func(offset int64) error // at most once
+}
+
+// consume receives a stream until the library's consumer ends.
+func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *stream.Environment, error) {
+	name := queueName(r.options.Topic, unread, t.partition)
+	environment, err := r.environments.get(failed)
+	if err != nil {
+		return false, nil, err
+	}
+	from, err := r.position(environment, name, t.partition)
+	if err != nil {
+		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w", r.options.Subscription, name, err)
+	}
+	f := &streamFlow{r: r, partition: t.partition, store: func(offset int64) error {
+		return environment.StoreOffset(r.options.Subscription, name, offset)
+	}}
+	inner, err := environment.NewConsumer(name, f.take, stream.NewConsumerOptions().
+		SetConsumerName(r.options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
+		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName("plimsoll consumer of "+name))
+	if err != nil {
+		return false, environment, fmt.Errorf("receiving stream %s: %w", name, err)
+	}
+	closes := inner.NotifyClose()
+	select {
+	case <-t.ready:
+	default:
+		close(t.ready)
+	}
+	ticker := time.NewTicker(r.of.cfg.offsetInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			f.due.Store(true)
+			continue
+		case <-closes:
+			f.end()
+			return true, environment, fmt.Errorf("stream %s: the server ended the consumer", name)
+		case <-t.leave:
+		case <-r.life.Done():
+		}
+		f.end()
+		_ = inner.Close() // when it was closed already, it says so
+		return true, nil, f.failed
+	}
+}
+
+// position is where a subscription goes on in a stream.
+func (r *streamConsumer) position(environment *stream.Environment, name string, partition int) (stream.OffsetSpecification, error) {
+	next, known := r.group.next(partition)
+	if !known {
+		stored, err := environment.QueryOffset(r.options.Subscription, name)
+		if errors.Is(err, stream.OffsetNotFoundError) {
+			return stream.OffsetSpecification{}.First(), nil
+		}
+		if err != nil {
+			return stream.OffsetSpecification{}, err
+		}
+		next = stored + 1
+	}
+	return stream.OffsetSpecification{}.Offset(next), nil
+}
+
+// end has no further message handled.
+func (f *streamFlow) end() {
+	f.r.handling.Lock()
+	defer f.r.handling.Unlock()
+	f.over = true
+}
+
+// take handles one message; the library calls it from one goroutine for each
+// stream.
+func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
+	r := f.r
+	r.handling.Lock()
+	defer r.handling.Unlock()
+	if f.over || r.isClosing() {
+		return
+	}
+	offset := c.Consumer.GetOffset()
+	if r.early && offset >= f.claimed {
+		f.claimed = offset + int64(max(c.GetEntriesCount(), 1))
+		if err := f.store(f.claimed - 1); err != nil {
+			f.over, f.failed = true, fmt.Errorf("storing the position before handling: %w", err)
+			return
+		}
+	}
+	r.group.moveTo(f.partition, offset+1)
+	for _, payload := range m.Data {
+		r.options.Receive(payload)
+	}
+	if !r.early && f.due.CompareAndSwap(true, false) {
+		// When it fails the messages are delivered again, as they must be.
+		_ = c.Consumer.StoreOffset()
+	}
+}
+
+// Close stops receiving, stores where the subscription is, and leaves the
+// streams to others, within ctx and at least closeGrace. It is idempotent. When
+// ctx ends first, a Receive that is still running is left to end by itself; none
+// begins.
+func (r *streamConsumer) Close(ctx context.Context) error {
+	if !r.begin() {
+		<-r.ended
+		return nil
+	}
+	defer close(r.ended)
+	defer r.of.forget(r)
+	err := r.stop(ctx)
+	if !r.early {
+		err = errors.Join(err, r.storePositions())
+	}
+	r.environments.close()
+	r.group.quit(r)
+	return err
+}
+
+// storePositions stores where the subscription is in the streams that the
+// consumer had, over a connection of its own.
+func (r *streamConsumer) storePositions() error {
+	environment, err := r.of.streamEnvironment(r.options.Index)
+	if err != nil {
+		return fmt.Errorf("storing the subscription's position: %w", err)
+	}
+	defer environment.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for partition := range r.taps {
+		next, known := r.group.next(partition)
+		if !known || next == 0 {
+			continue
+		}
+		name := queueName(r.options.Topic, unread, partition)
+		if err := environment.StoreOffset(r.options.Subscription, name, next-1); err != nil {
+			return fmt.Errorf("storing the subscription's position in stream %s: %w", name, err)
+		}
+	}
+	return nil
+}
