@@ -135,7 +135,7 @@ func (t *transactions) end(ctx context.Context) (ended []*parcel, err error) {
 	t.mu.Unlock()
 	if cause == nil {
 		if err := t.p.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
-			t.abort(ctx)
+			_ = t.abort(ctx) // what became of it is unknown either way
 			return ended, fmt.Errorf("committing the transaction: %w: %w", err, system.ErrUnknown)
 		}
 		return ended, nil

@@ -126,7 +126,10 @@ func (c *provisionedCluster) ended() error {
 		if bytes.Contains(tail(n.log), []byte("Address already in use")) {
 			return fmt.Errorf("server %s: %w: %s", n.name, errAddressTaken, said)
 		}
-		return fmt.Errorf("server %s ended while it was started (%v): %s", n.name, n.process.Err(), said)
+		if err := n.process.Err(); err != nil {
+			return fmt.Errorf("server %s ended while it was started: %s: %w", n.name, said, err)
+		}
+		return fmt.Errorf("server %s ended while it was started: %s", n.name, said)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "[!l]*"))
+	left, _ := filepath.Glob(filepath.Join(dir, "[^l]*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -302,7 +302,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	stop()
 	if err != nil {
 		if ch != nil {
-			ch.Close() // it says no more than err
+			_ = ch.Close() // it says no more than err
 		}
 		return false, fmt.Errorf("receiving queue %s: %w", tag, err)
 	}
@@ -313,7 +313,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	}
 	f := flow{r: r, t: t, channel: ch, deliveries: deliveries, tag: tag}
 	f.run()
-	ch.Close() // what was handled is acknowledged as far as it can be
+	_ = ch.Close() // what was handled is acknowledged as far as it can be
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
 }
 

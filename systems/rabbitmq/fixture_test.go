@@ -11,13 +11,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-func within(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // post is a message that remembers its end.
 type post struct {
 	system.Message

@@ -101,6 +101,9 @@ func (g *group) quit(m member) {
 func (g *group) settle(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if len(g.members) == 0 {
+		return nil // all have closed meanwhile
+	}
 	for partition, owner := range g.owners {
 		want := g.members[partition%len(g.members)]
 		if owner == want {

@@ -176,7 +176,7 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 	if err != nil {
 		return err
 	}
-	defer environment.Close()
+	defer func() { _ = environment.Close() }()
 	for i := range queues {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -215,21 +215,23 @@ const (
 
 // encode writes the payload as the message that streams are made of.
 func (l *letter) encode(payload []byte) {
-	b := append(l.encoded[:0], described, smallULong, dataSection)
+	b := l.encoded[:0]
+	b = append(b, described, smallULong, dataSection)
 	if len(payload) < 256 {
 		b = append(b, shortBinary, byte(len(payload)))
 	} else {
 		b = binary.BigEndian.AppendUint32(append(b, longBinary), uint32(len(payload)))
 	}
-	l.encoded = append(b, payload...)
+	b = append(b, payload...)
+	l.encoded = b
 }
 
 // MarshalBinary and what follows are what the library asks of a message.
 func (l *letter) MarshalBinary() ([]byte, error)                { return l.encoded, nil }
 func (l *letter) UnmarshalBinary([]byte) error                  { return errors.New("a letter is only sent") }
-func (l *letter) SetPublishingId(int64)                         {}
-func (l *letter) GetPublishingId() int64                        { return 0 }
-func (l *letter) HasPublishingId() bool                         { return false }
+func (l *letter) SetPublishingId(int64)                         {}               //nolint:revive // the library's name
+func (l *letter) GetPublishingId() int64                        { return 0 }     //nolint:revive // the library's name
+func (l *letter) HasPublishingId() bool                         { return false } //nolint:revive // the library's name
 func (l *letter) GetData() [][]byte                             { return nil }
 func (l *letter) GetMessageProperties() *amqp.MessageProperties { return nil }
 func (l *letter) GetMessageAnnotations() amqp.Annotations       { return nil }

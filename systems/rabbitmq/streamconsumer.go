@@ -190,7 +190,7 @@ func (r *streamConsumer) storePositions() error {
 	if err != nil {
 		return fmt.Errorf("storing the subscription's position: %w", err)
 	}
-	defer environment.Close()
+	defer func() { _ = environment.Close() }()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for partition := range r.taps {

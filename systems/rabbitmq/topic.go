@@ -217,7 +217,7 @@ func (c *cluster) withChannel(ctx context.Context, number int, do func(ch *amqp.
 	if err != nil {
 		return fmt.Errorf("opening a channel: %w", err)
 	}
-	defer ch.Close() // it says no more than do has said
+	defer func() { _ = ch.Close() }() // it says no more than do has said
 	if err := do(ch); err != nil {
 		if ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
