@@ -200,9 +200,12 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 // letter is a message in the form that the stream library takes. It is one
 // session's, and used again and again.
 type letter struct {
-	m       *system.Message // nil: free
-	encoded []byte
+	*amqp.AMQP10                 // what the library asks of a message beside its bytes: nothing
+	m            *system.Message // nil: free
+	encoded      []byte
 }
+
+func newLetter() *letter { return &letter{AMQP10: amqp.NewMessage(nil)} }
 
 // The codes of an AMQP 1.0 data section with the payload as its only part.
 const (
@@ -215,26 +218,15 @@ const (
 
 // encode writes the payload as the message that streams are made of.
 func (l *letter) encode(payload []byte) {
-	b := l.encoded[:0]
-	b = append(b, described, smallULong, dataSection)
+	l.encoded = append(l.encoded[:0], described, smallULong, dataSection)
 	if len(payload) < 256 {
-		b = append(b, shortBinary, byte(len(payload)))
+		l.encoded = append(l.encoded, shortBinary, byte(len(payload)))
 	} else {
-		b = binary.BigEndian.AppendUint32(append(b, longBinary), uint32(len(payload)))
+		l.encoded = append(l.encoded, longBinary)
+		l.encoded = binary.BigEndian.AppendUint32(l.encoded, uint32(len(payload)))
 	}
-	b = append(b, payload...)
-	l.encoded = b
+	l.encoded = append(l.encoded, payload...)
 }
 
-// MarshalBinary and what follows are what the library asks of a message.
-func (l *letter) MarshalBinary() ([]byte, error)                { return l.encoded, nil }
-func (l *letter) UnmarshalBinary([]byte) error                  { return errors.New("a letter is only sent") }
-func (l *letter) SetPublishingId(int64)                         {}               //nolint:revive // the library's name
-func (l *letter) GetPublishingId() int64                        { return 0 }     //nolint:revive // the library's name
-func (l *letter) HasPublishingId() bool                         { return false } //nolint:revive // the library's name
-func (l *letter) GetData() [][]byte                             { return nil }
-func (l *letter) GetMessageProperties() *amqp.MessageProperties { return nil }
-func (l *letter) GetMessageAnnotations() amqp.Annotations       { return nil }
-func (l *letter) GetApplicationProperties() map[string]any      { return nil }
-func (l *letter) GetMessageHeader() *amqp.MessageHeader         { return nil }
-func (l *letter) GetAMQPValue() any                             { return nil }
+// MarshalBinary is the message as the library sends it.
+func (l *letter) MarshalBinary() ([]byte, error) { return l.encoded, nil }

@@ -222,7 +222,7 @@ func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error)
 	p.inFlight++
 	s := part.session
 	if len(s.free) == 0 {
-		l := &letter{}
+		l := newLetter()
 		s.letters, s.free = append(s.letters, l), append(s.free, l)
 	}
 	l := s.free[len(s.free)-1]
