@@ -59,6 +59,11 @@
 // settings say, and: no automatic recovery of bookies, which would copy ledgers
 // during a test of a failure; disks may fill to 99%; racks are not asked for.
 //
+// Seven Javas compile themselves for about a minute of load. On few cores that
+// takes most of the CPU, and consumers that fall behind meanwhile read from the
+// bookies instead of the brokers' memory; so a run wants a warm-up of a minute, or
+// a testbed that stays up and has carried load already.
+//
 // With as many bookies as a ledger is spread over, 3 by default, one that dies
 // stalls all writes until it is back. That is how Pulsar keeps the level; give
 // the testbed a fourth one (bookies) for tests of failures.

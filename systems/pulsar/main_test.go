@@ -24,7 +24,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	if err := goleak.Find(); err != nil && code == 0 {
+	// The library leaves this one behind when a producer ends by itself while it
+	// reconnects, to a topic that was deleted meanwhile: closing it then no longer
+	// ends its loop, and nothing of ours can.
+	left := goleak.IgnoreTopFunction("github.com/apache/pulsar-client-go/pulsar.(*partitionProducer).runEventsLoop.func1")
+	if err := goleak.Find(left); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
