@@ -44,6 +44,8 @@
 //   - It does not tell the end of messages that are queued when it closes, and
 //     late of those that wait for a connection, so the producer here keeps the
 //     time of each message itself, with a copy of it.
+//   - It leaves a goroutine behind for each partition of a producer whose topic
+//     is deleted before it is closed.
 //   - It allocates for each message, several times.
 //
 // # The testbed
