@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,6 @@ type session struct {
 // run ends cleanly with what was measured, in the state interrupted. An error
 // with an empty directory means that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
-	defer makeRoom(job)()
 	s := &session{job: job, watch: watch, beganNs: job.Clock.Now()}
 	s.run = newRun(job)
 	s.writer, err = result.Create(job.Runs, &s.run)
@@ -57,6 +57,7 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 		s.writer.Discard()
 		return "", err
 	}
+	defer s.makeRoom()()
 	return s.writer.Dir(), s.measure(ctx)
 }
 
@@ -64,15 +65,27 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 // beside the threads that wait for due times, and returns what undoes it. A
 // thread that waits in the kernel keeps its place in the scheduler until a
 // monitor takes it away, which is up to 10 ms during which ready goroutines
-// stand in line. Whoever sets GOMAXPROCS decides for himself.
-func makeRoom(job *Job) (undo func()) {
+// stand in line. A place too many costs as well: each answer of a server then
+// wakes a thread more, to look for work that there is not. Whoever sets
+// GOMAXPROCS decides for himself.
+func (s *session) makeRoom() (undo func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}
 	}
-	// The watcher waits too, and perhaps an embedded system.
-	const others = 2
-	before := runtime.GOMAXPROCS(runtime.NumCPU() + load.Pacers(job.Workload) + others)
+	// One of the cores is a pacer's or the watcher's when it wakes.
+	places := runtime.NumCPU() - 1 + load.Pacers(s.job.Workload) + 1
+	if s.servesItself() {
+		places += 2
+	}
+	before := runtime.GOMAXPROCS(places)
+	s.run.Environment.GoMaxProcs = places
 	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// servesItself says whether the system's servers are in this process.
+func (s *session) servesItself() bool {
+	_, embedded := s.job.System.(system.Embedded)
+	return embedded || slices.ContainsFunc(s.run.System.Nodes, func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)

@@ -37,9 +37,25 @@ func (precise) NewAlarm() Alarm {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlackNs, 0, 0, 0)
 	// A thread that must be on time goes before those that share its cores,
 	// where the user may say so.
-	a := &futexAlarm{nice: niceness()}
+	a := &futexAlarm{nice: niceness(), places: placesToHold()}
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), alarmNiceness)
 	return a
+}
+
+// shortWaitNs is how long a wait may be that keeps its place in Go's scheduler.
+// Giving the place away wakes the scheduler's monitor, which then looks every
+// 20 us for more: that costs more CPU than the waits do. A signal of the
+// scheduler, such as before a garbage collection, ends the wait, so nobody waits
+// for who holds a place.
+const shortWaitNs = 2_000_000
+
+// holding is how many waits hold their place at this moment.
+var holding atomic.Int32
+
+// placesToHold is how many of the scheduler's places waits may hold: all but
+// those that the cores need while one of them runs a thread that is on time.
+func placesToHold() int32 {
+	return int32(runtime.GOMAXPROCS(0) - max(1, runtime.NumCPU()-1))
 }
 
 // niceness is that of the calling thread.
@@ -55,8 +71,9 @@ func niceness() int {
 // futexAlarm has a word that is idle, rung (a Wake not yet seen) or waits (its
 // owner is, or is about to be, in the kernel).
 type futexAlarm struct {
-	word atomic.Uint32
-	nice int // of the thread before
+	word   atomic.Uint32
+	nice   int   // of the thread before
+	places int32 // that waits may hold
 }
 
 func (a *futexAlarm) WaitUntil(ns int64) {
@@ -64,11 +81,18 @@ func (a *futexAlarm) WaitUntil(ns int64) {
 		a.word.Store(futexAlarmIdle)
 		return
 	}
-	if ns > Now() {
+	if now := Now(); ns > now {
+		wait := unix.Syscall6
+		if ns-now <= shortWaitNs {
+			if holding.Add(1) <= a.places {
+				wait = unix.RawSyscall6
+			}
+			defer holding.Add(-1)
+		}
 		deadline := unix.NsecToTimespec(max(ns, 0))
 		// The kernel returns at once when the word is no longer "waits". A
 		// signal may end the wait early, which WaitUntil allows.
-		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)), futexWait|futexPrivate,
+		_, _, _ = wait(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)), futexWait|futexPrivate,
 			futexAlarmWaits, uintptr(unsafe.Pointer(&deadline)), 0, futexAnyWaker)
 	}
 	a.word.Store(futexAlarmIdle)

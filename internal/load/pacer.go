@@ -29,7 +29,7 @@ const blockedSendNs = 1_000_000
 const (
 	leastQuantumNs = 100_000
 	mostQuantumNs  = 1_000_000
-	quantumShare   = 50
+	quantumShare   = 25
 )
 
 func quantumNs(to *producer) int64 {
