@@ -32,6 +32,7 @@ var rooms = []string{
 	"system/systemtest",
 	"internal/maven",
 	"internal/process",
+	"internal/authority",
 	"system",
 	"target",
 	"workload",

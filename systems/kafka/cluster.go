@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -112,7 +113,7 @@ var errAddressTaken = errors.New("another process took an address")
 type provisionedCluster struct {
 	servers     []*server
 	credentials system.Credentials
-	authority   *authority // nil: not encrypted
+	authority   *authority.Authority // nil: not encrypted
 	caFile      string
 }
 
@@ -175,7 +176,7 @@ func (s starter) prepare() (*provisionedCluster, error) {
 		c.credentials = system.Credentials{User: benchUser, Password: u.bench}
 	}
 	if s.config.security == saslSSL {
-		if c.authority, err = newAuthority(); err != nil {
+		if c.authority, err = authority.New(); err != nil {
 			return c, err
 		}
 	}
@@ -211,11 +212,11 @@ func (s starter) furnish(c *provisionedCluster, n *server, who identity) error {
 		if err != nil {
 			return err
 		}
-		store, err := c.authority.keyStore(n.name, host)
+		key, certificate, err := c.authority.Issue(n.name, host)
 		if err != nil {
 			return err
 		}
-		files[keyStoreFile], files[caFile] = store, c.authority.pem
+		files[keyStoreFile], files[caFile] = append(key, certificate...), c.authority.PEM()
 		c.caFile = filepath.Join(n.dir, caFile)
 	}
 	for name, content := range files {
@@ -252,7 +253,7 @@ func (s starter) formatOne(ctx context.Context, n *server, cluster string) error
 		return errors.Join(fmt.Errorf("formatting the data folder of %s was ended: %w", n.name, ctx.Err()), p.Kill())
 	}
 	if err := p.Err(); err != nil {
-		return fmt.Errorf("formatting the data folder of %s: %w: %s", n.name, err, lastComplaint(n.log))
+		return fmt.Errorf("formatting the data folder of %s: %w: %s", n.name, err, maven.LastComplaint(n.log))
 	}
 	return nil
 }
@@ -309,7 +310,7 @@ func (c *provisionedCluster) TLS() *tls.Config {
 	if c.authority == nil {
 		return nil
 	}
-	return c.authority.clientConfig()
+	return c.authority.ClientConfig()
 }
 
 // CAFile is where the certificate that signed the servers' own is, in PEM;

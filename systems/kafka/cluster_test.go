@@ -20,6 +20,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -185,11 +186,8 @@ func TestEncryptedCluster(t *testing.T) {
 func TestServerThatCannotStart(t *testing.T) {
 	needJava(t)
 	dir := t.TempDir()
-	s, err := settingsOf(setHeap, "100TB")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = kafkaSystem{}.Provision(within(t), system.Provision{
+	s := systemtest.Settings(t, kafkaSystem{}, setHeap, "100TB")
+	_, err := kafkaSystem{}.Provision(within(t), system.Provision{
 		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
 	})
 	if err == nil {
@@ -215,10 +213,7 @@ func TestTakenAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := settingsOf()
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := systemtest.Settings(t, kafkaSystem{})
 	folder := t.TempDir()
 	s := starter{
 		java: java, classpath: maven.Classpath(dir), provision: system.Provision{Nodes: 3, DataDir: folder, LogDir: folder, Settings: settings},
@@ -252,13 +247,10 @@ func TestTakenAddress(t *testing.T) {
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needJava(t)
 	dir := t.TempDir()
-	s, err := settingsOf()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := systemtest.Settings(t, kafkaSystem{})
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	_, err = kafkaSystem{}.Provision(ctx, system.Provision{
+	_, err := kafkaSystem{}.Provision(ctx, system.Provision{
 		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -287,40 +279,10 @@ func TestCheckNodes(t *testing.T) {
 		{nodes: 0},
 		{nodes: 0, settings: []string{setHeap, "256MB"}, want: "these run already"},
 	} {
-		s, err := settingsOf(c.settings...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := systemtest.Settings(t, kafkaSystem{}, c.settings...)
 		bad := checkNodes(s, c.nodes)
 		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
 			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
 		}
-	}
-}
-
-func TestLastComplaint(t *testing.T) {
-	for _, c := range []struct{ log, want string }{
-		{"", ""},
-		{"Invalid maximum heap size: -Xmx9P\n\n", "Invalid maximum heap size: -Xmx9P"},
-		{"t [main] INFO a - b\nt [main] ERROR Kafka - first\nt [main] ERROR KafkaServer - second\njava.x.Y: said\n\tat z\nCaused by: java.net.BindException: Address already in use\nt [main] INFO a - b\n",
-			"KafkaServer - second: java.net.BindException: Address already in use"},
-		{"t [main] ERROR a - old\njava.b.OldException: x\nt [main] ERROR a - new\njava.b.NewError: said\n\tat z\n", "a - new: java.b.NewError: said"},
-		{"t [main] ERROR Kafka$ - Exiting\njava.b.Ex: x\nCaused by: java.b.RootException: why\nt [other] ERROR c - handling\njava.b.OtherException: how\n", "Kafka$ - Exiting: java.b.RootException: why"},
-	} {
-		path := filepath.Join(t.TempDir(), "log")
-		if err := os.WriteFile(path, []byte(c.log), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := lastComplaint(path); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-	long := filepath.Join(t.TempDir(), "long")
-	text := strings.Repeat("t [main] INFO filler\n", tailSize/10) + "t [main] ERROR x - " + strings.Repeat("é", maxComplaint) + "\n"
-	if err := os.WriteFile(long, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := lastComplaint(long); len(got) > maxComplaint+4 || !strings.HasPrefix(got, "x - é") {
-		t.Errorf("got %q", got)
 	}
 }

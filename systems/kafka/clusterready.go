@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
 // How clients may show the password, as the setting has it.
@@ -26,10 +27,6 @@ const (
 const (
 	readyPoll = 50 * time.Millisecond
 	askLimit  = 2 * time.Second
-	// maxComplaint bounds what of a server's log goes into an error, tailSize
-	// how much of the log is looked at, in bytes.
-	maxComplaint = 300
-	tailSize     = 64 << 10
 )
 
 // awaitReady waits until every server says that all servers are there, and the
@@ -108,8 +105,8 @@ func (c *provisionedCluster) ended() error {
 		default:
 			continue
 		}
-		said := lastComplaint(n.log)
-		if bytes.Contains(tail(n.log), []byte("Address already in use")) {
+		said := maven.LastComplaint(n.log)
+		if bytes.Contains(process.Tail(n.log), []byte("Address already in use")) {
 			return fmt.Errorf("server %s: %w: %s", n.name, errAddressTaken, said)
 		}
 		return fmt.Errorf("server %s ended while it was started (%w): %s", n.name, n.process.Err(), said)
@@ -153,67 +150,9 @@ func (c *provisionedCluster) ask(ctx context.Context, client *kgo.Client) error 
 func (c *provisionedCluster) complaints() string {
 	var b strings.Builder
 	for _, n := range c.servers {
-		if said := lastComplaint(n.log); said != "" {
+		if said := maven.LastComplaint(n.log); said != "" {
 			fmt.Fprintf(&b, " (%s: %s)", n.name, said)
 		}
 	}
 	return b.String()
-}
-
-// thrown is a line that names what Java threw, with or without its cause.
-var thrown = regexp.MustCompile(`^(?:Caused by: )?([\w.$]+\.\w*(?:Exception|Error)\b.*)`)
-
-// lastComplaint is the last error in a server's log with the root of what Java
-// threw for it, or the last line when there is none: what Java itself says
-// before a server runs has no level. An error of the main thread is why a
-// server ends; what other threads say after it is how.
-func lastComplaint(path string) string {
-	var complaint, root, last string
-	ofMain, within := false, false
-	for line := range bytes.Lines(tail(path)) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
-		last = text
-		if before, said, is := strings.Cut(text, " ERROR "); is {
-			isMain := strings.HasSuffix(before, "[main]")
-			if within = isMain || !ofMain; within {
-				complaint, root, ofMain = said, "", isMain
-			}
-		} else if m := thrown.FindStringSubmatch(text); m != nil && within {
-			root = m[1]
-		}
-	}
-	switch {
-	case complaint == "":
-		complaint = last
-	case root != "":
-		complaint += ": " + root
-	}
-	if len(complaint) > maxComplaint {
-		complaint = complaint[:maxComplaint] + "…"
-	}
-	return strings.ToValidUTF8(complaint, "")
-}
-
-// tail is the end of a file, whole lines only.
-func tail(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	from := max(0, info.Size()-tailSize)
-	b := make([]byte, info.Size()-from)
-	n, _ := f.ReadAt(b, from)
-	b = b[:n]
-	if from > 0 {
-		_, b, _ = bytes.Cut(b, []byte("\n"))
-	}
-	return b
 }

@@ -1,25 +1,21 @@
 package kafka
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := stopShared(); err != nil {
+	if err := shared.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -30,18 +26,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stopLimit is longer than a cluster takes to be killed when it does not end.
-const stopLimit = 60 * time.Second
-
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, level 2, default settings. It is started by the first and
 // stopped by TestMain.
-var shared struct {
-	once    sync.Once
-	dir     string
-	cluster *provisionedCluster
-	err     error
-}
+var shared = &systemtest.Servers[*provisionedCluster]{System: kafkaSystem{}, Level: workload.SyncAsync}
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
 // had.
@@ -57,79 +45,19 @@ func needJava(t testing.TB) {
 func sharedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needJava(t)
-	shared.once.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "plimsoll-kafka-"); shared.err == nil {
-			shared.cluster, shared.err = provision(shared.dir, nil, workload.SyncAsync, 3)
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.cluster
+	return shared.Get(t)
 }
 
-func stopShared() error {
-	if shared.cluster != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-		defer cancel()
-		if err := shared.cluster.Stop(ctx); err != nil {
-			return err
-		}
-	}
-	if shared.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(shared.dir)
-}
-
-// provisionWith is a three-node cluster of the test's own, with settings as
-// name and value in turn: provisionWith(t, level, "security", "sasl_ssl").
+// provisionWith is a cluster of the test's own, with settings as name and value
+// in turn.
 func provisionWith(t testing.TB, level workload.Level, settings ...string) *provisionedCluster {
 	t.Helper()
 	needJava(t)
-	c, err := provision(t.TempDir(), settings, level, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-		defer cancel()
-		if err := c.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-func provision(dir string, settings []string, level workload.Level, nodes int) (*provisionedCluster, error) {
-	s, err := settingsOf(settings...)
-	if err != nil {
-		return nil, err
-	}
-	p, err := kafkaSystem{}.Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: s,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p.(*provisionedCluster), nil
-}
-
-// settingsOf are the defaults with those given, as name and value in turn.
-func settingsOf(given ...string) (system.Settings, error) {
-	var all []target.Setting
-	for i := 0; i+1 < len(given); i += 2 {
-		all = append(all, target.Setting{Name: given[i], Value: given[i+1]})
-	}
-	return system.Resolve(declared(), all)
+	return systemtest.Provision[*provisionedCluster](t, kafkaSystem{}, level, settings...)
 }
 
 // optionsOf is how to connect to a cluster of ours.
 func optionsOf(t testing.TB, c *provisionedCluster, level workload.Level, settings ...string) system.Options {
 	t.Helper()
-	s, err := settingsOf(settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return system.Options{Endpoints: c.Endpoints(), Credentials: c.Credentials(), TLS: c.TLS(), Settings: s, Durability: level}
+	return systemtest.OptionsOf(t, kafkaSystem{}, c, level, settings...)
 }

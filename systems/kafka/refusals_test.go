@@ -9,7 +9,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -79,11 +81,11 @@ func TestWrongPassword(t *testing.T) {
 
 func TestTLSToAPlaintextPort(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
-	authority, err := newAuthority()
+	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.TLS = authority.clientConfig()
+	o.TLS = stranger.ClientConfig()
 	began, err := tryConnect(t, o)
 	refused(t, began, err, "remove tls from the target")
 }
@@ -94,7 +96,7 @@ func TestSecureListener(t *testing.T) {
 	servers := provisionWith(t, workload.SyncAsync, setSecurity, saslSSL)
 	right := optionsOf(t, servers, workload.SyncAsync)
 	c := connect(t, right)
-	sendAndReceive(t, c, "secure-plain")
+	systemtest.SendAndReceive(t, c, "secure-plain")
 
 	scram := right.Credentials
 	scram.User = "scram-user"
@@ -106,7 +108,7 @@ func TestSecureListener(t *testing.T) {
 			o := optionsOf(t, servers, workload.SyncAsync, setSASL, name)
 			o.Credentials = scram
 			awaitUser(t, o)
-			sendAndReceive(t, connect(t, o), "secure-"+name)
+			systemtest.SendAndReceive(t, connect(t, o), "secure-"+name)
 			o.Credentials.Password = "wrong"
 			began, err := tryConnect(t, o)
 			refused(t, began, err, "refuses the user or password")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -36,8 +37,8 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("level %d", level), func(t *testing.T) {
 			c := connect(t, optionsOf(t, servers, level, setLinger, "0s"))
-			topic := topicOf(t, c, fmt.Sprintf("sync-%d", level))
-			p := producerOn(t, c, topic, workload.AtLeastOnce)
+			topic := systemtest.Topic(t, c, fmt.Sprintf("sync-%d", level), 1)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			leader, followers := sides(t, c, servers, topic)
 			medianAck(t, p) // the first sends make connections
 			plain := medianAck(t, p)
@@ -76,10 +77,10 @@ func medianAck(t *testing.T, p system.Producer) time.Duration {
 	t.Helper()
 	var all []time.Duration
 	for range 9 {
-		l := newLetter("synced?")
+		l := systemtest.NewLetter("synced?")
 		began := time.Now()
 		p.Send(&l.Message)
-		if err := l.await(t); err != nil {
+		if err := l.Await(t); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, time.Since(began))

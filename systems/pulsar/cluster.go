@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -104,7 +105,7 @@ var errAddressTaken = errors.New("another process took an address")
 type provisionedCluster struct {
 	zooKeeper, bookies, brokers []*server // in the order in which they start
 	credentials                 system.Credentials
-	authority                   *authority // nil: not encrypted
+	authority                   *authority.Authority // nil: not encrypted
 	caFile                      string
 }
 
@@ -199,7 +200,7 @@ func (s *starter) prepare(c *provisionedCluster) error {
 		c.credentials = system.Credentials{User: benchRole, Password: signToken(s.config.secret, benchRole)}
 	}
 	if s.config.encrypted {
-		if c.authority, err = newAuthority(); err != nil {
+		if c.authority, err = authority.New(); err != nil {
 			return err
 		}
 	}
@@ -279,11 +280,11 @@ func (s *starter) furnish(c *provisionedCluster, into *[]*server, name, host str
 	}
 	files := map[string]string{confFile: p.String(), loggingFile: loggingConfig}
 	if c.authority != nil {
-		key, cert, err := c.authority.issue(name, host)
+		key, cert, err := c.authority.Issue(name, host)
 		if err != nil {
 			return err
 		}
-		files[keyFile], files[certFile], files[caFile] = key, cert, string(c.authority.pem)
+		files[keyFile], files[certFile], files[caFile] = string(key), string(cert), string(c.authority.PEM())
 		c.caFile = filepath.Join(n.dir, caFile)
 	}
 	for file, content := range files {
@@ -329,7 +330,7 @@ func (s *starter) initialise(ctx context.Context, c *provisionedCluster) error {
 		return errors.Join(fmt.Errorf("initialising the cluster was ended: %w", ctx.Err()), p.Kill())
 	}
 	if err := p.Err(); err != nil {
-		return fmt.Errorf("initialising the cluster: %w: %s", err, lastComplaint(n.log))
+		return fmt.Errorf("initialising the cluster: %w: %s", err, maven.LastComplaint(n.log))
 	}
 	return nil
 }
@@ -377,7 +378,7 @@ func (c *provisionedCluster) TLS() *tls.Config {
 	if c.authority == nil {
 		return nil
 	}
-	return c.authority.clientConfig()
+	return c.authority.ClientConfig()
 }
 
 // CAFile is where the certificate that signed the servers' own is, in PEM;

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -238,7 +239,7 @@ func TestStandalone(t *testing.T) {
 	}
 	t.Logf("it takes %s and listens on %v", resident(servers.Nodes()[0].PID), listening(t, servers.Nodes()[0].PID))
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setTopology, standalone))
-	topic := sendAndReceive(t, c, "alone")
+	topic := systemtest.SendAndReceive(t, c, "alone")
 	e, err := c.ReadDurability(soon(t), []system.Topic{topic})
 	if err != nil || e.Level != workload.AsyncSync {
 		t.Errorf("%+v, %v", e, err)
@@ -247,7 +248,7 @@ func TestStandalone(t *testing.T) {
 		t.Logf("%s: %s = %s (%s)", f.Where, f.Name, f.Value, f.Source)
 	}
 	other := connect(t, optionsOf(t, servers, workload.AsyncAsync, setTopology, standalone))
-	topic = topicOf(t, other, "alone-unsynced")
+	topic = systemtest.Topic(t, other, "alone-unsynced", 1)
 	if _, err := other.ReadDurability(soon(t), []system.Topic{topic}); err == nil || !strings.Contains(err.Error(), "journalSyncData=false") {
 		t.Errorf("level 4 of a server that syncs: %v", err)
 	}
@@ -261,12 +262,9 @@ func TestServerThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s, err := settingsOf(setZooKeeperHeap, "100TB")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := systemtest.Settings(t, pulsarSystem{}, setZooKeeperHeap, "100TB")
 	began := time.Now()
-	_, err = pulsarSystem{}.Provision(soon(t), system.Provision{
+	_, err := pulsarSystem{}.Provision(soon(t), system.Provision{
 		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
 	})
 	if err == nil {
@@ -290,14 +288,11 @@ func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s, err := settingsOf()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := systemtest.Settings(t, pulsarSystem{})
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 	defer cancel()
 	began := time.Now()
-	_, err = pulsarSystem{}.Provision(ctx, system.Provision{
+	_, err := pulsarSystem{}.Provision(ctx, system.Provision{
 		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -354,10 +349,7 @@ func TestCheckNodes(t *testing.T) {
 		{nodes: 0, level: 2},
 		{nodes: 0, level: 2, settings: []string{setTopology, tiered}, want: "these run already"},
 	} {
-		s, err := settingsOf(c.settings...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := systemtest.Settings(t, pulsarSystem{}, c.settings...)
 		bad := checkNodes(s, c.level, c.nodes)
 		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
 			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)

@@ -8,23 +8,19 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
 const (
 	readyPoll = 100 * time.Millisecond
 	// askLimit bounds one look at a server; a broker's health check sends a
 	// message and reads it again.
-	askLimit = 10 * time.Second
-	// maxComplaint bounds what of a server's log goes into an error, tailSize
-	// how much of the log is looked at, in bytes.
-	maxComplaint = 300
-	tailSize     = 64 << 10
-	maxAnswer    = 64 << 20 // of a server's answer over HTTP, in bytes
+	askLimit  = 10 * time.Second
+	maxAnswer = 64 << 20 // of a server's answer over HTTP, in bytes
 )
 
 // await waits until every one of the servers is ready, and fails as soon as
@@ -43,7 +39,7 @@ func (c *provisionedCluster) await(ctx context.Context, these []*server, ready f
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not become ready (%w; its log: %s): %w", these[next].name, err, lastComplaint(these[next].log), ctx.Err())
+			return fmt.Errorf("%s did not become ready (%w; its log: %s): %w", these[next].name, err, maven.LastComplaint(these[next].log), ctx.Err())
 		case <-ticker.C:
 		}
 	}
@@ -122,8 +118,8 @@ func (c *provisionedCluster) ended() error {
 		default:
 			continue
 		}
-		said := lastComplaint(n.log)
-		if bytes.Contains(tail(n.log), []byte("Address already in use")) {
+		said := maven.LastComplaint(n.log)
+		if bytes.Contains(process.Tail(n.log), []byte("Address already in use")) {
 			return fmt.Errorf("server %s: %w: %s", n.name, errAddressTaken, said)
 		}
 		if err := n.process.Err(); err != nil {
@@ -132,62 +128,4 @@ func (c *provisionedCluster) ended() error {
 		return fmt.Errorf("server %s ended while it was started: %s", n.name, said)
 	}
 	return nil
-}
-
-// thrown is a line that names what Java threw, with or without its cause.
-var thrown = regexp.MustCompile(`^(?:Caused by: )?([\w.$]+\.\w*(?:Exception|Error)\b.*)`)
-
-// lastComplaint is the last error in a server's log with the root of what Java
-// threw for it, or the last line when there is none: what Java itself says
-// before a server runs has no level. An error of the main thread is why a
-// server ends; what other threads say after it is how.
-func lastComplaint(path string) string {
-	var complaint, root, last string
-	ofMain, within := false, false
-	for line := range bytes.Lines(tail(path)) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
-		last = text
-		if before, said, is := strings.Cut(text, " ERROR "); is {
-			isMain := strings.HasSuffix(before, "[main]")
-			if within = isMain || !ofMain; within {
-				complaint, root, ofMain = said, "", isMain
-			}
-		} else if m := thrown.FindStringSubmatch(text); m != nil && within {
-			root = m[1]
-		}
-	}
-	switch {
-	case complaint == "":
-		complaint = last
-	case root != "":
-		complaint += ": " + root
-	}
-	if len(complaint) > maxComplaint {
-		complaint = complaint[:maxComplaint] + "…"
-	}
-	return strings.ToValidUTF8(complaint, "")
-}
-
-// tail is the end of a file, whole lines only.
-func tail(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	from := max(0, info.Size()-tailSize)
-	b := make([]byte, info.Size()-from)
-	n, _ := f.ReadAt(b, from)
-	b = b[:n]
-	if from > 0 {
-		_, b, _ = bytes.Cut(b, []byte("\n"))
-	}
-	return b
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -80,11 +82,11 @@ func TestWrongToken(t *testing.T) {
 
 func TestTLSToAPlaintextPort(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
-	authority, err := newAuthority()
+	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.TLS = authority.clientConfig()
+	o.TLS = stranger.ClientConfig()
 	began, err := tryConnect(t, o)
 	refused(t, began, err, "remove tls from the target")
 }
@@ -140,7 +142,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 // Whoever changes what makes the level after the topic was made is found out.
 func TestLevelThatWasChanged(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setNamespace, "changed"))
-	topic := topicOf(t, c, "changed")
+	topic := systemtest.Topic(t, c, "changed", 1)
 	policy := persistence{Ensemble: 3, WriteQuorum: 3, AckQuorum: 1, MarkDeleteRate: 1}
 	if err := c.admin.do(soon(t), http.MethodPost, "/admin/v2/namespaces/"+c.namespace()+"/persistence", policy, nil); err != nil {
 		t.Fatal(err)
@@ -149,7 +151,7 @@ func TestLevelThatWasChanged(t *testing.T) {
 	refused(t, time.Now(), err, "level 2", "ack quorum 2", "ack quorum 1")
 
 	unsynced := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
-	_, err = unsynced.ReadDurability(t.Context(), []system.Topic{topicOf(t, unsynced, "unsynced")})
+	_, err = unsynced.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, unsynced, "unsynced", 1)})
 	refused(t, time.Now(), err, "level 1", "journalSyncData=true", "journalSyncData=false", "bookie")
 }
 
@@ -158,10 +160,10 @@ func TestLevelThatWasChanged(t *testing.T) {
 func TestBookiesThatCannotBeAsked(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setBookieHTTPPort, "1"))
-	_, err := c.ReadDurability(t.Context(), []system.Topic{topicOf(t, c, "mute")})
+	_, err := c.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, c, "mute", 1)})
 	refused(t, time.Now(), err, "cannot be asked", setBookieHTTPPort, "take level 4")
 	c = connect(t, optionsOf(t, servers, workload.AsyncAsync, setBookieHTTPPort, "1"))
-	e, err := c.ReadDurability(t.Context(), []system.Topic{topicOf(t, c, "mute")})
+	e, err := c.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, c, "mute", 1)})
 	if err != nil || e.Level != workload.AsyncAsync {
 		t.Fatalf("%+v, %v", e, err)
 	}
@@ -172,8 +174,8 @@ func TestBookiesThatCannotBeAsked(t *testing.T) {
 
 func TestSecondExclusiveConsumer(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setSubscriptionType, exclusive))
-	topic := topicOf(t, c, "exclusive")
-	openConsumer(t, c, topic, workload.AtLeastOnce, newBasket())
+	topic := systemtest.Topic(t, c, "exclusive", 1)
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewBasket())
 	began := time.Now()
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func([]byte) {}})
 	refused(t, began, err, "opening the consumer", setSubscriptionType)
@@ -184,13 +186,13 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 func TestBrokersThatStopAnswering(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync, setSendTimeout, "1s"))
-	topic := topicOf(t, c, "silent")
-	got := newBasket()
-	openConsumer(t, c, topic, workload.AtLeastOnce, got)
-	p := producerOn(t, c, topic, workload.AtLeastOnce)
-	first := newLetter("answered")
+	topic := systemtest.Topic(t, c, "silent", 1)
+	got := systemtest.NewBasket()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	first := systemtest.NewLetter("answered")
 	p.Send(&first.Message)
-	if err := first.await(t); err != nil {
+	if err := first.Await(t); err != nil {
 		t.Fatal(err)
 	}
 	signal(t, servers, syscall.SIGSTOP)
@@ -201,9 +203,9 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 		}
 	}()
 	began := time.Now()
-	second := newLetter("unanswered")
+	second := systemtest.NewLetter("unanswered")
 	p.Send(&second.Message)
-	if err := second.await(t); !errors.Is(err, system.ErrUnknown) {
+	if err := second.Await(t); !errors.Is(err, system.ErrUnknown) {
 		t.Errorf("got %v", err)
 	}
 	if took := time.Since(began); took < time.Second || took > 3*time.Second {
@@ -211,13 +213,13 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 	}
 	signal(t, servers, syscall.SIGCONT)
 	resumed = true
-	third := newLetter("answered again")
+	third := systemtest.NewLetter("answered again")
 	p.Send(&third.Message)
-	if err := third.await(t); err != nil && !errors.Is(err, system.ErrUnknown) {
+	if err := third.Await(t); err != nil && !errors.Is(err, system.ErrUnknown) {
 		t.Error(err)
 	}
 	// Whatever counted as unanswered may arrive, and here it does.
-	got.await(t, 3)
+	got.Await(t, 3)
 	if err := p.Close(soon(t)); err != nil {
 		t.Error(err)
 	}

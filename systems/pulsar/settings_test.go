@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -35,23 +36,23 @@ func TestWaysOfAMessage(t *testing.T) {
 			if err := c.CreateTopic(t.Context(), topic); err != nil {
 				t.Fatal(err)
 			}
-			got := newBasket()
-			r := openConsumer(t, c, topic, workload.AtLeastOnce, got)
-			p := producerOn(t, c, topic, workload.AtLeastOnce)
-			var letters []*letter
+			got := systemtest.NewBasket()
+			r := systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+			var letters []*systemtest.Letter
 			for n := range 50 {
-				l := newLetter(fmt.Sprintf("%d %s", n, strings.Repeat("x", 100)))
+				l := systemtest.NewLetter(fmt.Sprintf("%d %s", n, strings.Repeat("x", 100)))
 				l.Partition, l.Key = int32(n%2), fmt.Appendf(nil, "key %d", n%5)
 				letters = append(letters, l)
 				p.Send(&l.Message)
 			}
 			for _, l := range letters {
-				if err := l.await(t); err != nil {
+				if err := l.Await(t); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got.await(t, 50)
-			distinct := got.contents()
+			got.Await(t, 50)
+			distinct := got.Contents()
 			slices.Sort(distinct)
 			if n := len(slices.Compact(distinct)); n != 50 {
 				t.Errorf("%d different messages arrived of 50", n)
@@ -101,19 +102,19 @@ func TestSettle(t *testing.T) {
 // A topic that is deleted under its producer ends every message and no more.
 func TestTopicThatIsDeletedAmidSending(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setSendTimeout, "2s"))
-	topic := topicOf(t, c, "vanishes")
-	p := producerOn(t, c, topic, workload.AtLeastOnce)
+	topic := systemtest.Topic(t, c, "vanishes", 1)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	stop := make(chan struct{})
-	ended := make(chan []*letter)
+	ended := make(chan []*systemtest.Letter)
 	go func() {
-		var all []*letter
+		var all []*systemtest.Letter
 		for {
 			select {
 			case <-stop:
 				ended <- all
 				return
 			default:
-				l := newLetter("x")
+				l := systemtest.NewLetter("x")
 				all = append(all, l)
 				p.Send(&l.Message)
 				time.Sleep(time.Millisecond)
@@ -131,10 +132,10 @@ func TestTopicThatIsDeletedAmidSending(t *testing.T) {
 	}
 	failed := 0
 	for _, l := range <-ended {
-		if l.await(t) != nil {
+		if l.Await(t) != nil {
 			failed++
 		}
-		if len(l.ended) > 0 {
+		if l.EndedAgain() {
 			t.Error("a message ended twice")
 		}
 	}

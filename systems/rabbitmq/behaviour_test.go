@@ -12,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -27,20 +28,20 @@ func TestExchangeTypes(t *testing.T) {
 				err := c.CreateTopic(t.Context(), system.Topic{Name: "fans", Partitions: 2})
 				refused(t, time.Now(), err, "one partition and not 2", "take direct")
 			}
-			topic := topicOf(t, c, "exchange-"+kind, partitions)
-			got := newBasket()
-			openConsumer(t, c, topic, 0, got)
-			p := producerOn(t, c, topic, 0)
+			topic := systemtest.Topic(t, c, "exchange-"+kind, partitions)
+			got := systemtest.NewBasket()
+			systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			for i := range partitions {
-				l := newPost(fmt.Sprint(i))
+				l := systemtest.NewLetter(fmt.Sprint(i))
 				l.Partition = int32(i)
 				p.Send(&l.Message)
-				if err := l.await(t); err != nil {
+				if err := l.Await(t); err != nil {
 					t.Fatal(err)
 				}
-				got.await(t, fmt.Sprint(i))
+				got.AwaitAll(t, fmt.Sprint(i))
 			}
-			if n := len(got.contents()); n != partitions {
+			if n := len(got.Contents()); n != partitions {
 				t.Errorf("%d messages arrived of %d", n, partitions)
 			}
 		})
@@ -50,8 +51,8 @@ func TestExchangeTypes(t *testing.T) {
 // A message that no queue takes comes back and is a failure, not a success.
 func TestReturnedMessageFails(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.AsyncAsync, setChannels, "2"))
-	topic := topicOf(t, c, "returned", 2)
-	p := producerOn(t, c, topic, 0)
+	topic := systemtest.Topic(t, c, "returned", 2)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	err := c.withChannel(t.Context(), 0, func(ch *amqp.Channel) error {
 		return ch.QueueUnbind(queueName(topic, unread, 1), "1", topic.Name, nil)
 	})
@@ -59,14 +60,14 @@ func TestReturnedMessageFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		taken, returned := newPost("taken"), newPost("returned")
+		taken, returned := systemtest.NewLetter("taken"), systemtest.NewLetter("returned")
 		returned.Partition = 1
 		p.Send(&returned.Message)
 		p.Send(&taken.Message)
-		if err := returned.await(t); err == nil || errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), "no queue takes it") {
+		if err := returned.Await(t); err == nil || errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), "no queue takes it") {
 			t.Errorf("the message without a queue: %v", err)
 		}
-		if err := taken.await(t); err != nil {
+		if err := taken.Await(t); err != nil {
 			t.Errorf("the message with a queue: %v", err)
 		}
 	}
@@ -81,22 +82,22 @@ func TestConsumersShareThePartitions(t *testing.T) {
 	}{{quorum, workload.SyncSync}, {streamed, workload.SyncAsync}} {
 		t.Run(kind.name, func(t *testing.T) {
 			c := connect(t, optionsOf(t, sharedCluster(t), kind.level, setQueueType, kind.name))
-			topic := topicOf(t, c, "shared-"+kind.name, 4)
-			first, second := newBasket(), newBasket()
-			a := openConsumer(t, c, topic, 0, first)
-			b := openConsumer(t, c, topic, 1, second)
+			topic := systemtest.Topic(t, c, "shared-"+kind.name, 4)
+			first, second := systemtest.NewBasket(), systemtest.NewBasket()
+			a := systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, first)
+			b := systemtest.Consumer(t, c, topic, 1, workload.AtLeastOnce, second)
 			for _, one := range []system.Consumer{a, b} {
 				if err := one.(system.Settler).Settle(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			p := producerOn(t, c, topic, 0)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			send := func(round string) (all []string) {
 				for i := range topic.Partitions {
-					l := newPost(fmt.Sprintf("%s-%d", round, i))
+					l := systemtest.NewLetter(fmt.Sprintf("%s-%d", round, i))
 					l.Partition = int32(i)
 					p.Send(&l.Message)
-					if err := l.await(t); err != nil {
+					if err := l.Await(t); err != nil {
 						t.Fatal(err)
 					}
 					all = append(all, string(l.Payload))
@@ -104,14 +105,14 @@ func TestConsumersShareThePartitions(t *testing.T) {
 				return all
 			}
 			all := send("both")
-			first.await(t, all[0], all[2])
-			second.await(t, all[1], all[3])
+			first.AwaitAll(t, all[0], all[2])
+			second.AwaitAll(t, all[1], all[3])
 			if err := a.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			second.await(t, send("one")...)
-			if n := len(first.contents()); n != 2 {
-				t.Errorf("the first consumer has %v", first.contents())
+			second.AwaitAll(t, send("one")...)
+			if n := len(first.Contents()); n != 2 {
+				t.Errorf("the first consumer has %v", first.Contents())
 			}
 		})
 	}
@@ -157,7 +158,7 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 		if slices.Contains(l.recovered, 0) {
 			t.Errorf("%s: not every partition takes messages again", l.kind)
 		}
-		l.got.await(t, l.acked...)
+		l.got.AwaitAll(t, l.acked...)
 	}
 }
 
@@ -166,7 +167,7 @@ type load struct {
 	kind      string
 	topic     system.Topic
 	producer  system.Producer
-	got       *basket
+	got       *systemtest.Basket
 	acked     []string
 	others    map[string]int
 	since     time.Time // when the node was killed
@@ -176,9 +177,9 @@ type load struct {
 func newLoad(t *testing.T, servers *provisionedCluster, kind string, level workload.Level) *load {
 	t.Helper()
 	c := connect(t, optionsOf(t, servers, level, setQueueType, kind))
-	l := &load{kind: kind, topic: topicOf(t, c, "killed-"+kind, 3), got: newBasket(), others: make(map[string]int)}
-	openConsumer(t, c, l.topic, 1, l.got)
-	l.producer = producerOn(t, c, l.topic, 1)
+	l := &load{kind: kind, topic: systemtest.Topic(t, c, "killed-"+kind, 3), got: systemtest.NewBasket(), others: make(map[string]int)}
+	systemtest.Consumer(t, c, l.topic, 1, workload.AtLeastOnce, l.got)
+	l.producer = systemtest.Producer(t, c, l.topic, 1, workload.AtLeastOnce)
 	l.recovered = make([]time.Duration, l.topic.Partitions)
 	return l
 }
@@ -186,15 +187,15 @@ func newLoad(t *testing.T, servers *provisionedCluster, kind string, level workl
 // round sends a message to each partition and notes their ends.
 func (l *load) round(t *testing.T, number int) {
 	t.Helper()
-	all := make([]*post, l.topic.Partitions)
+	all := make([]*systemtest.Letter, l.topic.Partitions)
 	for partition := range all {
-		all[partition] = newPost(fmt.Sprintf("%d-%d", number, partition))
+		all[partition] = systemtest.NewLetter(fmt.Sprintf("%d-%d", number, partition))
 		all[partition].Partition = int32(partition)
 		l.producer.Send(&all[partition].Message)
 	}
 	for partition, one := range all {
 		name := string(one.Payload)
-		switch err := one.await(t); {
+		switch err := one.Await(t); {
 		case err == nil:
 			l.acked = append(l.acked, name)
 			if !l.since.IsZero() && l.recovered[partition] == 0 {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -128,7 +129,7 @@ type provisionedCluster struct {
 	home        string
 	epmdPort    string
 	credentials system.Credentials
-	authority   *authority // nil: not encrypted
+	authority   *authority.Authority // nil: not encrypted
 	caFile      string
 }
 
@@ -191,7 +192,7 @@ func (s starter) prepare() (*provisionedCluster, error) {
 		return c, err
 	}
 	if s.config.tls() {
-		if c.authority, err = newAuthority(); err != nil {
+		if c.authority, err = authority.New(); err != nil {
 			return c, err
 		}
 	}
@@ -277,11 +278,11 @@ func (s starter) furnish(c *provisionedCluster, n *server, who identity) error {
 		files[noSyncFile] = []byte(noSyncRaft)
 	}
 	if c.authority != nil {
-		certificate, key, err := c.authority.certificate(n.name, n.host)
+		key, certificate, err := c.authority.Issue(n.name, n.host)
 		if err != nil {
 			return err
 		}
-		files[certFile], files[keyFile], files[caFile] = certificate, key, c.authority.pem
+		files[certFile], files[keyFile], files[caFile] = certificate, key, c.authority.PEM()
 		c.caFile = filepath.Join(n.dir, caFile)
 	}
 	for name, content := range files {
@@ -346,7 +347,7 @@ func (c *provisionedCluster) TLS() *tls.Config {
 	if c.authority == nil {
 		return nil
 	}
-	return c.authority.clientConfig()
+	return c.authority.ClientConfig()
 }
 
 // CAFile is where the certificate that signed the servers' own is, in PEM;

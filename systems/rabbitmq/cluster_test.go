@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -79,14 +80,11 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needServer(t)
 	dir := t.TempDir()
-	s, err := settingsOf()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := systemtest.Settings(t, rabbitSystem{})
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	began := time.Now()
-	_, err = rabbitSystem{}.Provision(ctx, system.Provision{
+	_, err := rabbitSystem{}.Provision(ctx, system.Provision{
 		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncSync, Settings: s,
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {

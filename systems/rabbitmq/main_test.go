@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -13,13 +12,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := stopShared(); err != nil {
+	if err := shared.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -30,23 +29,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const (
-	// stopLimit is longer than a cluster takes to be killed when it does not
-	// end.
-	stopLimit = 60 * time.Second
-	// installWithin bounds the package's download and installation.
-	installWithin = 5 * time.Minute
-)
+// installWithin bounds the package's download and installation.
+const installWithin = 5 * time.Minute
 
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, default settings, a Raft log that is synced. It is started by the
 // first and stopped by TestMain.
-var shared struct {
-	once    sync.Once
-	dir     string
-	cluster *provisionedCluster
-	err     error
-}
+var shared = &systemtest.Servers[*provisionedCluster]{System: rabbitSystem{}, Level: workload.SyncSync}
 
 // installing is done once, by root alone: the tests of a machine that is ours
 // may install what they need, and the product never does.
@@ -89,81 +78,19 @@ func install() {
 func sharedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needServer(t)
-	shared.once.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "plimsoll-rabbitmq-"); shared.err == nil {
-			began := time.Now()
-			shared.cluster, shared.err = provision(shared.dir, nil, workload.SyncSync, 3)
-			t.Logf("the shared cluster took %s", time.Since(began).Round(time.Millisecond))
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.cluster
+	return shared.Get(t)
 }
 
-func stopShared() error {
-	if shared.cluster != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-		defer cancel()
-		if err := shared.cluster.Stop(ctx); err != nil {
-			return err
-		}
-	}
-	if shared.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(shared.dir)
-}
-
-// provisionWith is a three-node cluster of the test's own, with settings as
-// name and value in turn: provisionWith(t, level, "security", "tls").
+// provisionWith is a cluster of the test's own, with settings as name and value
+// in turn.
 func provisionWith(t testing.TB, level workload.Level, settings ...string) *provisionedCluster {
 	t.Helper()
 	needServer(t)
-	c, err := provision(t.TempDir(), settings, level, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-		defer cancel()
-		if err := c.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-func provision(dir string, settings []string, level workload.Level, nodes int) (*provisionedCluster, error) {
-	s, err := settingsOf(settings...)
-	if err != nil {
-		return nil, err
-	}
-	p, err := rabbitSystem{}.Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: s,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p.(*provisionedCluster), nil
-}
-
-// settingsOf are the defaults with those given, as name and value in turn.
-func settingsOf(given ...string) (system.Settings, error) {
-	var all []target.Setting
-	for i := 0; i+1 < len(given); i += 2 {
-		all = append(all, target.Setting{Name: given[i], Value: given[i+1]})
-	}
-	return system.Resolve(declared(), all)
+	return systemtest.Provision[*provisionedCluster](t, rabbitSystem{}, level, settings...)
 }
 
 // optionsOf is how to connect to a cluster of ours.
 func optionsOf(t testing.TB, c *provisionedCluster, level workload.Level, settings ...string) system.Options {
 	t.Helper()
-	s, err := settingsOf(settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return system.Options{Endpoints: c.Endpoints(), Credentials: c.Credentials(), TLS: c.TLS(), Settings: s, Durability: level}
+	return systemtest.OptionsOf(t, rabbitSystem{}, c, level, settings...)
 }

@@ -7,18 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-const (
-	readyPoll = 100 * time.Millisecond
-	// maxComplaint bounds what of a server's log goes into an error, tailSize
-	// how much of the log is looked at, in bytes.
-	maxComplaint = 300
-	tailSize     = 64 << 10
-)
+const readyPoll = 100 * time.Millisecond
 
 // awaitReady waits until every server says that all servers run and are not
 // cut off from each other, and takes clients.
@@ -88,7 +83,7 @@ func (c *provisionedCluster) ended() error {
 
 func (c *provisionedCluster) explainEnd(who, log string, err error) error {
 	said := lastComplaint(log)
-	end := tail(log)
+	end := process.Tail(log)
 	for _, taken := range []string{"eaddrinuse", "ddress already in use", "is in use by another node", "could not bind to distribution port"} {
 		if bytes.Contains(end, []byte(taken)) {
 			return fmt.Errorf("%s: %w: %s", who, errAddressTaken, said)
@@ -117,7 +112,7 @@ func (c *provisionedCluster) complaints() string {
 // a level.
 func lastComplaint(path string) string {
 	var why, complaint, last string
-	for line := range bytes.Lines(tail(path)) {
+	for line := range bytes.Lines(process.Tail(path)) {
 		text := strings.TrimSpace(string(line))
 		if text == "" {
 			continue
@@ -129,11 +124,7 @@ func lastComplaint(path string) string {
 			complaint = said
 		}
 	}
-	said := cmp.Or(why, complaint, last)
-	if len(said) > maxComplaint {
-		said = said[:maxComplaint] + "…"
-	}
-	return strings.ToValidUTF8(said, "")
+	return process.Said(cmp.Or(why, complaint, last))
 }
 
 // worthSaying says whether a log line is the beginning of an error and not the
@@ -141,25 +132,4 @@ func lastComplaint(path string) string {
 func worthSaying(said string) bool {
 	_, text, is := strings.Cut(said, "> ")
 	return is && !strings.HasPrefix(text, " ") && strings.Trim(text, "=-") != ""
-}
-
-// tail is the end of a file, whole lines only.
-func tail(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	from := max(0, info.Size()-tailSize)
-	b := make([]byte, info.Size()-from)
-	n, _ := f.ReadAt(b, from)
-	b = b[:n]
-	if from > 0 {
-		_, b, _ = bytes.Cut(b, []byte("\n"))
-	}
-	return b
 }

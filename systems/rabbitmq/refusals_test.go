@@ -10,7 +10,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -88,11 +90,11 @@ func TestWrongVirtualHost(t *testing.T) {
 
 func TestTLSToAPortWithout(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
-	authority, err := newAuthority()
+	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.TLS = authority.clientConfig()
+	o.TLS = stranger.ClientConfig()
 	began, err := tryConnect(t, o)
 	refused(t, began, err, "remove tls from the target")
 }
@@ -113,16 +115,16 @@ func TestSecureListener(t *testing.T) {
 	}
 	servers := provisionWith(t, workload.SyncSync, setSecurity, securityTLS)
 	right := optionsOf(t, servers, workload.SyncSync)
-	sendAndReceive(t, connect(t, right), "secure-quorum")
+	systemtest.SendAndReceive(t, connect(t, right), "secure-quorum")
 	streams := connect(t, optionsOf(t, servers, workload.SyncAsync, setQueueType, streamed))
-	sendAndReceive(t, streams, "secure-stream")
-	producerOn(t, streams, topicOf(t, streams, "secure-leaders", 3), 0) // each on another node
-	stranger, err := newAuthority()
+	systemtest.SendAndReceive(t, streams, "secure-stream")
+	systemtest.Producer(t, streams, systemtest.Topic(t, streams, "secure-leaders", 3), 0, workload.AtLeastOnce) // each on another node
+	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	misled := &cluster{cfg: streams.cfg, options: streams.options, dialer: streams.dialer}
-	misled.options.TLS = stranger.clientConfig()
+	misled.options.TLS = stranger.ClientConfig()
 	if e, err := misled.streamEnvironment(0); err == nil {
 		e.Close()
 		t.Error("the stream library trusts a certificate that nobody trusted has signed")

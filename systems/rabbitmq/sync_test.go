@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -52,7 +53,7 @@ func TestConfirmWaitsForSync(t *testing.T) {
 // hold looks at a topic of one partition, whose leader is on the first node.
 func (want waits) hold(t *testing.T, servers *provisionedCluster) {
 	c := connect(t, optionsOf(t, servers, want.level, setQueueType, want.kind))
-	p := producerOn(t, c, topicOf(t, c, fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0)
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0, workload.AtLeastOnce)
 	nodes := servers.Nodes()
 	leader, followers := nodes[0].PID, []int{nodes[1].PID, nodes[2].PID}
 	medianAck(t, p) // the first sends warm up
@@ -98,10 +99,10 @@ func ackWhileStopped(t *testing.T, p system.Producer, pids []int) time.Duration 
 
 func oneAck(t *testing.T, p system.Producer) time.Duration {
 	t.Helper()
-	l := newPost("synced?")
+	l := systemtest.NewLetter("synced?")
 	began := time.Now()
 	p.Send(&l.Message)
-	if err := l.await(t); err != nil {
+	if err := l.Await(t); err != nil {
 		t.Fatal(err)
 	}
 	return time.Since(began)
@@ -169,7 +170,7 @@ func TestQuorumWithoutSync(t *testing.T) {
 	servers := provisionWith(t, workload.SyncAsync, setQueueType, quorum)
 	waits{quorum, workload.SyncAsync, false, false, true}.hold(t, servers)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync, setQueueType, quorum))
-	topic := topicOf(t, c, "level-two", 3)
+	topic := systemtest.Topic(t, c, "level-two", 3)
 	e, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 	if err != nil || e.Level != workload.SyncAsync {
 		t.Errorf("read level %d: %v", e.Level, err)

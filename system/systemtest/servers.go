@@ -1,0 +1,132 @@
+package systemtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// stopWithin is longer than a cluster takes to be killed when it does not end.
+const stopWithin = 60 * time.Second
+
+// nodes is how many nodes a test's cluster has.
+const nodes = 3
+
+// Servers is a cluster of three nodes that the tests of one program share. The
+// first that asks for it starts it; TestMain stops it. P is what the system
+// itself calls a cluster that it started.
+type Servers[P system.Provisioned] struct {
+	System   system.System // a Provisioner
+	Level    workload.Level
+	Settings []string // name and value in turn
+
+	once    sync.Once
+	dir     string
+	cluster P
+	started bool
+	err     error
+}
+
+// Get is the cluster. Topics are a test's own; who stops a server or changes
+// one uses Provision.
+func (s *Servers[P]) Get(t testing.TB) P {
+	t.Helper()
+	s.once.Do(func() {
+		began := time.Now()
+		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
+			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings)
+			s.started = s.err == nil
+		}
+		t.Logf("the cluster for level %d took %s to start", s.Level, time.Since(began).Round(time.Millisecond))
+	})
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.cluster
+}
+
+// Stop ends the cluster, if it was started.
+func (s *Servers[P]) Stop() error {
+	if s.started {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		if err := s.cluster.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// Provision is a cluster of three nodes for one test, with settings as name and
+// value in turn.
+func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level, settings ...string) P {
+	t.Helper()
+	c, err := start[P](s, t.TempDir(), level, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		if err := c.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string) (none P, err error) {
+	settings, err := resolve(s, given)
+	if err != nil {
+		return none, err
+	}
+	p, err := s.(system.Provisioner).Provision(context.Background(), system.Provision{
+		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
+	})
+	if err != nil {
+		return none, err
+	}
+	return p.(P), nil
+}
+
+func resolve(s system.System, given []string) (system.Settings, error) {
+	if len(given)%2 != 0 {
+		return system.Settings{}, fmt.Errorf("settings are name and value in turn: %q", given)
+	}
+	var all []target.Setting
+	for i := 0; i < len(given); i += 2 {
+		all = append(all, target.Setting{Name: given[i], Value: given[i+1]})
+	}
+	return system.Resolve(s.Describe().Settings, all)
+}
+
+// Settings are a system's defaults with those given, as name and value in turn.
+func Settings(t testing.TB, s system.System, given ...string) system.Settings {
+	t.Helper()
+	settings, err := resolve(s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return settings
+}
+
+// OptionsOf is how to connect to a cluster that was started here.
+func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level workload.Level, settings ...string) system.Options {
+	t.Helper()
+	o := system.Options{Endpoints: c.Endpoints(), Credentials: c.Credentials(), Settings: Settings(t, s, settings...), Durability: level}
+	if e, encrypts := c.(system.Encrypted); encrypts {
+		o.TLS = e.TLS()
+	}
+	return o
+}
