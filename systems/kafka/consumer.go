@@ -63,7 +63,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, c.explain(err)
 	}
 	go r.run()
-	if err := c.keep(ctx, r); err != nil {
+	if err := c.clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -204,7 +204,7 @@ func (r *consumer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(r.ended)
-	defer r.of.forget(r)
+	defer r.of.clients.Forget(r)
 	defer r.group.leave(r)
 	r.stop()
 	var err error

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -92,8 +91,7 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, err
 	}
 	c := &cluster{
-		cfg: readConfig(o.Settings), options: o, level: o.Durability,
-		open: make(map[closer]struct{}), groups: make(map[string]*group),
+		cfg: readConfig(o.Settings), options: o, level: o.Durability, groups: make(map[string]*group),
 	}
 	client, err := kgo.NewClient(append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
@@ -107,11 +105,6 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	return c, nil
 }
 
-// closer is a producer or a consumer.
-type closer interface {
-	Close(ctx context.Context) error
-}
-
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
@@ -121,9 +114,9 @@ type cluster struct {
 	client  *kgo.Client // for what is not measured
 	admin   *kadm.Client
 
+	clients system.Clients
+
 	mu     sync.Mutex
-	closed bool
-	open   map[closer]struct{} // what Close must close
 	groups map[string]*group
 }
 
@@ -157,42 +150,9 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return slices.Compact(lines), nil
 }
 
-// keep remembers what Close must close.
-func (c *cluster) keep(ctx context.Context, one closer) error {
-	c.mu.Lock()
-	closed := c.closed
-	if !closed {
-		c.open[one] = struct{}{}
-	}
-	c.mu.Unlock()
-	if closed {
-		return errors.Join(errors.New("the cluster is closed"), one.Close(ctx))
-	}
-	return nil
-}
-
-func (c *cluster) forget(one closer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, one)
-}
-
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	c.mu.Lock()
-	c.closed = true
-	var all []closer
-	for one := range c.open {
-		all = append(all, one)
-	}
-	clear(c.open)
-	c.mu.Unlock()
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for i, one := range all {
-		wg.Go(func() { errs[i] = one.Close(ctx) })
-	}
-	wg.Wait()
+	_, err := c.clients.Close(ctx)
 	c.client.Close()
-	return errors.Join(errs...)
+	return err
 }

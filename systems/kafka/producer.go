@@ -68,7 +68,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		client.Close()
 		return nil, c.explain(err)
 	}
-	if err := c.keep(ctx, p); err != nil {
+	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -200,7 +200,7 @@ func (p *producer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(p.ended)
-	defer p.of.forget(p)
+	defer p.of.clients.Forget(p)
 	var err error
 	if p.txn != nil {
 		err = p.txn.close(ctx)

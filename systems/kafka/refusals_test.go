@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"context"
 	"crypto/x509"
 	"strings"
 	"testing"
@@ -15,68 +14,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// answersWithin is what the user is promised for a target that is wrong.
-const answersWithin = 10 * time.Second
-
-// refused holds that an error came in time, is one sentence, and says what to
-// look at.
-func refused(t *testing.T, began time.Time, err error, says ...string) {
+func connect(t testing.TB, o system.Options) *cluster {
 	t.Helper()
-	if err == nil {
-		t.Fatal("it was accepted")
-	}
-	if took := time.Since(began); took > answersWithin {
-		t.Errorf("it took %s", took)
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("more than one sentence: %v", err)
-	}
-	for _, part := range says {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("does not say %q: %v", part, err)
-		}
-	}
-	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
-}
-
-// tryConnect connects and, when that is allowed, gives the connection back.
-func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
-	t.Helper()
-	began = time.Now()
-	c, err := New().Connect(t.Context(), o)
-	if err == nil {
-		closeCluster(t, c)
-	}
-	return began, err
-}
-
-func closeCluster(t *testing.T, c system.Cluster) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
-	defer cancel()
-	if err := c.Close(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
-func connect(t *testing.T, o system.Options) *cluster {
-	t.Helper()
-	c, err := New().Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeCluster(t, c) })
-	return c.(*cluster)
+	return systemtest.Connect[*cluster](t, kafkaSystem{}, o)
 }
 
 func TestWrongPassword(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	o.Credentials.Password = "wrong"
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+	systemtest.Refused(t, began, err, "refuses the user or password", "check the target's credentials")
 	o.Credentials = system.Credentials{}
-	began, err = tryConnect(t, o)
-	refused(t, began, err, "credentials")
+	began, err = systemtest.TryConnect(t, kafkaSystem{}, o)
+	systemtest.Refused(t, began, err, "credentials")
 }
 
 func TestTLSToAPlaintextPort(t *testing.T) {
@@ -86,8 +36,8 @@ func TestTLSToAPlaintextPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.TLS = stranger.ClientConfig()
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "remove tls from the target")
+	began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+	systemtest.Refused(t, began, err, "remove tls from the target")
 }
 
 // TestSecureListener talks to a real SASL_SSL listener: with everything right,
@@ -110,35 +60,35 @@ func TestSecureListener(t *testing.T) {
 			awaitUser(t, o)
 			systemtest.SendAndReceive(t, connect(t, o), "secure-"+name)
 			o.Credentials.Password = "wrong"
-			began, err := tryConnect(t, o)
-			refused(t, began, err, "refuses the user or password")
+			began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+			systemtest.Refused(t, began, err, "refuses the user or password")
 		})
 	}
 	t.Run("untrusted certificate", func(t *testing.T) {
 		o := right
 		o.TLS = o.TLS.Clone()
 		o.TLS.RootCAs = x509.NewCertPool()
-		began, err := tryConnect(t, o)
-		refused(t, began, err, "nobody trusted has signed", "tls.ca_file")
+		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+		systemtest.Refused(t, began, err, "nobody trusted has signed", "tls.ca_file")
 	})
 	t.Run("another name", func(t *testing.T) {
 		o := right
 		o.TLS = o.TLS.Clone()
 		o.TLS.ServerName = "elsewhere.example"
-		began, err := tryConnect(t, o)
-		refused(t, began, err, "does not fit", "tls.server_name")
+		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+		systemtest.Refused(t, began, err, "does not fit", "tls.server_name")
 	})
 	t.Run("plaintext", func(t *testing.T) {
 		o := right
 		o.TLS = nil
-		began, err := tryConnect(t, o)
-		refused(t, began, err, "tls")
+		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+		systemtest.Refused(t, began, err, "tls")
 	})
 	t.Run("wrong password", func(t *testing.T) {
 		o := right
 		o.Credentials.Password = "wrong"
-		began, err := tryConnect(t, o)
-		refused(t, began, err, "refuses the user or password")
+		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+		systemtest.Refused(t, began, err, "refuses the user or password")
 	})
 }
 
@@ -148,9 +98,9 @@ func awaitUser(t *testing.T, o system.Options) {
 	for _, endpoint := range o.Endpoints {
 		one := o
 		one.Endpoints = []string{endpoint}
-		deadline := time.Now().Add(answersWithin)
+		deadline := time.Now().Add(10 * time.Second)
 		for {
-			_, err := tryConnect(t, one)
+			_, err := systemtest.TryConnect(t, kafkaSystem{}, one)
 			if err == nil {
 				break
 			}
@@ -176,7 +126,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 			cluster := connect(t, optionsOf(t, servers, workload.SyncAsync, c.settings...))
 			began := time.Now()
 			err := cluster.CreateTopic(t.Context(), system.Topic{Name: "cannot-be", Partitions: 1})
-			refused(t, began, err, c.says...)
+			systemtest.Refused(t, began, err, c.says...)
 		})
 	}
 }
@@ -204,7 +154,7 @@ func TestTopicMadeByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
-			refused(t, time.Now(), err, made.says...)
+			systemtest.Refused(t, time.Now(), err, made.says...)
 		})
 	}
 }

@@ -2,23 +2,12 @@ package kafka
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-// syncDelay is by how much every sync is delayed. It stands far above what
-// sending takes without.
-const syncDelay = 100 * time.Millisecond
 
 // TestAcknowledgementWaitsForSync delays the syncs of the leader, then those of
 // the followers, and looks at what the acknowledgement waits for. It shows what
@@ -26,9 +15,7 @@ const syncDelay = 100 * time.Millisecond
 // before it answers.
 func TestAcknowledgementWaitsForSync(t *testing.T) {
 	servers := sharedCluster(t)
-	if _, err := exec.LookPath("strace"); err != nil || os.Geteuid() != 0 {
-		t.Skipf("%s needs root and strace, which delays system calls: apt-get install strace", t.Name())
-	}
+	systemtest.NeedDelays(t)
 	for level, want := range map[workload.Level]struct{ leader, followers bool }{
 		workload.SyncSync:   {true, true},
 		workload.SyncAsync:  {false, false},
@@ -40,15 +27,15 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 			topic := systemtest.Topic(t, c, fmt.Sprintf("sync-%d", level), 1)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			leader, followers := sides(t, c, servers, topic)
-			medianAck(t, p) // the first sends make connections
-			plain := medianAck(t, p)
-			atLeader := delayed(t, p, leader)
-			atFollowers := delayed(t, p, followers...)
-			t.Logf("acknowledged after %s; leader's syncs delayed by %s: %s; followers': %s", plain, syncDelay, atLeader, atFollowers)
-			if waits := atLeader-plain >= syncDelay*9/10; waits != want.leader {
+			systemtest.MedianAck(t, p) // the first sends make connections
+			plain := systemtest.MedianAck(t, p)
+			atLeader := systemtest.DelayedAck(t, p, leader)
+			atFollowers := systemtest.DelayedAck(t, p, followers...)
+			t.Logf("acknowledged after %s; leader's syncs delayed by %s: %s; followers': %s", plain, systemtest.SyncDelay, atLeader, atFollowers)
+			if waits := systemtest.WaitedForSync(atLeader, plain); waits != want.leader {
 				t.Errorf("waits for the leader's sync: %v", waits)
 			}
-			if waits := atFollowers-plain >= syncDelay*9/10; waits != want.followers {
+			if waits := systemtest.WaitedForSync(atFollowers, plain); waits != want.followers {
 				t.Errorf("waits for the followers' syncs: %v", waits)
 			}
 		})
@@ -70,63 +57,4 @@ func sides(t *testing.T, c *cluster, servers *provisionedCluster, topic system.T
 		}
 	}
 	return leader, followers
-}
-
-// medianAck sends one message after another.
-func medianAck(t *testing.T, p system.Producer) time.Duration {
-	t.Helper()
-	var all []time.Duration
-	for range 9 {
-		l := systemtest.NewLetter("synced?")
-		began := time.Now()
-		p.Send(&l.Message)
-		if err := l.Await(t); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, time.Since(began))
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
-}
-
-// delayed is medianAck while the syncs of some processes are delayed.
-func delayed(t *testing.T, p system.Producer, pids ...int) time.Duration {
-	t.Helper()
-	var tracers []*exec.Cmd
-	for _, pid := range pids {
-		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync,fdatasync,msync",
-			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d", syncDelay.Microseconds()), "-p", fmt.Sprint(pid))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		tracers = append(tracers, cmd)
-	}
-	defer func() {
-		for _, cmd := range tracers {
-			cmd.Process.Signal(syscall.SIGINT)
-			cmd.Wait()
-		}
-	}()
-	for _, pid := range pids {
-		awaitTraced(t, pid)
-	}
-	return medianAck(t, p)
-}
-
-// awaitTraced waits until every thread of a process is traced.
-func awaitTraced(t *testing.T, pid int) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-		if err != nil || len(threads) == 0 {
-			t.Fatalf("process %d is gone", pid)
-		}
-		if !slices.ContainsFunc(threads, func(path string) bool {
-			text, err := os.ReadFile(path)
-			return err == nil && strings.Contains(string(text), "TracerPid:\t0\n")
-		}) {
-			return
-		}
-	}
-	t.Skipf("%s needs to trace process %d, and it cannot", t.Name(), pid)
 }

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -62,7 +61,6 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		cfg: cfg, level: o.Durability, endpoints: o.Endpoints,
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
-		open:  make(map[closer]struct{}),
 	}
 	if c.admin.user == "" {
 		c.admin = c.user
@@ -82,11 +80,6 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	return c, nil
 }
 
-// closer is a producer or a consumer.
-type closer interface {
-	Close(ctx context.Context) error
-}
-
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.
 type cluster struct {
@@ -97,10 +90,10 @@ type cluster struct {
 	conn        *nats.Conn // for what is not measured
 	js          jetstream.JetStream
 
+	clients system.Clients
+
 	mu     sync.Mutex
-	closed bool
-	opened int                 // clients so far: each starts at the next endpoint
-	open   map[closer]struct{} // what Close must close
+	opened int // clients so far: each starts at the next endpoint
 }
 
 func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Conn, error) {
@@ -136,7 +129,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		conn.Close()
 		return nil, err
 	}
-	if err := c.keep(ctx, p); err != nil {
+	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
 	return &producerHandle{p, c}, nil
@@ -154,30 +147,10 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		conn.Close()
 		return nil, err
 	}
-	if err := c.keep(ctx, r); err != nil {
+	if err := c.clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
 	return &consumerHandle{r, c}, nil
-}
-
-// keep remembers what Close must close.
-func (c *cluster) keep(ctx context.Context, one closer) error {
-	c.mu.Lock()
-	closed := c.closed
-	if !closed {
-		c.open[one] = struct{}{}
-	}
-	c.mu.Unlock()
-	if closed {
-		return errors.Join(errors.New("the cluster is closed"), one.Close(ctx))
-	}
-	return nil
-}
-
-func (c *cluster) forget(one closer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, one)
 }
 
 // producerHandle and consumerHandle tell the cluster when they are closed.
@@ -187,7 +160,7 @@ type producerHandle struct {
 }
 
 func (h *producerHandle) Close(ctx context.Context) error {
-	defer h.of.forget(h.producer)
+	defer h.of.clients.Forget(h.producer)
 	return h.producer.Close(ctx)
 }
 
@@ -197,26 +170,13 @@ type consumerHandle struct {
 }
 
 func (h *consumerHandle) Close(ctx context.Context) error {
-	defer h.of.forget(h.consumer)
+	defer h.of.clients.Forget(h.consumer)
 	return h.consumer.Close(ctx)
 }
 
 // Close closes every producer and consumer that is open, and the connection.
 func (c *cluster) Close(ctx context.Context) error {
-	c.mu.Lock()
-	c.closed = true
-	var all []closer
-	for one := range c.open {
-		all = append(all, one)
-	}
-	clear(c.open)
-	c.mu.Unlock()
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for i, one := range all {
-		wg.Go(func() { errs[i] = one.Close(ctx) })
-	}
-	wg.Wait()
+	_, err := c.clients.Close(ctx)
 	c.conn.Close()
-	return errors.Join(errs...)
+	return err
 }

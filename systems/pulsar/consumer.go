@@ -58,7 +58,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, errors.Join(fmt.Errorf("opening the consumer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
 	}
 	go r.run()
-	if err := c.keep(ctx, r); err != nil {
+	if err := c.clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -199,7 +199,7 @@ func (r *consumer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(r.ended)
-	defer r.of.forget(r)
+	defer r.of.clients.Forget(r)
 	defer r.group.leave(r)
 	r.stop()
 	var err error

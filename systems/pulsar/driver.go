@@ -98,7 +98,7 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 		token = o.Credentials.Password
 	}
 	c := &cluster{
-		cfg: cfg, options: o, level: o.Durability, open: make(map[closer]struct{}), groups: make(map[string]*group),
+		cfg: cfg, options: o, level: o.Durability, groups: make(map[string]*group),
 		admin: newAdmin(adminOf(o.Endpoints, cfg.adminEndpoints, o.TLS != nil), o.TLS, token),
 	}
 	if err := c.admin.get(ctx, "/admin/v2/clusters", nil); err != nil {
@@ -114,11 +114,6 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	return c, nil
 }
 
-// closer is a producer or a consumer.
-type closer interface {
-	Close(ctx context.Context) error
-}
-
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
@@ -128,10 +123,10 @@ type cluster struct {
 	client  client.Client // for what is not measured
 	admin   *admin
 
+	clients system.Clients
+
 	mu     sync.Mutex
-	closed bool
-	made   bool                // this connection made the namespace
-	open   map[closer]struct{} // what Close must close
+	made   bool // this connection made the namespace
 	groups map[string]*group
 }
 
@@ -167,51 +162,17 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// keep remembers what Close must close.
-func (c *cluster) keep(ctx context.Context, one closer) error {
-	c.mu.Lock()
-	closed := c.closed
-	if !closed {
-		c.open[one] = struct{}{}
-	}
-	c.mu.Unlock()
-	if closed {
-		return errors.Join(errors.New("the cluster is closed"), one.Close(ctx))
-	}
-	return nil
-}
-
-func (c *cluster) forget(one closer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, one)
-}
-
 // Close closes every producer and consumer that is open, deletes the namespace
 // when this connection made it and nothing is left in it, and closes the
 // connections.
 func (c *cluster) Close(ctx context.Context) error {
-	c.mu.Lock()
-	first := !c.closed
-	c.closed = true
-	var all []closer
-	for one := range c.open {
-		all = append(all, one)
-	}
-	clear(c.open)
-	c.mu.Unlock()
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for i, one := range all {
-		wg.Go(func() { errs[i] = one.Close(ctx) })
-	}
-	wg.Wait()
+	first, err := c.clients.Close(ctx)
 	if !first {
-		return errors.Join(errs...)
+		return err
 	}
-	errs = append(errs, c.removeNamespace(ctx), closeClient(ctx, c.client))
+	err = errors.Join(err, c.removeNamespace(ctx), closeClient(ctx, c.client))
 	c.admin.close()
-	return errors.Join(errs...)
+	return err
 }
 
 // closeClient closes a client and what it opened. The library waits for the

@@ -121,7 +121,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		return nil, errors.Join(fmt.Errorf("opening the producer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
 	}
 	go p.watch()
-	if err := c.keep(ctx, p); err != nil {
+	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -302,7 +302,7 @@ func (p *producer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(p.ended)
-	defer p.of.forget(p)
+	defer p.of.clients.Forget(p)
 	err := p.flush(ctx)
 	p.stop()
 	p.sending.Lock()

@@ -1,7 +1,6 @@
 package pulsar
 
 import (
-	"context"
 	"crypto/x509"
 	"errors"
 	"net/http"
@@ -16,68 +15,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// answersWithin is what the user is promised for a target that is wrong.
-const answersWithin = 10 * time.Second
-
-// refused holds that an error came in time, is one sentence, and says what to
-// look at.
-func refused(t *testing.T, began time.Time, err error, says ...string) {
+func connect(t testing.TB, o system.Options) *cluster {
 	t.Helper()
-	if err == nil {
-		t.Fatal("it was accepted")
-	}
-	if took := time.Since(began); took > answersWithin {
-		t.Errorf("it took %s", took)
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("more than one sentence: %v", err)
-	}
-	for _, part := range says {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("does not say %q: %v", part, err)
-		}
-	}
-	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
-}
-
-// tryConnect connects and, when that is allowed, gives the connection back.
-func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
-	t.Helper()
-	began = time.Now()
-	c, err := New().Connect(t.Context(), o)
-	if err == nil {
-		closeCluster(t, c)
-	}
-	return began, err
-}
-
-func closeCluster(t *testing.T, c system.Cluster) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
-	defer cancel()
-	if err := c.Close(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
-func connect(t *testing.T, o system.Options) *cluster {
-	t.Helper()
-	c, err := New().Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeCluster(t, c) })
-	return c.(*cluster)
+	return systemtest.Connect[*cluster](t, pulsarSystem{}, o)
 }
 
 func TestWrongToken(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	o.Credentials.Password = signToken(newSecret(), benchRole)
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "refuses the token", "check the password of the target's credentials")
+	began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
+	systemtest.Refused(t, began, err, "refuses the token", "check the password of the target's credentials")
 	o.Credentials = system.Credentials{}
-	began, err = tryConnect(t, o)
-	refused(t, began, err, "asks for a token and the target has none")
+	began, err = systemtest.TryConnect(t, pulsarSystem{}, o)
+	systemtest.Refused(t, began, err, "asks for a token and the target has none")
 }
 
 func TestTLSToAPlaintextPort(t *testing.T) {
@@ -87,8 +37,8 @@ func TestTLSToAPlaintextPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.TLS = stranger.ClientConfig()
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "remove tls from the target")
+	began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
+	systemtest.Refused(t, began, err, "remove tls from the target")
 }
 
 // TestEncryptedListener talks to a real TLS listener with one thing wrong
@@ -108,16 +58,16 @@ func TestEncryptedListener(t *testing.T) {
 			o := right
 			o.TLS = o.TLS.Clone()
 			c.spoil(&o)
-			began, err := tryConnect(t, o)
-			refused(t, began, err, c.says...)
+			began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
+			systemtest.Refused(t, began, err, c.says...)
 		})
 	}
 }
 
 func TestAdminThatIsElsewhere(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync, setAdminEndpoints, "127.0.0.1:1")
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "admin API", setAdminEndpoints, "127.0.0.1:1")
+	began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
+	systemtest.Refused(t, began, err, "admin API", setAdminEndpoints, "127.0.0.1:1")
 }
 
 func TestTopicsThatCannotBeMade(t *testing.T) {
@@ -125,7 +75,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 	t.Run("no tenant", func(t *testing.T) {
 		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setTenant, "nobody"))
 		began := time.Now()
-		refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "no tenant nobody", setTenant)
+		systemtest.Refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "no tenant nobody", setTenant)
 	})
 	t.Run("another policy", func(t *testing.T) {
 		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setNamespace, "by-hand"))
@@ -135,7 +85,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "ack quorum 3, not", "ack quorum 2", setNamespace)
+		systemtest.Refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "ack quorum 3, not", "ack quorum 2", setNamespace)
 	})
 }
 
@@ -148,11 +98,11 @@ func TestLevelThatWasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
-	refused(t, time.Now(), err, "level 2", "ack quorum 2", "ack quorum 1")
+	systemtest.Refused(t, time.Now(), err, "level 2", "ack quorum 2", "ack quorum 1")
 
 	unsynced := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
 	_, err = unsynced.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, unsynced, "unsynced", 1)})
-	refused(t, time.Now(), err, "level 1", "journalSyncData=true", "journalSyncData=false", "bookie")
+	systemtest.Refused(t, time.Now(), err, "level 1", "journalSyncData=true", "journalSyncData=false", "bookie")
 }
 
 // Bookies that cannot be asked prove nothing: the levels that wait for the disk
@@ -161,7 +111,7 @@ func TestBookiesThatCannotBeAsked(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setBookieHTTPPort, "1"))
 	_, err := c.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, c, "mute", 1)})
-	refused(t, time.Now(), err, "cannot be asked", setBookieHTTPPort, "take level 4")
+	systemtest.Refused(t, time.Now(), err, "cannot be asked", setBookieHTTPPort, "take level 4")
 	c = connect(t, optionsOf(t, servers, workload.AsyncAsync, setBookieHTTPPort, "1"))
 	e, err := c.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, c, "mute", 1)})
 	if err != nil || e.Level != workload.AsyncAsync {
@@ -178,7 +128,7 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewBasket())
 	began := time.Now()
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func([]byte) {}})
-	refused(t, began, err, "opening the consumer", setSubscriptionType)
+	systemtest.Refused(t, began, err, "opening the consumer", setSubscriptionType)
 }
 
 // Brokers that stop answering make messages unanswered in time, and none ends

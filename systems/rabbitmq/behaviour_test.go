@@ -26,7 +26,7 @@ func TestExchangeTypes(t *testing.T) {
 			if kind == fanout {
 				partitions = 1
 				err := c.CreateTopic(t.Context(), system.Topic{Name: "fans", Partitions: 2})
-				refused(t, time.Now(), err, "one partition and not 2", "take direct")
+				systemtest.Refused(t, time.Now(), err, "one partition and not 2", "take direct")
 			}
 			topic := systemtest.Topic(t, c, "exchange-"+kind, partitions)
 			got := systemtest.NewBasket()

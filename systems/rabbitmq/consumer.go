@@ -241,7 +241,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}
-	if err := c.keep(ctx, r); err != nil {
+	if err := c.clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -385,7 +385,7 @@ func (r *consumer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(r.ended)
-	defer r.of.forget(r)
+	defer r.of.clients.Forget(r)
 	err := r.stop(ctx)
 	r.linking.Lock()
 	conn := r.conn

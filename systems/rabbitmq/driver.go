@@ -91,8 +91,7 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	cfg := readConfig(o.Settings, o.Durability)
 	c := &cluster{
 		cfg: cfg, options: o, api: newManagement(o, cfg.management),
-		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
-		open:   make(map[closer]struct{}), groups: make(map[string]*group),
+		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat}, groups: make(map[string]*group),
 	}
 	conns, err := c.dialer.dialAll(ctx, "plimsoll")
 	if err != nil {
@@ -103,11 +102,6 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 		return nil, errors.Join(err, c.Close(ctx))
 	}
 	return c, nil
-}
-
-// closer is a producer or a consumer.
-type closer interface {
-	Close(ctx context.Context) error
 }
 
 // cluster is a connection to running servers. Its methods may be called from
@@ -121,9 +115,9 @@ type cluster struct {
 	asking sync.Mutex         // guards conns, and the making of new ones
 	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
 
+	clients system.Clients
+
 	mu     sync.Mutex
-	closed bool
-	open   map[closer]struct{} // what Close must close
 	groups map[string]*group
 }
 
@@ -149,7 +143,7 @@ func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection,
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if c.conns == nil {
-		return nil, errClusterClosed
+		return nil, system.ErrClosed
 	}
 	var first error
 	for i := range c.conns {
@@ -168,8 +162,6 @@ func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection,
 	}
 	return nil, first
 }
-
-var errClusterClosed = errors.New("the cluster is closed")
 
 // ServerVersions returns a line for each server.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
@@ -190,51 +182,20 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// keep remembers what Close must close.
-func (c *cluster) keep(ctx context.Context, one closer) error {
-	c.mu.Lock()
-	closed := c.closed
-	if !closed {
-		c.open[one] = struct{}{}
-	}
-	c.mu.Unlock()
-	if closed {
-		return errors.Join(errClusterClosed, one.Close(ctx))
-	}
-	return nil
-}
-
-func (c *cluster) forget(one closer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, one)
-}
-
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	c.mu.Lock()
-	c.closed = true
-	var all []closer
-	for one := range c.open {
-		all = append(all, one)
-	}
-	clear(c.open)
-	c.mu.Unlock()
 	c.asking.Lock()
 	conns := c.conns
 	c.conns = nil
 	c.asking.Unlock()
-	errs := make([]error, len(all)+len(conns))
+	_, err := c.clients.Close(ctx)
+	errs := make([]error, len(conns))
 	var wg sync.WaitGroup
-	for i, one := range all {
-		wg.Go(func() { errs[i] = one.Close(ctx) })
-	}
-	wg.Wait()
 	for i, conn := range conns {
 		if conn != nil {
-			wg.Go(func() { errs[len(all)+i] = hangUp(ctx, conn) })
+			wg.Go(func() { errs[i] = hangUp(ctx, conn) })
 		}
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(err, errors.Join(errs...))
 }

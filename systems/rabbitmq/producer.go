@@ -81,7 +81,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		p.lines = append(p.lines, l)
 		go l.run()
 	}
-	if err := c.keep(ctx, p); err != nil {
+	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -197,7 +197,7 @@ func (p *producer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(p.ended)
-	defer p.of.forget(p)
+	defer p.of.clients.Forget(p)
 	left := p.awaitSlots(ctx)
 	p.cancel()
 	for _, l := range p.lines {

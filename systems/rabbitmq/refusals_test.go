@@ -1,7 +1,6 @@
 package rabbitmq
 
 import (
-	"context"
 	"crypto/x509"
 	"os"
 	"strings"
@@ -16,76 +15,27 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// answersWithin is what the user is promised for a target that is wrong.
-const answersWithin = 10 * time.Second
-
-// refused holds that an error came in time, is one sentence, and says what to
-// look at.
-func refused(t *testing.T, began time.Time, err error, says ...string) {
+func connect(t testing.TB, o system.Options) *cluster {
 	t.Helper()
-	if err == nil {
-		t.Fatal("it was accepted")
-	}
-	if took := time.Since(began); took > answersWithin {
-		t.Errorf("it took %s", took)
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("more than one sentence: %v", err)
-	}
-	for _, part := range says {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("does not say %q: %v", part, err)
-		}
-	}
-	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
-}
-
-// tryConnect connects and, when that is allowed, gives the connection back.
-func tryConnect(t *testing.T, o system.Options) (began time.Time, err error) {
-	t.Helper()
-	began = time.Now()
-	c, err := New().Connect(t.Context(), o)
-	if err == nil {
-		closeCluster(t, c)
-	}
-	return began, err
-}
-
-func closeCluster(t *testing.T, c system.Cluster) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
-	defer cancel()
-	if err := c.Close(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
-func connect(t *testing.T, o system.Options) *cluster {
-	t.Helper()
-	c, err := New().Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeCluster(t, c) })
-	return c.(*cluster)
+	return systemtest.Connect[*cluster](t, rabbitSystem{}, o)
 }
 
 func TestWrongPassword(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
 	o.Credentials.Password = "wrong"
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
+	systemtest.Refused(t, began, err, "refuses the user or password", "check the target's credentials")
 	o.Credentials = system.Credentials{}
-	began, err = tryConnect(t, o)
-	refused(t, began, err, "credentials")
+	began, err = systemtest.TryConnect(t, rabbitSystem{}, o)
+	systemtest.Refused(t, began, err, "credentials")
 	o.Credentials = system.Credentials{User: "guest", Password: "guest"}
-	began, err = tryConnect(t, o)
-	refused(t, began, err, "credentials")
+	began, err = systemtest.TryConnect(t, rabbitSystem{}, o)
+	systemtest.Refused(t, began, err, "credentials")
 }
 
 func TestWrongVirtualHost(t *testing.T) {
-	began, err := tryConnect(t, optionsOf(t, sharedCluster(t), workload.SyncSync, setVhost, "elsewhere"))
-	refused(t, began, err, "virtual host elsewhere", "correct vhost")
+	began, err := systemtest.TryConnect(t, rabbitSystem{}, optionsOf(t, sharedCluster(t), workload.SyncSync, setVhost, "elsewhere"))
+	systemtest.Refused(t, began, err, "virtual host elsewhere", "correct vhost")
 }
 
 func TestTLSToAPortWithout(t *testing.T) {
@@ -95,8 +45,8 @@ func TestTLSToAPortWithout(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.TLS = stranger.ClientConfig()
-	began, err := tryConnect(t, o)
-	refused(t, began, err, "remove tls from the target")
+	began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
+	systemtest.Refused(t, began, err, "remove tls from the target")
 }
 
 func TestManagementThatIsNotThere(t *testing.T) {
@@ -104,7 +54,7 @@ func TestManagementThatIsNotThere(t *testing.T) {
 	c := connect(t, optionsOf(t, servers, workload.AsyncAsync, setManagement, "http://"+servers.Endpoints()[0]))
 	began := time.Now()
 	_, err := c.ServerVersions(t.Context())
-	refused(t, began, err, "management API", setManagement)
+	systemtest.Refused(t, began, err, "management API", setManagement)
 }
 
 // TestSecureListener talks to servers that ask for TLS: with everything right,
@@ -146,8 +96,8 @@ func TestSecureListener(t *testing.T) {
 			o := right
 			o.TLS = o.TLS.Clone()
 			c.change(&o)
-			began, err := tryConnect(t, o)
-			refused(t, began, err, c.says...)
+			began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
+			systemtest.Refused(t, began, err, c.says...)
 		})
 	}
 }
@@ -186,7 +136,7 @@ func TestQueueMadeByHand(t *testing.T) {
 			}
 			began := time.Now()
 			_, err = c.ReadDurability(t.Context(), []system.Topic{topic})
-			refused(t, began, err, made.says...)
+			systemtest.Refused(t, began, err, made.says...)
 		})
 	}
 }

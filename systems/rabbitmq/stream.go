@@ -60,7 +60,7 @@ func (e *environments) get(failed *stream.Environment) (*stream.Environment, err
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, errClusterClosed
+		return nil, system.ErrClosed
 	}
 	if n := len(e.all); n > 0 && e.all[n-1] != failed {
 		return e.all[n-1], nil

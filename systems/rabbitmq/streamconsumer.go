@@ -35,7 +35,7 @@ func (c *cluster) openStreamConsumer(ctx context.Context, o system.ConsumerOptio
 	if err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}
-	if err := c.keep(ctx, r); err != nil {
+	if err := c.clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -173,7 +173,7 @@ func (r *streamConsumer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(r.ended)
-	defer r.of.forget(r)
+	defer r.of.clients.Forget(r)
 	err := r.stop(ctx)
 	if !r.early {
 		err = errors.Join(err, r.storePositions())

@@ -95,7 +95,7 @@ func (c *cluster) openStreamProducer(ctx context.Context, o system.ProducerOptio
 		p.parts = append(p.parts, part)
 		go part.run()
 	}
-	if err := c.keep(ctx, p); err != nil {
+	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -373,7 +373,7 @@ func (p *streamProducer) Close(ctx context.Context) error {
 		return nil
 	}
 	defer close(p.ended)
-	defer p.of.forget(p)
+	defer p.of.clients.Forget(p)
 	left := p.awaitEmpty(ctx)
 	p.cancel()
 	for _, part := range p.parts {

@@ -1,0 +1,97 @@
+package systemtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// SyncDelay is by how much DelayedAck delays every sync. It stands far above
+// what sending takes without.
+const SyncDelay = 100 * time.Millisecond
+
+// Ack is how long the acknowledgement of one message takes.
+func Ack(t testing.TB, p system.Producer) time.Duration {
+	t.Helper()
+	l := NewLetter("synced?")
+	began := time.Now()
+	p.Send(&l.Message)
+	if err := l.Await(t); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// MedianAck is the median of Ack over messages sent one after another.
+func MedianAck(t testing.TB, p system.Producer) time.Duration {
+	t.Helper()
+	var all []time.Duration
+	for range 9 {
+		all = append(all, Ack(t, p))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// NeedDelays skips a test, by name, where syncs cannot be delayed.
+func NeedDelays(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("strace"); err != nil || os.Geteuid() != 0 {
+		t.Skipf("%s needs root and strace, which delays system calls: apt-get install strace", t.Name())
+	}
+}
+
+// DelayedAck is MedianAck while each sync of some processes takes SyncDelay
+// longer.
+func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
+	t.Helper()
+	var tracers []*exec.Cmd
+	defer func() {
+		for _, cmd := range tracers {
+			cmd.Process.Signal(syscall.SIGINT)
+			cmd.Wait()
+		}
+	}()
+	for _, pid := range pids {
+		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync,fdatasync,msync",
+			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d", SyncDelay.Microseconds()), "-p", fmt.Sprint(pid))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tracers = append(tracers, cmd)
+	}
+	for _, pid := range pids {
+		awaitTraced(t, pid)
+	}
+	return MedianAck(t, p)
+}
+
+// WaitedForSync says whether an acknowledgement that took slow waited for a
+// delayed sync; plain is what it takes without.
+func WaitedForSync(slow, plain time.Duration) bool { return slow-plain >= SyncDelay*9/10 }
+
+// awaitTraced waits until every thread of a process is traced.
+func awaitTraced(t testing.TB, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("process %d is gone", pid)
+		}
+		if !slices.ContainsFunc(threads, func(path string) bool {
+			text, err := os.ReadFile(path)
+			return err == nil && strings.Contains(string(text), "TracerPid:\t0\n")
+		}) {
+			return
+		}
+	}
+	t.Skipf("%s needs to trace process %d, and it cannot", t.Name(), pid)
+}
