@@ -55,7 +55,7 @@ var translators = map[string]func(*driver){
 // secret.
 func ParseDriver(fileName string, src []byte) (*Driver, error) {
 	d := &driver{fileName: fileName, src: src, out: &Driver{Target: &target.Target{}}}
-	doc := strict.Decode(fileName, src, &d.head)
+	doc := strict.DecodeSparse(fileName, src, &d.head)
 	if doc.Broken() {
 		return nil, hidden(doc.Err())
 	}
@@ -123,7 +123,7 @@ type driver struct {
 
 // decode reads the file into the keys of its driver class.
 func (d *driver) decode(into any) bool {
-	d.doc = strict.Decode(d.fileName, d.src, into)
+	d.doc = strict.DecodeSparse(d.fileName, d.src, into)
 	return !d.doc.Broken()
 }
 

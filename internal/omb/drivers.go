@@ -151,15 +151,15 @@ func (d *driver) pulsarLevel(f *pulsarFile) {
 			d.note("%s %d cannot be had: every durability level has 3 copies or more, so 3 are asked for", copies.key, copies.n)
 		}
 	}
-	level, synced := workload.AsyncAsync, workload.AsyncSync
+	level, unsynced := workload.AsyncSync, workload.AsyncAsync
 	if q.AckQuorum > q.WriteQuorum/2 && q.AckQuorum >= 2 {
-		level, synced = workload.SyncAsync, workload.SyncSync
+		level, unsynced = workload.SyncSync, workload.SyncAsync
 		if q.AckQuorum != q.WriteQuorum/2+1 {
 			d.note("ackQuorum %d waits for more than a majority, which no durability level does", q.AckQuorum)
 		}
 	}
-	d.level(level, fmt.Sprintf("ackQuorum is %d of %d", q.AckQuorum, q.WriteQuorum))
-	d.note("whether bookies sync their journal is in their configuration and not in a driver file: with journalSyncData=true, BookKeeper's default, it is level %d", synced)
+	d.level(level, fmt.Sprintf("ackQuorum is %d of %d, and bookies sync their journal unless they are told otherwise", q.AckQuorum, q.WriteQuorum))
+	d.note("what bookies are told is not in a driver file: with journalSyncData=false it is level %d", unsynced)
 }
 
 type rabbitFile struct {
@@ -288,9 +288,9 @@ func (d *driver) nats() {
 			level, synced = workload.AsyncAsync, workload.AsyncSync
 		}
 	}
-	d.level(level, fmt.Sprintf("replicationFactor is %d", f.Replication))
+	d.level(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes unless they are told otherwise", f.Replication))
 	if storage == "file" {
-		d.note("how often servers sync is in their configuration and not in a driver file: with sync_interval always it is level %d", synced)
+		d.note("what servers are told is not in a driver file: with sync_interval always it is level %d", synced)
 	}
 }
 

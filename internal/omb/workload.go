@@ -101,7 +101,7 @@ func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload
 		return nil, nil, err
 	}
 	f := workloadFile{BacklogDrainRatio: 1, ReceivedPercent: 100}
-	doc := strict.Decode(fileName, src, &f)
+	doc := strict.DecodeSparse(fileName, src, &f)
 	if doc.Broken() {
 		return nil, nil, doc.Err()
 	}
@@ -118,7 +118,7 @@ func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload
 // isTemplate refuses the input of OMB's generator of workloads, at the first
 // list.
 func isTemplate(fileName string, src []byte) error {
-	doc := strict.Decode(fileName, src, &templateFile{})
+	doc := strict.DecodeSparse(fileName, src, &templateFile{})
 	if doc.Broken() {
 		return nil
 	}
@@ -161,8 +161,10 @@ func (t *translation) refuse() {
 	if f.ConsumeDelaySeconds != 0 {
 		reject("consumeDelaySeconds", "asks for consumers that wait, which plimsoll does not offer yet: remove it")
 	}
-	for _, key := range []string{"existingTopicList", "existingProduceTopicList", "existingConsumeTopicList"} {
-		if t.doc.Has(key) {
+	for key, names := range map[string][]string{
+		"existingTopicList": f.ExistingTopics, "existingProduceTopicList": f.ExistingProduce, "existingConsumeTopicList": f.ExistingConsume,
+	} {
+		if len(names) > 0 {
 			reject(key, "names topics that are there, and plimsoll accounts for every message of topics that it makes itself: write topics: N")
 		}
 	}

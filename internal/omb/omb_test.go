@@ -1,0 +1,212 @@
+package omb
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
+	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares what became of testdata/NAME.yaml with testdata/NAME.golden.
+func golden(t *testing.T, input, got string) {
+	t.Helper()
+	file := strings.TrimSuffix(input, filepath.Ext(input)) + ".golden"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run the test with -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// inputs are the files of a folder of testdata, by path.
+func inputs(t testing.TB, pattern string) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no inputs", err)
+	}
+	all := map[string][]byte{}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[file] = src
+	}
+	return all
+}
+
+// TestWorkloads holds what becomes of every shape of workload: the notes and
+// the workload, or every error as it reads in a terminal; and the same with
+// rate and duration given beside it where that differs.
+func TestWorkloads(t *testing.T) {
+	for file, src := range inputs(t, "workloads/*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if !IsWorkload(src) {
+				t.Error("is not recognised")
+			}
+			alone := translated(file, src, Given{})
+			if beside := translated(file, src, Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
+				alone += "\nWith --rate and --duration:\n" + beside
+			}
+			golden(t, file, alone)
+		})
+	}
+}
+
+func translated(file string, src []byte, given Given) string {
+	w, notes, err := ParseWorkload(filepath.Base(file), src, given)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var b strings.Builder
+	for _, note := range notes {
+		fmt.Fprintf(&b, "# %s\n", note)
+	}
+	return b.String() + w.YAML()
+}
+
+func TestWorkloadsOfPlimsollAreNotTaken(t *testing.T) {
+	for _, name := range workload.Names() {
+		_, src, err := workload.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if IsWorkload([]byte(src)) {
+			t.Errorf("%s is taken for one of OMB's", name)
+		}
+	}
+	for file, src := range inputs(t, "../../../workload/testdata/*.yaml") {
+		if IsWorkload(src) {
+			t.Errorf("%s is taken for one of OMB's", file)
+		}
+	}
+}
+
+// TestDrivers holds what becomes of every driver: the target with its notes, or
+// the error. Nothing of it may hold the secret of the inputs, and every target
+// must be one that its system takes at the level that goes with it.
+func TestDrivers(t *testing.T) {
+	systems := system.NewRegistry(nats.New(), kafka.New(), pulsar.New(), rabbitmq.New(), sim.New(clock.Precise(), nil))
+	for file, src := range inputs(t, "drivers/*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			d, err := ParseDriver(filepath.Base(file), src)
+			text := ""
+			if err != nil {
+				text = err.Error() + "\n"
+				if _, ok := err.(strict.Violations); !ok {
+					t.Errorf("error %T", err)
+				}
+			} else {
+				text = d.YAML()
+				taken(t, systems, d)
+			}
+			for _, secret := range []string{"hunter2", "hunt/", "er2"} {
+				if strings.Contains(text, secret) || err == nil && strings.Contains(strings.Join(d.Notes, "\n"), secret) {
+					t.Errorf("it shows the secret:\n%s", text)
+				}
+			}
+			golden(t, file, text)
+		})
+	}
+}
+
+// taken holds that a target file is one that its system takes.
+func taken(t *testing.T, systems *system.Registry, d *Driver) {
+	t.Helper()
+	parsed, err := target.Parse("target.yaml", []byte(d.YAML()))
+	if err != nil {
+		t.Fatalf("the target does not parse: %v\n%s", err, d.YAML())
+	}
+	s, err := systems.Get(parsed.System)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := system.Resolve(s.Describe().Settings, parsed.Settings)
+	if err != nil {
+		t.Fatalf("the system does not take the settings: %v", err)
+	}
+	checker, ok := s.(system.Checker)
+	if !ok {
+		t.Fatalf("%s checks nothing", parsed.System)
+	}
+	check := system.Check{Settings: settings, Durability: d.Level, Delivery: workload.AtLeastOnce, Nodes: parsed.Testbed.Nodes}
+	if err := checker.Check(check); err != nil {
+		t.Errorf("the system refuses it at level %d: %v", d.Level, err)
+	}
+}
+
+func TestProperties(t *testing.T) {
+	text := "a=1\n b : 2\nc   3\n# no\n! no\n\nd\\=e=f\\\n   g\nh=\\u0041\\t|\\u12\na=last\nempty=\nkey\ni=\\\\\nj=k\\"
+	want := []property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"}, {"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
+	if diff := cmp.Diff(want, parseProperties(text), cmp.AllowUnexported(property{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzWorkload(f *testing.F) {
+	for _, src := range inputs(f, "workloads/*.yaml") {
+		f.Add(src, false)
+		f.Add(src, true)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, given bool) {
+		w, _, err := ParseWorkload("fuzz.yaml", src, Given{Rate: given, Duration: given})
+		if (w == nil) == (err == nil) {
+			t.Fatal("neither a workload nor an error, or both")
+		}
+		if err != nil {
+			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
+				t.Fatalf("error %T %v", err, err)
+			}
+			return
+		}
+		if err := w.Validate(); err != nil {
+			t.Fatalf("what was parsed is not valid: %v", err)
+		}
+	})
+}
+
+func FuzzDriver(f *testing.F) {
+	for _, src := range inputs(f, "drivers/*.yaml") {
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, err := ParseDriver("fuzz.yaml", src)
+		if (d == nil) == (err == nil) {
+			t.Fatal("neither a driver nor an error, or both")
+		}
+		if err != nil {
+			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
+				t.Fatalf("error %T %v", err, err)
+			}
+			return
+		}
+		if _, err := target.Parse("fuzz.yaml", []byte(d.YAML())); err != nil {
+			t.Fatalf("the target does not parse: %v\n%s", err, d.YAML())
+		}
+	})
+}
