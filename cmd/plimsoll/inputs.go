@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -69,15 +70,21 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 // workload finds the workload and its source. The notes say what is meant by
 // one of the OpenMessaging Benchmark, and not said.
 func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
-	if strict.IsPath(in.Workload) {
-		// What cannot be read is told by workload.Find.
-		if src, err := strict.ReadFile(in.Workload); err == nil && omb.IsWorkload(src) {
-			w, notes, err := omb.ParseWorkload(in.Workload, src, omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
-			return w, string(src), notes, err
-		}
+	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
+		w, source, err = workload.Find(in.Workload)
+		return w, source, nil, err
 	}
-	w, source, err = workload.Find(in.Workload)
-	return w, source, nil, err
+	// Read once: it may be a pipe.
+	src, err := strict.ReadFile(in.Workload)
+	switch {
+	case err != nil:
+		return nil, "", nil, fmt.Errorf("workload file %w", err)
+	case omb.IsWorkload(src):
+		w, notes, err = omb.ParseWorkload(in.Workload, src, omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
+	default:
+		w, err = workload.Parse(in.Workload, src)
+	}
+	return w, string(src), notes, err
 }
 
 // tellNotes writes what was read into the input that it does not say.
