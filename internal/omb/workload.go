@@ -78,6 +78,9 @@ const (
 	// The warm-up where a file gives none, in minutes.
 	warmupMinutes, redpandaWarmupMinutes = 1, 30
 	maxNameBytes                         = 64
+	// standInRate is the rate until the one that is given takes its place, as
+	// of plimsoll's default workload: a search may begin there.
+	standInRate = 10_000
 )
 
 // ownKeys are those that only OMB's workloads have.
@@ -209,7 +212,7 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	}
 	rate := f.ProducerRate
 	if t.given.Rate {
-		rate = 1
+		rate = standInRate
 	}
 	w.SetRate(float64(rate))
 	w.LimitInFlight()
