@@ -2,10 +2,12 @@ package omb
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -57,7 +59,7 @@ func ParseDriver(fileName string, src []byte) (*Driver, error) {
 	d := &driver{fileName: fileName, src: src, out: &Driver{Target: &target.Target{}}}
 	doc := strict.DecodeSparse(fileName, src, &d.head)
 	if doc.Broken() {
-		return nil, hidden(doc.Err())
+		return nil, d.hidden(doc.Err())
 	}
 	class := strings.TrimPrefix(d.head.DriverClass, classPrefix)
 	translate, known := translators[class]
@@ -73,7 +75,7 @@ func ParseDriver(fileName string, src []byte) (*Driver, error) {
 	t.Name = plainName(cmp.Or(d.head.Name, strings.TrimSuffix(filepath.Base(fileName), filepath.Ext(fileName))))
 	translate(d)
 	if d.doc != nil && d.doc.Err() != nil {
-		return nil, hidden(d.doc.Err())
+		return nil, d.hidden(d.doc.Err())
 	}
 	if d.refusal != "" {
 		at := doc.At("driverClass")
@@ -84,7 +86,7 @@ func ParseDriver(fileName string, src []byte) (*Driver, error) {
 		d.note("the file names no servers: plimsoll starts a cluster of its own")
 	}
 	if err := t.Validate(); err != nil {
-		return nil, fmt.Errorf("driver file %s: %w", fileName, hidden(err))
+		return nil, d.hidden(err)
 	}
 	return d.out, nil
 }
@@ -98,15 +100,15 @@ func driverNames() []string {
 	return names
 }
 
-// hidden takes the excerpts from violations.
-func hidden(err error) error {
-	bad, ok := err.(strict.Violations)
-	if !ok {
+// hidden takes the excerpts from violations, and says which file they are of.
+func (d *driver) hidden(err error) error {
+	var bad strict.Violations
+	if !errors.As(err, &bad) {
 		return err
 	}
 	bad = slices.Clone(bad)
 	for i := range bad {
-		bad[i].Excerpt = ""
+		bad[i].File, bad[i].Excerpt = d.fileName, ""
 	}
 	return bad
 }
@@ -128,14 +130,25 @@ func (d *driver) decode(into any) bool {
 }
 
 func (d *driver) note(format string, args ...any) {
-	d.out.Notes = append(d.out.Notes, fmt.Sprintf(format, args...))
+	d.out.Notes = append(d.out.Notes, printable(fmt.Sprintf(format, args...)))
 }
 
 func (d *driver) set(name, value string) {
 	d.out.Target.Settings = append(d.out.Target.Settings, target.Setting{Name: name, Value: value})
 }
 
-func (d *driver) level(l workload.Level, why string) { d.out.Level, d.out.Why = l, why }
+func (d *driver) level(l workload.Level, why string) { d.out.Level, d.out.Why = l, printable(why) }
+
+// printable makes text of the file safe for a comment and for a terminal: what
+// stands in it may hold any character, by properties' escapes.
+func printable(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))), " ")
+}
 
 // endpoint adds the address of a server, without any user or password in it.
 func (d *driver) endpoint(address string) {
@@ -193,11 +206,11 @@ func (d *Driver) YAML() string {
 	return b.String() + d.Target.YAML()
 }
 
-// wrapped breaks text into lines. Control characters become blanks.
+// wrapped breaks text into lines.
 func wrapped(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(strings.ToValidUTF8(text, "?")) {
+	for _, word := range strings.Fields(text) {
 		if line != "" && len(line)+1+len(word) > width {
 			lines, line = append(lines, line), ""
 		}

@@ -109,9 +109,9 @@ func (d *driver) kafka() {
 // kafkaDriver gathers what several properties together mean.
 type kafkaDriver struct {
 	*driver
-	done                            map[string]string // properties seen, by name
-	acks, idempotence, protocol     string
-	mechanism, jaas, truststorePass string
+	done                        map[string]string // properties seen, by name
+	acks, idempotence, protocol string
+	mechanism, jaas             string
 }
 
 // client translates a property of producers or consumers.
@@ -227,7 +227,7 @@ func (k *kafkaDriver) durability(config []property) {
 		case "min.insync.replicas":
 			minISR, _ = strconv.ParseInt(p.value, 10, 64)
 		case "flush.messages":
-			flushed = p.value == "1"
+			flushed = flushed || p.value == "1"
 		case "flush.ms":
 			if p.value == "0" {
 				flushed = true
@@ -245,8 +245,8 @@ func (k *kafkaDriver) durability(config []property) {
 		why = "acks is absent, which Java clients since 3.0 take for all"
 	}
 	sync := false
-	switch acks := cmp.Or(strings.ToLower(k.acks), "all"); {
-	case acks == "all" || acks == "-1":
+	switch cmp.Or(strings.ToLower(k.acks), "all") {
+	case "all", "-1":
 		sync = minISR >= 2
 		why += fmt.Sprintf(" and min.insync.replicas=%d", minISR)
 		if minISR == 0 {
@@ -255,7 +255,7 @@ func (k *kafkaDriver) durability(config []property) {
 		if !sync {
 			k.note("with min.insync.replicas=1 an acknowledgement of acks=all may be the leader's alone, which is level %d; level %d asks for a majority", k.local(false, flushed), k.local(true, flushed))
 		}
-	case acks == "0":
+	case "0":
 		k.note("acks=0 waits for no acknowledgement, which is less than any durability level: at level 4 the leader answers")
 	}
 	if flushed {

@@ -107,7 +107,7 @@ func TestDrivers(t *testing.T) {
 	for file, src := range inputs(t, "drivers/*.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			d, err := ParseDriver(filepath.Base(file), src)
-			text := ""
+			var text string
 			if err != nil {
 				text = err.Error() + "\n"
 				if _, ok := err.(strict.Violations); !ok {
@@ -131,6 +131,24 @@ func TestProperties(t *testing.T) {
 	want := []property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"}, {"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
 	if diff := cmp.Diff(want, parseProperties(text), cmp.AllowUnexported(property{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Properties may hold any character by their escapes: none of it may reach a
+// terminal, or end a comment of the target.
+func TestNotesArePrintable(t *testing.T) {
+	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nproducerConfig: |\n" +
+		`  bad\u001b[2J\nname\nsystem\: sim=1` + "\n" + `  acks=\u001b\n\u2028system: sim` + "\n"
+	d, err := ParseDriver("x.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := target.Parse("target.yaml", []byte(d.YAML()))
+	if err != nil || parsed.System != "kafka" {
+		t.Fatalf("%v\n%s", err, d.YAML())
+	}
+	if strings.ContainsAny(d.YAML()+strings.Join(d.Notes, ""), "\x1b\u2028") {
+		t.Errorf("control characters reach the notes:\n%q", d.YAML())
 	}
 }
 

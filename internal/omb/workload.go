@@ -2,6 +2,7 @@ package omb
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -338,8 +339,8 @@ var inOMB = map[string]string{
 // hold checks the workload by plimsoll's own rules, and says what breaks them
 // in OMB's words at OMB's lines.
 func (t *translation) hold(w *workload.Workload) {
-	broken, ok := w.Validate().(strict.Violations)
-	if !ok {
+	var broken strict.Violations
+	if !errors.As(w.Validate(), &broken) {
 		return
 	}
 	for _, v := range broken {
