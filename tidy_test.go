@@ -28,6 +28,7 @@ var rooms = []string{
 	"internal/observe",
 	"internal/load",
 	"internal/measure",
+	"internal/omb",
 	"systems/*",
 	"system/systemtest",
 	"internal/maven",

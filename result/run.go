@@ -35,6 +35,16 @@ type Run struct {
 	Observation Observation `json:"observation,omitzero"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	Warnings    []Warning   `json:"warnings"`
+	// Imported is set when another tool measured. What that tool did not record
+	// is zero here and means unknown.
+	Imported *Import `json:"imported,omitempty"`
+}
+
+// Import says which tool measured a run that plimsoll only read.
+type Import struct {
+	Tool  string   `json:"tool"`
+	File  string   `json:"file"`  // name of the file that was read
+	Notes []string `json:"notes"` // sentences on how that tool measures, which a reader must know
 }
 
 // State is how far a run came.
@@ -76,6 +86,8 @@ type Asked struct {
 	Command  []string `json:"command"`
 	Workload string   `json:"workload_yaml"`
 	Target   string   `json:"target_yaml"`
+	// Notes say what was read into the input that it does not say itself.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Load is the workload in the figures that reports compare.

@@ -199,7 +199,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		w.Duration = w.Load.length()
 	}
 	if !doc.Has("max_in_flight") {
-		w.MaxInFlight = w.defaultInFlight()
+		w.LimitInFlight()
 	}
 	return w
 }
@@ -222,14 +222,14 @@ func (f *file) segments(doc *strict.Document) []Segment {
 	return []Segment{{float64(f.Load.Rate), float64(f.Load.Rate), time.Duration(f.Duration)}}
 }
 
-// defaultInFlight is the usual bound, lowered until the payload that all
-// producers may have under way is a modest part of a machine's memory.
-func (w *Workload) defaultInFlight() int {
-	each := product(w.Topics, w.Producers) * float64(w.Message.Size)
-	if each <= 0 {
-		return defaultInFlight
+// LimitInFlight sets MaxInFlight to what a file that gives none has: the usual
+// bound, lowered until the payload that all producers may have under way is a
+// modest part of a machine's memory.
+func (w *Workload) LimitInFlight() {
+	w.MaxInFlight = defaultInFlight
+	if each := product(w.Topics, w.Producers) * float64(w.Message.Size); each > 0 {
+		w.MaxInFlight = int(max(1, min(defaultInFlight, defaultInFlightBytes/each)))
 	}
-	return int(max(1, min(defaultInFlight, defaultInFlightBytes/each)))
 }
 
 // product multiplies counts that may be absurd: a float cannot overflow here.

@@ -22,6 +22,7 @@ func (c *explainCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
+	tellNotes(con, jobs)
 	fmt.Fprintf(con.out, "# workload\n%s\n", strings.TrimSpace(jobs[0].Workload.YAML()))
 	for _, job := range jobs {
 		explain(con, job)

@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
@@ -25,7 +28,7 @@ func registry() *system.Registry {
 
 // inputs are the flags that say what to run, and against what.
 type inputs struct {
-	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file."`
+	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file, be it one of the OpenMessaging Benchmark."`
 	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: nats."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
@@ -36,7 +39,7 @@ type inputs struct {
 
 // jobs turns the flags into checked jobs, one for each target.
 func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
-	w, workloadSource, err := workload.Find(in.Workload)
+	w, workloadSource, notes, err := in.workload()
 	if err != nil {
 		return nil, inputError{err}
 	}
@@ -58,10 +61,37 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
-		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource}
+		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource, Notes: notes}
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+// workload finds the workload and its source. The notes say what is meant by
+// one of the OpenMessaging Benchmark, and not said.
+func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
+	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
+		w, source, err = workload.Find(in.Workload)
+		return w, source, nil, err
+	}
+	// Read once: it may be a pipe.
+	src, err := strict.ReadFile(in.Workload)
+	switch {
+	case err != nil:
+		return nil, "", nil, fmt.Errorf("workload file %w", err)
+	case omb.IsWorkload(src):
+		w, notes, err = omb.ParseWorkload(in.Workload, src, omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
+	default:
+		w, err = workload.Parse(in.Workload, src)
+	}
+	return w, string(src), notes, err
+}
+
+// tellNotes writes what was read into the input that it does not say.
+func tellNotes(con console, jobs []*bench.Job) {
+	for _, note := range jobs[0].Asked.Notes {
+		fmt.Fprintf(con.err, "warning: %s\n", note)
+	}
 }
 
 // override lays the flags over the workload.

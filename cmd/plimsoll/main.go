@@ -34,7 +34,8 @@ type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
-	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, json, benchfmt or a table."`
+	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
+	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`

@@ -11,7 +11,7 @@ import (
 
 type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest; several are laid side by side."`
-	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, json or benchfmt, on standard output."`
+	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
 }
 
 // Run renders runs.

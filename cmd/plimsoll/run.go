@@ -30,6 +30,7 @@ func (c *runCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
+	tellNotes(con, jobs)
 	if c.Keep {
 		if err := canKeep(jobs); err != nil {
 			return inputError{err}

@@ -23,8 +23,8 @@ var benchUnits = []struct{ unit, better string }{
 // repetitions. Only the machine and plimsoll are configuration: benchstat puts
 // runs whose configuration differs into different tables, and systems are there
 // to be compared. CPU time is that of servers and plimsoll together, and each
-// apart unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not complete or
-// that plimsoll itself limited: it must not be ranked.
+// apart unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not complete,
+// that plimsoll itself limited, or that another tool measured: it must not be ranked.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
 	for _, u := range benchUnits {
@@ -34,9 +34,12 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	for i, s := range runs {
 		r := &s.Run
 		b.WriteString("\n")
-		if r.State != result.Complete || r.Summary.Generator.Limited {
+		if !rankable(r) {
 			why := stateWord(r)
-			if r.State == result.Complete {
+			switch {
+			case imported(r):
+				why = byAnother
+			case r.State == result.Complete:
 				why = "limited by plimsoll itself"
 			}
 			fmt.Fprintf(&b, "# %s is left out: %s\n", all[i], clean(why))

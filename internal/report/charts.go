@@ -39,7 +39,7 @@ func charts(run int, s *result.Saved) []chart {
 		noCurve = "No message was measured, so there is no distribution to show."
 	}
 	sum := s.Run.Summary
-	publish, e2e := latencyLabel(sum.Series(result.Publish)), latencyLabel(sum.Series(result.EndToEnd))
+	publish, e2e := latencyLabel(sum.Series(publishSeries(&s.Run))), latencyLabel(sum.Series(result.EndToEnd))
 	out := []chart{
 		{Kind: "throughput", Run: run, Empty: empty, Title: "Messages per second",
 			Note:  "Each interval: due, acknowledged, and received by each subscription.",
@@ -70,11 +70,14 @@ func charts(run int, s *result.Saved) []chart {
 			Note:  "Cores that this process used; servers that run inside it are included.",
 			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.", share(sum.Generator.CPUShare, 1))})
 	}
+	if imported(&s.Run) {
+		out = forImported(out)
+	}
 	return out
 }
 
 func isMessageLatency(l result.IntervalLatency) bool {
-	return (l.Series == result.Publish || l.Series == result.EndToEnd) && l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
+	return (l.Series == result.Publish || l.Series == result.EndToEnd || l.Series == result.Send) && l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
 }
 
 // thinnedSentence says what the charts of a long run leave out.
@@ -102,7 +105,7 @@ func compareCharts(runs []*result.Saved) []chart {
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
 		empty = ""
 	}
-	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Summary.Series(result.Publish).Count > 0 }) {
+	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Summary.Series(publishSeries(&s.Run)).Count > 0 }) {
 		noCurve = ""
 	}
 	words := func(value func(*result.Run) string) string {
@@ -123,6 +126,10 @@ func compareCharts(runs []*result.Saved) []chart {
 			Label: "The 99th percentile of latency over time, runs side by side." + words(publishLabel)},
 		{Kind: "compare-backlog", Run: -1, Empty: empty, Title: "Backlog",
 			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
+	}
+	if slices.ContainsFunc(inner(runs), imported) {
+		out[0].Note = "Each run's whole distribution. Publish and end-to-end start when each message was due; send, and end-to-end of runs " +
+			"that another tool measured, when it was handed over."
 	}
 	return append(out, compareUsage(runs)...)
 }
@@ -149,7 +156,7 @@ func compareUsage(runs []*result.Saved) []chart {
 	return out
 }
 
-func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(result.Publish)) }
+func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(publishSeries(r))) }
 
 func throughputLabel(r *result.Run) string { return throughputSentence(r.Summary) }
 

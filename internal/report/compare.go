@@ -63,6 +63,8 @@ func marks(runs []*result.Saved) []string {
 	some := false
 	for i, s := range runs {
 		switch r := &s.Run; {
+		case imported(r):
+			out[i] = byAnother
 		case r.Summary.Generator.Limited:
 			out[i] = "limited by plimsoll itself"
 		case !rankable(r):

@@ -77,13 +77,27 @@ func csvRun(r *result.Run) []string {
 	for _, w := range r.Warnings {
 		codes = append(codes, clean(w.Code))
 	}
-	return []string{
+	out := []string{
 		cell(r.ID), cell(r.Name), stateWord(r), r.StartedAt.UTC().Format("2006-01-02T15:04:05Z"),
 		cell(r.System.Name), cell(r.Load.Workload), strconv.Itoa(r.Durability.Asked), strconv.Itoa(r.Durability.Level),
 		integer(r.Load.MessageBytes), exact(r.Load.TargetRate), exact(sum.OfferedRate), exact(sum.AchievedRate),
 		exact(sum.ReceivedRate), exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
 		integer(c.Failed), integer(c.Unknown), integer(c.Unsent), lost, duplicate, reordered,
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
+	}
+	if imported(r) {
+		unknownCells(out)
+	}
+	return out
+}
+
+// unknownCells empties the cells of a run that are zero because the tool that
+// measured it did not record them.
+func unknownCells(cells []string) {
+	for i, c := range cells {
+		if c == "0" || c == "false" || c == "0001-01-01T00:00:00Z" {
+			cells[i] = ""
+		}
 	}
 }
 
@@ -123,7 +137,11 @@ func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 	rows := [][]string{head}
 	for _, s := range runs {
 		for _, i := range s.Intervals {
-			rows = append(rows, csvInterval(s.Run.ID, i))
+			cells := csvInterval(s.Run.ID, i)
+			if imported(&s.Run) {
+				unknownCells(cells[4:]) // the times before are known
+			}
+			rows = append(rows, cells)
 		}
 	}
 	return out.WriteAll(rows)

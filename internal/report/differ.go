@@ -37,18 +37,26 @@ func circumstances(runs []*result.Saved) []row {
 		each(runs, "system", func(r *result.Run) string { return r.System.Name }),
 		each(runs, "servers", func(r *result.Run) string { return strings.Join(repeated(r.System.Servers), ", ") }),
 		each(runs, "client", func(r *result.Run) string { return r.System.Client }),
-		each(runs, "durability level", func(r *result.Run) string { return strconv.Itoa(r.Durability.Asked) }),
+		each(runs, "durability level", func(r *result.Run) string {
+			return unlessUnknown(r, r.Durability.Asked == 0, strconv.Itoa(r.Durability.Asked))
+		}),
 		each(runs, "workload", func(r *result.Run) string { return r.Load.Workload }),
-		each(runs, "target rate", func(r *result.Run) string { return rate(r.Load.TargetRate) }),
-		each(runs, "message size", func(r *result.Run) string { return quantity.Bytes(r.Load.MessageBytes) }),
+		each(runs, "target rate", func(r *result.Run) string { return unlessUnknown(r, r.Load.TargetRate == 0, rate(r.Load.TargetRate)) }),
+		each(runs, "message size", func(r *result.Run) string {
+			return unlessUnknown(r, r.Load.MessageBytes == 0, quantity.Bytes(r.Load.MessageBytes))
+		}),
 	}
 	rows = append(rows, loadRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
-		each(runs, "load and servers on one machine", func(r *result.Run) string { return yesNo(r.System.SharesHost) }),
+		each(runs, "load and servers on one machine", func(r *result.Run) string { return unlessUnknown(r, !r.System.SharesHost, yesNo(r.System.SharesHost)) }),
 		each(runs, "machine", func(r *result.Run) string { return r.Environment.Hostname }),
-		each(runs, "CPU", func(r *result.Run) string { return fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores) }),
-		each(runs, "memory of the machine", func(r *result.Run) string { return quantity.Bytes(r.Environment.MemoryBytes) }),
+		each(runs, "CPU", func(r *result.Run) string {
+			return unlessUnknown(r, r.Environment.Cores == 0, fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores))
+		}),
+		each(runs, "memory of the machine", func(r *result.Run) string {
+			return unlessUnknown(r, r.Environment.MemoryBytes == 0, quantity.Bytes(r.Environment.MemoryBytes))
+		}),
 		each(runs, "file system of the data", func(r *result.Run) string { return r.Environment.DataFS }),
 		each(runs, "kernel", func(r *result.Run) string { return r.Environment.Kernel }),
 		each(runs, "plimsoll", func(r *result.Run) string { return r.Plimsoll.Version + " " + r.Plimsoll.Commit }),
@@ -59,10 +67,12 @@ func circumstances(runs []*result.Saved) []row {
 // loadRows is a row for each part of the load but its rate and message size.
 func loadRows(runs []*result.Saved) []row {
 	number := func(of func(result.Load) int) func(*result.Run) string {
-		return func(r *result.Run) string { return strconv.Itoa(of(r.Load)) }
+		return func(r *result.Run) string { return unlessUnknown(r, of(r.Load) == 0, strconv.Itoa(of(r.Load))) }
 	}
 	return []row{
-		each(runs, "arrivals", func(r *result.Run) string { return strings.TrimSpace(r.Load.Model + " loop, " + r.Load.Arrivals) }),
+		each(runs, "arrivals", func(r *result.Run) string {
+			return unlessUnknown(r, r.Load.Arrivals == "", strings.TrimSpace(r.Load.Model+" loop, "+r.Load.Arrivals))
+		}),
 		each(runs, "delivery", func(r *result.Run) string { return strings.ReplaceAll(r.Load.Delivery, "_", " ") }),
 		each(runs, "topics", number(func(l result.Load) int { return l.Topics })),
 		each(runs, "partitions of a topic", number(func(l result.Load) int { return l.Partitions })),
@@ -70,12 +80,20 @@ func loadRows(runs []*result.Saved) []row {
 		each(runs, "subscriptions of a topic", number(func(l result.Load) int { return l.Subscriptions })),
 		each(runs, "consumers of a subscription", number(func(l result.Load) int { return l.Consumers })),
 		each(runs, "keys", func(r *result.Run) string { return r.Load.Keys }),
-		each(runs, "incompressible", func(r *result.Run) string { return share(r.Load.IncompressiblePct, 100) }),
+		each(runs, "incompressible", func(r *result.Run) string {
+			return unlessUnknown(r, r.Load.IncompressiblePct == 0, share(r.Load.IncompressiblePct, 100))
+		}),
 		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
-		each(runs, "warm-up", func(r *result.Run) string { return seconds(r.Load.WarmupSeconds) }),
+		each(runs, "warm-up", func(r *result.Run) string {
+			return unlessUnknown(r, r.Load.WarmupSeconds == 0, seconds(r.Load.WarmupSeconds))
+		}),
 		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
-		each(runs, "page cache dropped before", func(r *result.Run) string { return yesNo(r.Load.DropPageCache) }),
-		each(runs, "seed", func(r *result.Run) string { return strconv.FormatUint(r.Seed, 10) }),
+		each(runs, "page cache dropped before", func(r *result.Run) string {
+			return unlessUnknown(r, !r.Load.DropPageCache, yesNo(r.Load.DropPageCache))
+		}),
+		each(runs, "seed", func(r *result.Run) string {
+			return unlessUnknown(r, r.Seed == 0, strconv.FormatUint(r.Seed, 10))
+		}),
 	}
 }
 

@@ -134,9 +134,15 @@ func throughputSentence(s result.Summary) string {
 	if s.WindowNs <= 0 {
 		return "nothing was measured"
 	}
-	out := fmt.Sprintf("%s acknowledged of %s offered (%s), %s; %s received",
-		rate(s.AchievedRate), rate(s.OfferedRate), share(s.AchievedRate, s.OfferedRate),
-		bytesPerSecond(s.BytesPerS), rate(s.ReceivedRate))
+	out := rate(s.AchievedRate) + " acknowledged"
+	// What was acknowledged was offered: without a figure for it, it is not known.
+	if s.OfferedRate > 0 || s.AchievedRate == 0 {
+		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate), share(s.AchievedRate, s.OfferedRate))
+	}
+	if s.BytesPerS > 0 || s.AchievedRate == 0 {
+		out += ", " + bytesPerSecond(s.BytesPerS)
+	}
+	out += fmt.Sprintf("; %s received", rate(s.ReceivedRate))
 	if s.Generator.Limited {
 		out += "; limited by plimsoll itself, so not to be ranked"
 	}

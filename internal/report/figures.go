@@ -24,6 +24,7 @@ const (
 	ofThroughput = "Throughput"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
+	ofSend       = "Send latency, uncorrected"
 	ofMessages   = "What became of messages"
 	ofCost       = "What it cost"
 	ofTrust      = "Before you trust it"
@@ -49,8 +50,11 @@ const insidePlimsoll = "inside plimsoll"
 // figureRows are the figures that a comparison sets side by side. Rows of
 // cost that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
-	all := append(figures(), costFigures()...)
+	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures())
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
+		if imported(r) {
+			return none
+		}
 		if r.Summary.Generator.Limited {
 			return "yes: not to be ranked"
 		}
@@ -75,9 +79,9 @@ func figureRows(runs []*result.Saved) []row {
 
 // rankable reports whether a run's figures may stand beside another's: those
 // that plimsoll limited, or that did not come to their end, say too little of
-// the system.
+// the system, and those of other tools are measured in another way.
 func rankable(r *result.Run) bool {
-	return r.State == result.Complete && !r.Summary.Generator.Limited
+	return !imported(r) && r.State == result.Complete && !r.Summary.Generator.Limited
 }
 
 // ranking says which runs get bars: none at all when they are not comparable.
@@ -128,7 +132,7 @@ func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked
 	return out
 }
 
-// figures are throughput, latency and account.
+// figures are throughput and latency.
 func figures() []figure {
 	ofSummary := func(of func(result.Summary) float64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) { return of(r.Summary), r.Summary.WindowNs > 0 }
@@ -141,32 +145,45 @@ func figures() []figure {
 			}
 			return level(r.Durability.Level)
 		}, nil},
-		{ofThroughput, "offered", measured(func(s result.Summary) string { return rate(s.OfferedRate) }), nil},
+		{ofThroughput, "offered", func(r *result.Run) string {
+			return unlessUnknown(r, r.Summary.OfferedRate == 0, measured(func(s result.Summary) string { return rate(s.OfferedRate) })(r))
+		}, nil},
 		{ofThroughput, "acknowledged", measured(func(s result.Summary) string {
+			if s.OfferedRate == 0 && s.AchievedRate > 0 {
+				return rate(s.AchievedRate)
+			}
 			return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
 		}), ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
-		{ofThroughput, "acknowledged bytes", measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) }), nil},
+		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
+			return unlessUnknown(r, r.Summary.BytesPerS == 0, measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
+		}, nil},
 		{ofThroughput, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
-		for _, p := range []float64{50, 99, 99.9} {
-			out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
-				return at(r.Summary.Series(series), p)
-			}, func(r *result.Run) (float64, bool) {
-				ns, ok := r.Summary.Series(series).At(p)
-				return float64(ns), ok
-			}})
-		}
-		out = append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
-			return greatest(r.Summary.Series(series))
+		out = append(out, latencyFigures(section, series)...)
+	}
+	return out
+}
+
+// latencyFigures are the rows of a latency series.
+func latencyFigures(section string, series result.Series) []figure {
+	var out []figure
+	for _, p := range []float64{50, 99, 99.9} {
+		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
+			return at(r.Summary.Series(series), p)
 		}, func(r *result.Run) (float64, bool) {
-			l := r.Summary.Series(series)
-			return float64(l.MaxNs), l.Count > 0
+			ns, ok := r.Summary.Series(series).At(p)
+			return float64(ns), ok
 		}})
 	}
-	return append(out, accountFigures()...)
+	return append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
+		return greatest(r.Summary.Series(series))
+	}, func(r *result.Run) (float64, bool) {
+		l := r.Summary.Series(series)
+		return float64(l.MaxNs), l.Count > 0
+	}})
 }
 
 func accountFigures() []figure {
@@ -174,7 +191,9 @@ func accountFigures() []figure {
 		{ofMessages, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost }), nil},
 		{ofMessages, "duplicate", accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate }), nil},
 		{ofMessages, "reordered", accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered }), nil},
-		{ofMessages, "failed", func(r *result.Run) string { return quantity.Count(r.Counters.Failed) }, nil},
+		{ofMessages, "failed", func(r *result.Run) string {
+			return unlessUnknown(r, r.Counters.Failed == 0, quantity.Count(r.Counters.Failed))
+		}, nil},
 		{ofMessages, "greatest backlog", measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) }), nil},
 	}
 }

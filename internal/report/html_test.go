@@ -159,6 +159,9 @@ func TestNothingIsNotANumber(t *testing.T) {
 			if format == "json" && len(runs) > 0 && (runs[0] == s || runs[0] == odd) {
 				continue // JSON has no such numbers, so no saved run has them
 			}
+			if format == "omb" && len(runs) != 1 {
+				continue // it holds one run
+			}
 			out := render(t, format, runs...)
 			if format == "html" {
 				pageData(t, out)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -28,6 +29,7 @@ var forms = []form{
 	{"resources", ResourcesCSV},
 	{"json", JSON},
 	{"benchfmt", Benchfmt},
+	{"omb", omb.Write},
 }
 
 // Formats lists the names that Render takes.

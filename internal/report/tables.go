@@ -183,7 +183,7 @@ func environmentTable(r *result.Run) table {
 	add("servers", strings.Join(repeated(r.System.Servers), ", "))
 	add("endpoints", strings.Join(r.System.Endpoints, ", "))
 	e := r.Environment
-	if r.System.Name != "" {
+	if r.System.Name != "" && !imported(r) {
 		add("load and servers on one machine", yesNo(r.System.SharesHost))
 	}
 	add("machine", e.Hostname)

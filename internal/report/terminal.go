@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -145,8 +146,10 @@ func (p *page) account(r *result.Run) {
 	if r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		code = bad
 	}
-	p.said("account", code, accountSentence(r.Ledger))
-	p.said("", "", countersSentence(r.Counters))
+	p.said("account", code, accountLine(r))
+	if !imported(r) {
+		p.said("", "", countersSentence(r.Counters))
+	}
 	for _, e := range errorSentences(r.Errors) {
 		p.said("error", bad, e)
 	}
@@ -222,6 +225,11 @@ var (
 		{"acked", "acknowledged"}, {"pub p99", "publish p99"}, {"e2e p99", "end-to-end p99"},
 		{"lost", "lost"}, {"offered", "offered"}, {"warnings", "warnings"},
 	}
+	// importedColumns are those of runs that other tools measured.
+	importedColumns = []column{
+		{"acked", "acknowledged"}, {"bytes", "acknowledged bytes"}, {"send p99", "send (uncorrected) p99"},
+		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"}, {"e2e p99.9", "end-to-end p99.9"}, {"e2e max", "end-to-end max"},
+	}
 	costColumns = []column{
 		{"servers", rowServerCPU}, {"plimsoll", rowOwnCPU}, {"both", rowAllCPU}, {"fsyncs", rowSyncsMessage},
 		{"written", rowAmplification}, {"limiting", rowLimiting},
@@ -237,6 +245,9 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 	columns := wideColumns
 	if nameWidth+len(columns)*figureWidth > p.width {
 		columns = narrowColumns
+	}
+	if !slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
+		columns = importedColumns
 	}
 	p.runTable("", columns, all, func(figure string, i int) string {
 		// The share of the offered rate has no room here.
@@ -260,7 +271,7 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 		})
 	}
 	for i, mark := range marks(runs) {
-		if mark != "" {
+		if mark != "" && mark != byAnother { // a warning says that
 			p.line("")
 			p.said("not ranked", bad, all[i]+" is "+mark)
 		}

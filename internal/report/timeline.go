@@ -59,15 +59,20 @@ func timelines(subscriptions int) []line {
 		{"gc", func(i result.Interval, _ float64) float64 { return positive(float64(i.GCPauseNs)) }},
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Lag, result.Hiccup} {
-		lines = append(lines,
-			line{string(series) + "_p50", percentileLine(series, 50)},
-			line{string(series) + "_p99", percentileLine(series, 99)},
-			line{string(series) + "_max", func(i result.Interval, _ float64) float64 {
-				return positive(float64(latencyOf(i, series).MaxNs))
-			}},
-		)
+		lines = append(lines, latencyLines(series)...)
 	}
 	return lines
+}
+
+// latencyLines are the lines of a latency series.
+func latencyLines(series result.Series) []line {
+	return []line{
+		{string(series) + "_p50", percentileLine(series, 50)},
+		{string(series) + "_p99", percentileLine(series, 99)},
+		{string(series) + "_max", func(i result.Interval, _ float64) float64 {
+			return positive(float64(latencyOf(i, series).MaxNs))
+		}},
+	}
 }
 
 func percentileLine(series result.Series, percentile float64) func(result.Interval, float64) float64 {
@@ -89,6 +94,9 @@ func positive(v float64) float64 {
 func newTimeline(s *result.Saved) timeline {
 	t := timeline{Seconds: points{}, Lines: map[string]points{}}
 	lines := timelines(s.Run.Load.Subscriptions)
+	if imported(&s.Run) {
+		lines = importedLines(lines)
+	}
 	for _, l := range lines {
 		t.Lines[l.name] = points{}
 	}

@@ -102,10 +102,15 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	v := runView{
 		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r), Happened: happened(s),
 		Throughput: all[:1], Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s),
-		Tables: []table{percentileTable(r.Summary), countersTable(r), ledgerTable(r.Ledger)},
+		Tables: []table{percentileTable(r.Summary)},
 		Durability: durabilityView{
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
+	}
+	if imported(r) {
+		v.Tables = append(v.Tables, importedTable(r))
+	} else {
+		v.Tables = append(v.Tables, countersTable(r), ledgerTable(r.Ledger))
 	}
 	if t := lostTable(r.Ledger); len(t.Rows) > 0 {
 		v.Tables = append(v.Tables, t)
@@ -113,7 +118,9 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	if t := errorTable(r.Errors); len(t.Rows) > 0 {
 		v.Tables = append(v.Tables, t)
 	}
-	v.Tables = append(v.Tables, generatorTable(r))
+	if !imported(r) {
+		v.Tables = append(v.Tables, generatorTable(r))
+	}
 	for _, o := range r.Verdicts {
 		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[o.Outcome]
 		if mark == "" {
@@ -123,6 +130,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	}
 	for _, a := range []fact{
 		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload}, {"target", r.Asked.Target},
+		{"what was read into it", strings.Join(r.Asked.Notes, "\n")},
 	} {
 		if strings.TrimSpace(a.Value) != "" {
 			v.Asked = append(v.Asked, a)
@@ -157,7 +165,11 @@ func headline(r *result.Run) string {
 			offered += " for " + seconds(l.WindowSeconds)
 		}
 	}
-	return fmt.Sprintf("%s%s%s, on %s. The run is %s.", system, at, offered, moment(r.StartedAt), stateSentence(r))
+	when := "on " + moment(r.StartedAt)
+	if r.StartedAt.IsZero() {
+		when = moment(r.StartedAt)
+	}
+	return fmt.Sprintf("%s%s%s, %s. The run is %s.", system, at, offered, when, stateSentence(r))
 }
 
 // metaWords are the circumstances in a few words each.
@@ -167,13 +179,18 @@ func metaWords(r *result.Run) []string {
 		out = append(out, "workload "+w)
 	}
 	if l.Model != "" {
-		out = append(out, clean(l.Model)+" loop", clean(l.Arrivals)+" arrivals")
+		out = append(out, clean(l.Model)+" loop")
+	}
+	if l.Arrivals != "" {
+		out = append(out, clean(l.Arrivals)+" arrivals")
 	}
 	if l.Topics > 0 {
 		out = append(out,
 			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")),
-			fmt.Sprintf("%s, %s", plural(int64(l.Topics*l.Producers), "producer", "producers"),
-				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")))
+			plural(int64(l.Topics*l.Producers), "producer", "producers"))
+		if l.Subscriptions > 0 || !imported(r) {
+			out[len(out)-1] += ", " + plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
+		}
 	}
 	if l.Delivery != "" {
 		out = append(out, strings.ReplaceAll(clean(l.Delivery), "_", " "))
@@ -199,13 +216,21 @@ func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µ
 func cards(r *result.Run) []card {
 	s := r.Summary
 	out := []card{throughputCard(s)}
+	publish := "Publish, p99"
+	if imported(r) {
+		publish = "Send, uncorrected, p99"
+	}
 	for _, c := range []struct {
 		label  string
 		series result.Series
-	}{{"Publish, p99", result.Publish}, {"End-to-end, p99", result.EndToEnd}} {
+	}{{publish, publishSeries(r)}, {"End-to-end, p99", result.EndToEnd}} {
 		out = append(out, latencyCard(c.label, s.Series(c.series)))
 	}
-	out = append(out, accountCard(r.Ledger))
+	account := accountCard(r.Ledger)
+	if imported(r) {
+		account.Details = []fact{{"", accountLine(r)}}
+	}
+	out = append(out, account)
 	d := card{Label: "Durability", Number: none, Details: []fact{{"asked", none}}}
 	if r.Durability.Asked > 0 {
 		d.Details[0].Value = level(r.Durability.Asked)
@@ -227,12 +252,13 @@ func throughputCard(s result.Summary) card {
 		return c
 	}
 	c.Number, c.Unit = unit(rate(s.AchievedRate))
-	c.Details = []fact{
-		{"offered", rate(s.OfferedRate)},
-		{"achieved", share(s.AchievedRate, s.OfferedRate)},
-		{"bytes", bytesPerSecond(s.BytesPerS)},
-		{"received", rate(s.ReceivedRate)},
+	if s.OfferedRate > 0 || s.AchievedRate == 0 {
+		c.Details = []fact{{"offered", rate(s.OfferedRate)}, {"achieved", share(s.AchievedRate, s.OfferedRate)}}
 	}
+	if s.BytesPerS > 0 || s.AchievedRate == 0 {
+		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(s.BytesPerS)})
+	}
+	c.Details = append(c.Details, fact{"received", rate(s.ReceivedRate)})
 	if c.Bad = s.Generator.Limited; c.Bad {
 		c.Details = append(c.Details, fact{"", "limited by plimsoll itself"})
 	}

@@ -53,6 +53,9 @@ func (d *Document) fail(n *node, path, message string) {
 
 // value decodes a node into a settable value.
 func (d *Document) value(n *node, into reflect.Value, path, short string) {
+	if n.shape == nothing && d.emptyIsAbsent {
+		return
+	}
 	d.places[path] = spot{n.line, n.column}
 	if n.shape == nothing {
 		d.fail(n, path, " has no value: write one or remove the key")

@@ -21,6 +21,8 @@ type Document struct {
 	failed map[string]bool // paths whose value was not taken, or rejected
 	found  []fault
 	file   string
+	// emptyIsAbsent: a key without a value leaves its field alone.
+	emptyIsAbsent bool
 }
 
 // spot is a line and a column, both from 1.
@@ -40,7 +42,16 @@ type spot struct{ line, column int }
 //
 // Paths name values as people write them: load.steps[0].rate.
 func Decode(file string, src []byte, into any) *Document {
-	d := &Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}
+	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}).decode(src, into)
+}
+
+// DecodeSparse is Decode for files of other programs, in which a key without a
+// value, or with null, means what its absence means.
+func DecodeSparse(file string, src []byte, into any) *Document {
+	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}, emptyIsAbsent: true}).decode(src, into)
+}
+
+func (d *Document) decode(src []byte, into any) *Document {
 	text, unreadable := clean(src)
 	if unreadable != nil {
 		return d.stop(*unreadable)

@@ -328,3 +328,25 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestSparseTakesEmptyForAbsent(t *testing.T) {
+	var into struct {
+		Name  string `yaml:"name"`
+		Count int    `yaml:"count"`
+		In    struct {
+			List []string `yaml:"list"`
+		} `yaml:"in"`
+	}
+	into.Name, into.Count = "kept", 7
+	src := []byte("name:\ncount: null\nin:\n  list: ~\n")
+	doc := DecodeSparse("sparse.yaml", src, &into)
+	if err := doc.Err(); err != nil || into.Name != "kept" || into.Count != 7 || into.In.List != nil {
+		t.Errorf("%v %+v", err, into)
+	}
+	if doc.Has("name") || doc.Has("in.list") || !doc.Has("in") {
+		t.Error("an empty key counts as given, or what is around one does not")
+	}
+	if Decode("strict.yaml", src, &into).Err() == nil {
+		t.Error("Decode takes it too")
+	}
+}

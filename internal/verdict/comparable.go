@@ -19,6 +19,9 @@ func Comparable(runs []*result.Run) []result.Warning {
 	warn := func(code, format string, args ...any) {
 		out = append(out, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 	}
+	if slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Imported != nil }) {
+		warn("imported", "these runs are not comparable: another tool measured some of them, and it did not record their rate, durability and settings")
+	}
 	if levels := distinct(runs, guaranteed); len(levels) > 1 {
 		warn("durability_differs", "these runs are not comparable: their durability differs (%s), and an acknowledgement that promises less is cheaper to give",
 			strings.Join(levels, ", "))

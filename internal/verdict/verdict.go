@@ -34,6 +34,11 @@ const (
 // figures, in place of those that it had. The events are those of the run
 // (result.Saved has them); without them nothing is said of faults.
 func Judge(r *result.Run, events ...result.Event) {
+	if r.Imported != nil {
+		r.Verdicts = imported(r)
+		r.Warnings = importWarnings(r)
+		return
+	}
 	r.Verdicts = []result.Verdict{generator(r), rate(r), loss(r), order(r)}
 	if once(r) {
 		r.Verdicts = append(r.Verdicts, duplicates(r))

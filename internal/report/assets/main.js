@@ -22,7 +22,7 @@ function moment(run, t) {
 // overTime draws lines of one run over its time.
 function overTime(root, y, lines) {
   const run = page.runs[root.dataset.run], options = base(y);
-  for (const l of lines) l.values = run.time.lines[l.of];
+  for (const l of lines) l.values = run.time.lines[l.of] || [];
   lines = lines.filter((l) => !l.rare || l.values.some((v) => v > 0));
   timeRange(options, run, "run-" + root.dataset.run);
   shadePhases(options, run);
@@ -187,6 +187,9 @@ const CHARTS = {
     { of: "publish_p50", label: "publish p50", color: "publish", width: 1.2 },
     { of: "publish_p99", label: "publish p99", color: "publish", width: 2.2 },
     { of: "publish_max", label: "publish max", color: "publish", dash: [2, 3] },
+    { of: "send_p50", label: "send p50", color: "send", width: 1.2 },
+    { of: "send_p99", label: "send p99", color: "send", width: 2.2 },
+    { of: "send_max", label: "send max", color: "send", dash: [2, 3] },
     { of: "end_to_end_p50", label: "end-to-end p50", color: "e2e", width: 1.2 },
     { of: "end_to_end_p99", label: "end-to-end p99", color: "e2e", width: 2.2 },
     { of: "end_to_end_max", label: "end-to-end max", color: "e2e", dash: [2, 3] },
@@ -219,11 +222,16 @@ const CHARTS = {
     });
   },
   "compare-throughput": (root) => acrossRuns(root, RATE, "acked"),
-  "compare-latency": (root) => chosen(root, ["publish", "end-to-end"], (i, controls) => {
-    const placed = acrossRuns(root, LATENCY, ["publish_p99", "end_to_end_p99"][i]);
-    root.prepend(controls);
-    return placed;
-  }),
+  "compare-latency": (root) => {
+    const of = (key) => key + "_p99";
+    let series = SERIES.filter(([key]) => page.runs.some((r) => (r.time.lines[of(key)] || []).some((v) => v != null)));
+    if (!series.length) series = SERIES.slice(0, 2);
+    chosen(root, series.map(([, name]) => name), (i, controls) => {
+      const placed = acrossRuns(root, LATENCY, of(series[i][0]));
+      root.prepend(controls);
+      return placed;
+    });
+  },
   "compare-backlog": (root) => acrossRuns(root, COUNT, "backlog"),
   "compare-cpu": (root) => acrossRuns(root, UNITS.cores, "all.cpu", "usage"),
   "compare-written": (root) => acrossRuns(root, UNITS.bytes_per_s, "all.written", "usage"),

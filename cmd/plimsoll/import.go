@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+type importCommand struct {
+	Omb       importResults `cmd:"" help:"Make a run directory of each OMB result file, for report and its like."`
+	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target of an OMB driver file."`
+}
+
+type importResults struct {
+	Files       []string `arg:"" name:"file" type:"path" help:"OMB result files (JSON)."`
+	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
+	MessageSize string   `placeholder:"1KB" help:"Size of the messages, for files that do not say it, such as those of 2020."`
+}
+
+// Run imports results. All are read before the first directory is made, so that
+// a wrong one leaves nothing behind.
+func (c *importResults) Run(con console) error {
+	known := omb.Known{}
+	if c.MessageSize != "" {
+		n, err := quantity.ParseBytes(c.MessageSize)
+		if err != nil {
+			return inputError{fmt.Errorf("--message-size: %w", err)}
+		}
+		known.MessageBytes = n
+	}
+	var results []*omb.Result
+	for _, file := range c.Files {
+		r, err := omb.ReadResult(file)
+		if err != nil {
+			return inputError{err}
+		}
+		results = append(results, r)
+	}
+	for i, r := range results {
+		dir, err := omb.Save(c.Runs, c.Files[i], r, known, build(), os.Args)
+		if err != nil {
+			return err
+		}
+		if _, err := judged(dir); err != nil {
+			return err
+		}
+		fmt.Fprintln(con.out, relative(dir))
+	}
+	return nil
+}
+
+type importDriver struct {
+	File   string `arg:"" type:"path" help:"OMB driver file (YAML)."`
+	Output string `short:"o" type:"path" placeholder:"FILE" help:"Write the target there; without it, to standard output."`
+}
+
+// Run imports a driver.
+func (c *importDriver) Run(con console) error {
+	src, err := strict.ReadFile(c.File)
+	if err != nil {
+		return inputError{fmt.Errorf("driver file %w", err)}
+	}
+	d, err := omb.ParseDriver(relative(c.File), src)
+	if err != nil {
+		return inputError{err}
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(con.err, "note: %s\n", note)
+	}
+	if c.Output == "" {
+		_, err := fmt.Fprint(con.out, d.YAML())
+		return err
+	}
+	if err := result.ReplaceFile(c.Output, []byte(d.YAML())); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "target: %s\nuse it with: plimsoll run -t %s --durability %d\n", relative(c.Output), relative(c.Output), d.Level)
+	return nil
+}

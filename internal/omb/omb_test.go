@@ -1,0 +1,196 @@
+package omb
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares what became of testdata/NAME.yaml with testdata/NAME.golden.
+func golden(t *testing.T, input, got string) {
+	t.Helper()
+	file := strings.TrimSuffix(input, filepath.Ext(input)) + ".golden"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run the test with -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// inputs are the files of a folder of testdata, by path.
+func inputs(t testing.TB, pattern string) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no inputs", err)
+	}
+	all := map[string][]byte{}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[file] = src
+	}
+	return all
+}
+
+// TestWorkloads holds what becomes of every shape of workload: the notes and
+// the workload, or every error as it reads in a terminal; and the same with
+// rate and duration given beside it where that differs.
+func TestWorkloads(t *testing.T) {
+	for file, src := range inputs(t, "workloads/*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if !IsWorkload(src) {
+				t.Error("is not recognised")
+			}
+			alone := translated(file, src, Given{})
+			if beside := translated(file, src, Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
+				alone += "\nWith --rate and --duration:\n" + beside
+			}
+			golden(t, file, alone)
+		})
+	}
+}
+
+func translated(file string, src []byte, given Given) string {
+	w, notes, err := ParseWorkload(filepath.Base(file), src, given)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var b strings.Builder
+	for _, note := range notes {
+		fmt.Fprintf(&b, "# %s\n", note)
+	}
+	return b.String() + w.YAML()
+}
+
+func TestWorkloadsOfPlimsollAreNotTaken(t *testing.T) {
+	for _, name := range workload.Names() {
+		_, src, err := workload.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if IsWorkload([]byte(src)) {
+			t.Errorf("%s is taken for one of OMB's", name)
+		}
+	}
+	for file, src := range inputs(t, "../../../workload/testdata/*.yaml") {
+		if IsWorkload(src) {
+			t.Errorf("%s is taken for one of OMB's", file)
+		}
+	}
+}
+
+// TestDrivers holds what becomes of every driver: the target with its notes, or
+// the error. Nothing of it may hold the secret of the inputs. That the systems
+// take the targets, cmd/plimsoll tests, which has the systems.
+func TestDrivers(t *testing.T) {
+	for file, src := range inputs(t, "drivers/*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			d, err := ParseDriver(filepath.Base(file), src)
+			var text string
+			if err != nil {
+				text = err.Error() + "\n"
+				if _, ok := err.(strict.Violations); !ok {
+					t.Errorf("error %T", err)
+				}
+			} else {
+				text = d.YAML()
+			}
+			for _, secret := range []string{"hunter2", "hunt/", "er2"} {
+				if strings.Contains(text, secret) || err == nil && strings.Contains(strings.Join(d.Notes, "\n"), secret) {
+					t.Errorf("it shows the secret:\n%s", text)
+				}
+			}
+			golden(t, file, text)
+		})
+	}
+}
+
+func TestProperties(t *testing.T) {
+	text := "a=1\n b : 2\nc   3\n# no\n! no\n\nd\\=e=f\\\n   g\nh=\\u0041\\t|\\u12\na=last\nempty=\nkey\ni=\\\\\nj=k\\"
+	want := []property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"}, {"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
+	if diff := cmp.Diff(want, parseProperties(text), cmp.AllowUnexported(property{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Properties may hold any character by their escapes: none of it may reach a
+// terminal, or end a comment of the target.
+func TestNotesArePrintable(t *testing.T) {
+	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nproducerConfig: |\n" +
+		`  bad\u001b[2J\nname\nsystem\: sim=1` + "\n" + `  acks=\u001b\n\u2028system: sim` + "\n"
+	d, err := ParseDriver("x.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := target.Parse("target.yaml", []byte(d.YAML()))
+	if err != nil || parsed.System != "kafka" {
+		t.Fatalf("%v\n%s", err, d.YAML())
+	}
+	if strings.ContainsAny(d.YAML()+strings.Join(d.Notes, ""), "\x1b\u2028") {
+		t.Errorf("control characters reach the notes:\n%q", d.YAML())
+	}
+}
+
+func FuzzWorkload(f *testing.F) {
+	for _, src := range inputs(f, "workloads/*.yaml") {
+		f.Add(src, false)
+		f.Add(src, true)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, given bool) {
+		w, _, err := ParseWorkload("fuzz.yaml", src, Given{Rate: given, Duration: given})
+		if (w == nil) == (err == nil) {
+			t.Fatal("neither a workload nor an error, or both")
+		}
+		if err != nil {
+			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
+				t.Fatalf("error %T %v", err, err)
+			}
+			return
+		}
+		if err := w.Validate(); err != nil {
+			t.Fatalf("what was parsed is not valid: %v", err)
+		}
+	})
+}
+
+func FuzzDriver(f *testing.F) {
+	for _, src := range inputs(f, "drivers/*.yaml") {
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, err := ParseDriver("fuzz.yaml", src)
+		if (d == nil) == (err == nil) {
+			t.Fatal("neither a driver nor an error, or both")
+		}
+		if err != nil {
+			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
+				t.Fatalf("error %T %v", err, err)
+			}
+			return
+		}
+		if _, err := target.Parse("fuzz.yaml", []byte(d.YAML())); err != nil {
+			t.Fatalf("the target does not parse: %v\n%s", err, d.YAML())
+		}
+	})
+}

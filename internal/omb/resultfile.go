@@ -1,0 +1,312 @@
+package omb
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// MaxResultBytes is the largest result file that is read: a day of OMB's
+// periods takes about 3 MB.
+const MaxResultBytes = 64 << 20
+
+// Result is an OMB result file. What a file does not have is zero, nil or NaN.
+type Result struct {
+	Workload, Driver           string
+	MessageBytes               int64
+	Topics, Partitions         int64
+	Producers, Consumers       int64 // of a topic, of a subscription
+	Version                    string
+	Begin                      string
+	PeriodSeconds              float64   // nominal: OMB does not store how long a period was
+	Publish, Consume, Failures []float64 // messages per second, by period
+	Backlog                    []float64 // messages, by period
+	// Send runs from handing over to the acknowledgement (publishLatency in the
+	// file), Delay from due to handing over (publishDelayLatency).
+	Send, Delay, EndToEnd Series
+}
+
+// Series is one latency series of a result, in nanoseconds.
+type Series struct {
+	Periods   map[string][]float64 // by OMB's suffix
+	Whole     map[string]float64
+	Quantiles []Quantile // ascending
+}
+
+// Quantile is a point of a distribution: so many per cent of all values are at
+// most so long.
+type Quantile struct{ Percentile, Ns float64 }
+
+// column is a figure of each latency series: OMB's suffix for it, and its
+// percentile, 0 where it is none.
+type column struct {
+	suffix     string
+	percentile float64
+}
+
+var columns = []column{{"Avg", 0}, {"50pct", 50}, {"75pct", 75}, {"95pct", 95}, {"99pct", 99}, {"999pct", 99.9}, {"9999pct", 99.99}, {"Max", 100}}
+
+// The names of the series in result files, and nanoseconds of their unit.
+const (
+	sendName, delayName, endToEndName = "publishLatency", "publishDelayLatency", "endToEndLatency"
+	millisecond, microsecond          = 1e6, 1e3
+
+	defaultPeriod = 10 // seconds
+	maxPeriods    = 1_000_000
+	// What is above is no measurement: it bounds counts and sums.
+	maxRatePerSecond, maxNs = 1e9, 1e18
+)
+
+// ReadResult reads a result file.
+func ReadResult(path string) (*Result, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist: check the path", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the OMB result: %w", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, MaxResultBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the OMB result %s: %w", path, err)
+	}
+	if len(src) > MaxResultBytes {
+		return nil, fmt.Errorf("%s is larger than 64 MiB: name an OMB result file", path)
+	}
+	return ParseResult(path, src)
+}
+
+// ParseResult parses a result file. Keys that it does not know are left alone.
+// The error is a strict.Violations with everything that is wrong.
+func ParseResult(fileName string, src []byte) (*Result, error) {
+	p := resultParser{file: fileName, src: src}
+	if err := json.Unmarshal(src, &p.fields); err != nil {
+		return nil, p.broken(err)
+	}
+	r := &Result{
+		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text("version"), Begin: p.text("beginTime"),
+		MessageBytes: p.count("messageSize"), Topics: p.count("topics"), Partitions: p.count("partitions"),
+		Producers: p.count("producersPerTopic"), Consumers: p.count("consumersPerTopic"),
+		PeriodSeconds: defaultPeriod, Publish: p.list("publishRate"), Consume: p.list("consumeRate"),
+		Failures: p.list("publishErrorRate"), Backlog: p.list("backlog"),
+		Send: p.series(sendName, millisecond), Delay: p.series(delayName, microsecond), EndToEnd: p.series(endToEndName, millisecond),
+	}
+	if ms := p.count("sampleRateMillis"); ms > 0 {
+		r.PeriodSeconds = float64(ms) / 1e3
+	}
+	p.check(r)
+	if len(p.bad) > 0 {
+		return nil, p.bad.Sorted()
+	}
+	return r, nil
+}
+
+// resultParser takes fields out of a result file and gathers what is wrong.
+type resultParser struct {
+	file   string
+	src    []byte
+	fields map[string]json.RawMessage
+	bad    strict.Violations
+}
+
+func (p *resultParser) reject(key, format string, args ...any) {
+	const most = 20
+	if len(p.bad) >= most {
+		return
+	}
+	line, column := 0, 0
+	if at := bytes.Index(p.src, []byte(strconv.Quote(key))); at >= 0 {
+		line, column = place(p.src, at)
+	}
+	p.bad = append(p.bad, strict.Violation{File: p.file, Line: line, Column: column, Message: key + " " + fmt.Sprintf(format, args...)})
+}
+
+// broken says where a text is no JSON object.
+func (p *resultParser) broken(err error) error {
+	v := strict.Violation{File: p.file, Message: "is not an OMB result, which is one JSON object: name the file that OMB wrote"}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		v.Line, v.Column = place(p.src, min(int(max(syntax.Offset-1, 0)), len(p.src)))
+		v.Message = "is not JSON that can be read here, and an OMB result is: name the file that OMB wrote, and the whole of it"
+	}
+	return strict.Violations{v}
+}
+
+// place is the line and the column, in characters, of an offset.
+func place(src []byte, offset int) (line, column int) {
+	before := src[:offset]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte{'\n'}) + 1, len([]rune(string(before[start:]))) + 1
+}
+
+// take decodes a field, and reports whether it is there and was taken.
+func (p *resultParser) take(key string, into any, what string) bool {
+	raw, has := p.fields[key]
+	if !has || string(raw) == "null" {
+		return false
+	}
+	if json.Unmarshal(raw, into) != nil {
+		p.reject(key, "is not %s", what)
+		return false
+	}
+	return true
+}
+
+func (p *resultParser) text(key string) (s string) {
+	p.take(key, &s, "a text")
+	const most = 1000
+	if len(s) > most || !strict.IsText(s) {
+		p.reject(key, "is not a text of printable characters")
+		return ""
+	}
+	return s
+}
+
+func (p *resultParser) count(key string) (n int64) {
+	if p.take(key, &n, "a whole number") && n < 0 {
+		p.reject(key, "is negative")
+	}
+	return max(n, 0)
+}
+
+func (p *resultParser) list(key string) []float64 {
+	var values []number
+	if !p.take(key, &values, "a list of numbers") {
+		return nil
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// series takes the figures of one latency series. Aggregated names begin with
+// a capital after their prefix.
+func (p *resultParser) series(name string, unit float64) Series {
+	s := Series{Periods: map[string][]float64{}, Whole: map[string]float64{}}
+	for _, c := range columns {
+		if values := p.list(name + c.suffix); values != nil {
+			for i := range values {
+				values[i] *= unit
+			}
+			s.Periods[c.suffix] = values
+		}
+		var whole number
+		if key := aggregated(name) + c.suffix; p.take(key, &whole, "a number") {
+			if v := float64(whole) * unit; v < 0 || v > maxNs {
+				p.reject(key, "is %v, which cannot be", float64(whole))
+			} else if !math.IsNaN(float64(whole)) {
+				s.Whole[c.suffix] = float64(whole) * unit
+			}
+		}
+	}
+	s.Quantiles = p.quantiles(aggregated(name)+"Quantiles", unit)
+	return s
+}
+
+func aggregated(name string) string { return "aggregated" + string(name[0]-'a'+'A') + name[1:] }
+
+// quantiles takes a distribution, in the order of its percentiles as numbers.
+func (p *resultParser) quantiles(key string, unit float64) []Quantile {
+	var raw map[string]number
+	if !p.take(key, &raw, "an object of percentiles and latencies") {
+		return nil
+	}
+	var out []Quantile
+	for text, v := range raw {
+		percentile, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(percentile >= 0 && percentile <= 100) {
+			p.reject(key, "holds %.40q, which is not a percentile from 0 to 100", text)
+			return nil
+		}
+		if ns := float64(v) * unit; !(ns >= 0 && ns <= maxNs) {
+			p.reject(key, "holds a latency at %.40q that cannot be", text)
+			return nil
+		}
+		out = append(out, Quantile{percentile, float64(v) * unit})
+	}
+	slices.SortFunc(out, func(a, b Quantile) int {
+		return cmp.Or(cmp.Compare(a.Percentile, b.Percentile), cmp.Compare(a.Ns, b.Ns))
+	})
+	for i := 1; i < len(out); i++ {
+		if out[i].Ns < out[i-1].Ns {
+			p.reject(key, "falls from %v ms to %v ms at percentile %v: latencies must rise with the percentile", out[i-1].Ns/millisecond, out[i].Ns/millisecond, out[i].Percentile)
+			return nil
+		}
+	}
+	return out
+}
+
+// check holds what makes a file an OMB result that says something.
+func (p *resultParser) check(r *Result) {
+	n := len(r.Publish)
+	switch {
+	case n == 0 && len(p.bad) == 0:
+		p.bad = append(p.bad, strict.Violation{File: p.file, Message: "is not an OMB result, or one without a single period: it has no publishRate"})
+		return
+	case n > maxPeriods:
+		p.reject("publishRate", "has %d values: %d are the most that are read", n, maxPeriods)
+	case r.PeriodSeconds > 3600:
+		p.reject("sampleRateMillis", "is longer than an hour")
+	}
+	same := func(key string, values []float64) {
+		if values != nil && len(values) != n {
+			p.reject(key, "has %d values, and publishRate %d: they must be as many", len(values), n)
+		}
+	}
+	bounded := func(key string, values []float64, least, most float64) {
+		for i, v := range values {
+			if v < least || v > most {
+				p.reject(key, "holds %v at place %d, which cannot be", v, i+1)
+				return
+			}
+		}
+	}
+	for _, l := range []struct {
+		key         string
+		values      []float64
+		least, most float64
+	}{
+		{"publishRate", r.Publish, 0, maxRatePerSecond}, {"consumeRate", r.Consume, 0, maxRatePerSecond}, {"publishErrorRate", r.Failures, 0, maxRatePerSecond},
+		{"backlog", r.Backlog, -1e15, 1e15},
+	} {
+		same(l.key, l.values)
+		bounded(l.key, l.values, l.least, l.most)
+	}
+	for name, s := range map[string]Series{sendName: r.Send, delayName: r.Delay, endToEndName: r.EndToEnd} {
+		for _, c := range columns {
+			same(name+c.suffix, s.Periods[c.suffix])
+			bounded(name+c.suffix, s.Periods[c.suffix], 0, maxNs)
+		}
+	}
+}
+
+// number is a figure as Java writes it: what is none stands in quotes.
+type number float64
+
+// UnmarshalJSON reads a number, or "NaN" and its like as NaN.
+func (n *number) UnmarshalJSON(src []byte) error {
+	switch string(src) {
+	case `"NaN"`, `"Infinity"`, `"-Infinity"`, "null":
+		*n = number(math.NaN())
+		return nil
+	}
+	v, err := strconv.ParseFloat(string(src), 64)
+	if err != nil {
+		return fmt.Errorf("not a number: %w", err)
+	}
+	*n = number(v)
+	return nil
+}

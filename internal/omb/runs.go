@@ -1,0 +1,261 @@
+package omb
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Tool names OMB in imported runs.
+const Tool = "OpenMessaging Benchmark"
+
+// Known is what the user knows of results that do not say it themselves.
+type Known struct {
+	MessageBytes int64 // 0: not known either
+}
+
+// Save makes the run directory of a result, below root, and returns it. The
+// file that it was read from names the run.
+func Save(root, path string, r *Result, known Known, build result.Build, command []string) (dir string, err error) {
+	run, intervals, histograms := r.run(filepath.Base(path), known)
+	run.Plimsoll, run.Asked.Command = build, command
+	run.State = result.Running
+	w, err := result.Create(root, run)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			w.Discard()
+		}
+	}()
+	for i, interval := range intervals {
+		// Each histogram is of the whole run: it is written once.
+		var whole []*hdr.Histogram
+		if i == len(intervals)-1 {
+			whole = histograms
+		}
+		if err := w.Interval(interval, whole); err != nil {
+			return "", err
+		}
+	}
+	run.State = result.Complete
+	if err := w.Close(run); err != nil {
+		return "", err
+	}
+	return w.Dir(), nil
+}
+
+// run is the result as a run of plimsoll. What OMB did not record is zero.
+func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, []*hdr.Histogram) {
+	name := plainName(strings.TrimSuffix(file, filepath.Ext(file)))
+	bytes, toldBytes := r.MessageBytes, false
+	if bytes == 0 && known.MessageBytes > 0 {
+		bytes, toldBytes = known.MessageBytes, true
+	}
+	started := r.started(file)
+	window := int64(float64(len(r.Publish)) * r.PeriodSeconds * 1e9)
+	run := &result.Run{
+		SchemaVersion: result.SchemaVersion, ID: "omb-" + name, Name: name, StartedAt: started,
+		Load: result.Load{
+			Workload: r.Workload, Model: "open", MessageBytes: bytes, Topics: int(r.Topics), Partitions: int(r.Partitions),
+			Producers: int(r.Producers), Consumers: int(r.Consumers), WindowSeconds: float64(window) / 1e9, Segments: []result.Segment{},
+		},
+		System:   result.System{Name: systemName(r.Driver), Servers: []string{}, Endpoints: []string{}},
+		Settings: []result.Setting{}, Durability: result.Durability{Evidence: []result.Fact{}},
+		Phases:   []result.Phase{{Name: result.PhaseMeasure, EndNs: window}},
+		Ledger:   result.Ledger{Subscriptions: []result.SubscriptionLedger{}},
+		Imported: &result.Import{Tool: Tool, File: file, Notes: r.notes(toldBytes)},
+	}
+	if !started.IsZero() {
+		run.EndedAt = started.Add(time.Duration(window))
+	}
+	histograms := r.summarize(run, window)
+	return run, r.intervals(), histograms
+}
+
+// summarize fills the run's summary and returns its histograms.
+func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
+	s := &run.Summary
+	s.WindowNs = window
+	s.AchievedRate, s.ReceivedRate = mean(r.Publish), mean(r.Consume)
+	s.BytesPerS = s.AchievedRate * float64(run.Load.MessageBytes)
+	for _, b := range r.Backlog {
+		if !math.IsNaN(b) {
+			s.EndBacklog = int64(b)
+			s.MaxBacklog = max(s.MaxBacklog, int64(b))
+		}
+	}
+	seconds := float64(window) / 1e9
+	run.Counters.Failed = int64(math.Round(mean(r.Failures) * seconds))
+	var histograms []*hdr.Histogram
+	for _, part := range []struct {
+		name   result.Series
+		series Series
+		rate   float64
+	}{{result.Send, r.Send, s.AchievedRate}, {result.EndToEnd, r.EndToEnd, s.ReceivedRate}, {result.Lag, r.Delay, s.AchievedRate}} {
+		h, clamped := part.series.histogram(int64(math.Round(part.rate * seconds)))
+		s.Latency = append(s.Latency, latency(part.name, part.series.Whole, h, clamped))
+		if h == nil {
+			continue
+		}
+		h.SetTag(string(part.name))
+		h.SetStartTimeMs(run.StartedAt.UnixMilli())
+		h.SetEndTimeMs(run.StartedAt.UnixMilli() + window/1e6)
+		histograms = append(histograms, h)
+	}
+	return histograms
+}
+
+// intervals are OMB's periods.
+func (r *Result) intervals() []result.Interval {
+	out := make([]result.Interval, len(r.Publish))
+	at := func(values []float64, i int) float64 {
+		if i >= len(values) || math.IsNaN(values[i]) {
+			return 0
+		}
+		return values[i]
+	}
+	length := r.PeriodSeconds
+	for i := range out {
+		v := result.Interval{
+			StartNs: int64(float64(i) * length * 1e9), EndNs: int64(float64(i+1) * length * 1e9), Phase: result.PhaseMeasure,
+			Acked: int64(math.Round(at(r.Publish, i) * length)), Failed: int64(math.Round(at(r.Failures, i) * length)),
+			Received: int64(math.Round(at(r.Consume, i) * length)), Backlog: int64(at(r.Backlog, i)),
+		}
+		v.Sent = v.Acked + v.Failed
+		for _, part := range []struct {
+			name   result.Series
+			series Series
+			count  int64
+		}{{result.Send, r.Send, v.Acked}, {result.EndToEnd, r.EndToEnd, v.Received}, {result.Lag, r.Delay, v.Sent}} {
+			if l, some := periodLatency(part.name, part.series, i, part.count); some {
+				v.Latency = append(v.Latency, l)
+			}
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// mean leaves out what is no number; of nothing it is 0.
+func mean(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+var stampInName = regexp.MustCompile(`\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}`)
+
+// started is when the run was written or began, as far as file or name say it.
+func (r *Result) started(file string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+		if t, err := time.Parse(layout, r.Begin); err == nil {
+			return t.UTC()
+		}
+	}
+	// OMB names a file by the moment at which the run ended.
+	if t, err := time.Parse("2006-01-02-15-04-05", stampInName.FindString(file)); err == nil {
+		return t.Add(-time.Duration(float64(len(r.Publish)) * r.PeriodSeconds * 1e9))
+	}
+	return time.Time{}
+}
+
+// systemName is the driver's name, in plimsoll's word where it is one.
+func systemName(driver string) string {
+	for _, known := range []string{"kafka", "pulsar", "rabbitmq", "nats"} {
+		if strings.EqualFold(driver, known) {
+			return known
+		}
+	}
+	return cmp.Or(strings.TrimSpace(driver), "unknown")
+}
+
+// notes are what a reader must know of how these figures came about.
+func (r *Result) notes(toldBytes bool) []string {
+	notes := []string{
+		Tool + " measured this and plimsoll only read its file: target rate, subscriptions, durability, settings, versions and machines are not in it, no message was accounted for, and what its own generator did to the figures is not known",
+		"latency of sending runs from handing over to the acknowledgement: it leaves out how long messages that were due had to wait, and so does the end-to-end latency",
+		"the end-to-end latency leaves out every sample that was not above 0",
+		fmt.Sprintf("the distributions are made from %s's percentiles, and their counts are rate x time; periods are taken to be %v s, as they were meant", "OMB", r.PeriodSeconds),
+	}
+	if r.MessageBytes == 0 {
+		note := "the size of messages is not in the file, so there are no bytes per second"
+		if toldBytes {
+			note = "the size of messages is not in the file: it was given when the file was imported"
+		}
+		notes = append(notes, note)
+	}
+	if len(r.Delay.Quantiles) == 0 {
+		notes = append(notes, "how long messages that were due had to wait is not in the file")
+	} else {
+		notes = append(notes, "how long messages that were due had to wait is shown as schedule lag, be it the system's fault or the generator's")
+	}
+	notes = append(notes, r.driverNotes()...)
+	if r.wholeMilliseconds() {
+		notes = append(notes, "the end-to-end latency has a resolution of 1 ms, by its values")
+	}
+	return notes
+}
+
+// clocks is where OMB's drivers take the beginning of the end-to-end latency
+// from, by what is part of their names. Forks of 2020 differ.
+var clocks = []struct {
+	driver, note string
+	upstream     bool // only of files that OMB itself wrote, not its forks of 2020
+}{
+	{"rabbit", "the end-to-end latency of OMB's RabbitMQ driver has a resolution of 1 s, because it begins at a timestamp of whole seconds: it reads up to 1 s too long, and half of that on average", true},
+	{"rabbit", "OMB's RabbitMQ driver acknowledges automatically: a consumer that fails loses what it has fetched", true},
+	{"kop", "the end-to-end latency of OMB's driver for Kafka on Pulsar begins at Pulsar's publish time, in whole milliseconds", true},
+	{"kafka", "the end-to-end latency of OMB's Kafka driver begins at the record's timestamp, in whole milliseconds", true},
+	{"redpanda", "the end-to-end latency of OMB's Redpanda driver begins at the record's timestamp, in whole milliseconds", true},
+	{"pulsar", "the end-to-end latency of OMB's Pulsar driver begins at the publish time, in whole milliseconds", true},
+	{"redis", "the end-to-end latency of OMB's Redis driver begins at the broker's clock, in whole milliseconds: it leaves out the way to the broker", false},
+	{"redis", "OMB's Redis driver sends one message at a time on each of up to 8 connections, so that it is a closed loop whose rate the system sets, and it never acknowledges what it received", false},
+	{"nsq", "the end-to-end latency of OMB's NSQ driver begins at the broker's clock, and its failed messages are counted nowhere", false},
+	{"stan", "the end-to-end latency of OMB's NATS Streaming driver begins at the broker's clock", false},
+	{"nats", "OMB's NATS driver writes each message's stamp into a payload that all messages share: the end-to-end latency can read too short", false},
+	{"rocketmq", "the end-to-end latency of OMB's RocketMQ driver begins at the born timestamp, in whole milliseconds", false},
+	{"artemis", "the end-to-end latency of OMB's Artemis driver begins at the wall clock, in whole milliseconds", false},
+}
+
+// driverNotes are about the driver that the file names.
+func (r *Result) driverNotes() []string {
+	driver := strings.ToLower(r.Driver)
+	var notes []string
+	for _, c := range clocks {
+		if strings.Contains(driver, c.driver) && (!c.upstream || r.MessageBytes > 0) {
+			notes = append(notes, c.note)
+		}
+	}
+	return notes
+}
+
+// wholeMilliseconds reports whether the end-to-end latencies are whole
+// milliseconds, as far as OMB's histogram keeps them apart.
+func (r *Result) wholeMilliseconds() bool {
+	seen := 0
+	for _, q := range r.EndToEnd.Quantiles {
+		const exact = 100 * millisecond // above it the histogram rounds
+		if q.Ns > exact {
+			break
+		}
+		if math.Mod(q.Ns, millisecond) != 0 {
+			return false
+		}
+		seen++
+	}
+	return seen > 2
+}

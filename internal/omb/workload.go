@@ -1,0 +1,354 @@
+package omb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// workloadFile is an OMB workload as it is written, the forks' fields included.
+type workloadFile struct {
+	Name                    string  `yaml:"name"`
+	Topics                  int64   `yaml:"topics"`
+	PartitionsPerTopic      int64   `yaml:"partitionsPerTopic"`
+	KeyDistributor          string  `yaml:"keyDistributor"`
+	MessageSize             int64   `yaml:"messageSize"`
+	UseRandomizedPayloads   bool    `yaml:"useRandomizedPayloads"`
+	RandomBytesRatio        float64 `yaml:"randomBytesRatio"`
+	RandomizedPayloadPool   int64   `yaml:"randomizedPayloadPoolSize"`
+	PayloadFile             string  `yaml:"payloadFile"`
+	SubscriptionsPerTopic   int64   `yaml:"subscriptionsPerTopic"`
+	ProducersPerTopic       int64   `yaml:"producersPerTopic"`
+	ConsumerPerSubscription int64   `yaml:"consumerPerSubscription"`
+	ProducerRate            int64   `yaml:"producerRate"`
+	ConsumerBacklogSizeGB   int64   `yaml:"consumerBacklogSizeGB"`
+	BacklogDrainRatio       float64 `yaml:"backlogDrainRatio"`
+	TestDurationMinutes     int64   `yaml:"testDurationMinutes"`
+	WarmupDurationMinutes   int64   `yaml:"warmupDurationMinutes"`
+
+	MessageSizeDistribution strict.Pairs `yaml:"messageSizeDistribution"`
+	ConsumeDelaySeconds     float64      `yaml:"consumeDelaySeconds"`
+
+	// Redpanda's fork.
+	ExistingTopics  []string `yaml:"existingTopicList"`
+	ExistingProduce []string `yaml:"existingProduceTopicList"`
+	ExistingConsume []string `yaml:"existingConsumeTopicList"`
+	SampleRate      int64    `yaml:"sampleRateMillis"`
+
+	// Forks of 2020.
+	ConsumerOnly      bool  `yaml:"consumerOnly"`
+	StartRate         int64 `yaml:"producerStartRate"`
+	AcceptableBacklog int64 `yaml:"acceptableBacklog"`
+	IncrementRate     int64 `yaml:"producerIncrementRate"`
+	IncrementSeconds  int64 `yaml:"producerIncrementSeconds"`
+	PauseBeforeDrain  int64 `yaml:"producerPauseBeforeDrain"`
+	PauseDuringDrain  int64 `yaml:"producerPauseDuringDrain"`
+	ReceivedPercent   int64 `yaml:"messageRateReceivedForSubscription"`
+}
+
+// templateFile holds the fields that are lists in a template of OMB's
+// generator of workloads.
+type templateFile struct {
+	NameFormat    string  `yaml:"nameFormat"`
+	Topics        []int64 `yaml:"topics"`
+	Partitions    []int64 `yaml:"partitionsPerTopic"`
+	MessageSize   []int64 `yaml:"messageSize"`
+	Subscriptions []int64 `yaml:"subscriptionsPerTopic"`
+	Producers     []int64 `yaml:"producersPerTopic"`
+	Consumers     []int64 `yaml:"consumerPerSubscription"`
+	Rate          []int64 `yaml:"producerRate"`
+}
+
+var listedKeys = []string{"topics", "partitionsPerTopic", "messageSize", "subscriptionsPerTopic", "producersPerTopic",
+	"consumerPerSubscription", "producerRate", "nameFormat"}
+
+const (
+	// maxRate is what OMB's own workloads write for "as much as there is": it
+	// overdrives the system, and its templates print it as max-rate.
+	maxRate = 10_000_000
+	// keyCount is the number of keys that OMB makes at its start.
+	keyCount = 10_000
+	// The warm-up where a file gives none, in minutes.
+	warmupMinutes, redpandaWarmupMinutes = 1, 30
+	maxNameBytes                         = 64
+	// standInRate is the rate until the one that is given takes its place, as
+	// of plimsoll's default workload: a search may begin there.
+	standInRate = 10_000
+)
+
+// ownKeys are those that only OMB's workloads have.
+var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(partitionsPerTopic|subscriptionsPerTopic|producersPerTopic|consumerPerSubscription|` +
+	`producerRate|messageSize|payloadFile|keyDistributor|testDurationMinutes|warmupDurationMinutes|useRandomizedPayloads|` +
+	`consumerBacklogSizeGB|existingTopicList)["']?\s*:`)
+
+// IsWorkload reports whether a file has the keys of an OMB workload, which no
+// workload of plimsoll has.
+func IsWorkload(src []byte) bool { return ownKeys.Match(src) }
+
+// Given says what the user gives beside the file, so that it need not be in it.
+type Given struct{ Rate, Duration bool }
+
+// ParseWorkload translates an OMB workload. The notes say in sentences what OMB
+// means by the file without saying it, and what has no effect here. Rate and
+// duration are stand-ins where they are given beside a file that has none.
+// The error is a strict.Violations with everything that is wrong.
+func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload, []string, error) {
+	if err := isTemplate(fileName, src); err != nil {
+		return nil, nil, err
+	}
+	f := workloadFile{BacklogDrainRatio: 1, ReceivedPercent: 100}
+	doc := strict.DecodeSparse(fileName, src, &f)
+	if doc.Broken() {
+		return nil, nil, doc.Err()
+	}
+	t := translation{file: f, doc: doc, given: given}
+	t.refuse()
+	w := t.workload(fileName)
+	t.hold(w)
+	if err := doc.Err(); err != nil {
+		return nil, nil, err
+	}
+	return w, t.notes, nil
+}
+
+// isTemplate refuses the input of OMB's generator of workloads, at the first
+// list.
+func isTemplate(fileName string, src []byte) error {
+	doc := strict.DecodeSparse(fileName, src, &templateFile{})
+	if doc.Broken() {
+		return nil
+	}
+	for _, key := range listedKeys {
+		if !doc.Has(key) || doc.Failed(key) {
+			continue
+		}
+		at := doc.At(key)
+		return strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Excerpt: at.Excerpt,
+			Message: "this is a template, from which OMB's generator makes a workload for each combination of its lists: " +
+				"write one value for each of " + strings.Join(listedKeys[:7], ", ") + ", and a file for each workload that is meant"}}
+	}
+	return nil
+}
+
+// translation is a workload on its way.
+type translation struct {
+	file  workloadFile
+	doc   *strict.Document
+	given Given
+	notes []string
+}
+
+func (t *translation) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// refuse rejects what plimsoll has no like of.
+func (t *translation) refuse() {
+	f, reject := &t.file, t.doc.Reject
+	if f.ConsumerBacklogSizeGB > 0 {
+		reject("consumerBacklogSizeGB", "asks for a backlog that is built and drained, which plimsoll does not offer yet: remove it to measure the steady load")
+	}
+	if f.ConsumerOnly {
+		reject("consumerOnly", "asks for a backlog that is drained while nothing is produced, which plimsoll does not offer yet: remove it to measure the steady load")
+	}
+	if len(f.MessageSizeDistribution) > 0 {
+		reject("messageSizeDistribution", "asks for messages of many sizes, and plimsoll offers one: write messageSize, and a file for each size that is meant")
+	}
+	if f.ConsumeDelaySeconds != 0 {
+		reject("consumeDelaySeconds", "asks for consumers that wait, which plimsoll does not offer yet: remove it")
+	}
+	for key, names := range map[string][]string{
+		"existingTopicList": f.ExistingTopics, "existingProduceTopicList": f.ExistingProduce, "existingConsumeTopicList": f.ExistingConsume,
+	} {
+		if len(names) > 0 {
+			reject(key, "names topics that are there, and plimsoll accounts for every message of topics that it makes itself: write topics: N")
+		}
+	}
+	if f.ReceivedPercent != 100 {
+		reject("messageRateReceivedForSubscription", "lets subscriptions receive a part of the messages only, and plimsoll accounts for every one: remove it")
+	}
+	if !t.given.Rate && !t.doc.Failed("producerRate") {
+		t.refuseRate()
+	}
+	if f.TestDurationMinutes == 0 && !t.given.Duration {
+		reject("testDurationMinutes", "is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be measured, or give --duration")
+	}
+}
+
+const findPeak = "run plimsoll peak -w with this file to find the greatest rate that is stable, or give --rate"
+
+func (t *translation) refuseRate() {
+	switch rate := t.file.ProducerRate; {
+	case rate == 0:
+		t.doc.Reject("producerRate", "is 0 or absent, by which OMB means that the rate is to be discovered: "+findPeak)
+	case rate >= maxRate:
+		t.doc.Reject("producerRate", fmt.Sprintf("is %s, by which OMB's files mean as much as there is; OMB overdrives the system with it and discovers nothing: %s",
+			quantity.Count(rate), findPeak))
+	}
+}
+
+// workload is what the file means.
+func (t *translation) workload(fileName string) *workload.Workload {
+	f := &t.file
+	w := workload.Default()
+	w.Name = t.name(fileName)
+	w.Description = "From an OpenMessaging Benchmark workload"
+	w.Topics, w.Partitions = int(f.Topics), int(f.PartitionsPerTopic)
+	w.Producers, w.Subscriptions, w.Consumers = int(f.ProducersPerTopic), int(f.SubscriptionsPerTopic), int(f.ConsumerPerSubscription)
+	w.Message.Size = f.MessageSize
+	t.payload(w)
+	t.keys(w)
+	w.Warmup = minutes(t.warmup())
+	w.Duration = minutes(f.TestDurationMinutes)
+	if t.given.Duration {
+		w.Duration = time.Minute
+	}
+	rate := f.ProducerRate
+	if t.given.Rate {
+		rate = standInRate
+	}
+	w.SetRate(float64(rate))
+	w.LimitInFlight()
+	t.withoutEffect()
+	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is asked for unless --durability says otherwise", w.Durability)
+	return w
+}
+
+func minutes(n int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Minute)
+	return time.Duration(min(max(n, -1), most)) * time.Minute
+}
+
+// name is the file's, in the letters that names of plimsoll have.
+func (t *translation) name(fileName string) string {
+	base := filepath.Base(fileName)
+	given := cmp.Or(t.file.Name, strings.TrimSuffix(base, filepath.Ext(base)))
+	name := plainName(given)
+	if name != t.file.Name && t.file.Name != "" {
+		t.note("the workload is called %s here: names have letters, digits, - _ and . and at most %d of them", name, maxNameBytes)
+	}
+	return name
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// plainName makes a name of text.
+func plainName(s string) string {
+	s = strings.TrimLeft(notInNames.ReplaceAllString(strings.TrimSpace(s), "-"), "-._")
+	if len(s) > maxNameBytes {
+		s = s[:maxNameBytes]
+	}
+	return cmp.Or(strings.TrimRight(s, "-"), "omb")
+}
+
+// payload says which part of the messages no codec can shrink.
+func (t *translation) payload(w *workload.Workload) {
+	f := &t.file
+	if f.UseRandomizedPayloads {
+		w.Message.Incompressible = f.RandomBytesRatio
+		if f.RandomizedPayloadPool > 0 {
+			t.note("randomizedPayloadPoolSize %s has no effect: plimsoll makes every payload anew, where OMB sends those of a pool again and again", quantity.Count(f.RandomizedPayloadPool))
+		} else {
+			t.note("randomizedPayloadPoolSize is 0, with which OMB fails at the first message: plimsoll needs no pool")
+		}
+		if f.PayloadFile != "" {
+			t.note("payloadFile has no effect, here and in OMB, because useRandomizedPayloads is true")
+		}
+		return
+	}
+	w.Message.Incompressible = 1
+	from := "payloadFile is absent, with which OMB fails"
+	if f.PayloadFile != "" {
+		from = "payloadFile is not read"
+	}
+	t.note("%s: each message is made anew of bytes that no codec shrinks. OMB sends one payload again and again, so with compression its batches shrink and these do not", from)
+	if f.RandomBytesRatio != 0 || f.RandomizedPayloadPool != 0 {
+		t.note("randomBytesRatio and randomizedPayloadPoolSize have no effect, here and in OMB, because useRandomizedPayloads is false")
+	}
+}
+
+func (t *translation) keys(w *workload.Workload) {
+	kind := workload.KeysNone
+	switch word := t.file.KeyDistributor; word {
+	case "", "NO_KEY":
+	case "KEY_ROUND_ROBIN":
+		kind = workload.KeysRoundRobin
+	case "RANDOM_NANO":
+		kind = workload.KeysRandom
+	case "INCREMENTING_KEY":
+		kind = workload.KeysRoundRobin
+		t.note("keyDistributor INCREMENTING_KEY, of a fork, gives each message a key of its own: %s keys go round here", quantity.Count(keyCount))
+	default:
+		t.note("keyDistributor %.40q is none that OMB knows, which it takes for NO_KEY without a word: messages have no key here either", word)
+	}
+	w.Keys = workload.Keys{Kind: kind}
+	if kind != workload.KeysNone {
+		w.Keys.Count = keyCount
+	}
+}
+
+// warmup is the length of the warm-up in minutes.
+func (t *translation) warmup() int64 {
+	if t.doc.Has("warmupDurationMinutes") {
+		return t.file.WarmupDurationMinutes
+	}
+	if t.doc.Has("sampleRateMillis") {
+		t.note("warmupDurationMinutes is absent: %d minutes, as in the fork that sampleRateMillis comes from", redpandaWarmupMinutes)
+		return redpandaWarmupMinutes
+	}
+	t.note("warmupDurationMinutes is absent: %d minute, as in OMB", warmupMinutes)
+	return warmupMinutes
+}
+
+// withoutEffect names what is given and shapes nothing here.
+func (t *translation) withoutEffect() {
+	if t.doc.Has("sampleRateMillis") {
+		t.note("sampleRateMillis has no effect: plimsoll keeps a line a second")
+	}
+	if t.doc.Has("backlogDrainRatio") {
+		t.note("backlogDrainRatio has no effect, because no backlog is built")
+	}
+	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate", "producerIncrementSeconds"} {
+		if t.doc.Has(key) {
+			t.note("%s has no effect: it steers a fork's search for a rate, and this run has one", key)
+		}
+	}
+	for _, key := range []string{"producerPauseBeforeDrain", "producerPauseDuringDrain"} {
+		if t.doc.Has(key) {
+			t.note("%s has no effect, because no backlog is built", key)
+		}
+	}
+}
+
+// inOMB are OMB's names of what a workload's rules speak of.
+var inOMB = map[string]string{
+	"name": "name", "topics": "topics", "partitions": "partitionsPerTopic", "producers": "producersPerTopic",
+	"subscriptions": "subscriptionsPerTopic", "consumers": "consumerPerSubscription", "message.size": "messageSize",
+	"message.incompressible": "randomBytesRatio", "load.rate": "producerRate", "warmup": "warmupDurationMinutes",
+	"duration": "testDurationMinutes",
+}
+
+// hold checks the workload by plimsoll's own rules, and says what breaks them
+// in OMB's words at OMB's lines.
+func (t *translation) hold(w *workload.Workload) {
+	var broken strict.Violations
+	if !errors.As(w.Validate(), &broken) {
+		return
+	}
+	for _, v := range broken {
+		path, rule, _ := strings.Cut(v.Message, " ")
+		if key := inOMB[path]; key != "" {
+			t.doc.Reject(key, rule)
+			continue
+		}
+		t.doc.Reject("", v.Message)
+	}
+}

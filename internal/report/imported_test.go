@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// fromOMB are two runs that another tool measured: one with all of its series
+// over time, and one with a part of them. They were published in 2020, and are
+// cut down.
+func fromOMB(t *testing.T) []*result.Saved {
+	t.Helper()
+	var runs []*result.Saved
+	for _, name := range []string{"kafka-latency-default-sync-200k", "pulsar-latency-default-sync-200k"} {
+		path := filepath.Join("..", "omb", "testdata", "results", name+".json")
+		r, err := omb.ReadResult(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, err := omb.Save(t.TempDir(), path, r, omb.Known{MessageBytes: 1024}, result.Build{Version: "0.1.0"}, []string{"plimsoll", "import"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := result.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict.Judge(&s.Run)
+		runs = append(runs, s)
+	}
+	return runs
+}
+
+func TestImportedGolden(t *testing.T) {
+	runs := fromOMB(t)
+	for _, format := range []string{"table", "md", "csv", "benchfmt"} {
+		golden(t, "imported."+format, render(t, format, runs...))
+	}
+	golden(t, "imported.html", withoutParts(render(t, "html", runs...)))
+	golden(t, "imported-one.html", withoutParts(render(t, "html", runs[0])))
+}
+
+// What the other tool did not record must not read as zero, and nothing as
+// kept.
+func TestImportedShowsNoZeros(t *testing.T) {
+	runs := fromOMB(t)
+	mixed := []*result.Saved{runs[0], runs[1], small.load(t)}
+	for _, format := range []string{"table", "md"} {
+		for _, some := range [][]*result.Saved{runs, runs[:1]} {
+			out := string(render(t, format, some...))
+			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds", "never got that far", "level 0", " 0 scheduled", "| 0 |"} {
+				if strings.Contains(out, bad) {
+					t.Errorf("%s of %d runs says %q:\n%s", format, len(some), bad, out)
+				}
+			}
+		}
+		// Beside a run of plimsoll's own both have what they have.
+		out := string(render(t, format, mixed...))
+		for _, want := range []string{"publish", "not comparable"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s of mixed runs does not say %q", format, want)
+			}
+		}
+	}
+	page := render(t, "html", mixed...)
+	pageData(t, page)
+	if !bytes.Contains(page, []byte(byAnother)) || !bytes.Contains(page, []byte("Send latency, uncorrected")) {
+		t.Error("the page does not set runs of other tools apart")
+	}
+}

@@ -1,0 +1,40 @@
+package verdict
+
+import (
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// imported are the verdicts over a run that another tool measured: plimsoll
+// made no schedule, kept no account and asked no cluster, so that hardly
+// anything can be known.
+func imported(r *result.Run) []result.Verdict {
+	tool := r.Imported.Tool
+	out := []result.Verdict{
+		say(Generator, result.Unknown, "%s did not record how late it was by its own fault", tool),
+		say(Rate, result.Unknown, "%s did not record what it meant to offer; %s was acknowledged", tool, quantity.Rate(r.Summary.AchievedRate)),
+		say(Loss, result.Unknown, "%s does not account for messages", tool),
+		say(Order, result.Unknown, "%s does not look at the order of messages", tool),
+		say(Failures, result.Unknown, "%s did not record that any message failed, and messages without an answer are not counted by it", tool),
+		say(Durability, result.Unknown, "%s did not record what an acknowledgement was worth", tool),
+		say(LittlesLaw, result.Unknown, "%s did not record how many messages were in flight", tool),
+	}
+	if n := r.Counters.Failed; n > 0 {
+		out[4] = say(Failures, result.Broken, "about %s messages were refused, by the rate that %s recorded", quantity.Count(n), tool)
+	}
+	return out
+}
+
+// importWarnings are what a reader must know of how another tool measures.
+func importWarnings(r *result.Run) []result.Warning {
+	all := list{}
+	for _, note := range r.Imported.Notes {
+		all.warn("imported", "%s", note)
+	}
+	for _, v := range r.Verdicts {
+		if v.Outcome == result.Broken {
+			all.warn(v.Name, "%s", v.Sentence)
+		}
+	}
+	return all
+}
