@@ -50,7 +50,8 @@ func (s *Saved) summarizeFromIntervals() {
 	if own := s.Total(OwnLag); own != nil {
 		r.Summary.Generator.OwnLagP99Ns = own.ValueAtPercentile(99)
 	}
-	for _, name := range AllSeries {
+	r.Summary.Minutes = s.minutes()
+	for _, name := range r.Load.Series() {
 		r.Summary.Latency = append(r.Summary.Latency, Summarize(name, s.Total(name), clamped[name], negative[name]))
 	}
 }

@@ -76,7 +76,10 @@ func (m *meter) summarize(f load.Figures) {
 	if window := m.endNs.Load() - m.measureNs; window > 0 {
 		s.OfferedRate = float64(m.run.Counters.Scheduled) * 1e9 / float64(window)
 	}
-	for _, name := range result.AllSeries {
+	if m.run.Load.Closed != nil {
+		s.Minutes = m.minutes.Minutes(s.WindowNs)
+	}
+	for _, name := range m.run.Load.Series() {
 		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
