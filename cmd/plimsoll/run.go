@@ -128,7 +128,7 @@ func relative(path string) string {
 func planOf(job *bench.Job) report.Plan {
 	w := job.Workload
 	return report.Plan{
-		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Subscriptions: w.Subscriptions,
+		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +77,15 @@ func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
 	for _, m := range minutes {
 		within(t, "p95 of a minute's send calls", float64(m.SendCallP95Ns), p95, 0.05)
 		within(t, "p95 of a minute's sends", float64(m.SendP95Ns), 10e6*math.Log(20), 0.05)
+	}
+	// What a crash leaves has the same minutes, made anew from what was saved.
+	s.Run.State = result.Running
+	if err := result.Save(s.Dir, &s.Run); err != nil {
+		t.Fatal(err)
+	}
+	crashed, err := result.Read(s.Dir)
+	if err != nil || crashed.Run.State != result.Incomplete || !reflect.DeepEqual(crashed.Run.Summary.Minutes, minutes) {
+		t.Errorf("%v: a crashed run has the minutes %+v, want %+v", err, crashed.Run.Summary.Minutes, minutes)
 	}
 	if m := closedMinutes(t); len(m) != 1 || m[0].SendCallP95Ns < 1_990_000 || m[0].EndToEndP95Ns == 0 || m[0].EndNs < 5e9 {
 		t.Errorf("a short run has the minutes %+v", m)

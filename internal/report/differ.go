@@ -39,10 +39,16 @@ func circumstances(runs []*result.Saved) []row {
 		each(runs, "client", func(r *result.Run) string { return r.System.Client }),
 		each(runs, "durability level", func(r *result.Run) string { return strconv.Itoa(r.Durability.Asked) }),
 		each(runs, "workload", func(r *result.Run) string { return r.Load.Workload }),
-		each(runs, "target rate", func(r *result.Run) string { return rate(r.Load.TargetRate) }),
+		each(runs, "target rate", func(r *result.Run) string {
+			if r.Load.Closed != nil {
+				return none
+			}
+			return rate(r.Load.TargetRate)
+		}),
 		each(runs, "message size", func(r *result.Run) string { return quantity.Bytes(r.Load.MessageBytes) }),
 	}
 	rows = append(rows, loadRows(runs)...)
+	rows = append(rows, closedRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
 		each(runs, "load and servers on one machine", func(r *result.Run) string { return yesNo(r.System.SharesHost) }),
@@ -62,7 +68,7 @@ func loadRows(runs []*result.Saved) []row {
 		return func(r *result.Run) string { return strconv.Itoa(of(r.Load)) }
 	}
 	return []row{
-		each(runs, "arrivals", func(r *result.Run) string { return strings.TrimSpace(r.Load.Model + " loop, " + r.Load.Arrivals) }),
+		each(runs, "arrivals", func(r *result.Run) string { return strings.TrimSuffix(r.Load.Model+" loop, "+r.Load.Arrivals, ", ") }),
 		each(runs, "delivery", func(r *result.Run) string { return strings.ReplaceAll(r.Load.Delivery, "_", " ") }),
 		each(runs, "topics", number(func(l result.Load) int { return l.Topics })),
 		each(runs, "partitions of a topic", number(func(l result.Load) int { return l.Partitions })),

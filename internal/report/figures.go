@@ -22,6 +22,7 @@ type figure struct {
 // The sections of the table.
 const (
 	ofThroughput = "Throughput"
+	ofSendCall   = "A whole send of a closed loop"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
 	ofMessages   = "What became of messages"
@@ -47,7 +48,7 @@ const (
 const insidePlimsoll = "inside plimsoll"
 
 // figureRows are the figures that a comparison sets side by side. Rows of
-// cost that are known of no run are left out.
+// cost, and of closed loops, that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
 	all := append(figures(), costFigures()...)
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
@@ -60,7 +61,7 @@ func figureRows(runs []*result.Saved) []row {
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if f.section == ofCost && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+		if (f.section == ofCost || f.section == ofSendCall) && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
 			continue
 		}
 		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
@@ -141,14 +142,13 @@ func figures() []figure {
 			}
 			return level(r.Durability.Level)
 		}, nil},
-		{ofThroughput, "offered", measured(func(s result.Summary) string { return rate(s.OfferedRate) }), nil},
-		{ofThroughput, "acknowledged", measured(func(s result.Summary) string {
-			return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
-		}), ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
+		{ofThroughput, "offered", offeredFigure, nil},
+		{ofThroughput, "acknowledged", achievedFigure, ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) }), nil},
 		{ofThroughput, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
+	out = append(out, closedFigures()...)
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
 		for _, p := range []float64{50, 99, 99.9} {
@@ -167,6 +167,27 @@ func figures() []figure {
 		}})
 	}
 	return append(out, accountFigures()...)
+}
+
+func offeredFigure(r *result.Run) string {
+	switch {
+	case r.Summary.WindowNs <= 0:
+		return none
+	case r.Load.Closed != nil:
+		return "as answered"
+	}
+	return rate(r.Summary.OfferedRate)
+}
+
+func achievedFigure(r *result.Run) string {
+	s := r.Summary
+	switch {
+	case s.WindowNs <= 0:
+		return none
+	case r.Load.Closed != nil:
+		return rate(s.AchievedRate)
+	}
+	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
 }
 
 func accountFigures() []figure {

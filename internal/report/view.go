@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -107,6 +108,9 @@ func newRunView(index int, name string, s *result.Saved) runView {
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
+	if len(r.Summary.Minutes) > 0 {
+		v.Tables = slices.Insert(v.Tables, 1, minuteTable(r.Summary))
+	}
 	if t := lostTable(r.Ledger); len(t.Rows) > 0 {
 		v.Tables = append(v.Tables, t)
 	}
@@ -151,7 +155,10 @@ func headline(r *result.Run) string {
 		}
 	}
 	offered := ""
-	if l := r.Load; l.TargetRate > 0 && finite(l.TargetRate) {
+	switch l := r.Load; {
+	case l.Closed != nil:
+		offered = ", in " + closedSentence(l)
+	case l.TargetRate > 0 && finite(l.TargetRate):
 		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
 		if l.WindowSeconds > 0 {
 			offered += " for " + seconds(l.WindowSeconds)
@@ -166,9 +173,7 @@ func metaWords(r *result.Run) []string {
 	if w := clean(l.Workload); w != "" {
 		out = append(out, "workload "+w)
 	}
-	if l.Model != "" {
-		out = append(out, clean(l.Model)+" loop", clean(l.Arrivals)+" arrivals")
-	}
+	out = append(out, modelWords(l)...)
 	if l.Topics > 0 {
 		out = append(out,
 			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")),
@@ -198,7 +203,7 @@ func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µ
 
 func cards(r *result.Run) []card {
 	s := r.Summary
-	out := []card{throughputCard(s)}
+	out := []card{throughputCard(r)}
 	for _, c := range []struct {
 		label  string
 		series result.Series
@@ -220,7 +225,8 @@ func cards(r *result.Run) []card {
 	return append(out, d)
 }
 
-func throughputCard(s result.Summary) card {
+func throughputCard(r *result.Run) card {
+	s := r.Summary
 	c := card{Label: "Acknowledged", Number: none}
 	if s.WindowNs <= 0 {
 		c.Details = []fact{{"", "nothing was measured"}}
@@ -232,6 +238,9 @@ func throughputCard(s result.Summary) card {
 		{"achieved", share(s.AchievedRate, s.OfferedRate)},
 		{"bytes", bytesPerSecond(s.BytesPerS)},
 		{"received", rate(s.ReceivedRate)},
+	}
+	if r.Load.Closed != nil {
+		c.Details = append([]fact{{"offered", "as answered"}}, c.Details[2:]...)
 	}
 	if c.Bad = s.Generator.Limited; c.Bad {
 		c.Details = append(c.Details, fact{"", "limited by plimsoll itself"})
