@@ -92,12 +92,8 @@ func judged(dir string) (*result.Saved, error) {
 // show prints the result and writes the report of all runs into the last one's
 // directory.
 func (c *runCommand) show(con console, runs []*result.Saved) error {
-	var page bytes.Buffer
-	if err := report.HTML(&page, runs); err != nil {
-		return fmt.Errorf("render the report: %w", err)
-	}
-	path := filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writeReport(runs)
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -109,6 +105,16 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(path))
 	return nil
+}
+
+// writeReport writes the report of all runs into the last one's directory.
+func writeReport(runs []*result.Saved) (path string, err error) {
+	var page bytes.Buffer
+	if err := report.HTML(&page, runs); err != nil {
+		return "", fmt.Errorf("render the report: %w", err)
+	}
+	path = filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
+	return path, result.ReplaceFile(path, page.Bytes())
 }
 
 // relative shortens a path below the working directory.

@@ -34,9 +34,11 @@ func TestClosedLoopVerdicts(t *testing.T) {
 		generator string
 		little    string
 	}{
-		"good":                 {func(*result.Run) {}, result.Holds, result.Holds},
-		"slow to turn around":  {func(r *result.Run) { r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs = 8e6, 2.5e6 }, result.Broken, result.Holds},
-		"held up by Send":      {func(r *result.Run) { r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs, r.Summary.Generator.BlockedSeconds = 8e6, 2.5e6, 90 }, result.Holds, result.Holds},
+		"good":                {func(*result.Run) {}, result.Holds, result.Holds},
+		"slow to turn around": {func(r *result.Run) { r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs = 8e6, 2.5e6 }, result.Broken, result.Holds},
+		"held up by Send": {func(r *result.Run) {
+			r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs, r.Summary.Generator.BlockedSeconds = 8e6, 2.5e6, 90
+		}, result.Holds, result.Holds},
 		"more sends than were": {func(r *result.Run) { r.Summary.Latency[0].MeanNs = 12e6 }, result.Holds, result.Broken},
 		"fewer than were":      {func(r *result.Run) { r.Summary.Latency[0].MeanNs = 8e6 }, result.Holds, result.Broken},
 		"own figures":          {func(r *result.Run) { r.Summary.Little.Miss = 0.11 }, result.Holds, result.Broken},
