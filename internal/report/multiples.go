@@ -58,6 +58,7 @@ type multiple struct {
 	XTicks       []tick
 	YTicks       []tick
 	Lines        []multipleLine
+	Empty        bool
 }
 
 type tick struct {
@@ -156,6 +157,7 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 	if at.line >= 0 {
 		lines = len(plan.Axes[at.line].Values)
 	}
+	out.Empty = true
 	out.Label = clean(strings.TrimSpace(m.title + " by " + along.Key + " " + title))
 	for color := range lines {
 		l := multipleLine{Color: color}
@@ -167,6 +169,7 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 			l.add(plan, runs, cells, k, x(i), scale, m)
 		}
 		out.Lines = append(out.Lines, l)
+		out.Empty = out.Empty && len(l.Points) == 0
 		for _, p := range l.Points {
 			out.Label += "; " + p.Text
 		}
@@ -260,6 +263,8 @@ func (s scale) ticks(print func(float64) string) []tick {
 	}
 	steps := []float64{1}
 	switch ratio := s.to / s.from; {
+	case ratio < 2:
+		steps = []float64{1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9}
 	case ratio < 8:
 		steps = []float64{1, 1.5, 2, 3, 5, 7}
 	case ratio < 100:

@@ -60,7 +60,7 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 	case c.Reason != "":
 		return clean(c.Reason)
 	case mark == "limited":
-		return "limited by plimsoll itself, so not to be ranked"
+		return "by plimsoll itself, so not to be ranked"
 	case mark == "unsound":
 		for _, v := range s.Run.Verdicts {
 			if v.Outcome == result.Broken && slices.Contains([]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
@@ -114,21 +114,37 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 		}
 		p.line(line + "  " + p.paint.as(code, mark))
 	}
-	first := true
-	for i, c := range plan.Cells {
-		reason := cellReason(c, runs[i])
-		if reason == "" {
-			continue
-		}
-		if first {
-			p.line("")
-		}
-		first = false
-		mark, _ := cellMark(c, runs[i])
-		p.said(mark, bad, clean(sweep.Label(plan.Axes, c.Values))+": "+reason)
-	}
+	p.reasons(plan, runs)
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// reasons writes why cells are marked, the same reason once.
+func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
+	type said struct{ mark, reason string }
+	var order []said
+	cells := map[said][]string{}
+	for i, c := range plan.Cells {
+		mark, _ := cellMark(c, runs[i])
+		s := said{mark, cellReason(c, runs[i])}
+		if s.reason == "" {
+			continue
+		}
+		if cells[s] == nil {
+			order = append(order, s)
+		}
+		cells[s] = append(cells[s], clean(sweep.Label(plan.Axes, c.Values)))
+	}
+	for i, s := range order {
+		if i == 0 {
+			p.line("")
+		}
+		whom := cells[s][0]
+		if n := len(cells[s]); n > 1 {
+			whom = fmt.Sprintf("%d cells, such as %s", n, whom)
+		}
+		p.said(s.mark, bad, whom+": "+s.reason)
+	}
 }
 
 // cells writes the heads of the table and returns how wide the values of each
