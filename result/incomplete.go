@@ -48,7 +48,7 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
 	if own := s.Total(OwnLag); own != nil {
-		r.Summary.Generator.OwnLagP99Ns = own.ValueAtPercentile(99)
+		r.Summary.Generator.OwnLagP99Ns, r.Summary.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	}
 	r.Summary.Minutes = s.minutes()
 	for _, name := range r.Load.Series() {

@@ -302,8 +302,9 @@ type Percentile struct {
 
 // Generator is what plimsoll says of itself during the measured window.
 type Generator struct {
-	Limited        bool    `json:"limited"`         // see internal/verdict
-	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"`  // lag that the system did not cause
+	Limited        bool    `json:"limited"`        // see internal/verdict
+	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
+	OwnLagMeanNs   float64 `json:"own_lag_mean_ns,omitempty"`
 	BlockedSeconds float64 `json:"blocked_seconds"` // producers waiting for the system, summed
 	CPUSeconds     float64 `json:"cpu_seconds"`     // this process: embedded servers included
 	CPUShare       float64 `json:"cpu_share"`       // of all cores

@@ -57,7 +57,7 @@ func (c *sweepCommand) Run(con console) error {
 	if folder == nil || err != nil {
 		return err
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	live := newLive(con.err)

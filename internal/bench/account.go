@@ -83,7 +83,8 @@ func (m *meter) summarize(f load.Figures) {
 		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
-	s.Generator.OwnLagP99Ns = m.totals.Of(result.OwnLag, measure.Measured).Histogram.ValueAtPercentile(99)
+	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
+	s.Generator.OwnLagP99Ns, s.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	send := m.totals.Of(result.Send, measure.Measured).Histogram
 	inFlight, samples := m.watcher.MeanInFlight()
 	s.Little = measure.Little(inFlight, samples, s.AchievedRate, send.Mean())

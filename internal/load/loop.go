@@ -67,13 +67,23 @@ func (l *loop) run() {
 			return
 		}
 		if c.dueNs > now {
-			now = l.waitUntil(min(c.dueNs, endNs))
+			now = l.pause(c, now, endNs)
 		}
 		if now >= min(endNs, l.halt.Load()) {
 			return
 		}
 		l.send(c, now)
 	}
+}
+
+// pause waits for the loop's start, or for the time after a failure. What else
+// could be sent meanwhile is late because the system failed.
+func (l *loop) pause(c *call, began, endNs int64) int64 {
+	now := l.waitUntil(min(c.dueNs, endNs))
+	if c.handedNs != 0 {
+		l.noteBlocked(now - began)
+	}
+	return now
 }
 
 // await returns a send that may begin, and the time; nil when the end comes

@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,11 +45,11 @@ func Set(src []byte, path, value string) (string, error) {
 func read(src []byte) (*node, error) {
 	text, unreadable := clean(src)
 	if unreadable != nil {
-		return nil, fmt.Errorf("%s", unreadable.message)
+		return nil, errors.New(unreadable.message)
 	}
 	root, faults := parse(text)
 	if len(faults) > 0 {
-		return nil, fmt.Errorf("%s", faults[0].message)
+		return nil, errors.New(faults[0].message)
 	}
 	return root, nil
 }

@@ -13,13 +13,12 @@ const turnAroundBound = 0.2
 // turnAround asks of a closed loop whether plimsoll itself was the limit: how
 // much of the time passed between an answer and the next message.
 func turnAround(r *result.Run) result.Verdict {
-	g, lag, send := r.Summary.Generator, r.Summary.Series(result.Lag), r.Summary.Series(result.SendCall)
+	g, send := r.Summary.Generator, r.Summary.Series(result.SendCall)
 	if send.Count == 0 {
 		return say(Generator, result.Unknown, "no send was answered in the measured window")
 	}
-	// A producer that the system held up is late by no fault of plimsoll's.
-	own := max(lag.MeanNs-g.BlockedSeconds*1e9/float64(lag.Count), 0)
-	share := own / (lag.MeanNs + send.MeanNs)
+	own := g.OwnLagMeanNs
+	share := own / max(own+send.MeanNs, 1)
 	if share > turnAroundBound {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: from an answer to the next message it took %s on average, %.0f%% of the time of a send (bound %.0f%%)",

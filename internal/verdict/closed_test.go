@@ -16,6 +16,7 @@ func goodLoop() *result.Run {
 	r.Summary.Latency = []result.Latency{
 		{Series: result.SendCall, Count: 3809, MeanNs: 10e6}, {Series: result.Lag, Count: 38090, MeanNs: 0.5e6},
 	}
+	r.Summary.Generator.OwnLagMeanNs = 0.5e6
 	r.Summary.Little = result.LittlesLaw{SampledInFlight: 38, ExpectedInFlight: 38.1, Miss: 0.01, Samples: 1000}
 	return r
 }
@@ -34,10 +35,12 @@ func TestClosedLoopVerdicts(t *testing.T) {
 		generator string
 		little    string
 	}{
-		"good":                {func(*result.Run) {}, result.Holds, result.Holds},
-		"slow to turn around": {func(r *result.Run) { r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs = 8e6, 2.5e6 }, result.Broken, result.Holds},
+		"good": {func(*result.Run) {}, result.Holds, result.Holds},
+		"slow to turn around": {func(r *result.Run) {
+			r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs, r.Summary.Generator.OwnLagMeanNs = 8e6, 2.5e6, 2.5e6
+		}, result.Broken, result.Holds},
 		"held up by Send": {func(r *result.Run) {
-			r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs, r.Summary.Generator.BlockedSeconds = 8e6, 2.5e6, 90
+			r.Summary.Latency[0].MeanNs, r.Summary.Latency[1].MeanNs, r.Summary.Generator.OwnLagMeanNs = 8e6, 2.5e6, 0.1e6
 		}, result.Holds, result.Holds},
 		"more sends than were": {func(r *result.Run) { r.Summary.Latency[0].MeanNs = 12e6 }, result.Holds, result.Broken},
 		"fewer than were":      {func(r *result.Run) { r.Summary.Latency[0].MeanNs = 8e6 }, result.Holds, result.Broken},
