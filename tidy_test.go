@@ -23,6 +23,7 @@ var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
 	"internal/verdict",
+	"internal/sweep",
 	"internal/bench",
 	"internal/testbed",
 	"internal/observe",

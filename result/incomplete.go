@@ -48,9 +48,10 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
 	if own := s.Total(OwnLag); own != nil {
-		r.Summary.Generator.OwnLagP99Ns = own.ValueAtPercentile(99)
+		r.Summary.Generator.OwnLagP99Ns, r.Summary.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	}
-	for _, name := range AllSeries {
+	r.Summary.Minutes = s.minutes()
+	for _, name := range r.Load.Series() {
 		r.Summary.Latency = append(r.Summary.Latency, Summarize(name, s.Total(name), clamped[name], negative[name]))
 	}
 }

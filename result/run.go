@@ -93,10 +93,11 @@ type Asked struct {
 // Load is the workload in the figures that reports compare.
 type Load struct {
 	Workload          string    `json:"workload"`
-	Model             string    `json:"model"` // open
+	Model             string    `json:"model"` // OpenLoop or ClosedLoop
 	Arrivals          string    `json:"arrivals"`
-	TargetRate        float64   `json:"target_rate_msgs_per_s"` // mean over the window
+	TargetRate        float64   `json:"target_rate_msgs_per_s"` // mean over the window; 0: a closed loop has none
 	Segments          []Segment `json:"segments"`
+	Closed            *Closed   `json:"closed,omitempty"` // of a closed loop
 	MessageBytes      int64     `json:"message_size_bytes"`
 	Topics            int       `json:"topics"`
 	Partitions        int       `json:"partitions_per_topic"`
@@ -110,6 +111,19 @@ type Load struct {
 	WindowSeconds     float64   `json:"window_seconds"` // as planned
 	IncompressiblePct float64   `json:"incompressible_percent"`
 	DropPageCache     bool      `json:"drop_page_cache,omitempty"` // before the run
+}
+
+// The load models.
+const (
+	OpenLoop   = "open"   // messages are due by a schedule, whatever the system does
+	ClosedLoop = "closed" // the next send waits for the answer to an earlier one
+)
+
+// Closed is a closed loop: what each producer has under way.
+type Closed struct {
+	InFlight   int `json:"in_flight_sends_per_producer"`
+	BatchLeast int `json:"batch_least_msgs"` // of one send
+	BatchMost  int `json:"batch_most_msgs"`
 }
 
 // Segment is one stretch of the rate curve.
@@ -239,6 +253,7 @@ type Summary struct {
 	EndBacklog   int64   `json:"end_backlog_msgs"` // at the end of the window
 
 	Latency   []Latency  `json:"latency"`
+	Minutes   []Minute   `json:"p95_by_minute,omitempty"` // closed loop only
 	Generator Generator  `json:"generator"`
 	Little    LittlesLaw `json:"littles_law"`
 	// FirstMessageNs is from the start of the process to the first message.
@@ -260,12 +275,23 @@ const (
 	// messages handed over late although no producer waited for the system.
 	// It is how the generator accuses itself, and part of no table.
 	OwnLag Series = "own_lag"
+	// SendCall is of closed loops only: a whole send, from the moment its first
+	// message was handed over to the acknowledgement of its last.
+	SendCall Series = "send_call"
 
 	WarmupPrefix = "warmup."
 )
 
-// AllSeries is every series in the order of tables.
+// AllSeries is every series that each run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}
+
+// Series is every series of a run with this load, in the order of tables.
+func (l Load) Series() []Series {
+	if l.Closed != nil {
+		return []Series{SendCall, Publish, EndToEnd, Send, Lag, Hiccup}
+	}
+	return AllSeries
+}
 
 // Latency is one series of the measured window.
 type Latency struct {
@@ -288,8 +314,9 @@ type Percentile struct {
 
 // Generator is what plimsoll says of itself during the measured window.
 type Generator struct {
-	Limited        bool    `json:"limited"`         // see internal/verdict
-	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"`  // lag that the system did not cause
+	Limited        bool    `json:"limited"`        // see internal/verdict
+	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
+	OwnLagMeanNs   float64 `json:"own_lag_mean_ns,omitempty"`
 	BlockedSeconds float64 `json:"blocked_seconds"` // producers waiting for the system, summed
 	CPUSeconds     float64 `json:"cpu_seconds"`     // this process: embedded servers included
 	CPUShare       float64 `json:"cpu_share"`       // of all cores

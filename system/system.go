@@ -99,6 +99,15 @@ type Producer interface {
 	Close(ctx context.Context) error
 }
 
+// BatchSender is a Producer whose client library takes several messages in one
+// call. Where a producer is none, whoever sends a batch calls Send for each.
+type BatchSender interface {
+	// SendBatch is Send for each of the messages, in their order, in one call.
+	// It does not wait for answers either: each message has its own Done. The
+	// slice is the caller's again when SendBatch returns.
+	SendBatch(batch []*Message)
+}
+
 // ConsumerOptions says which consumer to open.
 type ConsumerOptions struct {
 	Topic        Topic

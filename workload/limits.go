@@ -17,6 +17,8 @@ const (
 	MaxRate            = 100e6 // messages per second
 	MaxSteps           = 1_000
 	MaxInFlightLimit   = 1 << 24 // messages of one producer
+	MaxSends           = 10_000  // of one producer in a closed loop, under way at a time
+	MaxBatch           = 10_000  // messages of one send
 
 	MaxWarmup   = 24 * time.Hour
 	MaxDuration = 7 * 24 * time.Hour

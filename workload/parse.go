@@ -52,6 +52,13 @@ type fileLoad struct {
 	Steps    []fileStep         `yaml:"steps"`
 	Ramp     fileRamp           `yaml:"ramp"`
 	Arrivals string             `yaml:"arrivals"`
+	Closed   fileClosed         `yaml:"closed"`
+}
+
+// fileClosed is a closed loop.
+type fileClosed struct {
+	InFlight quantity.Number `yaml:"in_flight"`
+	Batch    Batch           `yaml:"batch"`
 }
 
 // fileStep is a constant rate, or a slope from one rate to another.
@@ -74,7 +81,7 @@ func defaults() file {
 		Topics: 1, Partitions: 4, Producers: 2, Subscriptions: 1, Consumers: 2,
 		Message:    fileMessage{Size: 1024, Incompressible: 0.5},
 		Keys:       fileKeys{Kind: string(KeysNone)},
-		Load:       fileLoad{Rate: 10_000, Arrivals: string(ArrivalsConstant)},
+		Load:       fileLoad{Rate: 10_000, Arrivals: string(ArrivalsConstant), Closed: fileClosed{InFlight: 1, Batch: Batch{1, 1}}},
 		Warmup:     quantity.Span(3 * time.Second),
 		Duration:   quantity.Span(15 * time.Second),
 		Drain:      quantity.Span(30 * time.Second),
@@ -121,6 +128,11 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 // checkSpelling checks the rules that are about the file and not about the
 // workload it makes: which keys go together.
 func (f *file) checkSpelling(doc *strict.Document) {
+	if doc.Has("load.closed") {
+		f.checkClosedSpelling(doc)
+		f.checkKeysSpelling(doc)
+		return
+	}
 	var given []string
 	for _, curve := range []string{"load.rate", "load.steps", "load.ramp"} {
 		if doc.Has(curve) {
@@ -183,7 +195,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Subscriptions: int(f.Subscriptions), Consumers: int(f.Consumers),
 		Message: Message{Size: int64(f.Message.Size), Incompressible: float64(f.Message.Incompressible)},
 		Keys:    Keys{Kind: KeyKind(f.Keys.Kind), Count: int(f.Keys.Count), Exponent: f.Keys.Exponent},
-		Load:    Load{Arrivals: Arrivals(f.Load.Arrivals), Segments: f.segments(doc)},
+		Load:    f.load(doc),
 		Warmup:  time.Duration(f.Warmup), Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
 		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
@@ -195,13 +207,24 @@ func (f *file) workload(doc *strict.Document) *Workload {
 	if w.Keys.Kind == KeysZipf && !doc.Has("keys.exponent") {
 		w.Keys.Exponent = defaultExponent
 	}
-	if doc.Has("load.steps") && !doc.Has("duration") {
+	if w.Load.Closed == nil && doc.Has("load.steps") && !doc.Has("duration") {
 		w.Duration = w.Load.length()
 	}
-	if !doc.Has("max_in_flight") {
+	switch {
+	case w.Load.Closed != nil:
+		w.MaxInFlight = w.Load.Closed.messages()
+	case !doc.Has("max_in_flight"):
 		w.LimitInFlight()
 	}
 	return w
+}
+
+// load is the model that the file asks for.
+func (f *file) load(doc *strict.Document) Load {
+	if doc.Has("load.closed") {
+		return Load{Closed: &Closed{InFlight: int(f.Load.Closed.InFlight), Batch: f.Load.Closed.Batch}}
+	}
+	return Load{Arrivals: Arrivals(f.Load.Arrivals), Segments: f.segments(doc)}
 }
 
 func (f *file) segments(doc *strict.Document) []Segment {

@@ -34,7 +34,9 @@ func (w *Workload) YAML() string {
 	line("drain", quantity.ExactDuration(w.Drain))
 	line("delivery", string(w.Delivery))
 	count("durability", int(w.Durability))
-	count("max_in_flight", w.MaxInFlight)
+	if w.Load.Closed == nil {
+		count("max_in_flight", w.MaxInFlight)
+	}
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
 	return b.String()
@@ -50,8 +52,11 @@ func (k Keys) yaml() string {
 	return fmt.Sprintf("{kind: %s, count: %d}", k.Kind, k.Count)
 }
 
-// yaml prints the curve in the simplest of its three forms.
+// yaml prints a closed loop, or the curve in the simplest of its three forms.
 func (l Load) yaml() string {
+	if l.Closed != nil {
+		return fmt.Sprintf("load:\n  closed: {in_flight: %d, batch: %s}\n", l.Closed.InFlight, l.Closed.Batch)
+	}
 	head := "load:\n  arrivals: " + string(l.Arrivals) + "\n"
 	if len(l.Segments) == 1 {
 		only := l.Segments[0]
@@ -73,15 +78,20 @@ func (l Load) yaml() string {
 }
 
 // SetRate replaces the rate curve by one constant rate, in messages per second
-// over all producers together, for the whole measured window.
+// over all producers together, for the whole measured window. A closed loop
+// cannot have one: the workload is not valid then.
 func (w *Workload) SetRate(perSecond float64) {
 	w.Load.Segments = []Segment{{From: perSecond, To: perSecond, For: w.Duration}}
 }
 
 // SetDuration changes the measured window. A constant rate or a ramp fills the
-// new window. Steps have lengths of their own: the error says to change those
+// new window, and so does a closed loop. Steps have lengths of their own: the error says to change those
 // instead, and the workload stays as it was.
 func (w *Workload) SetDuration(d time.Duration) error {
+	if w.Load.Closed != nil && len(w.Load.Segments) == 0 {
+		w.Duration = d
+		return nil
+	}
 	if len(w.Load.Segments) != 1 {
 		return fmt.Errorf("the duration of workload %q is the sum of its %d steps: change load.steps in its file, or give one constant rate",
 			w.Name, len(w.Load.Segments))

@@ -140,6 +140,10 @@ func shorten(s string) string {
 }
 
 func (w *Workload) checkLoad(doc *strict.Document) {
+	if w.Load.Closed != nil {
+		w.checkClosed(doc)
+		return
+	}
 	oneOf(doc, "load.arrivals", w.Load.Arrivals, []Arrivals{ArrivalsConstant, ArrivalsPoisson})
 	if len(w.Load.Segments) == 0 {
 		doc.Reject(w.curvePath(doc), "offers nothing: give at least one step")
@@ -214,7 +218,7 @@ func (w *Workload) segmentPaths(doc *strict.Document, i int) (from, to, length s
 
 func (w *Workload) checkTimes(doc *strict.Document) {
 	checkTime(doc, "warmup", w.Warmup, 0, MaxWarmup)
-	if w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration {
+	if w.Load.Closed != nil || w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration {
 		checkTime(doc, "duration", w.Duration, 1, MaxDuration)
 	}
 	checkTime(doc, "drain", w.Drain, 1, MaxDrain)
@@ -241,13 +245,21 @@ func (w *Workload) checkGuarantees(doc *strict.Document) {
 }
 
 func (w *Workload) checkInFlight(doc *strict.Document) {
+	if w.Load.Closed != nil {
+		w.checkClosedInFlight(doc)
+		return
+	}
 	if w.MaxInFlight < 1 || w.MaxInFlight > MaxInFlightLimit {
 		between(doc, "max_in_flight", w.MaxInFlight, 1, MaxInFlightLimit)
 		return
 	}
-	bytes := product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Size)
-	if bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
+	if bytes := w.bytesInFlight(); bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
 		doc.Reject("max_in_flight", fmt.Sprintf("is %s: with topics x producers x message.size that is %s under way at once, keep it to %s or less",
 			quantity.Count(int64(w.MaxInFlight)), quantity.Bytes(int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
 	}
+}
+
+// bytesInFlight is the payload that all producers together may have under way.
+func (w *Workload) bytesInFlight() float64 {
+	return product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Size)
 }

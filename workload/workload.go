@@ -28,7 +28,8 @@ type Workload struct {
 	Durability Level
 	// MaxInFlight bounds the messages that one producer has handed over and
 	// the system has not answered. When it is reached the next message waits,
-	// and the wait is charged to that message.
+	// and the wait is charged to that message. In a closed loop it follows from
+	// Load.Closed.
 	MaxInFlight int
 	Seed        uint64
 	Isolate     Isolate
@@ -68,13 +69,31 @@ const (
 	KeysZipf       KeyKind = "zipf"
 )
 
-// Load is an open-loop rate curve: a list of segments run one after another,
-// together exactly as long as the measured window. The warm-up is offered at
-// the first segment's opening rate.
+// Load is one of two models. Open loop, the usual one, is a rate curve: a list
+// of segments run one after another, together exactly as long as the measured
+// window; the warm-up is offered at the first segment's opening rate. Closed
+// loop has no rate and no arrivals of its own.
 type Load struct {
 	Arrivals Arrivals
 	Segments []Segment
+	Closed   *Closed // nil: open loop
 }
+
+// Closed is a closed loop: each producer has so many sends under way, and
+// begins the next one when all messages of an earlier one have been answered.
+// So the system sets the rate, and a stall delays what would have been sent
+// instead of being charged to it (coordinated omission).
+type Closed struct {
+	InFlight int   // sends of one producer that are under way at a time
+	Batch    Batch // messages of one send
+}
+
+// Batch is how many messages one send hands over: a number from Least to Most,
+// both included, each as likely as the other.
+type Batch struct{ Least, Most int }
+
+// Mean is the mean number of messages of a send.
+func (b Batch) Mean() float64 { return float64(b.Least+b.Most) / 2 }
 
 // Segment is a stretch of the curve on which the rate goes in a straight line
 // from one rate to another, both in messages per second.
@@ -129,12 +148,14 @@ func (l Level) Meaning() string {
 }
 
 // OfferedMessages is the number of messages that the measured window
-// schedules when arrivals are constant; Poisson arrivals vary around it.
+// schedules when arrivals are constant; Poisson arrivals vary around it. How
+// many a closed loop sends is not known beforehand: 0.
 func (w *Workload) OfferedMessages() int64 {
 	return w.Load.messages()
 }
 
-// WarmupMessages is the number of messages scheduled before the window.
+// WarmupMessages is the number of messages scheduled before the window; of a
+// closed loop 0.
 func (w *Workload) WarmupMessages() int64 {
 	if len(w.Load.Segments) == 0 {
 		return 0

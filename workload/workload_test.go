@@ -146,7 +146,7 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"rmap":      `unknown workload "rmap": did you mean "ramp"?`,
-		"zzz":       `unknown workload "zzz": the workloads are 1kb-100-partitions, default, fan-out-5, keyed-zipf, large-messages, low-rate-latency, poisson-bursty, ramp, small-messages`,
+		"zzz":       `unknown workload "zzz": the workloads are 1kb-100-partitions, default, fan-out-5, keyed-zipf, large-messages, low-rate-latency, mqperf, poisson-bursty, ramp, small-messages`,
 		"mien.yaml": `workload file mien.yaml does not exist: did you mean mine.yaml?`,
 		"./":        `workload file ./ is a folder: name a file in it`,
 		"a/../ramp": `workload file a/../ramp does not exist: did you mean ramp?`,
@@ -231,6 +231,19 @@ func draw(t *rapid.T) *Workload {
 	if w.Keys.Kind == KeysZipf {
 		w.Keys.Exponent = rapid.Float64Range(1.0001, MaxExponent).Draw(t, "exponent")
 	}
+	w.Warmup = time.Duration(rapid.Int64Range(0, int64(MaxWarmup)).Draw(t, "warmup"))
+	w.Drain = time.Duration(rapid.Int64Range(1, int64(MaxDrain)).Draw(t, "drain"))
+	w.Delivery = rapid.SampledFrom([]Delivery{AtMostOnce, AtLeastOnce}).Draw(t, "delivery")
+	w.Durability = Level(rapid.IntRange(1, 4).Draw(t, "durability"))
+	w.Seed = rapid.Uint64().Draw(t, "seed")
+	if rapid.Bool().Draw(t, "closed") {
+		least := rapid.IntRange(1, 4).Draw(t, "least")
+		c := &Closed{InFlight: rapid.IntRange(1, 3).Draw(t, "sends"), Batch: Batch{least, rapid.IntRange(least, 6).Draw(t, "most")}}
+		w.Load, w.MaxInFlight = Load{Closed: c}, c.messages()
+		w.Duration = time.Duration(rapid.Int64Range(1e9, 1e12).Draw(t, "duration"))
+		return w
+	}
+	w.MaxInFlight = rapid.IntRange(1, 20).Draw(t, "in flight")
 	w.Load.Arrivals = rapid.SampledFrom([]Arrivals{ArrivalsConstant, ArrivalsPoisson}).Draw(t, "arrivals")
 	rate := rapid.Float64Range(1, MaxRate)
 	w.Load.Segments, w.Duration = nil, 0
@@ -242,12 +255,6 @@ func draw(t *rapid.T) *Workload {
 		w.Load.Segments = append(w.Load.Segments, s)
 		w.Duration += s.For
 	}
-	w.Warmup = time.Duration(rapid.Int64Range(0, int64(MaxWarmup)).Draw(t, "warmup"))
-	w.Drain = time.Duration(rapid.Int64Range(1, int64(MaxDrain)).Draw(t, "drain"))
-	w.Delivery = rapid.SampledFrom([]Delivery{AtMostOnce, AtLeastOnce}).Draw(t, "delivery")
-	w.Durability = Level(rapid.IntRange(1, 4).Draw(t, "durability"))
-	w.MaxInFlight = rapid.IntRange(1, 20).Draw(t, "in flight")
-	w.Seed = rapid.Uint64().Draw(t, "seed")
 	return w
 }
 

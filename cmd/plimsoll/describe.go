@@ -45,6 +45,9 @@ func explain(con console, job *bench.Job) {
 	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
 	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
 	row("", d.Levels[level].How)
+	if e.Guessed {
+		row("closed loop", fmt.Sprintf("how much is sent depends on the system: what follows is for sends that take %s each", bench.GuessedSend))
+	}
 	row("messages", quantity.Count(e.Messages)+", warm-up included")
 	row("published", quantity.Bytes(e.PublishedBytes))
 	row("delivered", quantity.Bytes(e.DeliveredBytes))

@@ -47,12 +47,8 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 		return nil, inputError{err}
 	}
 	systems := registry()
-	names := in.Target
-	if len(names) == 0 {
-		names = []string{"nats"}
-	}
 	var jobs []*bench.Job
-	for _, name := range names {
+	for _, name := range in.targets() {
 		t, targetSource, err := target.Find(name, systems.Names())
 		if err != nil {
 			return nil, inputError{err}
@@ -92,6 +88,14 @@ func tellNotes(con console, jobs []*bench.Job) {
 	for _, note := range jobs[0].Asked.Notes {
 		fmt.Fprintf(con.err, "warning: %s\n", note)
 	}
+}
+
+// targets are the names of whom to measure.
+func (in *inputs) targets() []string {
+	if len(in.Target) == 0 {
+		return []string{"nats"}
+	}
+	return in.Target
 }
 
 // override lays the flags over the workload.

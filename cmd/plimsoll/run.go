@@ -93,12 +93,8 @@ func judged(dir string) (*result.Saved, error) {
 // show prints the result and writes the report of all runs into the last one's
 // directory.
 func (c *runCommand) show(con console, runs []*result.Saved) error {
-	var page bytes.Buffer
-	if err := report.HTML(&page, runs); err != nil {
-		return fmt.Errorf("render the report: %w", err)
-	}
-	path := filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writeReport(runs)
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -110,6 +106,16 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(path))
 	return nil
+}
+
+// writeReport writes the report of all runs into the last one's directory.
+func writeReport(runs []*result.Saved) (path string, err error) {
+	var page bytes.Buffer
+	if err := report.HTML(&page, runs); err != nil {
+		return "", fmt.Errorf("render the report: %w", err)
+	}
+	path = filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
+	return path, result.ReplaceFile(path, page.Bytes())
 }
 
 // relative shortens a path below the working directory.
@@ -129,7 +135,7 @@ func relative(path string) string {
 func planOf(job *bench.Job) report.Plan {
 	w := job.Workload
 	return report.Plan{
-		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Subscriptions: w.Subscriptions,
+		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},

@@ -76,11 +76,15 @@ func (m *meter) summarize(f load.Figures) {
 	if window := m.endNs.Load() - m.measureNs; window > 0 {
 		s.OfferedRate = float64(m.run.Counters.Scheduled) * 1e9 / float64(window)
 	}
-	for _, name := range result.AllSeries {
+	if m.run.Load.Closed != nil {
+		s.Minutes = m.minutes.Minutes(s.WindowNs)
+	}
+	for _, name := range m.run.Load.Series() {
 		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
-	s.Generator.OwnLagP99Ns = m.totals.Of(result.OwnLag, measure.Measured).Histogram.ValueAtPercentile(99)
+	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
+	s.Generator.OwnLagP99Ns, s.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	send := m.totals.Of(result.Send, measure.Measured).Histogram
 	inFlight, samples := m.watcher.MeanInFlight()
 	s.Little = measure.Little(inFlight, samples, s.AchievedRate, send.Mean())

@@ -108,6 +108,10 @@ func (j *Job) dataDir() string {
 
 // Estimate is what a run will take, known before it starts.
 type Estimate struct {
+	// Guessed: the workload is a closed loop, and how many messages it sends
+	// depends on the system. The totals are those of sends that take
+	// GuessedSend each.
+	Guessed        bool
 	Messages       int64 // warm-up included
 	PublishedBytes int64
 	DeliveredBytes int64 // by all subscriptions
@@ -127,14 +131,22 @@ const (
 	diskOverhead   = 1.15      // headers, indexes, replication logs
 )
 
+// GuessedSend is how long a send of a closed loop is taken to last where nothing
+// is known of it.
+const GuessedSend = time.Millisecond
+
 // Estimate adds up what the run will take. What does not fit a number is the
 // largest number.
 func (j *Job) Estimate() Estimate {
 	w := j.Workload
 	messages := float64(w.WarmupMessages() + w.OfferedMessages())
+	if c := w.Load.Closed; c != nil {
+		sends := float64(w.Topics*w.Producers*c.InFlight) * float64(w.Warmup+w.Duration) / float64(GuessedSend)
+		messages = sends * c.Batch.Mean()
+	}
 	published := messages * float64(w.Message.Size)
 	e := Estimate{
-		Messages: whole(messages), PublishedBytes: whole(published),
+		Guessed: w.Load.Closed != nil, Messages: whole(messages), PublishedBytes: whole(published),
 		DeliveredBytes: whole(published * float64(w.Subscriptions)),
 		MemoryBytes:    whole(memoryOf(w, messages)),
 		Length:         w.Warmup + w.Duration,
@@ -167,13 +179,16 @@ func whole(f float64) int64 {
 // loadOf is the workload in the figures that reports compare.
 func loadOf(w *workload.Workload) result.Load {
 	l := result.Load{
-		Workload: w.Name, Model: "open", Arrivals: string(w.Load.Arrivals),
+		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
 		Keys: string(w.Keys.Kind), Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
+	}
+	if c := w.Load.Closed; c != nil {
+		l.Model, l.Closed = result.ClosedLoop, &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
 	}
 	for _, s := range w.Load.Segments {
 		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})

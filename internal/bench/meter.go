@@ -40,21 +40,22 @@ type meter struct {
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
 	interrupted bool         // on request, before load and drain had ended
 
+	// recorded is every series, in the order of an interval's line; own lag has
+	// a histogram and no figures there.
+	recorded      []result.Series
 	cells, totals *measure.Cells
-	spare         *measure.Cells // of the watcher's series
+	minutes       result.MinuteTally // of a closed loop
+	spare         *measure.Cells     // of the watcher's series
 
 	lastNs  int64
 	last    load.Figures
 	lastDue [2]int64
 }
 
-// recorded is every series, in the order of an interval's line; own lag has a
-// histogram and no figures there.
-var recorded = append(slices.Clone(result.AllSeries), result.OwnLag)
-
 func newMeter(s *session) *meter {
+	recorded := append(slices.Clone(s.run.Load.Series()), result.OwnLag)
 	return &meter{
-		session: s, self: measure.NewSelf(), watching: make(chan struct{}),
+		session: s, self: measure.NewSelf(), watching: make(chan struct{}), recorded: recorded,
 		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
 		spare: measure.NewCells(result.Hiccup),
 	}
@@ -197,7 +198,7 @@ func (m *meter) interval(phase result.PhaseName) error {
 		GCPauseNs: spent.GCPauseNs, GCCount: spent.GCCount, Goroutines: spent.Goroutines,
 	}
 	var written []*hdr.Histogram
-	for _, series := range recorded {
+	for _, series := range m.recorded {
 		written = m.series(&i, written, series)
 	}
 	if phase == result.PhaseMeasure {
@@ -222,6 +223,9 @@ func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Se
 		both = result.NewHistogram()
 		both.Merge(warm.Histogram)
 		both.Merge(measured.Histogram)
+	}
+	if m.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
+		m.minutes.Add(s, result.MinuteAt(i.StartNs, i.EndNs, m.measureNs-m.beganNs, m.endNs.Load()-m.beganNs), func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
 	}
 	if s != result.OwnLag {
 		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))

@@ -58,6 +58,27 @@ func BenchmarkEnginePath(b *testing.B) {
 	b.SetBytes(w.Message.Size)
 }
 
+// BenchmarkClosedPath is one message of a closed loop, in sends of ten, on the
+// same system. It answers at once, so nothing is ever waited for.
+func BenchmarkClosedPath(b *testing.B) {
+	w := benchWorkload(1, time.Hour, 1)
+	w.Load, w.MaxInFlight = workload.Load{Closed: &workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 10, Most: 10}}}, 10
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	if err := e.Open(b.Context(), null{}); err != nil {
+		b.Fatal(err)
+	}
+	e.startNs = clock.Now()
+	l := newLoop(e.newPacer(0, 1), w.Load.Closed, 1)
+	l.send(l.take(), clock.Now())
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range (b.N + 9) / 10 {
+		c, now := l.await(int64(time.Hour) + e.startNs)
+		l.send(c, now)
+	}
+	b.SetBytes(w.Message.Size)
+}
+
 // BenchmarkReceivePath is one message from bytes to histogram and ledger, its
 // payload checked to the last byte.
 func BenchmarkReceivePath(b *testing.B) {

@@ -6,6 +6,9 @@
 // work adds up to the same schedule. In the steady state a message costs no
 // allocation and no lock that two producers share.
 //
+// In a closed loop there is no schedule: each producer has so many sends under
+// way, and what it sends next is due when all of an earlier send was answered.
+//
 // Every scheduled message ends in exactly one counter: acked, failed, unknown
 // or unsent. The package does not know phases of a run, files or verdicts:
 // internal/bench does.

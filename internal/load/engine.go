@@ -50,10 +50,10 @@ func New(plan Plan) *Engine {
 	w := plan.Workload
 	e := &Engine{
 		plan:     plan,
-		schedule: NewSchedule(w.Load, w.Warmup, w.Seed),
+		schedule: scheduleOf(w),
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
-		spare:    newSpares(),
+		spare:    newSpares(w.Load),
 	}
 	for i := range w.Topics {
 		e.topics = append(e.topics, system.Topic{Name: fmt.Sprintf("%s-%d", plan.Prefix, i), Partitions: w.Partitions})
@@ -140,7 +140,7 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) erro
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
 		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
 		nextSeq:  make([]int64, w.Partitions),
-		Recorder: measure.NewRecorder(producerSeries...),
+		Recorder: measure.NewRecorder(producerSeries(w.Load)...),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
 	}
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
@@ -164,16 +164,15 @@ func (e *Engine) Start(startNs int64) {
 	}
 	e.counted = e.schedule.Cursor(0, 1)
 	e.due.advance(e.counted)
-	all, n := len(e.producers), Pacers(e.plan.Workload)
-	for i := range n {
-		from, to := i*all/n, (i+1)*all/n
-		p := &pacer{
-			clock: e.plan.Clock, schedule: e.schedule, startNs: startNs, wokeNs: startNs - mostQuantumNs, halt: &e.halt,
-			producers: e.producers[from:to], first: int64(from), all: int64(all),
-			Recorder: measure.NewRecorder(pacerSeries...),
+	if closed := e.plan.Workload.Load.Closed; closed != nil {
+		for i := range e.producers {
+			e.pacing.Go(newLoop(e.newPacer(i, i+1), closed, e.plan.Workload.Seed).run)
 		}
-		e.pacers = append(e.pacers, p)
-		e.pacing.Go(p.run)
+	} else {
+		all, n := len(e.producers), Pacers(e.plan.Workload)
+		for i := range n {
+			e.pacing.Go(e.newPacer(i*all/n, (i+1)*all/n).run)
+		}
 	}
 	go func() {
 		e.pacing.Wait()
@@ -181,8 +180,25 @@ func (e *Engine) Start(startNs int64) {
 	}()
 }
 
-// Pacers is how many OS threads an engine for the workload paces with.
-func Pacers(w *workload.Workload) int { return min(w.Topics*w.Producers, maxPacers) }
+// newPacer adds the pacer of some of the producers.
+func (e *Engine) newPacer(from, to int) *pacer {
+	p := &pacer{
+		clock: e.plan.Clock, schedule: e.schedule, startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
+		producers: e.producers[from:to], first: int64(from), all: int64(len(e.producers)),
+		Recorder: measure.NewRecorder(pacerSeries...),
+	}
+	e.pacers = append(e.pacers, p)
+	return p
+}
+
+// Pacers is how many OS threads an engine for the workload paces with. A closed
+// loop waits for no due time, so it needs none.
+func Pacers(w *workload.Workload) int {
+	if w.Load.Closed != nil {
+		return 0
+	}
+	return min(w.Topics*w.Producers, maxPacers)
+}
 
 // Sent is closed when every message has been handed over or counted unsent.
 func (e *Engine) Sent() <-chan struct{} { return e.sentAll }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Figures is what has happened up to a moment. Arrays are by phase of the
@@ -82,8 +83,12 @@ type dueCount struct {
 func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
 
 // DueBy is the number of messages due before a time of the clock, by phase.
-// Times must not go back.
+// Times must not go back. Of a closed loop it is the number of those begun by
+// now.
 func (e *Engine) DueBy(ns int64) [2]int64 {
+	if e.plan.Workload.Load.Closed != nil {
+		return e.begun()
+	}
 	for e.due.more && e.startNs+e.due.nextNs < ns {
 		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule)]++
 		e.due.advance(e.counted)
@@ -91,12 +96,23 @@ func (e *Engine) DueBy(ns int64) [2]int64 {
 	return e.due.byPhase
 }
 
+// begun is the number of messages handed over or counted unsent, by phase.
+func (e *Engine) begun() (n [2]int64) {
+	for _, p := range e.pacers {
+		p.Lock()
+		add(&n, p.handed)
+		add(&n, p.unsent)
+		p.Unlock()
+	}
+	return n
+}
+
 // spares holds an empty set of cells for each kind of recorder.
 type spares struct{ producer, pacer, consumer *measure.Cells }
 
-func newSpares() spares {
+func newSpares(l workload.Load) spares {
 	return spares{
-		producer: measure.NewCells(producerSeries...),
+		producer: measure.NewCells(producerSeries(l)...),
 		pacer:    measure.NewCells(pacerSeries...),
 		consumer: measure.NewCells(consumerSeries...),
 	}

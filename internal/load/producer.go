@@ -8,12 +8,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Places of the series in a producer's recorder.
 const (
 	atPublish = iota
 	atSend
+	atSendCall // closed loop only
 )
 
 // maxErrors bounds the distinct error messages kept; the rest are counted
@@ -49,9 +51,14 @@ type producer struct {
 }
 
 func (p *producer) fresh() *flight {
-	f := &flight{producer: p, buffer: make([]byte, p.payload.size)}
+	f := p.unbound()
 	f.Bind(f)
 	return f
+}
+
+// unbound is a message whose answers nobody takes yet.
+func (p *producer) unbound() *flight {
+	return &flight{producer: p, buffer: make([]byte, p.payload.size)}
 }
 
 // prepare makes the message ready for its due time: all that can be done
@@ -71,10 +78,15 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 // send hands a prepared message over.
 func (p *producer) send(f *flight, nowNs int64) {
 	p.nextSeq[f.Partition]++
+	p.begin(f, nowNs)
+	p.system.Send(&f.Message)
+}
+
+// begin notes that a message is about to be handed over.
+func (p *producer) begin(f *flight, nowNs int64) {
 	f.handedNs = nowNs
 	f.open.Store(true)
 	p.handed.Add(1)
-	p.system.Send(&f.Message)
 }
 
 // answered records the system's answer to a message.
@@ -115,5 +127,11 @@ func (p *producer) inFlight() int64 {
 	return p.handed.Load() - answers
 }
 
-// series of a producer's recorder, in the order of their places.
-var producerSeries = []result.Series{result.Publish, result.Send}
+// producerSeries are the series of a producer's recorder, in the order of their
+// places.
+func producerSeries(l workload.Load) []result.Series {
+	if l.Closed != nil {
+		return []result.Series{result.Publish, result.Send, result.SendCall}
+	}
+	return []result.Series{result.Publish, result.Send}
+}

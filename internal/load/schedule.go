@@ -41,6 +41,15 @@ func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
 	return s
 }
 
+// scheduleOf returns the schedule of a workload. That of a closed loop has a
+// beginning and an end and says of no message when it is due.
+func scheduleOf(w *workload.Workload) *Schedule {
+	if w.Load.Closed != nil {
+		return &Schedule{warmupNs: int64(w.Warmup), endNs: int64(w.Warmup + w.Duration)}
+	}
+	return NewSchedule(w.Load, w.Warmup, w.Seed)
+}
+
 func (s *Schedule) add(from, to float64, length time.Duration) {
 	next := stretch{
 		startNs: s.endNs, lengthNs: int64(length),

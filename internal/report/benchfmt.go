@@ -58,9 +58,12 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 }
 
 func benchName(r *result.Run) string {
+	offered := strings.ReplaceAll(exact(r.Load.TargetRate), "-", "_")
+	if c := r.Load.Closed; c != nil {
+		offered = fmt.Sprintf("closed%dx%d..%d", c.InFlight, c.BatchLeast, c.BatchMost)
+	}
 	return fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
-		benchWord(r.System.Name), benchWord(r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes,
-		strings.ReplaceAll(exact(r.Load.TargetRate), "-", "_"))
+		benchWord(r.System.Name), benchWord(r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes, offered)
 }
 
 // benchWord makes text one word of a benchmark name: a space would end the

@@ -43,7 +43,7 @@ func charts(run int, s *result.Saved) []chart {
 	out := []chart{
 		{Kind: "throughput", Run: run, Empty: empty, Title: "Messages per second",
 			Note:  "Each interval: due, acknowledged, and received by each subscription.",
-			Label: "Throughput over time. " + throughputSentence(sum) + "."},
+			Label: "Throughput over time. " + throughputSentence(&s.Run) + "."},
 		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
 			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet answered.",
 			Label: fmt.Sprintf("Backlog and messages in flight over time. The greatest backlog was %s messages.",
@@ -56,7 +56,7 @@ func charts(run int, s *result.Saved) []chart {
 				"Two bands are two kinds of messages, which no percentile line shows.",
 			Label: "Heat map of latency over time."},
 		{Kind: "curve", Run: run, Empty: noCurve, Title: "Latency by percentile",
-			Note: uncorrectedSentence(sum),
+			Note: uncorrectedSentence(&s.Run),
 			Label: "Latency by percentile: " + publish + "; " + e2e + "; uncorrected " +
 				latencyLabel(sum.Series(result.Send)) + "."},
 		{Kind: "self", Run: run, Empty: empty, Title: "Is plimsoll to blame?",
@@ -158,7 +158,7 @@ func compareUsage(runs []*result.Saved) []chart {
 
 func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(publishSeries(r))) }
 
-func throughputLabel(r *result.Run) string { return throughputSentence(r.Summary) }
+func throughputLabel(r *result.Run) string { return throughputSentence(r) }
 
 func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 

@@ -60,7 +60,7 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	rows := [][]string{append(head, costHead...)}
 	for _, s := range runs {
 		about, spent := csvRun(&s.Run), csvCost(&s.Run)
-		for _, series := range result.AllSeries {
+		for _, series := range s.Run.Load.Series() {
 			rows = append(rows, slices.Concat(about, csvLatency(s.Run.Summary.Series(series)), spent))
 		}
 	}

@@ -41,12 +41,18 @@ func circumstances(runs []*result.Saved) []row {
 			return unlessUnknown(r, r.Durability.Asked == 0, strconv.Itoa(r.Durability.Asked))
 		}),
 		each(runs, "workload", func(r *result.Run) string { return r.Load.Workload }),
-		each(runs, "target rate", func(r *result.Run) string { return unlessUnknown(r, r.Load.TargetRate == 0, rate(r.Load.TargetRate)) }),
+		each(runs, "target rate", func(r *result.Run) string {
+			if r.Load.Closed != nil {
+				return none
+			}
+			return unlessUnknown(r, r.Load.TargetRate == 0, rate(r.Load.TargetRate))
+		}),
 		each(runs, "message size", func(r *result.Run) string {
 			return unlessUnknown(r, r.Load.MessageBytes == 0, quantity.Bytes(r.Load.MessageBytes))
 		}),
 	}
 	rows = append(rows, loadRows(runs)...)
+	rows = append(rows, closedRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
 		each(runs, "load and servers on one machine", func(r *result.Run) string { return unlessUnknown(r, !r.System.SharesHost, yesNo(r.System.SharesHost)) }),
@@ -71,7 +77,8 @@ func loadRows(runs []*result.Saved) []row {
 	}
 	return []row{
 		each(runs, "arrivals", func(r *result.Run) string {
-			return unlessUnknown(r, r.Load.Arrivals == "", strings.TrimSpace(r.Load.Model+" loop, "+r.Load.Arrivals))
+			return unlessUnknown(r, r.Load.Arrivals == "" && r.Load.Closed == nil,
+				strings.TrimSuffix(strings.TrimSpace(r.Load.Model+" loop, "+r.Load.Arrivals), ","))
 		}),
 		each(runs, "delivery", func(r *result.Run) string { return strings.ReplaceAll(r.Load.Delivery, "_", " ") }),
 		each(runs, "topics", number(func(l result.Load) int { return l.Topics })),

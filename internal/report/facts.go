@@ -14,6 +14,7 @@ var seriesWords = []struct {
 	series result.Series
 	title  string
 }{
+	{result.SendCall, "send call"},
 	{result.Publish, "publish"},
 	{result.EndToEnd, "end-to-end"},
 	{result.Send, "send (uncorrected)"},
@@ -56,11 +57,18 @@ func loadSentence(r *result.Run) string {
 	if parts[0] == "" {
 		parts[0] = "an unnamed system"
 	}
-	if l.TargetRate > 0 && finite(l.TargetRate) {
-		parts = append(parts, fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate), quantity.Bytes(l.MessageBytes)))
+	offered := ""
+	switch {
+	case l.Closed != nil:
+		offered = closedSentence(l)
+	case l.TargetRate > 0 && finite(l.TargetRate):
+		offered = fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
+	}
+	if offered != "" {
 		if l.WindowSeconds > 0 {
-			parts[len(parts)-1] += " for " + seconds(l.WindowSeconds)
+			offered += " for " + seconds(l.WindowSeconds)
 		}
+		parts = append(parts, offered)
 	}
 	if l.Topics > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s",
@@ -130,13 +138,17 @@ func durabilitySentence(d result.Durability) string {
 }
 
 // throughputSentence says what was achieved of what was offered.
-func throughputSentence(s result.Summary) string {
+func throughputSentence(r *result.Run) string {
+	s := r.Summary
 	if s.WindowNs <= 0 {
 		return "nothing was measured"
 	}
 	out := rate(s.AchievedRate) + " acknowledged"
+	switch {
+	case r.Load.Closed != nil:
+		out += " in a closed loop"
 	// What was acknowledged was offered: without a figure for it, it is not known.
-	if s.OfferedRate > 0 || s.AchievedRate == 0 {
+	case s.OfferedRate > 0 || s.AchievedRate == 0:
 		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate), share(s.AchievedRate, s.OfferedRate))
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 {
@@ -259,7 +271,12 @@ func sharedWarnings(runs []*result.Saved) []string {
 }
 
 // uncorrectedSentence says what coordinated omission would have hidden.
-func uncorrectedSentence(s result.Summary) string {
+func uncorrectedSentence(r *result.Run) string {
+	if r.Load.Closed != nil {
+		return "A closed loop: a message is due when an earlier send has been answered, so publish latency is send latency and the time " +
+			"to begin. What a stall kept from being sent has no latency (coordinated omission)."
+	}
+	s := r.Summary
 	publish, send := s.Series(result.Publish), s.Series(result.Send)
 	for _, p := range []float64{99, 50} {
 		due, ok1 := publish.At(p)

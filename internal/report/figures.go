@@ -22,6 +22,7 @@ type figure struct {
 // The sections of the table.
 const (
 	ofThroughput = "Throughput"
+	ofSendCall   = "A whole send of a closed loop"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
 	ofSend       = "Send latency, uncorrected"
@@ -48,7 +49,7 @@ const (
 const insidePlimsoll = "inside plimsoll"
 
 // figureRows are the figures that a comparison sets side by side. Rows of
-// cost that are known of no run are left out.
+// cost, and of closed loops, that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
 	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures())
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
@@ -64,7 +65,7 @@ func figureRows(runs []*result.Saved) []row {
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if f.section == ofCost && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+		if (f.section == ofCost || f.section == ofSendCall) && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
 			continue
 		}
 		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
@@ -145,21 +146,15 @@ func figures() []figure {
 			}
 			return level(r.Durability.Level)
 		}, nil},
-		{ofThroughput, "offered", func(r *result.Run) string {
-			return unlessUnknown(r, r.Summary.OfferedRate == 0, measured(func(s result.Summary) string { return rate(s.OfferedRate) })(r))
-		}, nil},
-		{ofThroughput, "acknowledged", measured(func(s result.Summary) string {
-			if s.OfferedRate == 0 && s.AchievedRate > 0 {
-				return rate(s.AchievedRate)
-			}
-			return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
-		}), ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
+		{ofThroughput, "offered", offeredFigure, nil},
+		{ofThroughput, "acknowledged", achievedFigure, ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
 			return unlessUnknown(r, r.Summary.BytesPerS == 0, measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
 		}, nil},
 		{ofThroughput, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
+	out = append(out, closedFigures()...)
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
 		out = append(out, latencyFigures(section, series)...)
@@ -184,6 +179,27 @@ func latencyFigures(section string, series result.Series) []figure {
 		l := r.Summary.Series(series)
 		return float64(l.MaxNs), l.Count > 0
 	}})
+}
+
+func offeredFigure(r *result.Run) string {
+	switch {
+	case r.Summary.WindowNs <= 0:
+		return none
+	case r.Load.Closed != nil:
+		return "as answered"
+	}
+	return unlessUnknown(r, r.Summary.OfferedRate == 0, rate(r.Summary.OfferedRate))
+}
+
+func achievedFigure(r *result.Run) string {
+	s := r.Summary
+	switch {
+	case s.WindowNs <= 0:
+		return none
+	case r.Load.Closed != nil, s.OfferedRate == 0 && s.AchievedRate > 0:
+		return rate(s.AchievedRate)
+	}
+	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
 }
 
 func accountFigures() []figure {

@@ -33,6 +33,8 @@ var (
 	chartsJS string
 	//go:embed assets/usage.js
 	usageJS string
+	//go:embed assets/theme.js
+	themeJS string
 	//go:embed assets/main.js
 	mainJS string
 )
@@ -56,7 +58,7 @@ type document struct {
 // greatest value of each stretch are kept; the heat map merges neighbouring
 // intervals. So the size of the page is bounded for each run.
 func HTML(w io.Writer, runs []*result.Saved) error {
-	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+usageJS+mainJS
+	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+usageJS+themeJS+mainJS
 	data, err := json.Marshal(chartData(runs))
 	if err != nil {
 		return fmt.Errorf("encode the data of the page: %w", err)

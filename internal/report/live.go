@@ -13,7 +13,8 @@ import (
 // Plan is what a live view knows of a run beforehand.
 type Plan struct {
 	Name          string  // of the run
-	TargetRate    float64 // mean messages per second over the measured window
+	TargetRate    float64 // mean messages per second over the measured window; 0: a closed loop
+	Closed        bool    // a closed loop: nothing is offered but what is answered
 	Subscriptions int     // of each topic: received messages are divided by it
 	Phases        []PlannedPhase
 }

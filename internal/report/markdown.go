@@ -90,7 +90,10 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
 	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
 	markdownWarnings(b, warnings(s))
-	fmt.Fprintf(b, "- **Throughput:** %s\n", md(throughputSentence(r.Summary)))
+	fmt.Fprintf(b, "- **Throughput:** %s\n", md(throughputSentence(r)))
+	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
+		fmt.Fprintf(b, "- **p95:** %s\n", md(minutes))
+	}
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
 	if !imported(r) {
 		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))

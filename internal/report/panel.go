@@ -179,8 +179,12 @@ func flow(items spans, width int) []spans {
 }
 
 func (s *progress) throughputLines(width int) []spans {
+	of := " of " + rate(s.perSecond(s.last.Scheduled)) + " offered"
+	if s.plan.Closed {
+		of = " in a closed loop"
+	}
 	lines := flow(spans{
-		{"", rate(s.perSecond(s.last.Acked)) + " of " + rate(s.perSecond(s.last.Scheduled)) + " offered"},
+		{"", rate(s.perSecond(s.last.Acked)) + of},
 		{"", rate(s.received()) + " received"},
 	}, width-labelWidth)
 	for i := range lines {

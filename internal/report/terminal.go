@@ -97,8 +97,11 @@ func (p *page) run(name string, s *result.Saved) {
 		}
 		p.line("")
 	}
-	p.said("throughput", "", throughputSentence(r.Summary))
+	p.said("throughput", "", throughputSentence(r))
 	p.latency(r.Summary)
+	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
+		p.said("p95", "", minutes)
+	}
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
 	for _, cost := range []struct{ label, sentence string }{{"cost", costSentence(r)}, {"limit", limitSentence(r)}} {
@@ -131,6 +134,9 @@ func (p *page) latency(s result.Summary) {
 	p.line(p.paint.as(faint, head+pad("max", -figureWidth)))
 	for _, w := range seriesWords {
 		l := s.Series(w.series)
+		if w.series == result.SendCall && l.Count == 0 {
+			continue // of closed loops only
+		}
 		line := pad("  "+w.title, seriesWidth)
 		for _, c := range columns {
 			line += pad(at(l, c), -figureWidth)

@@ -107,6 +107,9 @@ func newRunView(index int, name string, s *result.Saved) runView {
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
+	if len(r.Summary.Minutes) > 0 {
+		v.Tables = append(v.Tables, minuteTable(r.Summary))
+	}
 	if imported(r) {
 		v.Tables = append(v.Tables, importedTable(r))
 	} else {
@@ -159,7 +162,10 @@ func headline(r *result.Run) string {
 		}
 	}
 	offered := ""
-	if l := r.Load; l.TargetRate > 0 && finite(l.TargetRate) {
+	switch l := r.Load; {
+	case l.Closed != nil:
+		offered = ", in " + closedSentence(l)
+	case l.TargetRate > 0 && finite(l.TargetRate):
 		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
 		if l.WindowSeconds > 0 {
 			offered += " for " + seconds(l.WindowSeconds)
@@ -178,12 +184,7 @@ func metaWords(r *result.Run) []string {
 	if w := clean(l.Workload); w != "" {
 		out = append(out, "workload "+w)
 	}
-	if l.Model != "" {
-		out = append(out, clean(l.Model)+" loop")
-	}
-	if l.Arrivals != "" {
-		out = append(out, clean(l.Arrivals)+" arrivals")
-	}
+	out = append(out, modelWords(l)...)
 	if l.Topics > 0 {
 		out = append(out,
 			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")),
@@ -215,7 +216,7 @@ func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µ
 
 func cards(r *result.Run) []card {
 	s := r.Summary
-	out := []card{throughputCard(s)}
+	out := []card{throughputCard(r)}
 	publish := "Publish, p99"
 	if imported(r) {
 		publish = "Send, uncorrected, p99"
@@ -245,7 +246,8 @@ func cards(r *result.Run) []card {
 	return append(out, d)
 }
 
-func throughputCard(s result.Summary) card {
+func throughputCard(r *result.Run) card {
+	s := r.Summary
 	c := card{Label: "Acknowledged", Number: none}
 	if s.WindowNs <= 0 {
 		c.Details = []fact{{"", "nothing was measured"}}
@@ -254,6 +256,9 @@ func throughputCard(s result.Summary) card {
 	c.Number, c.Unit = unit(rate(s.AchievedRate))
 	if s.OfferedRate > 0 || s.AchievedRate == 0 {
 		c.Details = []fact{{"offered", rate(s.OfferedRate)}, {"achieved", share(s.AchievedRate, s.OfferedRate)}}
+	}
+	if r.Load.Closed != nil {
+		c.Details = []fact{{"offered", "as answered"}}
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 {
 		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(s.BytesPerS)})

@@ -29,6 +29,10 @@ func Comparable(runs []*result.Run) []result.Warning {
 	if models := distinct(runs, func(r *result.Run) string { return r.Load.Delivery }); len(models) > 1 {
 		warn("delivery_differs", "these runs are not comparable: their delivery guarantees differ (%s)", strings.Join(models, ", "))
 	}
+	if models := distinct(runs, func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
+		warn("model_differs", "these runs are not comparable: their load models differ (%s): a closed loop offers no more than the system answers, and its latencies leave out what waited meanwhile",
+			strings.Join(models, " and ")+" loop")
+	}
 	if names := loadDiffers(runs); len(names) > 0 {
 		warn("workload_differs", "these runs are not comparable: their workloads differ in %s", strings.Join(names, ", "))
 	}
@@ -65,7 +69,7 @@ func loadDiffers(runs []*result.Run) []string {
 	}{
 		{"rate", func(l result.Load) any { return []any{l.TargetRate, rates(l.Segments)} }},
 		{"duration", func(l result.Load) any { return l.WindowSeconds }},
-		{"model", func(l result.Load) any { return l.Model }},
+		{"sends in flight, or messages of a send", func(l result.Load) any { return closed(l) }},
 		{"arrivals", func(l result.Load) any { return l.Arrivals }},
 		{"message size", func(l result.Load) any { return l.MessageBytes }},
 		{"compressibility", func(l result.Load) any { return l.IncompressiblePct }},
@@ -84,6 +88,14 @@ func loadDiffers(runs []*result.Run) []string {
 		}
 	}
 	return out
+}
+
+// closed is the closed loop of a load, its zero value of an open one.
+func closed(l result.Load) (c result.Closed) {
+	if l.Closed != nil {
+		c = *l.Closed
+	}
+	return c
 }
 
 // rates are the rates of a curve without how long each was offered.

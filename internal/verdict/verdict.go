@@ -82,6 +82,9 @@ func generator(r *result.Run) result.Verdict {
 	if lag.Count == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
+	if r.Load.Closed != nil {
+		return turnAround(r)
+	}
 	bound := int64(ownLagBoundNs)
 	if p99, ok := r.Summary.Series(result.Publish).At(99); ok {
 		bound = max(bound, p99/ownLagShare)
@@ -101,6 +104,9 @@ func generator(r *result.Run) result.Verdict {
 // rate asks whether the system kept up with what was offered.
 func rate(r *result.Run) result.Verdict {
 	s := r.Summary
+	if r.Load.Closed != nil {
+		return say(Rate, result.Unknown, "a closed loop offers no more than the system answers, so it cannot tell whether a rate is kept up with: %s was acknowledged", quantity.Rate(s.AchievedRate))
+	}
 	if s.OfferedRate == 0 {
 		return say(Rate, result.Unknown, "nothing was offered in the measured window")
 	}
@@ -222,7 +228,7 @@ func littlesLaw(r *result.Run) result.Verdict {
 	switch {
 	case l.Samples == 0:
 		return say(LittlesLaw, result.Unknown, "the number in flight was not sampled")
-	case r.State != result.Complete || c.Failed+c.Unknown+c.Unsent > 0 || r.Summary.AchievedRate < achievedBound*r.Summary.OfferedRate:
+	case r.State != result.Complete || c.Failed+c.Unknown+c.Unsent > 0 || r.Load.Closed == nil && r.Summary.AchievedRate < achievedBound*r.Summary.OfferedRate:
 		return say(LittlesLaw, result.Unknown, "not every message was answered in its time, so that rate x latency is not the number in flight")
 	case send.MeanNs*littleSpans > float64(r.Summary.WindowNs) || wait.MaxNs > hiccupBoundNs:
 		return say(LittlesLaw, result.Unknown, "the window is too short for the latency, or was interrupted by a pause, to check the figures by")
@@ -231,6 +237,8 @@ func littlesLaw(r *result.Run) result.Verdict {
 	case l.Miss > littleBound:
 		return say(LittlesLaw, result.Broken, "%.1f messages were in flight by sampling, %.1f by rate x latency: one of plimsoll's own figures is wrong by %.0f%%",
 			l.SampledInFlight, l.ExpectedInFlight, l.Miss*100)
+	case r.Load.Closed != nil:
+		return sendsInFlight(r)
 	}
 	return say(LittlesLaw, result.Holds, "%.1f messages in flight by sampling, %.1f by rate x latency", l.SampledInFlight, l.ExpectedInFlight)
 }

@@ -29,6 +29,9 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	case result.Failed:
 		warn("failed", "this run failed: %s", r.StateReason)
 	}
+	if r.Load.Closed != nil {
+		warn("closed_loop", "a closed loop: the next send waits for the answer to an earlier one, so a stall is charged to the few messages under way and not to all that it held up (coordinated omission): compare these figures with other closed loops only")
+	}
 	faults(&all, r, events)
 	for _, v := range r.Verdicts {
 		if v.Outcome == result.Broken {

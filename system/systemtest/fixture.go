@@ -69,17 +69,25 @@ func (s *suite) sender(t *testing.T, c system.Cluster, topic system.Topic, id in
 
 // send sends one message of size bytes to partition, waiting for room.
 func (p *sender) send(ctx context.Context, partition int32, key []byte, size int) error {
+	l, err := p.letter(ctx, partition, key, size)
+	if err == nil {
+		p.producer.Send(&l.message)
+	}
+	return err
+}
+
+// letter is a message that is to be sent, when there is room for it.
+func (p *sender) letter(ctx context.Context, partition int32, key []byte, size int) (*letter, error) {
 	select {
 	case p.room <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("producer %d: %d messages are in flight and none ends: %w", p.id, inFlight, ctx.Err())
+		return nil, fmt.Errorf("producer %d: %d messages are in flight and none ends: %w", p.id, inFlight, ctx.Err())
 	}
 	l := &letter{room: p.room, ended: make(chan struct{})}
 	l.message = system.Message{Partition: partition, Key: key, Payload: payload(p.id, len(p.sent), size)}
 	l.message.Bind(l)
 	p.sent = append(p.sent, l)
-	p.producer.Send(&l.message)
-	return nil
+	return l, nil
 }
 
 // sendMany sends n small messages round the partitions.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -47,6 +48,52 @@ func (s *suite) everySendEndsOnce(t *testing.T) {
 		s.close(t, p.producer)
 		must(t, "waiting for the end of every message", p.await(ctx))
 		p.mustAll(t)
+	}
+}
+
+// batches sends several messages in one call, some to a partition that is not
+// there: each has its own end, and the good ones arrive in order.
+func (s *suite) batches(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, 1)
+	b := newInbox()
+	s.consumer(t, c, topic, "batches", 0, workload.AtLeastOnce, b)
+	p := s.sender(t, c, topic, 0)
+	batched, able := p.producer.(system.BatchSender)
+	if !able {
+		t.Skip("this producer takes one message at a time")
+	}
+	ctx := s.context(t)
+	const size = 10
+	good := messages / size * size
+	for range good / size {
+		batch := make([]*system.Message, size)
+		for i := range batch {
+			l, err := p.letter(ctx, 0, nil, 64)
+			must(t, "sending", err)
+			batch[i] = &l.message
+		}
+		batched.SendBatch(batch)
+		clear(batch) // it is ours again
+	}
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	must(t, "receiving", b.await(ctx, good))
+	for i, one := range b.order {
+		if one.sequence != i {
+			t.Fatalf("arrival %d is message %d", i, one.sequence)
+		}
+	}
+	bad := make([]*system.Message, 2)
+	for i := range bad {
+		l, err := p.letter(ctx, int32(i), nil, 64)
+		must(t, "sending", err)
+		bad[i] = &l.message
+	}
+	batched.SendBatch(bad)
+	must(t, "waiting for the end of every message", p.await(ctx))
+	if acked := p.check(t); acked != good+1 {
+		t.Errorf("%d messages were acknowledged, want %d", acked, good+1)
 	}
 }
 

@@ -38,8 +38,25 @@ func (p *producer) Send(m *system.Message) {
 		m.Done(errNoPartition)
 		return
 	}
-	if !p.line.take(m, p) {
+	if !p.line.take(p, m) {
 		m.Done(errClosed)
+	}
+}
+
+// SendBatch hands several messages over at one moment: they arrive together.
+func (p *producer) SendBatch(batch []*system.Message) {
+	for _, m := range batch {
+		if m.Partition < 0 || int(m.Partition) >= len(p.topic.partitions) {
+			for _, m := range batch {
+				p.Send(m) // each is told for itself
+			}
+			return
+		}
+	}
+	if !p.line.take(p, batch...) {
+		for _, m := range batch {
+			m.Done(errClosed)
+		}
 	}
 }
 

@@ -96,17 +96,19 @@ func newLine(c clock.Clock, s system.Settings) *line {
 	}
 }
 
-// take leaves a message in the inbox. It reports false when the line has
-// ended, or the producer has been closed.
-func (l *line) take(m *system.Message, from *producer) bool {
+// take leaves messages in the inbox, all at one moment. It reports false when
+// the line has ended, or the producer has been closed.
+func (l *line) take(from *producer, messages ...*system.Message) bool {
 	now := l.clock.Now()
 	l.inbox.Lock()
 	if l.inbox.closed || from.closed.Load() {
 		l.inbox.Unlock()
 		return false
 	}
-	from.pending.Add(1)
-	l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from})
+	from.pending.Add(int64(len(messages)))
+	for _, m := range messages {
+		l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from})
+	}
 	wake := now+l.truth.leastNs < l.inbox.wakeAtNs
 	if wake {
 		l.inbox.wakeAtNs = longAgo

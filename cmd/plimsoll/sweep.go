@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type sweepCommand struct {
+	inputs
+	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it for every combination."`
+	Resume  resumeFlag `placeholder:"[DIR]" help:"Go on with the sweep in DIR, or with the newest one of this command: cells whose runs are complete are not repeated."`
+	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the sweep's own folder is made in."`
+	Explain bool       `help:"Print the cells and what they would take; nothing is started."`
+}
+
+// resumeFlag is a flag that may have a value.
+type resumeFlag struct {
+	given bool
+	dir   string
+}
+
+// IsBool lets the flag stand without a value.
+func (*resumeFlag) IsBool() bool { return true }
+
+// Decode takes what follows the flag as its value, unless it is another flag.
+func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
+	r.given = true
+	if next := ctx.Scan.Peek(); next.Type == kong.FlagValueToken || !next.IsEOL() && !strings.HasPrefix(next.String(), "-") {
+		return ctx.Scan.PopValueInto("directory", &r.dir)
+	}
+	return nil
+}
+
+// Run measures every cell and shows them together.
+func (c *sweepCommand) Run(con console) error {
+	folder, jobs, err := c.plan(con)
+	if folder == nil || err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	live := newLive(con.err)
+	failed := folder.Run(ctx, func(ctx context.Context, i int) (*result.Saved, error) {
+		cell := folder.Plan.Cells[i]
+		live.Plan(planOf(jobs[i]))
+		live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))), sweep.Label(folder.Plan.Axes, cell.Values))
+		return measureCell(ctx, jobs[i], live)
+	})
+	live.Close()
+	sound, err := showSweep(con, folder.Dir, folder.Plan)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintf(con.err, "go on with: plimsoll sweep --resume %s\n", relative(folder.Dir))
+		return exitError(exitInterrupted)
+	case failed != nil || err != nil:
+		return errors.Join(failed, err)
+	case !sound || folder.Plan.Left() > 0:
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// measureCell measures one cell and writes its own report.
+func measureCell(ctx context.Context, job *bench.Job, live *report.Live) (*result.Saved, error) {
+	dir, failed := bench.Run(ctx, job, live)
+	if dir == "" {
+		return nil, failed
+	}
+	saved, err := judged(dir)
+	if failed == nil && err == nil {
+		_, err = writeReport([]*result.Saved{saved})
+	}
+	if failed == nil {
+		failed = err
+	}
+	return saved, failed
+}
+
+// plan makes or finds the sweep's folder and a checked job for each cell, and
+// says what is to come. The folder is nil when that was all.
+func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
+	wanted, err := c.wanted()
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	if !c.Resume.given {
+		jobs, err := jobsOf(wanted, c.Runs)
+		if err != nil {
+			return nil, nil, inputError{err}
+		}
+		if c.Explain {
+			return nil, nil, explainSweep(con.out, wanted, jobs, true)
+		}
+		if err := explainSweep(con.err, wanted, jobs, false); err != nil {
+			return nil, nil, err
+		}
+		folder, err := sweep.Create(c.Runs, wanted)
+		if err != nil {
+			return nil, nil, err
+		}
+		return folder, into(jobs, folder.Dir), nil
+	}
+	folder, err := c.resumed(wanted)
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	jobs, err := jobsOf(folder.Plan, folder.Dir)
+	if err != nil {
+		return nil, nil, inputError{errors.Join(err, folder.Close())}
+	}
+	if err := folder.Reconcile(); err != nil {
+		return nil, nil, errors.Join(err, folder.Close())
+	}
+	if c.Explain {
+		return nil, nil, errors.Join(explainSweep(con.out, folder.Plan, jobs, true), folder.Close())
+	}
+	return folder, jobs, explainSweep(con.err, folder.Plan, jobs, false)
+}
+
+// resumed opens the folder that is to be gone on with.
+func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
+	dir := c.Resume.dir
+	if dir == "" {
+		if len(wanted.Cells) == 0 {
+			return nil, errors.New("--resume goes on with the sweep of a command: name its folder, or give the command again")
+		}
+		found, err := sweep.Find(c.Runs, wanted)
+		if err != nil {
+			return nil, err
+		}
+		dir = found
+	}
+	folder, err := sweep.Open(dir)
+	if err != nil || len(wanted.Cells) == 0 {
+		return folder, err
+	}
+	if err := folder.MustBe(wanted); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}
+
+// wanted is the plan that the flags ask for; one without cells when they only
+// name a folder to go on with.
+func (c *sweepCommand) wanted() (sweep.Plan, error) {
+	if len(c.Vary) == 0 {
+		if !c.Resume.given {
+			return sweep.Plan{}, errors.New("nothing is varied: say what, like --vary partitions=1,10,100")
+		}
+		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil {
+			return sweep.Plan{}, errors.New("--resume goes on with what the sweep asked for: leave the other flags out, or give the whole command again")
+		}
+		return sweep.Plan{}, nil
+	}
+	varied, err := sweep.ParseAxes(c.Vary)
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	if err := c.conflicts(varied); err != nil {
+		return sweep.Plan{}, err
+	}
+	w, source, err := workload.Find(c.Workload)
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
+	names := registry().Names()
+	for i, name := range c.targets() {
+		t, _, err := target.Find(name, names)
+		if err != nil {
+			return sweep.Plan{}, err
+		}
+		if slices.Contains(c.targets()[:i], name) {
+			return sweep.Plan{}, fmt.Errorf("target %s is given twice: keep one", name)
+		}
+		base.Targets = append(base.Targets, sweep.Target{Name: name, Target: t})
+	}
+	cells, err := base.Cells(varied)
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	return sweep.Plan{Name: w.Name, StartedAt: time.Now().UTC(), Command: os.Args, Axes: base.Axes(varied), Cells: cells}, nil
+}
+
+// conflicts refuses a flag that would lay one value over all that are varied.
+func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
+	for _, flag := range []struct {
+		given     bool
+		name, key string
+	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"}, {c.Durability != nil, "--durability", "durability"}, {c.Seed != nil, "--seed", "seed"}} {
+		for _, a := range varied {
+			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
+				return fmt.Errorf("%s cannot stand beside --vary %s: it would be the same in all cells, leave it out", flag.name, a.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// maxTold bounds how many cells are told that cannot be measured.
+const maxTold = 10
+
+// jobsOf are the checked jobs of all cells. The error tells of each cell that
+// cannot be measured, the same thing once.
+func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
+	systems := registry()
+	var jobs []*bench.Job
+	var errs []error
+	told := map[string]bool{}
+	for _, cell := range p.Cells {
+		w, t, err := cell.Inputs(p.Axes)
+		if err != nil {
+			return nil, err
+		}
+		job, err := newJob(systems, w, t, runs)
+		if err != nil {
+			if !told[err.Error()] && len(told) < maxTold {
+				errs = append(errs, fmt.Errorf("%s: %w", sweep.Label(p.Axes, cell.Values), err))
+			}
+			told[err.Error()] = true
+			continue
+		}
+		job.Asked = result.Asked{Command: os.Args, Workload: cell.Workload, Target: cell.Target}
+		jobs = append(jobs, job)
+	}
+	return jobs, errors.Join(errs...)
+}
+
+// into has the jobs make their run directories in a folder.
+func into(jobs []*bench.Job, dir string) []*bench.Job {
+	for _, job := range jobs {
+		job.Runs = dir
+	}
+	return jobs
+}
+
+// explainSweep says what is to come.
+func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) error {
+	var length, drain time.Duration
+	var disk, messages int64
+	guessed := ""
+	for i, job := range jobs {
+		if p.Cells[i].State == sweep.Done {
+			continue
+		}
+		e := job.Estimate()
+		length, drain = length+e.Length, drain+job.Workload.Drain
+		disk, messages = max(disk, e.DiskBytes), messages+e.Messages
+		if e.Guessed {
+			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
+		}
+	}
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
+	for i, a := range p.Axes {
+		row(map[bool]string{true: "varied"}[i == 0], a.Key+": "+strings.Join(a.Values, ", "))
+	}
+	if left := p.Left(); left < len(p.Cells) {
+		row("cells", fmt.Sprintf("%d, of which %d are left", len(p.Cells), left))
+	} else {
+		row("cells", fmt.Sprint(left))
+	}
+	row("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers", quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
+	row("messages", quantity.Count(messages)+guessed)
+	if disk > 0 {
+		row("disk", "about "+quantity.Bytes(disk)+" at a time for servers, deleted after each cell"+guessed)
+	}
+	for i, cell := range p.Cells {
+		if cells {
+			row(map[bool]string{true: "measured"}[i == 0], fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+		}
+	}
+	return t.Flush()
+}
+
+// readSweep reads the runs of a plan's cells; nil where there is none.
+func readSweep(dir string, p sweep.Plan) []*result.Saved {
+	runs := make([]*result.Saved, len(p.Cells))
+	for i, c := range p.Cells {
+		if c.Run == "" {
+			continue
+		}
+		// A run that cannot be read is a cell without figures.
+		if saved, err := readRun(filepath.Join(dir, c.Run)); err == nil {
+			runs[i] = saved
+		}
+	}
+	return runs
+}
+
+// showSweep prints the table of all cells, writes the sweep's report and says
+// whether the systems kept their word in every cell.
+func showSweep(con console, dir string, p sweep.Plan) (sound bool, err error) {
+	runs := readSweep(dir, p)
+	var page bytes.Buffer
+	if err := report.SweepHTML(&page, p, runs); err != nil {
+		return false, fmt.Errorf("render the sweep's report: %w", err)
+	}
+	path := filepath.Join(dir, result.ReportFile)
+	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+		return false, err
+	}
+	width, isTerminal := terminal(con.out)
+	if err := report.SweepTable(con.out, p, runs, width, report.WantColor(isTerminal)); err != nil {
+		return false, err
+	}
+	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	unsound := slices.ContainsFunc(runs, func(r *result.Saved) bool { return r != nil && !verdict.Sound(&r.Run) })
+	return !unsound, nil
+}

@@ -1,0 +1,244 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// pauseNs is between the answer to a send of which a message failed and the
+// next one, so that a system which refuses at once is not asked as fast as it
+// can refuse.
+const pauseNs = 10_000_000
+
+// loop is one producer in a closed loop: it begins a send when an earlier one
+// has been answered to its last message, until the schedule ends or halt is
+// reached. The messages of a send are due at that answer.
+type loop struct {
+	*pacer
+	to      *producer
+	batched system.BatchSender // nil: the messages of a send go one by one
+	seed    uint64
+	batch   workload.Batch
+	bound   int // sends under way
+
+	returned atomic.Pointer[call] // a stack, pushed by answers
+	idle     *call                // the loop's own part of it, oldest first
+	made     int
+	waiting  atomic.Bool
+
+	sends, ordinal int64 // begun so far: sends, messages
+}
+
+// call is a send that is under way, or waits to be used again.
+type call struct {
+	loop     *loop
+	next     *call
+	flights  []*flight
+	messages []*system.Message // of the flights
+	dueNs    int64
+	handedNs int64
+	phase    measure.Phase
+	left     atomic.Int32 // messages not answered
+	failed   atomic.Bool  // one of them was not acknowledged
+}
+
+func newLoop(p *pacer, c *workload.Closed, seed uint64) *loop {
+	l := &loop{pacer: p, to: p.producers[0], seed: mix(seed ^ mix(uint64(p.first))), batch: c.Batch, bound: c.InFlight}
+	l.batched, _ = l.to.system.(system.BatchSender)
+	return l
+}
+
+// run owns the calling goroutine. Only answers are waited for, which wake a
+// goroutine sooner than a thread of its own.
+func (l *loop) run() {
+	alarm := clock.Timers().NewAlarm()
+	defer alarm.Close()
+	l.mu.Lock()
+	l.alarm = alarm
+	l.mu.Unlock()
+	endNs := l.startNs + l.schedule.endNs
+	for {
+		c, now := l.await(endNs)
+		if c == nil {
+			return
+		}
+		if c.dueNs > now {
+			now = l.pause(c, now, endNs)
+		}
+		if now >= min(endNs, l.halt.Load()) {
+			return
+		}
+		l.send(c, now)
+	}
+}
+
+// pause waits for the loop's start, or for the time after a failure. What else
+// could be sent meanwhile is late because the system failed.
+func (l *loop) pause(c *call, began, endNs int64) int64 {
+	now := l.waitUntil(min(c.dueNs, endNs))
+	if c.handedNs != 0 {
+		l.noteBlocked(now - began)
+	}
+	return now
+}
+
+// await returns a send that may begin, and the time; nil when the end comes
+// first.
+func (l *loop) await(endNs int64) (*call, int64) {
+	for {
+		c, now := l.take(), l.clock.Now()
+		if c != nil {
+			return c, now
+		}
+		until := min(endNs, l.halt.Load())
+		if now >= until {
+			return nil, now
+		}
+		l.waiting.Store(true)
+		// An answer between the failed take and the line above woke nobody.
+		if l.returned.Load() == nil {
+			l.alarm.WaitUntil(until)
+		}
+		l.waiting.Store(false)
+		l.blocked = false
+	}
+}
+
+// take returns a send that is not under way, or nil. Those answered first come
+// first.
+func (l *loop) take() *call {
+	if l.idle == nil {
+		for c := l.returned.Swap(nil); c != nil; {
+			c.next, l.idle, c = l.idle, c, c.next
+		}
+	}
+	if c := l.idle; c != nil {
+		l.idle, c.next = c.next, nil
+		return c
+	}
+	if l.made == l.bound {
+		return nil
+	}
+	l.made++
+	return &call{loop: l, dueNs: l.startNs}
+}
+
+// size is how many messages the loop's next send has.
+func (l *loop) size() int {
+	return l.batch.Least + int(mix(l.seed^uint64(l.sends))%uint64(l.batch.Most-l.batch.Least+1))
+}
+
+// send begins a send: its messages are made ready, then handed over.
+func (l *loop) send(c *call, now int64) {
+	size := l.size()
+	for len(c.flights) < size {
+		f := l.to.unbound()
+		f.Bind(part{f, c})
+		c.flights, c.messages = append(c.flights, f), append(c.messages, &f.Message)
+	}
+	c.phase = phaseOf(c.dueNs-l.startNs, l.schedule)
+	for _, f := range c.flights[:size] {
+		l.to.prepare(f, l.first+l.ordinal*l.all, l.ordinal, c.dueNs, c.phase)
+		l.to.nextSeq[f.Partition]++
+		l.ordinal++
+	}
+	l.sends++
+	c.failed.Store(false)
+	c.left.Store(int32(size))
+	c.handedNs = l.clock.Now()
+	if l.batched != nil {
+		l.handBatch(c, size)
+		return
+	}
+	l.handEach(c, size)
+}
+
+func (l *loop) handBatch(c *call, size int) {
+	now := c.handedNs
+	for _, f := range c.flights[:size] {
+		l.note(c.phase, now, now-c.dueNs)
+		l.to.begin(f, now)
+	}
+	l.batched.SendBatch(c.messages[:size])
+	if took := l.clock.Now() - now; took > blockedSendNs {
+		l.noteBlocked(took)
+	}
+}
+
+// handEach hands the messages over one by one. Those left when the loop is
+// stopped in between are unsent.
+func (l *loop) handEach(c *call, size int) {
+	now := c.handedNs
+	for i, f := range c.flights[:size] {
+		if i > 0 && now >= l.halt.Load() {
+			l.Lock()
+			l.unsent[c.phase] += int64(size - i)
+			l.Unlock()
+			return
+		}
+		l.note(c.phase, now, now-c.dueNs)
+		l.to.begin(f, now)
+		l.to.system.Send(&f.Message)
+		after := l.clock.Now()
+		if took := after - now; took > blockedSendNs {
+			l.noteBlocked(took)
+		}
+		now = after
+	}
+}
+
+// part is a message of a send: whatever is answered to it is the send's too.
+type part struct {
+	flight *flight
+	call   *call
+}
+
+// Complete takes the system's answer. It may be called from any goroutine.
+func (p part) Complete(err error) {
+	if !p.flight.open.CompareAndSwap(true, false) {
+		return // a second answer, as in flight.Complete
+	}
+	now := p.call.loop.clock.Now()
+	p.flight.producer.answered(p.flight, now, err)
+	p.call.answered(now, err)
+}
+
+// answered counts the answer to one message. The last one ends the send.
+func (c *call) answered(nowNs int64, err error) {
+	if err != nil {
+		c.failed.Store(true)
+	}
+	if c.left.Add(-1) > 0 {
+		return
+	}
+	l := c.loop
+	c.dueNs = nowNs
+	if c.failed.Load() {
+		c.dueNs += pauseNs
+	} else {
+		l.to.timed(c, nowNs)
+	}
+	for {
+		head := l.returned.Load()
+		c.next = head
+		if l.returned.CompareAndSwap(head, c) {
+			break
+		}
+	}
+	if l.waiting.Load() {
+		l.alarm.Wake()
+	}
+}
+
+// timed records how long a whole send took.
+func (p *producer) timed(c *call, nowNs int64) {
+	p.Lock()
+	if !p.frozen {
+		p.Add(atSendCall, c.phase, nowNs-c.handedNs)
+	}
+	p.Unlock()
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// closedSentence says what a closed loop keeps under way.
+func closedSentence(l result.Load) string {
+	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s under way",
+		plural(int64(l.Topics*l.Producers), "producer", "producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
+		batchWords(l.Closed), quantity.Bytes(l.MessageBytes))
+}
+
+// batchWords is how many messages a send has.
+func batchWords(c *result.Closed) string {
+	if c.BatchLeast == c.BatchMost {
+		return plural(int64(c.BatchMost), "message", "messages")
+	}
+	return fmt.Sprintf("%d to %d messages", c.BatchLeast, c.BatchMost)
+}
+
+// closedRows are the rows of a closed loop in what runs were asked for.
+func closedRows(runs []*result.Saved) []row {
+	if !slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Load.Closed != nil }) {
+		return nil
+	}
+	of := func(value func(*result.Closed) string) func(*result.Run) string {
+		return func(r *result.Run) string {
+			if r.Load.Closed == nil {
+				return none
+			}
+			return value(r.Load.Closed)
+		}
+	}
+	return []row{
+		each(runs, "sends under way, per producer", of(func(c *result.Closed) string { return quantity.Count(int64(c.InFlight)) })),
+		each(runs, "messages of a send", of(func(c *result.Closed) string { return batchWords(c) })),
+	}
+}
+
+// modelWords is the load model and, of an open loop, its arrivals.
+func modelWords(l result.Load) []string {
+	if l.Model == "" {
+		return nil
+	}
+	out := []string{clean(l.Model) + " loop"}
+	if l.Closed == nil && l.Arrivals != "" {
+		out = append(out, clean(l.Arrivals)+" arrivals")
+	}
+	return out
+}
+
+// The series that a minute has, in the order of tables.
+var minuteSeries = []struct {
+	series result.Series
+	of     func(result.Minute) int64
+}{
+	{result.SendCall, func(m result.Minute) int64 { return m.SendCallP95Ns }},
+	{result.EndToEnd, func(m result.Minute) int64 { return m.EndToEndP95Ns }},
+	{result.Send, func(m result.Minute) int64 { return m.SendP95Ns }},
+}
+
+// minuteSentence is the 95th percentiles of a closed loop's minutes: of several,
+// the least, the middle one and the greatest.
+func minuteSentence(minutes []result.Minute) string {
+	if len(minutes) == 0 {
+		return ""
+	}
+	out := "in each of " + quantity.Count(int64(len(minutes))) + " minutes, least, median and greatest:"
+	if len(minutes) == 1 {
+		out = fmt.Sprintf("in the one window of %s:", quantity.Duration(minutes[0].EndNs-minutes[0].StartNs))
+	}
+	for i, word := range minuteSeries {
+		if i > 0 {
+			out += ","
+		}
+		out += " " + seriesTitle(word.series) + " " + minuteFigure(minutes, word.of)
+	}
+	return out
+}
+
+func minuteFigure(minutes []result.Minute, of func(result.Minute) int64) string {
+	var all []int64
+	for _, m := range minutes {
+		if ns := of(m); ns > 0 {
+			all = append(all, ns)
+		}
+	}
+	slices.Sort(all)
+	switch n := len(all); n {
+	case 0:
+		return none
+	case 1:
+		return quantity.Duration(all[0])
+	default:
+		return fmt.Sprintf("%s / %s / %s", quantity.Duration(all[0]), quantity.Duration(all[(n-1)/2]), quantity.Duration(all[n-1]))
+	}
+}
+
+// maxMinutes bounds the rows of the table of minutes; more are in run.json.
+const maxMinutes = 60
+
+// minuteTable is the 95th percentile of each minute beside that of the run.
+func minuteTable(s result.Summary) table {
+	t := table{
+		ID: "minutes", Title: "95th percentile by minute",
+		Note: "The form in which mqperf's figures were published: over windows of one minute, by the time of the answer or arrival. " +
+			"A run shorter than a minute is one window; what is left after the last whole minute is in none.",
+	}
+	for _, word := range minuteSeries {
+		t.Head = append(t.Head, seriesTitle(word.series))
+	}
+	whole := row{Name: "whole run"}
+	for _, word := range minuteSeries {
+		whole.Values = append(whole.Values, micro(at(s.Series(word.series), 95)))
+	}
+	t.Rows = append(t.Rows, whole)
+	for i, m := range s.Minutes {
+		if i == maxMinutes {
+			t.Note += fmt.Sprintf(" Of %s minutes the first %d are shown.", quantity.Count(int64(len(s.Minutes))), maxMinutes)
+			break
+		}
+		r := row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs), quantity.Duration(m.EndNs))}
+		for _, word := range minuteSeries {
+			value := none
+			if ns := word.of(m); ns > 0 {
+				value = micro(quantity.Duration(ns))
+			}
+			r.Values = append(r.Values, value)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// closedFigures are the rows of a comparison that only closed loops have.
+func closedFigures() []figure {
+	of := func(p float64) figure {
+		return figure{ofSendCall, "send call " + percentileName(p), func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
+			func(r *result.Run) (float64, bool) {
+				ns, ok := r.Summary.Series(result.SendCall).At(p)
+				return float64(ns), ok
+			}}
+	}
+	minutes := figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
+		return minuteFigure(r.Summary.Minutes, minuteSeries[0].of)
+	}, nil}
+	return []figure{of(50), of(95), of(99), minutes}
+}

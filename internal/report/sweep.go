@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// cellColumns are the figures of a cell in the table of a sweep.
+var cellColumns = []struct {
+	title string
+	value func(*result.Run) string
+}{
+	{"offered", offeredFigure},
+	{"acked", measured(func(s result.Summary) string { return rate(s.AchievedRate) })},
+	{"pub p50", func(r *result.Run) string { return at(r.Summary.Series(result.Publish), 50) }},
+	{"pub p99", func(r *result.Run) string { return at(r.Summary.Series(result.Publish), 99) }},
+	{"e2e p50", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 50) }},
+	{"e2e p99", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 99) }},
+	{"lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })},
+}
+
+// cellFigures are the values of a cell's columns.
+func cellFigures(s *result.Saved) []string {
+	out := make([]string, len(cellColumns))
+	for i, c := range cellColumns {
+		out[i] = none
+		if s != nil {
+			out[i] = c.value(&s.Run)
+		}
+	}
+	return out
+}
+
+// cellMark is what a reader must know of a cell's figures, in a word or two;
+// bad is set when it has none.
+func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
+	switch {
+	case s == nil && c.State == sweep.Done:
+		return "unreadable", true
+	case c.State != sweep.Done:
+		return string(c.State), true
+	case s.Run.Summary.Generator.Limited:
+		return "limited", false
+	case !verdict.Sound(&s.Run):
+		return "unsound", false
+	}
+	return "", false
+}
+
+// cellReason is a sentence on a cell that is marked; empty when there is none.
+func cellReason(c sweep.Cell, s *result.Saved) string {
+	mark, _ := cellMark(c, s)
+	switch {
+	case c.Reason != "":
+		return clean(c.Reason)
+	case mark == "limited":
+		return "by plimsoll itself, so not to be ranked"
+	case mark == "unsound":
+		for _, v := range s.Run.Verdicts {
+			if v.Outcome == result.Broken && slices.Contains([]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
+				return clean(v.Sentence)
+			}
+		}
+		return "nothing was acknowledged"
+	}
+	return ""
+}
+
+// sweepSentence says how far the sweep came.
+func sweepSentence(p sweep.Plan) string {
+	counts := map[sweep.State]int{}
+	for _, c := range p.Cells {
+		counts[c.State]++
+	}
+	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[sweep.Done])), plural(int64(len(p.Cells)), "cell", "cells"))
+	for _, more := range []sweep.State{sweep.Failed, sweep.Running, sweep.Pending} {
+		if counts[more] > 0 {
+			out += fmt.Sprintf(", %d %s", counts[more], more)
+		}
+	}
+	return out
+}
+
+// sweepNote is what a table of cells must not be taken for.
+const sweepNote = "each cell carries another load: read along an axis, and rank nothing across it"
+
+// SweepTable writes a sweep's cells as a table for a terminal, then the reasons
+// of those that are marked. runs are the runs of the cells, judged, nil where
+// there is none.
+func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, color bool) error {
+	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) + p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
+	p.line(sweepNote)
+	p.line("")
+	columns := p.cells(plan)
+	for i, c := range plan.Cells {
+		line := ""
+		for k, v := range c.Values {
+			line += pad(clean(v), columns[k])
+		}
+		for _, v := range cellFigures(runs[i]) {
+			line += pad(v, -figureWidth)
+		}
+		mark, isBad := cellMark(c, runs[i])
+		code := warn
+		if isBad {
+			code = bad
+		}
+		p.line(line + "  " + p.paint.as(code, mark))
+	}
+	p.reasons(plan, runs)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// reasons writes why cells are marked, the same reason once.
+func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
+	type said struct{ mark, reason string }
+	var order []said
+	cells := map[said][]string{}
+	for i, c := range plan.Cells {
+		mark, _ := cellMark(c, runs[i])
+		s := said{mark, cellReason(c, runs[i])}
+		if s.reason == "" {
+			continue
+		}
+		if cells[s] == nil {
+			order = append(order, s)
+		}
+		cells[s] = append(cells[s], clean(sweep.Label(plan.Axes, c.Values)))
+	}
+	for i, s := range order {
+		if i == 0 {
+			p.line("")
+		}
+		whom := cells[s][0]
+		if n := len(cells[s]); n > 1 {
+			whom = fmt.Sprintf("%d cells, such as %s", n, whom)
+		}
+		p.said(s.mark, bad, whom+": "+s.reason)
+	}
+}
+
+// cells writes the heads of the table and returns how wide the values of each
+// axis are.
+func (p *page) cells(plan sweep.Plan) []int {
+	const gap = 2
+	head, widths := "", make([]int, len(plan.Axes))
+	for k, a := range plan.Axes {
+		widths[k] = columns(clean(a.Key)) + gap
+		for _, v := range a.Values {
+			widths[k] = max(widths[k], columns(clean(v))+gap)
+		}
+		head += pad(clean(a.Key), widths[k])
+	}
+	for _, c := range cellColumns {
+		head += pad(c.title, -figureWidth)
+	}
+	p.line(p.paint.as(faint, head))
+	return widths
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// swept is a sweep with so many values on each of its axes. Of every seven
+// cells one failed, one lost messages and one was limited by plimsoll.
+func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
+	t.Helper()
+	p := sweep.Plan{Name: "orders", StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), Command: []string{"plimsoll", "sweep", "<b>"}}
+	cells := [][]string{nil}
+	for k, n := range counts {
+		a := sweep.Axis{Key: []string{"partitions", "message.size", "<producers>", "load.rate"}[k]}
+		var longer [][]string
+		for i := range n {
+			a.Values = append(a.Values, fmt.Sprint(math.Pow10(i)))
+		}
+		for _, c := range cells {
+			for _, v := range a.Values {
+				longer = append(longer, append(append([]string{}, c...), v))
+			}
+		}
+		cells, p.Axes = longer, append(p.Axes, a)
+	}
+	base := small.load(t)
+	var runs []*result.Saved
+	for i, values := range cells {
+		c, run := sweep.Cell{Values: values, State: sweep.Done, Run: fmt.Sprintf("run-%d", i)}, *base
+		run.Run.Summary.AchievedRate = 1000 * float64(i+1)
+		run.Run.Ledger.Subscriptions = []result.SubscriptionLedger{base.Run.Ledger.Subscriptions[0]}
+		shown := &run
+		switch i % 7 {
+		case 2:
+			c.State, c.Run, c.Reason, shown = sweep.Failed, "", "the disk\x1b is <full>", nil
+		case 4:
+			run.Run.Ledger.Subscriptions[0].Lost = 12
+		case 5:
+			run.Run.Summary.Generator.OwnLagP99Ns = 9e9
+		}
+		verdict.Judge(&run.Run)
+		p.Cells, runs = append(p.Cells, c), append(runs, shown)
+	}
+	return p, runs
+}
+
+func TestSweepGolden(t *testing.T) {
+	p, runs := swept(t, 3, 2)
+	var table, page bytes.Buffer
+	if err := SweepTable(&table, p, runs, 110, false); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sweep.table", table.Bytes())
+	if err := SweepHTML(&page, p, runs); err != nil {
+		t.Fatal(err)
+	}
+	// Its style and script are held by nothing but eyes.
+	body := page.Bytes()[bytes.Index(page.Bytes(), []byte("<main>")):]
+	golden(t, "sweep.html", body[:bytes.Index(body, []byte("</main>"))])
+}
+
+// The page holds whatever was varied, refers to nothing but the cells' runs, and
+// lets nothing from outside become markup.
+func TestSweepPagesOfAnyShape(t *testing.T) {
+	for _, counts := range [][]int{{1}, {9}, {2, 2}, {3, 2, 2}, {2, 7, 3}, {2, 2, 2, 7}, {1, 1}} {
+		p, runs := swept(t, counts...)
+		var page bytes.Buffer
+		if err := SweepHTML(&page, p, runs); err != nil {
+			t.Fatal(err)
+		}
+		text := page.String()
+		for _, bad := range []string{"<b>", "<producers>", "<full>", "\x1b", "NaN", "Inf", "http:", "https:", "ZgotmplZ"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%v: the page holds %q", counts, bad)
+			}
+		}
+		points := 0
+		for _, s := range runs {
+			if s != nil {
+				points += len(sweepMetrics)
+			}
+		}
+		if got := strings.Count(text, `r="4"`); got != points && len(p.Cells) <= maxPanels {
+			t.Errorf("%v: %d points, want %d", counts, got, points)
+		}
+		if rows := strings.Count(text, `<td class="reason">`); rows != len(p.Cells) {
+			t.Errorf("%v: %d rows of %d cells", counts, rows, len(p.Cells))
+		}
+	}
+}
+
+// Every point lies within its plot, and axes have ticks enough to read them.
+func TestSweepScales(t *testing.T) {
+	for _, c := range []struct{ least, most float64 }{{1, 1}, {1e3, 1.1e3}, {5e5, 3e6}, {1e4, 5e9}, {999, 172_200}} {
+		for _, log := range []bool{false, true} {
+			m := metric{log: log, value: func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, true }}
+			var runs []*result.Saved
+			for _, v := range []float64{c.least, c.most} {
+				runs = append(runs, &result.Saved{Run: result.Run{Summary: result.Summary{AchievedRate: v}}})
+			}
+			s := scaleOf(runs, m)
+			for _, v := range []float64{c.least, c.most} {
+				if y := s.y(v); y < plotTop || y > multipleHeight-plotBottom {
+					t.Errorf("%+v: %v is at %v", c, v, y)
+				}
+			}
+			if n := len(s.ticks(nanoseconds)); n < 2 || n > 10 || !log && n < 3 {
+				t.Errorf("%+v, log %t: %d ticks", c, log, n)
+			}
+		}
+	}
+	if s := scaleOf(nil, sweepMetrics[0]); !finite(s.y(5)) {
+		t.Error("a scale of nothing")
+	}
+}
+
+func TestSweepPlaces(t *testing.T) {
+	axes := func(counts ...int) (out []sweep.Axis) {
+		for _, n := range counts {
+			out = append(out, sweep.Axis{Values: make([]string, n)})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		counts []int
+		want   string
+	}{{[]int{3}, "0 -1 []"}, {[]int{2, 5}, "1 0 []"}, {[]int{7, 8}, "1 -1 [0]"}, {[]int{2, 9, 3}, "1 2 [0]"}, {[]int{3, 3}, "0 1 []"}} {
+		p := placesOf(axes(c.counts...))
+		if got := fmt.Sprint(p.along, p.line, p.panels); got != c.want {
+			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
+		}
+	}
+}

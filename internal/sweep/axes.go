@@ -1,0 +1,119 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// The bounds of a sweep.
+const (
+	MaxAxes  = 8
+	MaxCells = 1_000
+)
+
+// TargetKey is the key of the axis that several targets make.
+const TargetKey = "target"
+
+// settings is how keys begin that are settings of the target.
+const settings = "settings."
+
+// Axis is a key and the values that it takes.
+type Axis struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+}
+
+// ParseAxes reads what --vary may be: partitions=1,10,100. Commas within
+// brackets and quotes are part of a value. The error is a strict.Violations.
+func ParseAxes(given []string) ([]Axis, error) {
+	var axes []Axis
+	var bad strict.Violations
+	reject := func(text, message string) {
+		bad = append(bad, strict.Violation{File: "--vary " + text, Message: message})
+	}
+	for _, text := range given {
+		key, values, found := strings.Cut(text, "=")
+		switch {
+		case !found || key == "" || values == "":
+			reject(text, "is not a key and its values: write it like partitions=1,10,100")
+			continue
+		case slices.ContainsFunc(axes, func(a Axis) bool { return a.Key == key }):
+			reject(text, key+" is varied already: give all its values in one place")
+			continue
+		}
+		axis := Axis{Key: key, Values: split(values)}
+		for i, value := range axis.Values {
+			if value == "" {
+				reject(text, "holds an empty value: remove the comma")
+			} else if slices.Contains(axis.Values[:i], value) {
+				reject(text, value+" is given twice: keep one")
+			}
+		}
+		axes = append(axes, axis)
+	}
+	if len(axes) > MaxAxes {
+		reject("...", fmt.Sprintf("%d keys are varied: vary at most %d", len(axes), MaxAxes))
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	return axes, nil
+}
+
+// split cuts values at the commas that are in no bracket and no quotes.
+func split(values string) []string {
+	var out []string
+	depth, quoted, from := 0, rune(0), 0
+	for i, r := range values {
+		switch {
+		case quoted != 0:
+			if r == quoted {
+				quoted = 0
+			}
+		case r == '"' || r == '\'':
+			quoted = r
+		case r == '{' || r == '[':
+			depth++
+		case r == '}' || r == ']':
+			depth--
+		case r == ',' && depth <= 0:
+			out, from = append(out, strings.TrimSpace(values[from:i])), i+1
+		}
+	}
+	return append(out, strings.TrimSpace(values[from:]))
+}
+
+// combinations are all ways to take a value of each axis. The last axis changes
+// fastest.
+func combinations(axes []Axis) ([][]string, error) {
+	count := 1
+	for _, a := range axes {
+		if count *= len(a.Values); count > MaxCells {
+			return nil, fmt.Errorf("there are more than %s combinations of values: vary less", quantity.Count(MaxCells))
+		}
+	}
+	out := [][]string{nil}
+	for _, a := range axes {
+		var longer [][]string
+		for _, values := range out {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clone(values), v))
+			}
+		}
+		out = longer
+	}
+	return out, nil
+}
+
+// Label names a combination of values: partitions=10, message.size=1KB.
+func Label(axes []Axis, values []string) string {
+	parts := make([]string, len(axes))
+	for i, a := range axes {
+		parts[i] = a.Key + "=" + values[i]
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,178 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Cell is one combination of values: what to offer and whom to.
+type Cell struct {
+	Values   []string `json:"values"` // one of each axis
+	Workload string   `json:"workload_yaml"`
+	Target   string   `json:"target_yaml"`
+	State    State    `json:"state"`
+	Run      string   `json:"run,omitempty"`    // its run directory, in the sweep's folder
+	Reason   string   `json:"reason,omitempty"` // why it failed
+}
+
+// State is how far a cell came.
+type State string
+
+// The states of a cell.
+const (
+	Pending State = "pending"
+	Running State = "running"
+	Done    State = "done" // its run is complete
+	Failed  State = "failed"
+)
+
+// Base is what a sweep varies.
+type Base struct {
+	File    string // of the workload, for errors
+	Source  string // its YAML
+	Targets []Target
+	// Override lays over each cell's workload what is to be the same in all.
+	Override func(w *workload.Workload) error
+}
+
+// Target is one of the targets, by the name that it was given.
+type Target struct {
+	Name   string
+	Target *target.Target
+}
+
+// Axes are the axes of the base and of what is varied: several targets make
+// the first.
+func (b Base) Axes(varied []Axis) []Axis {
+	if len(b.Targets) < 2 {
+		return varied
+	}
+	names := Axis{Key: TargetKey}
+	for _, t := range b.Targets {
+		names.Values = append(names.Values, t.Name)
+	}
+	return append([]Axis{names}, varied...)
+}
+
+// Cells are all combinations of the varied values. The error is a
+// strict.Violations with all that is wrong with keys and values by themselves,
+// or else with their combinations.
+func (b Base) Cells(varied []Axis) ([]Cell, error) {
+	var bad strict.Violations
+	for _, a := range varied {
+		for _, v := range a.Values {
+			one := []Axis{{Key: a.Key, Values: []string{v}}}
+			_, err := b.cell(b.Targets[0], one, []string{v})
+			bad = append(bad, violations("--vary "+a.Key+"="+v, err)...)
+		}
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	combined, err := combinations(b.Axes(varied))
+	if err != nil {
+		return nil, violations("--vary", err)
+	}
+	var cells []Cell
+	for _, values := range combined {
+		to, rest := b.Targets[0], values
+		if len(b.Targets) > 1 {
+			to = b.Targets[slices.IndexFunc(b.Targets, func(t Target) bool { return t.Name == values[0] })]
+			rest = values[1:]
+		}
+		cell, err := b.cell(to, varied, rest)
+		if err != nil {
+			bad = append(bad, violations("--vary "+Label(varied, rest), err)...)
+			continue
+		}
+		cell.Values = values
+		for _, other := range cells {
+			if other.Workload == cell.Workload && other.Target == cell.Target {
+				bad = append(bad, strict.Violation{File: "--vary", Message: fmt.Sprintf("%s and %s are the same: keep one",
+					Label(b.Axes(varied), other.Values), Label(b.Axes(varied), values))})
+			}
+		}
+		cells = append(cells, cell)
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	return cells, nil
+}
+
+// cell makes one combination.
+func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
+	src, t := []byte(b.Source), *to.Target
+	t.Settings = slices.Clone(t.Settings)
+	for i, a := range varied {
+		if name, is := strings.CutPrefix(a.Key, settings); is {
+			set(&t, name, values[i], "--vary "+a.Key+"="+values[i])
+			continue
+		}
+		changed, err := strict.Set(src, a.Key, values[i])
+		if err != nil {
+			return Cell{}, err
+		}
+		src = []byte(changed)
+	}
+	w, err := workload.Parse(b.File, src)
+	if err != nil {
+		return Cell{}, err
+	}
+	if err := b.Override(w); err != nil {
+		return Cell{}, err
+	}
+	return Cell{Workload: w.YAML(), Target: t.YAML(), State: Pending}, nil
+}
+
+// set gives a target's setting another value.
+func set(t *target.Target, name, value, from string) {
+	given := target.Setting{Name: name, Value: value, At: target.Place{File: from}}
+	if i := slices.IndexFunc(t.Settings, func(s target.Setting) bool { return s.Name == name }); i >= 0 {
+		t.Settings[i] = given
+		return
+	}
+	t.Settings = append(t.Settings, given)
+}
+
+// violations are what an error says, as said of a flag: the places in a text
+// that nobody has written would mislead.
+func violations(flag string, err error) strict.Violations {
+	if err == nil {
+		return nil
+	}
+	var all strict.Violations
+	if !errors.As(err, &all) {
+		return strict.Violations{{File: flag, Message: err.Error()}}
+	}
+	out := make(strict.Violations, len(all))
+	for i, v := range all {
+		out[i] = strict.Violation{File: flag, Message: v.Message}
+	}
+	return out
+}
+
+// Inputs are the workload and target of a cell. The target's settings have
+// their places in the flags that gave them.
+func (c Cell) Inputs(axes []Axis) (*workload.Workload, *target.Target, error) {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := target.Parse("the cell's target", []byte(c.Target))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, a := range axes {
+		if name, is := strings.CutPrefix(a.Key, settings); is && i < len(c.Values) {
+			set(t, name, c.Values[i], "--vary "+a.Key+"="+c.Values[i])
+		}
+	}
+	return w, t, nil
+}

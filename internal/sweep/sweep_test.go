@@ -1,0 +1,299 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestParseAxes(t *testing.T) {
+	got, err := ParseAxes([]string{"partitions=1, 10,100", "load.closed={in_flight: 1, batch: 1..10},{in_flight: 4}", `name="a,b",c`})
+	want := []Axis{
+		{"partitions", []string{"1", "10", "100"}},
+		{"load.closed", []string{"{in_flight: 1, batch: 1..10}", "{in_flight: 4}"}},
+		{"name", []string{`"a,b"`, "c"}},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	_, err = ParseAxes([]string{"partitions", "=1", "a=", "b=1,,2", "c=1,1", "d=1", "d=2"})
+	want2 := strings.Join([]string{
+		"--vary =1: is not a key and its values: write it like partitions=1,10,100",
+		"--vary a=: is not a key and its values: write it like partitions=1,10,100",
+		"--vary b=1,,2: holds an empty value: remove the comma",
+		"--vary c=1,1: 1 is given twice: keep one",
+		"--vary d=2: d is varied already: give all its values in one place",
+		"--vary partitions: is not a key and its values: write it like partitions=1,10,100",
+	}, "\n")
+	if err == nil || err.Error() != want2 {
+		t.Errorf("got\n%v\nwant\n%s", err, want2)
+	}
+}
+
+func FuzzParseAxes(f *testing.F) {
+	f.Add("partitions=1,10,100")
+	f.Add("load.steps=[{rate: 1k/s, for: 1s}],[{rate: \"2,k/s\", for: 1s}]")
+	f.Add("a=}{,',\"")
+	f.Fuzz(func(t *testing.T, text string) {
+		axes, err := ParseAxes([]string{text})
+		if err != nil {
+			return
+		}
+		if len(axes) != 1 || len(axes[0].Values) == 0 || slices.Contains(axes[0].Values, "") {
+			t.Fatalf("%q: %+v", text, axes)
+		}
+		// Keys and values that mean anything, or not, never panic.
+		_, _ = simBase("{}").Cells(axes)
+	})
+}
+
+// simBase is a workload on the simulated system.
+func simBase(src string, more ...Target) Base {
+	return Base{File: "w.yaml", Source: src, Override: func(*workload.Workload) error { return nil },
+		Targets: append([]Target{{"sim", target.Of("sim")}}, more...)}
+}
+
+func TestCellsAreEveryCombination(t *testing.T) {
+	axes := []Axis{{"partitions", []string{"1", "10"}}, {"message.size", []string{"1KB", "64KB"}}, {"settings.service_time", []string{"1ms", "2ms"}}}
+	base := simBase("name: x\nproducers: 8 # many\n", Target{"other.yaml", &target.Target{Name: "other", System: "sim", Testbed: target.Testbed{Nodes: 3},
+		Settings: []target.Setting{{Name: "service_time", Value: "5ms"}, {Name: "seed", Value: "2"}}}})
+	base.Override = func(w *workload.Workload) error { w.Durability = 4; return w.Validate() }
+	cells, err := base.Cells(axes)
+	if err != nil || len(cells) != 16 {
+		t.Fatalf("%d cells: %v", len(cells), err)
+	}
+	all := base.Axes(axes)
+	if all[0].Key != TargetKey || Label(all, cells[11].Values) != "target=other.yaml, partitions=1, message.size=64KB, settings.service_time=2ms" {
+		t.Errorf("%+v, %v", all[0], cells[11].Values)
+	}
+	w, to, err := cells[11].Inputs(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the file leaves out follows from the cell's own values.
+	if w.Partitions != 1 || w.Message.Size != 64<<10 || w.Producers != 8 || w.Durability != 4 || w.MaxInFlight != 512 || w.Name != "x" {
+		t.Errorf("%+v", w)
+	}
+	if to.Name != "other" || len(to.Settings) != 2 || to.Settings[0].Value != "2ms" || to.Settings[0].At.File != "--vary settings.service_time=2ms" {
+		t.Errorf("%+v", to)
+	}
+	if again, _ := base.Cells(axes); !cmp.Equal(again, cells) {
+		t.Error("the same flags give other cells")
+	}
+}
+
+func TestBadCellsAreSaidAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		axes []Axis
+		want string
+	}{
+		{"{}", []Axis{{"partition", []string{"1", "2"}}, {"message.size", []string{"1KB", "8B", "x"}}},
+			"--vary message.size=8B: message.size must be at least 32B, not 8B: the stamp that carries due time and sequence takes 32 bytes\n" +
+				"--vary message.size=x: message.size: \"x\" is not a size: write a size like 1024, 64KB or 1.5MB\n" +
+				"--vary partition=1: unknown key \"partition\": did you mean \"partitions\"?\n" +
+				"--vary partition=2: unknown key \"partition\": did you mean \"partitions\"?"},
+		{"load: {ramp: {from: 1k/s, to: 2k/s}}", []Axis{{"load.rate", []string{"5k/s"}}},
+			"--vary load.rate=5k/s: load.ramp cannot stand beside load.rate: keep one of rate, steps and ramp"},
+		{"keys: zipf", []Axis{{"keys.count", []string{"5"}}},
+			"--vary keys.count=5: keys.count goes through keys, which is a single value: give all of keys at once"},
+		{"{}", []Axis{{"message.size", []string{"1KB", "1024B"}}}, "--vary: message.size=1KB and message.size=1024B are the same: keep one"},
+		{"{}", []Axis{{"topics", []string{"1", "1000"}}, {"partitions", []string{"1", "1000"}}},
+			"--vary topics=1000, partitions=1000: partitions is too large: topics x partitions is 1,000,000, keep it to 100,000 or less"},
+	} {
+		cells, err := simBase(c.src).Cells(c.axes)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%+v: %d cells\ngot  %v\nwant %s", c.axes, len(cells), err, c.want)
+		}
+	}
+	var many []string
+	for i := range 40 {
+		many = append(many, strings.Repeat("1", i%5+1)+strings.Repeat("0", i/5)+"B")
+	}
+	if _, err := combinations([]Axis{{"a", many}, {"b", many}}); err == nil {
+		t.Error("1,600 cells are accepted")
+	}
+}
+
+// planned is a sweep of three cells in a folder.
+func planned(t *testing.T) *Folder {
+	t.Helper()
+	axes := []Axis{{"partitions", []string{"1", "2", "3"}}}
+	base := simBase("{}")
+	cells, err := base.Cells(axes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(filepath.Join(t.TempDir(), "runs"), Plan{Name: "A b", StartedAt: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Axes: axes, Cells: cells})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// measured is a run directory of a cell, in a state.
+func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved {
+	t.Helper()
+	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state, StateReason: "because",
+		Asked: result.Asked{Workload: f.Plan.Cells[i].Workload, Target: f.Plan.Cells[i].Target}}
+	w, err := result.Create(f.Dir, &run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(&run); err != nil {
+		t.Fatal(err)
+	}
+	s, err := result.Read(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func states(p Plan) string {
+	var out []string
+	for _, c := range p.Cells {
+		out = append(out, string(c.State))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
+	f := planned(t)
+	if filepath.Base(f.Dir) != "2026-11-21T100000-sweep-a-b" {
+		t.Error(f.Dir)
+	}
+	err := f.Run(t.Context(), func(_ context.Context, i int) (*result.Saved, error) {
+		if on, err := Read(f.Dir); err != nil || on.Cells[i].State != Running {
+			t.Errorf("while cell %d is measured the plan says %s, %v", i, states(on), err)
+		}
+		switch i {
+		case 0:
+			return nil, errors.New("no such server")
+		case 1:
+			return measured(t, f, i, result.Failed), nil
+		}
+		return measured(t, f, i, result.Complete), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on, err := Read(f.Dir)
+	if err != nil || states(on) != "failed failed done" || on.Cells[0].Reason != "no such server" || on.Cells[1].Reason != "because" || on.EndedAt.IsZero() {
+		t.Errorf("%v: %+v", err, on)
+	}
+	if on.Left() != 2 || on.Cells[2].Run == "" {
+		t.Errorf("%+v", on.Cells)
+	}
+}
+
+func TestAnInterruptedSweepGoesOn(t *testing.T) {
+	f := planned(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var order []int
+	err := f.Run(ctx, func(_ context.Context, i int) (*result.Saved, error) {
+		order = append(order, i)
+		if i == 1 {
+			cancel()
+			return measured(t, f, i, result.Interrupted), nil
+		}
+		return measured(t, f, i, result.Complete), nil
+	})
+	if err != nil || states(f.Plan) != "done pending pending" || !f.Plan.EndedAt.IsZero() {
+		t.Fatalf("%v: %s", err, states(f.Plan))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Find(filepath.Dir(f.Dir), f.Plan)
+	if err != nil || found != f.Dir {
+		t.Fatal(found, err)
+	}
+	again, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := again.Reconcile(); err != nil {
+		t.Fatal(err)
+	}
+	err = again.Run(t.Context(), func(_ context.Context, i int) (*result.Saved, error) {
+		order = append(order, i)
+		return measured(t, again, i, result.Complete), nil
+	})
+	if err != nil || !slices.Equal(order, []int{0, 1, 1, 2}) || states(again.Plan) != "done done done" {
+		t.Errorf("%v: %v, %s", err, order, states(again.Plan))
+	}
+}
+
+// A process that is killed right after a run is complete has not written that
+// down: the run itself tells.
+func TestTheRunsTellWhatIsDone(t *testing.T) {
+	f := planned(t)
+	measured(t, f, 1, result.Complete)
+	measured(t, f, 0, result.Running) // nobody writes to it: it is incomplete
+	f.Plan.Cells[0].State, f.Plan.Cells[1].State, f.Plan.Cells[2].State = Running, Running, Done
+	if err := f.save(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reconcile(); err != nil {
+		t.Fatal(err)
+	}
+	if states(f.Plan) != "pending done pending" || f.Plan.Cells[1].Run != "run" {
+		t.Errorf("%s: %+v", states(f.Plan), f.Plan.Cells[1])
+	}
+}
+
+func TestAFolderBelongsToOneProcess(t *testing.T) {
+	f := planned(t)
+	if _, err := Open(f.Dir); err == nil || !strings.Contains(err.Error(), "under way in another process") {
+		t.Errorf("a held folder: %v", err)
+	}
+	other := f.Plan
+	other.Cells = other.Cells[:2]
+	if err := f.MustBe(other); err == nil {
+		t.Error("another plan is taken for this one")
+	}
+	if _, err := Find(filepath.Dir(f.Dir), other); err == nil {
+		t.Error("a folder was found for another plan")
+	}
+	again, err := Create(filepath.Dir(f.Dir), f.Plan)
+	if err != nil || filepath.Base(again.Dir) != "2026-11-21T100000-sweep-a-b-2" || again.Plan.ID != filepath.Base(again.Dir) {
+		t.Errorf("%v: %+v", err, again)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Dir), ".new-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	_ = again.Close()
+}
+
+func TestDamagedPlansAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"": "unexpected end of JSON", "{}": "schema version 0", `{"schema_version": 9}`: "schema version 9",
+		`{"schema_version": 1, "axes": [], "cells": [{"values": ["1"]}]}`:     "1 values for 0 keys",
+		`{"schema_version": 1, "cells": [{"values": [], "run": "../other"}]}`: "outside the folder",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, planFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a sweep's folder") {
+		t.Error(err)
+	}
+}
