@@ -24,6 +24,8 @@ type Run struct {
 	Settings    []Setting   `json:"settings"`
 	Durability  Durability  `json:"durability"`
 	Seed        uint64      `json:"seed"`
+	// Trial is which one of a set of trials the run is; nil: it stands alone.
+	Trial *Trial `json:"trial,omitempty"`
 
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`
@@ -35,6 +37,16 @@ type Run struct {
 	Observation Observation `json:"observation,omitzero"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	Warnings    []Warning   `json:"warnings"`
+}
+
+// Trial is the place of a run in a set of trials: the same load offered to each
+// target once in every round. Numbers begin at 1.
+type Trial struct {
+	Set     string `json:"set"` // the same in all runs of a set, and in no others
+	Round   int    `json:"round"`
+	Rounds  int    `json:"rounds"`
+	Target  int    `json:"target"` // in the order in which targets were given
+	Targets int    `json:"targets"`
 }
 
 // State is how far a run came.

@@ -34,6 +34,7 @@ type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
+	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, json, benchfmt or a table."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
