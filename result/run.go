@@ -27,6 +27,10 @@ type Run struct {
 	// Trial is which one of a set of trials the run is; nil: it stands alone.
 	Trial *Trial `json:"trial,omitempty"`
 
+	// Settling is how a warm-up that ends by itself ended; nil: its length was
+	// given.
+	Settling *Settling `json:"settling,omitempty"`
+
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`
 	Counters Counters `json:"counters"`
@@ -47,6 +51,14 @@ type Trial struct {
 	Rounds  int    `json:"rounds"`
 	Target  int    `json:"target"` // in the order in which targets were given
 	Targets int    `json:"targets"`
+}
+
+// Settling says whether the figures settled before the measured window.
+type Settling struct {
+	Settled bool   `json:"settled"`
+	AfterNs int64  `json:"after_ns"` // of load; 0: not settled
+	MostNs  int64  `json:"most_ns"`  // that the warm-up could last
+	Rule    string `json:"rule"`
 }
 
 // State is how far a run came.

@@ -18,6 +18,11 @@ const (
 	MaxSteps           = 1_000
 	MaxInFlightLimit   = 1 << 24 // messages of one producer
 
+	// DefaultSettle is the longest that a warm-up lasts that ends by itself, where
+	// the file gives no other; MinSettle is what it takes to see that it may.
+	DefaultSettle = 2 * time.Minute
+	MinSettle     = 30 * time.Second
+
 	MaxWarmup   = 24 * time.Hour
 	MaxDuration = 7 * 24 * time.Hour
 	MaxDrain    = 24 * time.Hour

@@ -106,7 +106,11 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 func showTrials(con console, runs []*result.Saved) error {
 	width, isTerminal := terminal(con.out)
 	color := report.WantColor(isTerminal)
-	if err := report.SideBySide(con.out, runs, width, color); err != nil {
+	var sorted []*result.Saved
+	for _, side := range byTarget(runs) {
+		sorted = append(sorted, side.Runs...)
+	}
+	if err := report.SideBySide(con.out, sorted, width, color); err != nil {
 		return err
 	}
 	kept, notes := completed(runs)

@@ -156,7 +156,7 @@ func planOf(job *bench.Job) report.Plan {
 		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
-			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},
+			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},
 			{Name: result.PhaseMeasure, Ns: int64(w.Duration)},
 			{Name: result.PhaseDrain, Ns: int64(w.Drain), AtMost: true},
 			{Name: result.PhaseAccount},

@@ -93,7 +93,13 @@ type Ruling struct {
 // whose bound the figure keeps (Bonferroni). Counts are exact. The error says
 // what the runs are too few to judge: a gate that cannot fail guards nothing.
 func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
-	tail := level / float64(max(1, len(gates)))
+	measured := 0
+	for _, g := range gates {
+		if g.Figure.Unit != Messages {
+			measured++
+		}
+	}
+	tail := level / float64(max(1, measured))
 	var out []Ruling
 	var errs []error
 	for _, g := range gates {

@@ -85,7 +85,7 @@ func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
 // Times must not go back.
 func (e *Engine) DueBy(ns int64) [2]int64 {
 	for e.due.more && e.startNs+e.due.nextNs < ns {
-		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule)]++
+		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule.Load())]++
 		e.due.advance(e.counted)
 	}
 	return e.due.byPhase

@@ -52,6 +52,12 @@ func (s *Schedule) add(from, to float64, length time.Duration) {
 	s.endNs += int64(length)
 }
 
+// settledAt returns the schedule whose warm-up ends at a time before its own
+// does. Until then both say the same.
+func (s *Schedule) settledAt(l workload.Load, warmupNs int64) *Schedule {
+	return NewSchedule(l, time.Duration(warmupNs), s.seed)
+}
+
 // EndNs is when the schedule ends.
 func (s *Schedule) EndNs() int64 { return s.endNs }
 
@@ -91,6 +97,10 @@ type Cursor struct {
 func (s *Schedule) Cursor(first, stride int64) *Cursor {
 	return &Cursor{s: s, seq: first, stride: stride}
 }
+
+// follow changes to a schedule that says the same of every message visited so
+// far.
+func (c *Cursor) follow(s *Schedule) { c.s = s }
 
 // Next returns the next message's sequence number and due time; ok is false
 // when the schedule has no more.

@@ -72,11 +72,22 @@ func loadRows(runs []*result.Saved) []row {
 		each(runs, "keys", func(r *result.Run) string { return r.Load.Keys }),
 		each(runs, "incompressible", func(r *result.Run) string { return share(r.Load.IncompressiblePct, 100) }),
 		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
-		each(runs, "warm-up", func(r *result.Run) string { return seconds(r.Load.WarmupSeconds) }),
+		each(runs, "warm-up", warmup),
 		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
 		each(runs, "page cache dropped before", func(r *result.Run) string { return yesNo(r.Load.DropPageCache) }),
 		each(runs, "seed", func(r *result.Run) string { return strconv.FormatUint(r.Seed, 10) }),
 	}
+}
+
+// warmup is how long a run warmed up, and whether it decided that itself.
+func warmup(r *result.Run) string {
+	switch {
+	case r.Settling == nil:
+		return seconds(r.Load.WarmupSeconds)
+	case r.Settling.Settled:
+		return seconds(r.Load.WarmupSeconds) + ", until settled"
+	}
+	return seconds(r.Load.WarmupSeconds) + ", never settled"
 }
 
 func yesNo(v bool) string {

@@ -24,8 +24,8 @@ type Versus struct {
 
 // columns of a comparison on a terminal.
 const (
-	versusName   = 15
-	versusFigure = 17
+	versusName   = 14
+	versusFigure = 20
 	versusP      = 8
 )
 
@@ -95,6 +95,9 @@ func times(v float64) string {
 
 // reach prints an interval.
 func reach(low, high float64, printed func(float64) string) string {
+	if low <= 0 || math.IsInf(high, 1) {
+		return "no interval"
+	}
 	return printed(low) + " to " + printed(high)
 }
 
@@ -311,10 +314,16 @@ func VersusJSON(w io.Writer, v Versus) error {
 }
 
 // SideBySide writes what differs between runs and their figures for a terminal,
-// without a section for each.
+// without a section for each. How many warnings a run has stands beside it; what
+// they say is for its own report.
 func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
-	p.comparison(runs)
+	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
+	p.line("")
+	for _, w := range incomparable(runs) {
+		p.said("warning", bad, w)
+	}
+	p.sideBySide(runs, names(runs))
 	_, err := w.Write(p.Bytes())
 	return err
 }
