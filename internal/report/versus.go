@@ -22,15 +22,18 @@ type Versus struct {
 	Rulings    []compare.Ruling
 }
 
-// columns of a comparison on a terminal.
+// columns of a comparison on a terminal. On one too narrow for versusWide the
+// intervals of the medians are left out.
 const (
 	versusName   = 14
-	versusFigure = 20
+	versusFigure = 21
+	versusMedian = 11 // where it stands alone
 	versusP      = 8
+	versusWide   = versusName + 3*versusFigure + versusP + len("not tested")
 )
 
 // versusMethod says how the figures of a comparison were found.
-const versusMethod = "Medians with their intervals; B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% belongs to the Mann-Whitney test whose p stands beside it. " +
+const versusMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to the greatest. B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% belongs to the Mann-Whitney test whose p stands beside it. " +
 	"Of 100 comparisons of equal systems at most 5 show any difference: 4 by the primary figure, 1 by the others, held together by Holm."
 
 // withinMethod is the same where a side has a single run.
@@ -81,7 +84,14 @@ func by(ratio float64) string {
 	return percent(1-ratio) + " lower"
 }
 
-func percent(v float64) string { return strconv.FormatFloat(v*100, 'g', 2, 64) + "%" }
+// percent prints a share, with a digit after the point where it is small.
+func percent(v float64) string {
+	digits := 0
+	if v < 0.1 {
+		digits = 1
+	}
+	return strconv.FormatFloat(v*100, 'f', digits, 64) + "%"
+}
 
 func times(v float64) string {
 	switch {
@@ -207,16 +217,25 @@ func VersusTerminal(w io.Writer, v Versus, width int, color bool) error {
 
 // versus writes the table of figures, two lines each.
 func (p *page) versus(v Versus) {
-	p.line(p.paint.as(faint, pad("figure", versusName)+pad("A", versusFigure)+pad("B", versusFigure)+pad("B / A", versusFigure)+pad("p", versusP)))
+	medians := versusFigure
+	if p.width < versusWide {
+		medians = versusMedian
+	}
+	p.line(p.paint.as(faint, pad("figure", versusName)+pad("A", medians)+pad("B", medians)+pad("B / A", versusFigure)+pad("p", versusP)))
 	for _, e := range v.Figures {
 		a, inA := middle(e, e.A)
 		b, inB := middle(e, e.B)
-		p.line(pad(e.Figure.Name, versusName) + pad(a, versusFigure) + pad(b, versusFigure) + pad(times(e.Ratio), versusFigure) + pad(pValue(e), versusP) + shown(e))
+		if medians == versusMedian {
+			inA, inB = "", ""
+		}
+		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(times(e.Ratio), versusFigure) + pad(pValue(e), versusP) + shown(e))
 		inRatio := ""
 		if e.Tested() {
 			inRatio = reach(e.Low, e.High, times)
 		}
-		p.line(p.paint.as(faint, pad("", versusName)+pad(inA, versusFigure)+pad(inB, versusFigure)+inRatio))
+		if inA+inB+inRatio != "" {
+			p.line(p.paint.as(faint, pad("", versusName)+pad(inA, medians)+pad(inB, medians)+inRatio))
+		}
 	}
 	p.line("")
 }
