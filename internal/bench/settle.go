@@ -24,49 +24,74 @@ const (
 )
 
 // settleRule says the rule in a sentence.
-var settleRule = fmt.Sprintf("over %d intervals of a second neither throughput nor publish p99 rises or falls (Mann-Kendall), and the medians of their halves lie within %.0f%% and %.0f%% of one another",
+var settleRule = fmt.Sprintf("over %d intervals of a second neither throughput nor publish p99 (or the highest percentile that a second's messages support) rises or falls (Mann-Kendall), and the medians of their halves lie within %.0f%% and %.0f%% of one another",
 	settleSpan, settledRate*100, settledTail*100)
 
 // settling watches the warm-up of a run that may end it early.
 type settling struct {
-	rates, tails []float64 // of the last intervals, the oldest first
-	decided      bool
+	last    []seen // the last intervals, the oldest first
+	decided bool
+}
+
+// seen is what counts of an interval.
+type seen struct {
+	rate    float64 // acknowledged messages per second
+	publish result.Latency
 }
 
 // add takes an interval into account.
 func (s *settling) add(i result.Interval) {
 	length := i.EndNs - i.StartNs
-	tail, known := tailOf(i)
-	if !known || length < int64(intervalLength)*3/4 {
-		s.rates, s.tails = nil, nil
+	publish := result.Summary{Latency: i.Latency}.Series(result.Publish)
+	if len(publish.Percentiles) == 0 || length < int64(intervalLength)*3/4 {
+		s.last = nil
 		return
 	}
-	keep := func(values []float64, v float64) []float64 {
-		return append(values[max(0, len(values)-settleSpan+1):], v)
-	}
-	s.rates, s.tails = keep(s.rates, float64(i.Acked)*1e9/float64(length)), keep(s.tails, tail)
-}
-
-// tailOf is an interval's publish p99, or the highest percentile that so few
-// messages support.
-func tailOf(i result.Interval) (ns float64, known bool) {
-	l := result.Summary{Latency: i.Latency}.Series(result.Publish)
-	for _, p := range []float64{99, 95, 90, 75, 50} {
-		if v, ok := l.At(p); ok {
-			return float64(v), true
-		}
-	}
-	return 0, false
+	s.last = append(s.last[max(0, len(s.last)-settleSpan+1):], seen{float64(i.Acked) * 1e9 / float64(length), publish})
 }
 
 // settled reports whether the figures neither rise nor fall any more.
 func (s *settling) settled() bool {
-	return len(s.rates) == settleSpan && level(s.rates, settledRate) && level(s.tails, settledTail)
+	if len(s.last) < settleSpan {
+		return false
+	}
+	rates := make([]float64, len(s.last))
+	for i, seen := range s.last {
+		rates[i] = seen.rate
+	}
+	return level(rates, settledRate) && level(s.tails(), settledTail)
+}
+
+// tails are the publish p99 of the intervals, or the highest percentile that
+// the messages of each of them support.
+func (s *settling) tails() []float64 {
+	for _, p := range []float64{99, 95, 90, 75} {
+		if tails, ok := s.at(p); ok {
+			return tails
+		}
+	}
+	tails, _ := s.at(50)
+	return tails
+}
+
+// at is one percentile of every interval; ok is false when one lacks it.
+func (s *settling) at(percentile float64) (out []float64, ok bool) {
+	for _, seen := range s.last {
+		ns, known := seen.publish.At(percentile)
+		if !known {
+			return nil, false
+		}
+		out = append(out, float64(ns))
+	}
+	return out, true
 }
 
 // level reports whether values show no trend and their halves lie within a
 // share of one another.
 func level(values []float64, share float64) bool {
+	if len(values) < settleSpan {
+		return false
+	}
 	signs := 0
 	for i, v := range values {
 		for _, before := range values[:i] {

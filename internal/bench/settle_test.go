@@ -90,3 +90,24 @@ func TestGapsDoNotSettle(t *testing.T) {
 		}
 	}
 }
+
+// Where a second has now enough messages for a p99 and now not, one percentile is
+// followed throughout.
+func TestOnePercentileIsFollowed(t *testing.T) {
+	s := &settling{}
+	for i := range settleSpan {
+		l := result.Latency{Series: result.Publish, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6}, {Percentile: 95, LatencyNs: 2e6}}}
+		if i%2 == 0 {
+			l.Percentiles = append(l.Percentiles, result.Percentile{Percentile: 99, LatencyNs: 9e6})
+		}
+		s.add(result.Interval{EndNs: 1e9, Acked: 1000, Latency: []result.Latency{l}})
+	}
+	for _, v := range s.tails() {
+		if v != 2e6 {
+			t.Fatalf("the tails are %v, want p95 of each", s.tails())
+		}
+	}
+	if !s.settled() {
+		t.Error("a steady system has not settled")
+	}
+}
