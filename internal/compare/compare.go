@@ -132,15 +132,16 @@ func (c *Comparison) effect(f Figure) (Effect, bool) {
 // together is how sure the median of a side's runs is by what varied within
 // them.
 func together(runs []*result.Saved, f Figure) (Within, bool) {
-	var out Within
+	out := Within{least: math.Inf(1)}
 	variance := 0.0
 	for _, s := range runs {
-		w, ok := of(s, f)
+		w, ok := Of(s, f)
 		if !ok {
 			return out, false
 		}
 		variance += w.se * w.se
 		out.dof += w.dof
+		out.least, out.greatest = min(out.least, w.least), max(out.greatest, w.greatest)
 	}
 	n := float64(len(runs))
 	out.se = math.Sqrt(variance) / n
@@ -154,7 +155,7 @@ func together(runs []*result.Saved, f Figure) (Within, bool) {
 // those of Welch ("The Generalization of Student's Problem", 1947).
 func join(a, b Within) Within {
 	va, vb := a.se*a.se, b.se*b.se
-	return Within{se: math.Sqrt(va + vb), dof: (va + vb) * (va + vb) / (va*va/a.dof + vb*vb/b.dof)}
+	return Within{se: math.Sqrt(va + vb), dof: (va + vb) * (va + vb) / (va*va/a.dof + vb*vb/b.dof), greatest: math.Inf(1)}
 }
 
 // decide says of each figure whether a difference is shown, so that in at most

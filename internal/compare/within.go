@@ -29,13 +29,16 @@ const (
 type Within struct {
 	se  float64 // standard error of the logarithm
 	dof float64 // degrees of freedom that it has
+	// The least and the greatest figure of an interval: that of all of them
+	// together lies between. 0 and infinite for a ratio.
+	least, greatest float64
 }
 
 // Interval is the interval around a value above 0 that has at each end the
 // probability tail.
 func (w Within) Interval(value, tail float64) (low, high float64) {
 	r := w.se * student(w.dof, tail)
-	return value * math.Exp(-r), value * math.Exp(r)
+	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r), max(w.greatest, value))
 }
 
 // student is the value beyond which Student's distribution has the
@@ -44,7 +47,7 @@ func student(dof, tail float64) float64 {
 	return stats.InvCDF(stats.TDist{V: dof})(1 - tail)
 }
 
-// of finds how sure a figure of a run is, by a circular block bootstrap
+// Of finds how sure a figure of a run is, by a circular block bootstrap
 // (Politis and Romano, "A Circular Block-Resampling Procedure for Stationary
 // Data", 1992) over the run's intervals: whole blocks of them are drawn, their
 // histograms merged, and the figure read. Neighbouring intervals are alike, so
@@ -54,7 +57,7 @@ func student(dof, tail float64) float64 {
 // Few blocks scatter less than what they stand for: the variance is widened by
 // k/(k-1) for k blocks and by what a block forgets, and the interval is
 // Student's with k-1 degrees of freedom, on the logarithm.
-func of(s *result.Saved, f Figure) (Within, bool) {
+func Of(s *result.Saved, f Figure) (Within, bool) {
 	value, known := f.Value(&s.Run)
 	if !known || value <= 0 {
 		return Within{}, false
@@ -95,7 +98,7 @@ func of(s *result.Saved, f Figure) (Within, bool) {
 	}
 	drawn := float64(n) / float64(length)
 	se := stats.StdDev(logs) * math.Sqrt(drawn/(drawn-1)*widening(each, length))
-	return Within{se: math.Hypot(se, resolution/2), dof: drawn - 1}, true
+	return Within{se: math.Hypot(se, resolution/2), dof: drawn - 1, least: slices.Min(each), greatest: slices.Max(each)}, true
 }
 
 func hash(s string) uint64 {

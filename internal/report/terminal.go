@@ -98,6 +98,9 @@ func (p *page) run(name string, s *result.Saved) {
 	}
 	p.said("throughput", "", throughputSentence(r.Summary))
 	p.latency(r.Summary)
+	if within := withinSentence(s); within != "" {
+		p.said("intervals", "", within)
+	}
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
 	for _, cost := range []struct{ label, sentence string }{{"cost", costSentence(r)}, {"limit", limitSentence(r)}} {
