@@ -115,10 +115,16 @@ func showTrials(con console, runs []*result.Saved) error {
 	}
 	kept, notes := completed(runs)
 	all := byTarget(kept)
-	if len(all) != 2 {
+	fmt.Fprintln(con.out)
+	switch {
+	case len(all) == 1:
+		return report.Medians(con.out, all[0].Runs, width, color)
+	case len(all) > 2:
+		fmt.Fprintf(con.err, "to compare two of the %d targets, name the runs of each: plimsoll compare %s %s\n", len(all), listed(all[0]), listed(all[1]))
+		return nil
+	case len(all) == 0:
 		return nil
 	}
-	fmt.Fprintln(con.out)
 	if why := compare.Objections(all[0], all[1]); len(why) > 0 {
 		fmt.Fprintf(con.err, "not compared: %s\n", strings.Join(why, "; "))
 		return nil
@@ -136,4 +142,13 @@ func showTrials(con console, runs []*result.Saved) error {
 	}
 	fmt.Fprintf(con.err, "again, with other figures or a gate: plimsoll compare %s\n", relative(runs[0].Dir))
 	return nil
+}
+
+// listed are the runs of a side as an argument of compare.
+func listed(side compare.Side) string {
+	var dirs []string
+	for _, s := range side.Runs {
+		dirs = append(dirs, relative(s.Dir))
+	}
+	return strings.Join(dirs, ",")
 }

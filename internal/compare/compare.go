@@ -85,6 +85,21 @@ func New(a, b Side, primary Figure) (*Comparison, error) {
 	return c, nil
 }
 
+// Medians are the figures of one set of runs that every run has, with their
+// centres.
+func Medians(runs []*result.Saved) (figures []Figure, centers []Center) {
+	for _, name := range compared {
+		f, err := Find(name)
+		if err != nil {
+			continue
+		}
+		if v, ok := values(runs, f); ok && len(v) > 0 {
+			figures, centers = append(figures, f), append(centers, center(v))
+		}
+	}
+	return figures, centers
+}
+
 // values are a figure of every run; ok is false when one has none.
 func values(runs []*result.Saved, f Figure) (out []float64, ok bool) {
 	for _, s := range runs {

@@ -346,3 +346,18 @@ func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error 
 	_, err := w.Write(p.Bytes())
 	return err
 }
+
+// Medians writes the medians of several runs of one target for a terminal, with
+// their intervals.
+func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
+	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	figures, centers := compare.Medians(runs)
+	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
+	for i, f := range figures {
+		c := centers[i]
+		print := func(v float64) string { return compare.Print(f.Unit, v) }
+		p.line(pad(f.Name, versusName) + pad(print(c.Median), versusMedian) + fmt.Sprintf("%s (%.3g%%)", reach(c.Low, c.High, print), c.Confidence*100))
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
