@@ -48,19 +48,19 @@ type IntervalLatency struct {
 func Read(dir string) (*Saved, error) {
 	// Before run.json is read: a run that ends in between has said so by then.
 	written := beingWritten(dir)
-	raw, err := readWhole(filepath.Join(dir, runFile))
+	raw, err := readWhole(filepath.Join(dir, RunFile))
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, runFile)
+			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
 		}
 		return nil, fmt.Errorf("read run %s: %w", dir, err)
 	}
 	s := &Saved{Dir: dir}
 	if err := json.Unmarshal(raw, &s.Run); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, runFile), err)
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
 	}
 	if s.Run.SchemaVersion < 1 {
-		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, runFile)
+		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, RunFile)
 	}
 	if s.Run.SchemaVersion > SchemaVersion {
 		return nil, fmt.Errorf("run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
@@ -118,7 +118,7 @@ func readWhole(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxRun {
-		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", runFile)
+		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", RunFile)
 	}
 	return os.ReadFile(path)
 }

@@ -178,7 +178,7 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 		if err := os.Mkdir(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(path, runFile), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(path, RunFile), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	var seed [5][]byte
-	names := []string{runFile, intervalsFile, latencyFile, eventsFile, resourcesFile}
+	names := []string{RunFile, intervalsFile, latencyFile, eventsFile, resourcesFile}
 	for i, name := range names {
 		raw, err := os.ReadFile(filepath.Join(w.Dir(), name))
 		if err != nil {

@@ -24,6 +24,12 @@ type Run struct {
 	Settings    []Setting   `json:"settings"`
 	Durability  Durability  `json:"durability"`
 	Seed        uint64      `json:"seed"`
+	// Trial is which one of a set of trials the run is; nil: it stands alone.
+	Trial *Trial `json:"trial,omitempty"`
+
+	// Settling is how a warm-up that ends by itself ended; nil: its length was
+	// given.
+	Settling *Settling `json:"settling,omitempty"`
 
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`
@@ -45,6 +51,24 @@ type Import struct {
 	Tool  string   `json:"tool"`
 	File  string   `json:"file"`  // name of the file that was read
 	Notes []string `json:"notes"` // sentences on how that tool measures, which a reader must know
+}
+
+// Trial is the place of a run in a set of trials: the same load offered to each
+// target once in every round. Numbers begin at 1.
+type Trial struct {
+	Set     string `json:"set"` // the same in all runs of a set, and in no others
+	Round   int    `json:"round"`
+	Rounds  int    `json:"rounds"`
+	Target  int    `json:"target"` // in the order in which targets were given
+	Targets int    `json:"targets"`
+}
+
+// Settling says whether the figures settled before the measured window.
+type Settling struct {
+	Settled bool   `json:"settled"`
+	AfterNs int64  `json:"after_ns"` // of load; 0: not settled
+	MostNs  int64  `json:"most_ns"`  // that the warm-up could last
+	Rule    string `json:"rule"`
 }
 
 // State is how far a run came.

@@ -15,7 +15,7 @@ import (
 
 // The files of a run directory.
 const (
-	runFile       = "run.json"
+	RunFile       = "run.json" // what marks a folder as a run directory
 	intervalsFile = "intervals.jsonl"
 	latencyFile   = "latency.hlog"
 	eventsFile    = "events.jsonl"
@@ -170,9 +170,9 @@ func failed(name string, err error) error {
 func Save(dir string, run *Run) error {
 	raw, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", runFile, err)
+		return fmt.Errorf("encode %s: %w", RunFile, err)
 	}
-	return ReplaceFile(filepath.Join(dir, runFile), append(raw, '\n'))
+	return ReplaceFile(filepath.Join(dir, RunFile), append(raw, '\n'))
 }
 
 // ReplaceFile writes a file so that a reader, or a crash, sees the old

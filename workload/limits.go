@@ -20,6 +20,11 @@ const (
 	MaxSends           = 10_000  // of one producer in a closed loop, under way at a time
 	MaxBatch           = 10_000  // messages of one send
 
+	// DefaultSettle is the longest that a warm-up lasts that ends by itself, where
+	// the file gives no other; MinSettle is what it takes to see that it may.
+	DefaultSettle = 2 * time.Minute
+	MinSettle     = 30 * time.Second
+
 	MaxWarmup   = 24 * time.Hour
 	MaxDuration = 7 * 24 * time.Hour
 	MaxDrain    = 24 * time.Hour

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ type file struct {
 	Message       fileMessage     `yaml:"message"`
 	Keys          fileKeys        `yaml:"keys" short:"kind"`
 	Load          fileLoad        `yaml:"load"`
-	Warmup        quantity.Span   `yaml:"warmup"`
+	Warmup        fileWarmup      `yaml:"warmup"`
 	Duration      quantity.Span   `yaml:"duration"`
 	Drain         quantity.Span   `yaml:"drain"`
 	Delivery      string          `yaml:"delivery"`
@@ -30,6 +31,33 @@ type file struct {
 	MaxInFlight   quantity.Number `yaml:"max_in_flight"`
 	Seed          uint64          `yaml:"seed"`
 	Isolate       fileIsolate     `yaml:"isolate"`
+}
+
+// fileWarmup is a length, or "auto", alone or with the longest that it may take.
+type fileWarmup struct {
+	length time.Duration
+	settle bool
+}
+
+// UnmarshalText reads 30s, auto, or auto 30s.
+func (v *fileWarmup) UnmarshalText(text []byte) (err error) {
+	most, auto := strings.CutPrefix(strings.TrimSpace(string(text)), "auto")
+	if !auto {
+		v.length, err = quantity.ParseDuration(string(text))
+		if err != nil {
+			err = fmt.Errorf("%w, or auto", err)
+		}
+		return err
+	}
+	v.settle, v.length = true, DefaultSettle
+	if most == "" {
+		return nil
+	}
+	v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
+	if err != nil || !strings.HasPrefix(most, " ") {
+		return errors.New("is auto with something behind it that is no duration: write auto, or auto 30s for at most half a minute")
+	}
+	return nil
 }
 
 type fileIsolate struct {
@@ -82,7 +110,7 @@ func defaults() file {
 		Message:    fileMessage{Size: 1024, Incompressible: 0.5},
 		Keys:       fileKeys{Kind: string(KeysNone)},
 		Load:       fileLoad{Rate: 10_000, Arrivals: string(ArrivalsConstant), Closed: fileClosed{InFlight: 1, Batch: Batch{1, 1}}},
-		Warmup:     quantity.Span(3 * time.Second),
+		Warmup:     fileWarmup{length: 3 * time.Second},
 		Duration:   quantity.Span(15 * time.Second),
 		Drain:      quantity.Span(30 * time.Second),
 		Delivery:   string(AtLeastOnce),
@@ -196,7 +224,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Message: Message{Size: int64(f.Message.Size), Incompressible: float64(f.Message.Incompressible)},
 		Keys:    Keys{Kind: KeyKind(f.Keys.Kind), Count: int(f.Keys.Count), Exponent: f.Keys.Exponent},
 		Load:    f.load(doc),
-		Warmup:  time.Duration(f.Warmup), Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
+		Warmup:  f.Warmup.length, Settle: f.Warmup.settle, Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
 		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
 		Isolate: Isolate(f.Isolate),

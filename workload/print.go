@@ -29,7 +29,7 @@ func (w *Workload) YAML() string {
 		quantity.ExactBytes(w.Message.Size), quantity.ExactShare(w.Message.Incompressible)))
 	line("keys", w.Keys.yaml())
 	b.WriteString(w.Load.yaml())
-	line("warmup", quantity.ExactDuration(w.Warmup))
+	line("warmup", w.warmup())
 	line("duration", quantity.ExactDuration(w.Duration))
 	line("drain", quantity.ExactDuration(w.Drain))
 	line("delivery", string(w.Delivery))
@@ -40,6 +40,16 @@ func (w *Workload) YAML() string {
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
 	return b.String()
+}
+
+func (w *Workload) warmup() string {
+	switch {
+	case !w.Settle:
+		return quantity.ExactDuration(w.Warmup)
+	case w.Warmup == DefaultSettle:
+		return "auto"
+	}
+	return "auto " + quantity.ExactDuration(w.Warmup)
 }
 
 func (k Keys) yaml() string {

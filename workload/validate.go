@@ -218,6 +218,14 @@ func (w *Workload) segmentPaths(doc *strict.Document, i int) (from, to, length s
 
 func (w *Workload) checkTimes(doc *strict.Document) {
 	checkTime(doc, "warmup", w.Warmup, 0, MaxWarmup)
+	switch {
+	case !w.Settle:
+	case w.Warmup < MinSettle:
+		doc.Reject("warmup", fmt.Sprintf("is auto for at most %s: it takes at least %s to see that the figures have settled",
+			quantity.Duration(int64(w.Warmup)), quantity.Duration(int64(MinSettle))))
+	case w.Warmup%time.Second != 0:
+		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
+	}
 	if w.Load.Closed != nil || w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration {
 		checkTime(doc, "duration", w.Duration, 1, MaxDuration)
 	}

@@ -21,6 +21,7 @@ type Workload struct {
 	Load    Load
 
 	Warmup   time.Duration // load that is offered and not measured
+	Settle   bool          // the warm-up ends earlier, as soon as the figures have settled
 	Duration time.Duration // the measured window
 	Drain    time.Duration // longest wait for what is still under way afterwards
 

@@ -232,6 +232,9 @@ func draw(t *rapid.T) *Workload {
 		w.Keys.Exponent = rapid.Float64Range(1.0001, MaxExponent).Draw(t, "exponent")
 	}
 	w.Warmup = time.Duration(rapid.Int64Range(0, int64(MaxWarmup)).Draw(t, "warmup"))
+	if w.Settle = rapid.Bool().Draw(t, "settle"); w.Settle {
+		w.Warmup = max(MinSettle, w.Warmup.Truncate(time.Second))
+	}
 	w.Drain = time.Duration(rapid.Int64Range(1, int64(MaxDrain)).Draw(t, "drain"))
 	w.Delivery = rapid.SampledFrom([]Delivery{AtMostOnce, AtLeastOnce}).Draw(t, "delivery")
 	w.Durability = Level(rapid.IntRange(1, 4).Draw(t, "durability"))
@@ -293,4 +296,28 @@ func FuzzParse(f *testing.F) {
 		}
 		readsBack(t, w)
 	})
+}
+
+// A warm-up is a length, or ends by itself.
+func TestWarmupsAreRead(t *testing.T) {
+	for text, want := range map[string]Workload{
+		"30s":       {Warmup: 30 * time.Second},
+		"0":         {},
+		"auto":      {Warmup: DefaultSettle, Settle: true},
+		"auto 45s":  {Warmup: 45 * time.Second, Settle: true},
+		`"auto 3m"`: {Warmup: 3 * time.Minute, Settle: true},
+	} {
+		w, err := Parse("w.yaml", []byte("warmup: "+text))
+		if err != nil || w.Warmup != want.Warmup || w.Settle != want.Settle {
+			t.Errorf("%s: %+v, %v", text, w, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"auto 5s": "it takes at least 30s", "auto 30.5s": "ends at a whole second", "auto 48h": "at most 24h",
+		"automatic": "write auto, or auto 30s", "auto soon": "write auto, or auto 30s", "30": ", or auto", "ever": ", or auto", "-3s": ", or auto",
+	} {
+		if _, err := Parse("w.yaml", []byte("warmup: "+text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 }

@@ -35,6 +35,7 @@ type commands struct {
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
+	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`

@@ -76,6 +76,6 @@ func readRun(dir string) (*result.Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdict.Judge(&saved.Run, saved.Events...)
+	verdict.JudgeSaved(saved)
 	return saved, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -19,13 +21,17 @@ import (
 
 type runCommand struct {
 	inputs
-	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
-	JSON bool   `name:"json" help:"Print the result as JSON instead of a table."`
-	Keep bool   `help:"Leave the clusters that plimsoll starts up, to be used again; plimsoll testbed down ends them."`
+	Trials int    `default:"1" placeholder:"N" help:"Measure every target so many times, in rounds, in each round in another order; then compare them."`
+	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
+	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
+	Keep   bool   `help:"Leave the clusters that plimsoll starts up, to be used again; plimsoll testbed down ends them."`
 }
 
 // Run measures each target in turn and shows the result.
 func (c *runCommand) Run(con console) error {
+	if c.Trials < 1 || c.Trials > maxTrials {
+		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d", quantity.Count(maxTrials), c.Trials)}
+	}
 	jobs, err := c.jobs(c.Runs)
 	if err != nil {
 		return err
@@ -38,32 +44,7 @@ func (c *runCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	live := newLive(con.err)
-	var kept []testbed.State
-	defer func() { sayKept(con, kept) }()
-	var runs []*result.Saved
-	var failed error
-	for _, job := range jobs {
-		live.Plan(planOf(job))
-		if c.Keep {
-			if job, failed = keep(ctx, job, &kept, live); failed != nil {
-				break
-			}
-		}
-		dir, err := bench.Run(ctx, job, live)
-		if failed = err; dir != "" {
-			saved, err := judged(dir)
-			// A full disk fails twice; the first time says what is wrong.
-			failed = cmp.Or(failed, err)
-			if saved != nil {
-				runs = append(runs, saved)
-			}
-		}
-		if failed != nil || ctx.Err() != nil {
-			break
-		}
-	}
-	live.Close()
+	runs, failed := c.measure(ctx, con, jobs)
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))
 	}
@@ -79,6 +60,44 @@ func (c *runCommand) Run(con console) error {
 		}
 	}
 	return nil
+}
+
+// measure does the jobs, each as often as asked, until one fails or the user
+// interrupts. It returns the runs that were made, whatever happened.
+func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job) (runs []*result.Saved, failed error) {
+	live := newLive(con.err)
+	var kept []testbed.State
+	defer func() { sayKept(con, kept) }()
+	defer live.Close()
+	there := make([]bool, len(jobs)) // on a cluster that stays up
+	for _, trial := range turns(len(jobs), c.Trials, jobs[0].Workload.Seed) {
+		at := trial.Target - 1
+		live.Plan(planOf(jobs[at]))
+		if c.Keep && !there[at] {
+			job, err := keep(ctx, jobs[at], &kept, live)
+			if err != nil {
+				return runs, err
+			}
+			jobs[at], there[at] = job, true
+		}
+		if c.Trials > 1 {
+			jobs[at].Trial = &trial
+			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds, jobs[at].Target.Name))
+		}
+		dir, err := bench.Run(ctx, jobs[at], live)
+		if failed = err; dir != "" {
+			saved, err := judged(dir)
+			// A full disk fails twice; the first time says what is wrong.
+			failed = cmp.Or(failed, err)
+			if saved != nil {
+				runs = append(runs, saved)
+			}
+		}
+		if failed != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return runs, failed
 }
 
 // judged reads a run back, judges it and keeps the verdicts in it.
@@ -100,9 +119,15 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	if c.JSON {
 		return report.JSON(con.out, runs)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.Terminal(con.out, runs, width, report.WantColor(isTerminal)); err != nil {
-		return err
+	if c.Trials > 1 {
+		if err := showTrials(con, runs); err != nil {
+			return err
+		}
+	} else {
+		width, isTerminal := terminal(con.out)
+		if err := report.Terminal(con.out, runs, width, report.WantColor(isTerminal)); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(path))
 	return nil
@@ -138,7 +163,7 @@ func planOf(job *bench.Job) report.Plan {
 		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
-			{Name: result.PhaseWarmup, Ns: int64(w.Warmup)},
+			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},
 			{Name: result.PhaseMeasure, Ns: int64(w.Duration)},
 			{Name: result.PhaseDrain, Ns: int64(w.Drain), AtMost: true},
 			{Name: result.PhaseAccount},

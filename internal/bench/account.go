@@ -73,7 +73,7 @@ func (m *meter) summarize(f load.Figures) {
 	s := &m.run.Summary
 	s.Finish(m.run.Load, m.run.Environment.Cores)
 	// Exact, where the intervals' ends are off by a message or two.
-	if window := m.endNs.Load() - m.measureNs; window > 0 {
+	if window := m.endNs.Load() - m.measureNs.Load(); window > 0 {
 		s.OfferedRate = float64(m.run.Counters.Scheduled) * 1e9 / float64(window)
 	}
 	if m.run.Load.Closed != nil {

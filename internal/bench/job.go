@@ -33,7 +33,8 @@ type Job struct {
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked
-	Process time.Time // when the process began, for the time to the first message
+	Trial   *result.Trial // nil: the run stands alone
+	Process time.Time     // when the process began, for the time to the first message
 }
 
 // Watch is told how a run goes, from the goroutine that runs it.

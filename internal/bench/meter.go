@@ -36,8 +36,9 @@ type meter struct {
 	self     *measure.Self
 
 	startNs     int64        // of the schedule, on the clock
-	measureNs   int64        // of the measured window
+	measureNs   atomic.Int64 // of the measured window
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
+	settling    *settling    // nil: the warm-up lasts as long as asked
 	interrupted bool         // on request, before load and drain had ended
 
 	// recorded is every series, in the order of an interval's line; own lag has
@@ -54,18 +55,23 @@ type meter struct {
 
 func newMeter(s *session) *meter {
 	recorded := append(slices.Clone(s.run.Load.Series()), result.OwnLag)
-	return &meter{
+	m := &meter{
 		session: s, self: measure.NewSelf(), watching: make(chan struct{}), recorded: recorded,
 		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
 		spare: measure.NewCells(result.Hiccup),
 	}
+	if w := s.job.Workload; w.Settle {
+		m.settling = &settling{}
+		s.run.Settling = &result.Settling{MostNs: int64(w.Warmup), Rule: settleRule}
+	}
+	return m
 }
 
 // offer runs the schedule to its end, or until the run is stopped.
 func (m *meter) offer(ctx context.Context) error {
 	c, schedule := m.job.Clock, m.engine.Schedule()
 	m.startNs = c.Now() + int64(headStart)
-	m.measureNs = m.startNs + schedule.WarmupNs()
+	m.measureNs.Store(m.startNs + schedule.WarmupNs())
 	m.endNs.Store(m.startNs + schedule.EndNs())
 	m.lastNs = m.startNs
 	m.watcher = measure.NewWatcher(c, m.engine.InFlight, m.phaseAt)
@@ -76,26 +82,28 @@ func (m *meter) offer(ctx context.Context) error {
 	m.engine.Start(m.startNs)
 	m.engine.Halt(m.endNs.Load() + int64(m.job.Workload.Drain))
 	if schedule.WarmupNs() > 0 {
-		if err := m.stretch(ctx, result.PhaseWarmup, "load that is not measured", m.measureNs); err != nil || m.interrupted {
+		if err := m.stretch(ctx, result.PhaseWarmup, "load that is not measured", &m.measureNs); err != nil || m.interrupted {
 			return err
 		}
 	}
-	return m.stretch(ctx, result.PhaseMeasure, "every message counts", m.endNs.Load())
+	return m.stretch(ctx, result.PhaseMeasure, "every message counts", &m.endNs)
 }
 
 func (m *meter) phaseAt(ns int64) measure.Phase {
-	if ns >= m.measureNs && ns < m.endNs.Load() {
+	if ns >= m.measureNs.Load() && ns < m.endNs.Load() {
 		return measure.Measured
 	}
 	return measure.Warmup
 }
 
-// stretch is one phase of load, an interval after another.
-func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence string, untilNs int64) error {
+// stretch is one phase of load, an interval after another, until an end that may
+// come nearer on the way.
+func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence string, end *atomic.Int64) error {
 	if err := m.begin(name, sentence); err != nil {
 		return err
 	}
-	for next := m.lastNs; next < untilNs; {
+	for next := m.lastNs; next < end.Load(); {
+		untilNs := end.Load()
 		next = min(next+int64(intervalLength), untilNs)
 		if untilNs-next < int64(intervalLength)/4 {
 			next = untilNs
@@ -110,7 +118,7 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 			_ = m.interval(name)
 			return err
 		}
-		if err := m.interval(name); err != nil {
+		if err := errors.Join(m.interval(name), m.settle()); err != nil {
 			m.stop()
 			return err
 		}
@@ -201,8 +209,11 @@ func (m *meter) interval(phase result.PhaseName) error {
 	for _, series := range m.recorded {
 		written = m.series(&i, written, series)
 	}
-	if phase == result.PhaseMeasure {
+	switch {
+	case phase == result.PhaseMeasure:
 		m.run.Summary.Add(i)
+	case phase == result.PhaseWarmup && m.settling != nil:
+		m.settling.add(i)
 	}
 	err := m.writer.Interval(i, written)
 	m.totals.Merge(m.cells)
@@ -225,7 +236,7 @@ func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Se
 		both.Merge(measured.Histogram)
 	}
 	if m.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
-		m.minutes.Add(s, result.MinuteAt(i.StartNs, i.EndNs, m.measureNs-m.beganNs, m.endNs.Load()-m.beganNs), func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
+		m.minutes.Add(s, result.MinuteAt(i.StartNs, i.EndNs, m.measureNs.Load()-m.beganNs, m.endNs.Load()-m.beganNs), func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
 	}
 	if s != result.OwnLag {
 		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))

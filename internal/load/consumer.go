@@ -1,6 +1,8 @@
 package load
 
 import (
+	"sync/atomic"
+
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -15,8 +17,8 @@ type consumer struct {
 	system       system.Consumer
 	subscription int
 	run          uint32
-	base, lanes  uint32 // the lanes of its topic
-	measuredNs   int64  // due times from here on are of the measured window
+	base, lanes  uint32       // the lanes of its topic
+	measuredNs   atomic.Int64 // due times from here on are of the measured window
 	payload      payload
 
 	*measure.Recorder // guards what follows
@@ -39,7 +41,7 @@ func (c *consumer) receive(b []byte) {
 	}
 	intact := c.payload.intact(b, s.lane, s.seq)
 	phase := measure.Warmup
-	if s.dueNs >= c.measuredNs {
+	if s.dueNs >= c.measuredNs.Load() {
 		phase = measure.Measured
 	}
 	c.Lock()

@@ -22,7 +22,7 @@ const maxPacers = 64
 // InFlight and the channels may be used by any, once it has started.
 type Engine struct {
 	plan      Plan
-	schedule  *Schedule
+	schedule  atomic.Pointer[Schedule] // replaced once at most, by Settle
 	topics    []system.Topic
 	producers []*producer
 	consumers []*consumer
@@ -50,11 +50,11 @@ func New(plan Plan) *Engine {
 	w := plan.Workload
 	e := &Engine{
 		plan:     plan,
-		schedule: scheduleOf(w),
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
 		spare:    newSpares(w.Load),
 	}
+	e.schedule.Store(scheduleOf(w))
 	for i := range w.Topics {
 		e.topics = append(e.topics, system.Topic{Name: fmt.Sprintf("%s-%d", plan.Prefix, i), Partitions: w.Partitions})
 	}
@@ -66,7 +66,7 @@ func New(plan Plan) *Engine {
 func (e *Engine) Topics() []system.Topic { return e.topics }
 
 // Schedule returns when messages are due.
-func (e *Engine) Schedule() *Schedule { return e.schedule }
+func (e *Engine) Schedule() *Schedule { return e.schedule.Load() }
 
 // Subscription is the name of the i-th subscription of each topic.
 func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
@@ -108,9 +108,10 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subs
 	consumer := &consumer{
 		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run,
 		base: uint32(topic * lanes), lanes: uint32(lanes),
-		measuredNs: clock.Never, payload: newPayload(w.Message, w.Seed),
+		payload:  newPayload(w.Message, w.Seed),
 		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
 	}
+	consumer.measuredNs.Store(clock.Never)
 	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
 		Topic: e.topics[topic], Subscription: Subscription(subscription),
 		Index: index, Delivery: w.Delivery,
@@ -157,12 +158,11 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) erro
 // Start begins the schedule at a time of the clock.
 func (e *Engine) Start(startNs int64) {
 	e.startNs = startNs
+	schedule := e.schedule.Load()
 	for _, c := range e.consumers {
-		c.Lock()
-		c.measuredNs = startNs + e.schedule.warmupNs
-		c.Unlock()
+		c.measuredNs.Store(startNs + schedule.warmupNs)
 	}
-	e.counted = e.schedule.Cursor(0, 1)
+	e.counted = schedule.Cursor(0, 1)
 	e.due.advance(e.counted)
 	if closed := e.plan.Workload.Load.Closed; closed != nil {
 		for i := range e.producers {
@@ -183,7 +183,8 @@ func (e *Engine) Start(startNs int64) {
 // newPacer adds the pacer of some of the producers.
 func (e *Engine) newPacer(from, to int) *pacer {
 	p := &pacer{
-		clock: e.plan.Clock, schedule: e.schedule, startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
+		clock: e.plan.Clock, schedule: e.schedule.Load(), replaced: &e.schedule,
+		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
 		producers: e.producers[from:to], first: int64(from), all: int64(len(e.producers)),
 		Recorder: measure.NewRecorder(pacerSeries...),
 	}

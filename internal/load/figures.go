@@ -90,7 +90,7 @@ func (e *Engine) DueBy(ns int64) [2]int64 {
 		return e.begun()
 	}
 	for e.due.more && e.startNs+e.due.nextNs < ns {
-		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule)]++
+		e.due.byPhase[phaseOf(e.due.nextNs, e.schedule.Load())]++
 		e.due.advance(e.counted)
 	}
 	return e.due.byPhase

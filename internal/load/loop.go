@@ -60,26 +60,32 @@ func (l *loop) run() {
 	l.mu.Lock()
 	l.alarm = alarm
 	l.mu.Unlock()
-	endNs := l.startNs + l.schedule.endNs
 	for {
-		c, now := l.await(endNs)
+		c, now := l.await()
 		if c == nil {
 			return
 		}
 		if c.dueNs > now {
-			now = l.pause(c, now, endNs)
+			now = l.pause(c, now)
 		}
-		if now >= min(endNs, l.halt.Load()) {
+		if now >= min(l.endNs(), l.halt.Load()) {
 			return
 		}
 		l.send(c, now)
 	}
 }
 
+// endNs is when the loop ends, by the schedule of now: that of a warm-up which
+// has settled ends sooner.
+func (l *loop) endNs() int64 {
+	l.schedule = l.replaced.Load()
+	return l.startNs + l.schedule.endNs
+}
+
 // pause waits for the loop's start, or for the time after a failure. What else
 // could be sent meanwhile is late because the system failed.
-func (l *loop) pause(c *call, began, endNs int64) int64 {
-	now := l.waitUntil(min(c.dueNs, endNs))
+func (l *loop) pause(c *call, began int64) int64 {
+	now := l.waitUntil(min(c.dueNs, l.endNs()))
 	if c.handedNs != 0 {
 		l.noteBlocked(now - began)
 	}
@@ -88,13 +94,13 @@ func (l *loop) pause(c *call, began, endNs int64) int64 {
 
 // await returns a send that may begin, and the time; nil when the end comes
 // first.
-func (l *loop) await(endNs int64) (*call, int64) {
+func (l *loop) await() (*call, int64) {
 	for {
 		c, now := l.take(), l.clock.Now()
 		if c != nil {
 			return c, now
 		}
-		until := min(endNs, l.halt.Load())
+		until := min(l.endNs(), l.halt.Load())
 		if now >= until {
 			return nil, now
 		}

@@ -46,10 +46,11 @@ const waitNs = 50_000_000
 type pacer struct {
 	clock     clock.Clock
 	schedule  *Schedule
-	startNs   int64       // when the schedule starts
-	producers []*producer // those it serves
-	all       int64       // producers of the run
-	first     int64       // index of producers[0] among all; the rest follow
+	replaced  *atomic.Pointer[Schedule] // the engine's, which may become another once
+	startNs   int64                     // when the schedule starts
+	producers []*producer               // those it serves
+	all       int64                     // producers of the run
+	first     int64                     // index of producers[0] among all; the rest follow
 	halt      *atomic.Int64
 
 	mu    sync.Mutex // guards alarm against stop
@@ -217,6 +218,12 @@ func newTurns(p *pacer) *turns {
 // next returns the next message. The producers' indices follow one another, so
 // taking the cursors in turn is the order of sequence numbers.
 func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
+	if s := t.p.replaced.Load(); s != t.p.schedule {
+		t.p.schedule = s
+		for _, c := range t.cursors {
+			c.follow(s)
+		}
+	}
 	seq, dueNs, ok = t.cursors[t.at].Next()
 	to = t.p.producers[t.at]
 	if t.at++; t.at == len(t.cursors) {

@@ -61,6 +61,15 @@ func (s *Schedule) add(from, to float64, length time.Duration) {
 	s.endNs += int64(length)
 }
 
+// settledAt returns the schedule whose warm-up ends at a time before its own
+// does. Until then both say the same.
+func (s *Schedule) settledAt(l workload.Load, warmupNs int64) *Schedule {
+	if l.Closed != nil {
+		return &Schedule{warmupNs: warmupNs, endNs: s.endNs - s.warmupNs + warmupNs}
+	}
+	return NewSchedule(l, time.Duration(warmupNs), s.seed)
+}
+
 // EndNs is when the schedule ends.
 func (s *Schedule) EndNs() int64 { return s.endNs }
 
@@ -100,6 +109,10 @@ type Cursor struct {
 func (s *Schedule) Cursor(first, stride int64) *Cursor {
 	return &Cursor{s: s, seq: first, stride: stride}
 }
+
+// follow changes to a schedule that says the same of every message visited so
+// far.
+func (c *Cursor) follow(s *Schedule) { c.s = s }
 
 // Next returns the next message's sequence number and due time; ok is false
 // when the schedule has no more.

@@ -91,9 +91,7 @@ func loadRows(runs []*result.Saved) []row {
 			return unlessUnknown(r, r.Load.IncompressiblePct == 0, share(r.Load.IncompressiblePct, 100))
 		}),
 		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
-		each(runs, "warm-up", func(r *result.Run) string {
-			return unlessUnknown(r, r.Load.WarmupSeconds == 0, seconds(r.Load.WarmupSeconds))
-		}),
+		each(runs, "warm-up", func(r *result.Run) string { return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r)) }),
 		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
 		each(runs, "page cache dropped before", func(r *result.Run) string {
 			return unlessUnknown(r, !r.Load.DropPageCache, yesNo(r.Load.DropPageCache))
@@ -102,6 +100,17 @@ func loadRows(runs []*result.Saved) []row {
 			return unlessUnknown(r, r.Seed == 0, strconv.FormatUint(r.Seed, 10))
 		}),
 	}
+}
+
+// warmup is how long a run warmed up, and whether it decided that itself.
+func warmup(r *result.Run) string {
+	switch {
+	case r.Settling == nil:
+		return seconds(r.Load.WarmupSeconds)
+	case r.Settling.Settled:
+		return seconds(r.Load.WarmupSeconds) + ", until settled"
+	}
+	return seconds(r.Load.WarmupSeconds) + ", never settled"
 }
 
 func yesNo(v bool) string {

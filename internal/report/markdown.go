@@ -99,6 +99,9 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
 	}
 	fmt.Fprintf(b, "- **Durability:** %s\n", md(durabilitySentence(r.Durability)))
+	if within := withinSentence(s); within != "" {
+		fmt.Fprintf(b, "- **Intervals:** %s\n", md(within))
+	}
 	if cost := costSentence(r); cost != "" {
 		fmt.Fprintf(b, "- **Cost:** %s\n", md(cost))
 	}

@@ -102,6 +102,9 @@ func (p *page) run(name string, s *result.Saved) {
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		p.said("p95", "", minutes)
 	}
+	if within := withinSentence(s); within != "" {
+		p.said("intervals", "", within)
+	}
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
 	for _, cost := range []struct{ label, sentence string }{{"cost", costSentence(r)}, {"limit", limitSentence(r)}} {

@@ -107,6 +107,9 @@ func newRunView(index int, name string, s *result.Saved) runView {
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
+	if within := withinSentence(s); within != "" {
+		v.Tables[0].Note += " How sure: " + micro(within) + "."
+	}
 	if len(r.Summary.Minutes) > 0 {
 		v.Tables = append(v.Tables, minuteTable(r.Summary))
 	}

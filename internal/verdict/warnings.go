@@ -38,6 +38,9 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 			warn(v.Name, "%s", v.Sentence)
 		}
 	}
+	if s := r.Settling; s != nil && !s.Settled {
+		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
+	}
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
 		warn("censored", "percentiles leave out what has no latency, %s messages never sent, %s never answered and %s refused: what their senders lived through was worse",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))

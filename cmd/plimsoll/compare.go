@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+type compareCommand struct {
+	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials: its two targets are compared."`
+	Primary  string   `default:"publish.p99" placeholder:"FIGURE" help:"The figure that decides: publish.p99, e2e.p50, rate, cpu and the like."`
+	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when it holds beyond doubt: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0'; may be repeated."`
+	Anyway   bool     `help:"Compare runs that should not be: of different loads or durability, or limited by plimsoll itself. The output says so."`
+	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`
+	Markdown bool     `xor:"form" help:"Print Markdown instead of a table."`
+}
+
+// Run compares two sets of runs.
+func (c *compareCommand) Run(con console) error {
+	primary, gates, err := c.asked()
+	if err != nil {
+		return inputError{err}
+	}
+	a, b, notes, err := sides(c.Sets)
+	if err != nil {
+		return inputError{err}
+	}
+	v := report.Versus{Objections: compare.Objections(a, b), Notes: append(notes, unsound(a, b)...)}
+	if len(v.Objections) > 0 && !c.Anyway {
+		return inputError{fmt.Errorf("%s; --anyway compares them all the same", strings.Join(v.Objections, "; "))}
+	}
+	if v.Comparison, err = compare.New(a, b, primary); err != nil {
+		return inputError{err}
+	}
+	if v.Rulings, err = v.Rule(gates); err != nil {
+		return inputError{err}
+	}
+	if err := c.write(con, v); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(v.Rulings, func(r compare.Ruling) bool { return r.Fails }) {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// asked reads the flags; the error names everything that is wrong with the gates.
+func (c *compareCommand) asked() (primary compare.Figure, gates []compare.Gate, err error) {
+	primary, err = compare.FindPrimary(c.Primary)
+	if err != nil {
+		return primary, nil, fmt.Errorf("--primary: %w", err)
+	}
+	var errs []error
+	for _, text := range c.FailIf {
+		g, err := compare.ParseGate(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--fail-if: %w", err))
+		}
+		gates = append(gates, g)
+	}
+	return primary, gates, errors.Join(errs...)
+}
+
+// unsound says which runs broke a promise, whatever their figures.
+func unsound(sides ...compare.Side) []string {
+	var out []string
+	for _, side := range sides {
+		for _, s := range side.Runs {
+			if !verdict.Sound(&s.Run) {
+				out = append(out, fmt.Sprintf("run %s lost or damaged messages, or was not at the durability asked for: fast figures are no merit of it", s.Run.ID))
+			}
+		}
+	}
+	return out
+}
+
+// write prints the comparison, rendered whole first.
+func (c *compareCommand) write(con console, v report.Versus) error {
+	var out bytes.Buffer
+	var err error
+	switch {
+	case c.JSON:
+		err = report.VersusJSON(&out, v)
+	case c.Markdown:
+		err = report.VersusMarkdown(&out, v)
+	default:
+		width, isTerminal := terminal(con.out)
+		err = report.VersusTerminal(&out, v, width, report.WantColor(isTerminal))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteTo(con.out)
+	return err
+}
+
+// showTrials prints a set of trials: its runs side by side and, of two targets,
+// how they compare.
+func showTrials(con console, runs []*result.Saved) error {
+	width, isTerminal := terminal(con.out)
+	color := report.WantColor(isTerminal)
+	var sorted []*result.Saved
+	for _, side := range byTarget(runs) {
+		sorted = append(sorted, side.Runs...)
+	}
+	if err := report.SideBySide(con.out, sorted, width, color); err != nil {
+		return err
+	}
+	kept, notes := completed(runs)
+	all := byTarget(kept)
+	fmt.Fprintln(con.out)
+	switch {
+	case len(all) == 1:
+		return report.Medians(con.out, all[0].Runs, width, color)
+	case len(all) > 2:
+		fmt.Fprintf(con.err, "to compare two of the %d targets, name the runs of each: plimsoll compare %s %s\n", len(all), listed(all[0]), listed(all[1]))
+		return nil
+	case len(all) == 0:
+		return nil
+	}
+	if why := compare.Objections(all[0], all[1]); len(why) > 0 {
+		fmt.Fprintf(con.err, "not compared: %s\n", strings.Join(why, "; "))
+		return nil
+	}
+	primary, err := compare.Find(compare.Primary)
+	if err != nil {
+		return err
+	}
+	v := report.Versus{Notes: append(notes, unsound(all...)...)}
+	if v.Comparison, err = compare.New(all[0], all[1], primary); err != nil {
+		return err
+	}
+	if err := report.VersusTerminal(con.out, v, width, color); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "again, with other figures or a gate: plimsoll compare %s\n", relative(runs[0].Dir))
+	return nil
+}
+
+// listed are the runs of a side as an argument of compare.
+func listed(side compare.Side) string {
+	var dirs []string
+	for _, s := range side.Runs {
+		dirs = append(dirs, relative(s.Dir))
+	}
+	return strings.Join(dirs, ",")
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// sides turns the arguments of compare into two sets of runs: one argument
+// each, or the two targets of all runs together.
+func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
+	if len(arguments) == 2 {
+		return twoSides(arguments[0], arguments[1])
+	}
+	var dirs []string
+	for _, argument := range arguments {
+		found, err := runDirs(argument)
+		if err != nil {
+			return a, b, nil, err
+		}
+		dirs = append(dirs, found...)
+	}
+	runs, err := readRuns(dirs)
+	if err != nil {
+		return a, b, nil, err
+	}
+	if len(runs) == 1 {
+		if runs, err = setOf(runs[0]); err != nil {
+			return a, b, nil, err
+		}
+	}
+	if err := oneSet(runs); err != nil {
+		return a, b, nil, err
+	}
+	runs, notes = completed(runs)
+	all := byTarget(runs)
+	if len(all) != 2 {
+		var names []string
+		for _, s := range all {
+			names = append(names, s.Name)
+		}
+		return a, b, nil, fmt.Errorf("%d runs of %d targets (%s) are not two sets: write plimsoll compare A B, each a run, a folder of runs, a quoted pattern, or several of these with commas between",
+			len(runs), len(all), strings.Join(names, ", "))
+	}
+	return all[0], all[1], notes, nil
+}
+
+func twoSides(first, second string) (a, b compare.Side, notes []string, err error) {
+	seen := map[string]bool{}
+	for i, argument := range []string{first, second} {
+		dirs, err := runDirs(argument)
+		if err != nil {
+			return a, b, nil, err
+		}
+		for _, dir := range dirs {
+			if seen[dir] {
+				return a, b, nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself", relative(dir))
+			}
+			seen[dir] = true
+		}
+		runs, err := readRuns(dirs)
+		if err != nil {
+			return a, b, nil, err
+		}
+		runs, left := completed(runs)
+		notes = append(notes, left...)
+		if len(runs) == 0 {
+			return a, b, nil, fmt.Errorf("%s holds no run that came to its end", argument)
+		}
+		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs}
+	}
+	return a, b, notes, nil
+}
+
+// sideName is what a set is called: its target, with the argument that named it
+// where that says more.
+func sideName(argument string, runs []*result.Saved) string {
+	targets := byTarget(runs)
+	if len(targets) == 1 {
+		return targets[0].Name + ", " + filepath.Base(filepath.Clean(argument))
+	}
+	return filepath.Base(filepath.Clean(argument))
+}
+
+// runDirs are the run directories that an argument names, with links resolved:
+// a run, a folder of runs, a pattern, or several with commas between.
+func runDirs(argument string) ([]string, error) {
+	var out []string
+	pieces := []string{argument}
+	if _, err := os.Stat(argument); err != nil {
+		pieces = strings.Split(argument, ",")
+	}
+	for _, piece := range pieces {
+		paths := []string{piece}
+		if _, err := os.Stat(piece); err != nil && strings.ContainsAny(piece, "*?[") {
+			if paths, err = filepath.Glob(piece); err != nil {
+				return nil, fmt.Errorf("%q is no pattern: %w", piece, err)
+			}
+			if len(paths) == 0 {
+				return nil, fmt.Errorf("no run fits the pattern %q", piece)
+			}
+		}
+		for _, path := range paths {
+			found, err := runsAt(path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// runsAt is a run directory itself, or those in a folder.
+func runsAt(path string) ([]string, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(resolved)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is neither a run nor a folder of runs: there is no such thing", path)
+	}
+	if isRun(path) {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is neither a run nor a folder of runs", path)
+	}
+	var out []string
+	for _, e := range entries {
+		// Links are to runs that stand beside them.
+		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") && isRun(inner) {
+			out = append(out, inner)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s holds no runs: name a run directory, or the folder that plimsoll run --runs made", relative(path))
+	}
+	return out, nil
+}
+
+func isRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, result.RunFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+func readRuns(dirs []string) ([]*result.Saved, error) {
+	var out []*result.Saved
+	for _, dir := range dirs {
+		saved, err := readRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, saved)
+	}
+	return out, nil
+}
+
+// setOf are all runs of the set of trials that a run is one of.
+func setOf(run *result.Saved) ([]*result.Saved, error) {
+	if run.Run.Trial == nil {
+		return nil, fmt.Errorf("run %s is one run, and none of a set of trials: write plimsoll compare A B", run.Run.ID)
+	}
+	dirs, err := runsAt(filepath.Dir(run.Dir))
+	if err != nil {
+		return nil, err
+	}
+	// Only those are read as a whole: the folder may hold years of runs.
+	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
+		var about struct{ Trial *result.Trial }
+		raw, err := os.ReadFile(filepath.Join(dir, result.RunFile))
+		return err != nil || json.Unmarshal(raw, &about) != nil || about.Trial == nil || about.Trial.Set != run.Run.Trial.Set
+	}))
+}
+
+// oneSet refuses to mix sets of trials without being told to.
+func oneSet(runs []*result.Saved) error {
+	example := map[string]string{}
+	var sets []string
+	for _, s := range runs {
+		set := ""
+		if s.Run.Trial != nil {
+			set = s.Run.Trial.Set
+		}
+		if example[set] == "" {
+			example[set] = relative(s.Dir)
+			sets = append(sets, set)
+		}
+	}
+	if len(sets) < 2 {
+		return nil
+	}
+	var ways []string
+	for _, set := range sets {
+		if set != "" && len(ways) < 3 {
+			ways = append(ways, "plimsoll compare "+example[set])
+		}
+	}
+	return errors.New("these runs are of different sets of trials: name one set by any run of it (" + strings.Join(ways, "; ") + "), or two sets as A and B")
+}
+
+// completed leaves out runs that did not come to their end, and says so.
+func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
+	for _, s := range runs {
+		if s.Run.State == result.Complete {
+			kept = append(kept, s)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, s.Run.State))
+	}
+	return kept, notes
+}
+
+// byTarget parts runs by the names of their targets: in the order in which they
+// were given to plimsoll run, where that is known, or else of the runs.
+func byTarget(runs []*result.Saved) []compare.Side {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b *result.Saved) int {
+		if a.Run.Trial == nil || b.Run.Trial == nil {
+			return 0
+		}
+		return a.Run.Trial.Target - b.Run.Trial.Target
+	})
+	var out []compare.Side
+	for _, s := range runs {
+		at := slices.IndexFunc(out, func(side compare.Side) bool { return side.Name == s.Run.Name })
+		if at < 0 {
+			at, out = len(out), append(out, compare.Side{Name: s.Run.Name})
+		}
+		out[at].Runs = append(out[at].Runs, s)
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// In every round each target has its turn once, and the order changes.
+func TestTurns(t *testing.T) {
+	orders := map[string]bool{}
+	for _, targets := range []int{1, 2, 3} {
+		all := turns(targets, 20, 7)
+		if len(all) != 20*targets {
+			t.Fatalf("%d turns of %d targets in 20 rounds", len(all), targets)
+		}
+		for round := range 20 {
+			var order []int
+			for _, trial := range all[round*targets : (round+1)*targets] {
+				if trial.Round != round+1 || trial.Rounds != 20 || trial.Targets != targets || trial.Set != all[0].Set {
+					t.Errorf("%+v in round %d", trial, round+1)
+				}
+				order = append(order, trial.Target)
+			}
+			if targets == 2 {
+				orders[strings.Repeat("x", order[0])] = true
+			}
+			slices.Sort(order)
+			for i, target := range order {
+				if target != i+1 {
+					t.Errorf("round %d measures %v", round+1, order)
+				}
+			}
+		}
+	}
+	if len(orders) != 2 {
+		t.Error("two targets always have their turns in the same order")
+	}
+	for i, trial := range turns(3, 1, 7) {
+		if trial.Target != i+1 {
+			t.Error("a single round is not in the order given")
+		}
+	}
+	first, second := turns(2, 9, 7), turns(2, 9, 7)
+	for i := range first {
+		if first[i].Target != second[i].Target {
+			t.Fatal("the same seed gives another order")
+		}
+	}
+}
+
+// inDir writes files into a new directory.
+func inDir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// One interrupt ends a set of trials and keeps what was done.
+func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
+	dir := inDir(t, map[string]string{"w.yaml": "name: w\nload: {rate: 200/s}\nwarmup: 0s\nduration: 4s\n"})
+	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--trials", "50")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for deadline := time.Now().Add(60 * time.Second); len(runs) < 2 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		runs, _ = filepath.Glob(filepath.Join(dir, "runs", "2*", result.RunFile))
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	states := map[result.State]int{}
+	for _, path := range runs {
+		saved, err := result.Read(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[saved.Run.State]++
+		if saved.Run.Trial == nil || saved.Run.Trial.Rounds != 50 {
+			t.Errorf("trial %+v", saved.Run.Trial)
+		}
+	}
+	// The second may have been interrupted before it measured anything.
+	if states[result.Complete] < 1 || len(states) > 2 {
+		t.Errorf("states %v", states)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs", result.LatestLink, result.ReportFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// The gate of docs/GATE.md, as it stands there: it lets an equal candidate pass
+// and stops one that is slower.
+func TestDocumentedGate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures ten runs, for about 30 s")
+	}
+	script, err := filepath.Abs("../../docs/gate.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath("plimsoll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		candidate string
+		code      int
+		want      string
+	}{{"2s", 0, "holds: publish.p50"}, {"6s", 1, "fails: publish.p50"}} {
+		dir := inDir(t, map[string]string{
+			"workload.yaml":  "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 1s\n",
+			"baseline.yaml":  "name: baseline\nsystem: sim\nsettings: {service_time: 2s}\n",
+			"candidate.yaml": "name: candidate\nsystem: sim\nsettings: {service_time: " + c.candidate + "}\n",
+		})
+		cmd := exec.CommandContext(context.Background(), "sh", script)
+		// On a machine too busy to measure on the figures are still far apart.
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TRIALS=3", "ANYWAY=1", "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("candidate of %s: exit code %d, want %d:\n%s", c.candidate, code, c.code, out)
+		}
+		said, err := os.ReadFile(filepath.Join(dir, "gate.md"))
+		if err != nil || !strings.Contains(string(said), c.want) || !strings.Contains(string(said), "lost is 0") {
+			t.Errorf("candidate of %s: %v:\n%s", c.candidate, err, said)
+		}
+	}
+}

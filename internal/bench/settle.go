@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// By what rule figures have settled.
+const (
+	// settleSpan is how many intervals in a row are looked at.
+	settleSpan = 20
+	// trendBound is the sum of signs from which on so many values are taken to rise
+	// or fall: chance alone reaches it in 2 of 10 tries (Mann, "Nonparametric Tests
+	// Against Trend", 1945; Kendall, "Rank Correlation Methods": its standard
+	// deviation is 30.8 for 20 values).
+	trendBound = 40
+	// The medians of the older and the newer half of them may differ by so much.
+	settledRate = 0.02
+	settledTail = 0.20
+)
+
+// settleRule says the rule in a sentence.
+var settleRule = fmt.Sprintf("over %d intervals of a second neither throughput nor publish p99 (or the highest percentile that a second's messages support) rises or falls (Mann-Kendall), and the medians of their halves lie within %.0f%% and %.0f%% of one another",
+	settleSpan, settledRate*100, settledTail*100)
+
+// settling watches the warm-up of a run that may end it early.
+type settling struct {
+	last    []seen // the last intervals, the oldest first
+	decided bool
+}
+
+// seen is what counts of an interval.
+type seen struct {
+	rate    float64 // acknowledged messages per second
+	publish result.Latency
+}
+
+// add takes an interval into account.
+func (s *settling) add(i result.Interval) {
+	length := i.EndNs - i.StartNs
+	publish := result.Summary{Latency: i.Latency}.Series(result.Publish)
+	if len(publish.Percentiles) == 0 || length < int64(intervalLength)*3/4 {
+		s.last = nil
+		return
+	}
+	s.last = append(s.last[max(0, len(s.last)-settleSpan+1):], seen{float64(i.Acked) * 1e9 / float64(length), publish})
+}
+
+// settled reports whether the figures neither rise nor fall any more.
+func (s *settling) settled() bool {
+	if len(s.last) < settleSpan {
+		return false
+	}
+	rates := make([]float64, len(s.last))
+	for i, seen := range s.last {
+		rates[i] = seen.rate
+	}
+	return level(rates, settledRate) && level(s.tails(), settledTail)
+}
+
+// tails are the publish p99 of the intervals, or the highest percentile that
+// the messages of each of them support.
+func (s *settling) tails() []float64 {
+	for _, p := range []float64{99, 95, 90, 75} {
+		if tails, ok := s.at(p); ok {
+			return tails
+		}
+	}
+	tails, _ := s.at(50)
+	return tails
+}
+
+// at is one percentile of every interval; ok is false when one lacks it.
+func (s *settling) at(percentile float64) (out []float64, ok bool) {
+	for _, seen := range s.last {
+		ns, known := seen.publish.At(percentile)
+		if !known {
+			return nil, false
+		}
+		out = append(out, float64(ns))
+	}
+	return out, true
+}
+
+// level reports whether values show no trend and their halves lie within a
+// share of one another.
+func level(values []float64, share float64) bool {
+	if len(values) < settleSpan {
+		return false
+	}
+	signs := 0
+	for i, v := range values {
+		for _, before := range values[:i] {
+			switch {
+			case v > before:
+				signs++
+			case v < before:
+				signs--
+			}
+		}
+	}
+	older, newer := median(values[:len(values)/2]), median(values[len(values)/2:])
+	return signs < trendBound && signs > -trendBound && math.Abs(newer-older) <= share*max(older, newer)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// settle ends a warm-up early when the figures have settled.
+func (m *meter) settle() error {
+	if m.settling == nil || m.settling.decided || !m.settling.settled() {
+		return nil
+	}
+	m.settling.decided = true
+	now := m.job.Clock.Now()
+	s := m.run.Settling
+	s.Settled, s.AfterNs = true, now-m.startNs
+	if measureNs, ok := m.engine.Settle(now); ok {
+		end := m.startNs + m.engine.Schedule().EndNs()
+		m.measureNs.Store(measureNs)
+		m.endNs.Store(end)
+		m.engine.Halt(end + int64(m.job.Workload.Drain))
+		m.run.Load.WarmupSeconds = time.Duration(measureNs - m.startNs).Seconds()
+	}
+	return m.writer.Event(result.Event{AtNs: now - m.beganNs, Kind: "note",
+		Sentence: fmt.Sprintf("the figures have settled: the measured window begins %gs after the load", m.run.Load.WarmupSeconds)})
+}

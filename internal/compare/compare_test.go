@@ -1,0 +1,172 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// sideOf is a set of runs with these publish p99s, in microseconds.
+func sideOf(name string, p99s ...float64) Side {
+	s := Side{Name: name}
+	for i, v := range p99s {
+		s.Runs = append(s.Runs, &result.Saved{Run: result.Run{
+			ID: name + string(rune('0'+i)), Name: name, State: result.Complete,
+			Counters: result.Counters{Scheduled: 100, Acked: 100},
+			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 100, Received: 100}}},
+			Summary: result.Summary{Latency: []result.Latency{{Series: result.Publish, Count: 1000, Percentiles: []result.Percentile{
+				{Percentile: 99, LatencyNs: int64(v * 1000)}}}}},
+		}})
+	}
+	return s
+}
+
+func drawn(t *rapid.T, name string) []float64 {
+	return rapid.SliceOfNDistinct(rapid.Float64Range(1, 1000), 4, 9, func(v float64) int64 { return int64(v * 1000) }).Draw(t, name)
+}
+
+// What A is to B, B is to A the other way round; and the interval leaves out 1
+// exactly when the test refuses that there is no difference.
+func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := drawn(rt, "a"), drawn(rt, "b")
+		if slices.ContainsFunc(a, func(v float64) bool {
+			return slices.ContainsFunc(b, func(u float64) bool { return int64(u*1000) == int64(v*1000) })
+		}) {
+			rt.Skip("ties are approximate")
+		}
+		ab, ba := mustCompare(t, sideOf("A", a...), sideOf("B", b...)).Figures[0], mustCompare(t, sideOf("B", b...), sideOf("A", a...)).Figures[0]
+		if math.Abs(ab.Ratio*ba.Ratio-1) > 1e-9 || math.Abs(ab.P-ba.P) > 1e-12 || ab.Shown != ba.Shown || math.Abs(ab.Low*ba.High-1) > 1e-9 {
+			rt.Fatalf("A to B %+v\nB to A %+v", ab, ba)
+		}
+		if out := ab.Low > 1 || ab.High < 1; out != (ab.P <= 0.05) {
+			rt.Fatalf("the interval is %v to %v and p %v", ab.Low, ab.High, ab.P)
+		}
+		if ab.Low > ab.Ratio || ab.Ratio > ab.High || ab.A.Low > ab.A.Median || ab.A.Median > ab.A.High {
+			rt.Fatalf("an estimate outside its interval: %+v", ab)
+		}
+	})
+}
+
+// Known values: Mann-Whitney of 5 against 5 without overlap has p = 2/252.
+func TestKnownComparison(t *testing.T) {
+	e := mustCompare(t, sideOf("A", 100, 101, 102, 103, 104), sideOf("B", 110, 111, 112, 113, 114)).Figures[0]
+	if math.Abs(e.P-2.0/252) > 1e-12 || !e.Shown || e.A.Median != 102_000 || e.B.Median != 112_000 {
+		t.Errorf("%+v", e)
+	}
+	if math.Abs(e.Ratio-112.0/102) > 1e-3 || math.Abs(e.A.Confidence-0.9375) > 1e-9 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTooFewRunsAreSaidToBe(t *testing.T) {
+	for _, c := range []struct {
+		a, b int
+		want string
+	}{
+		{3, 3, "3 runs against 3 can show no difference at all, however large: the least p that they can reach is 0.1, and 0.04 is needed: take at least 4 of each"},
+		{2, 5, "can show no difference at all"},
+		{4, 4, ""},
+		{1, 5, "a side has a single run"},
+		{1, 1, "the runs are too short to tell even that"},
+	} {
+		values := []float64{100, 101, 102, 103, 104, 105}
+		got := strings.Join(mustCompare(t, sideOf("A", values[:c.a]...), sideOf("B", values[:c.b]...)).Hints, "\n")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%d against %d: %q, want %q", c.a, c.b, got, c.want)
+		}
+	}
+	for _, n := range []int{1, 2, 3, 4, 5, 8} {
+		// The sides without overlap: the least p that there is.
+		var a, b []float64
+		for i := range n {
+			a, b = append(a, float64(i)), append(b, float64(100+i))
+		}
+		if p := rankP(a, b); math.Abs(p-leastP(n, n)) > 1e-9 {
+			t.Errorf("%d against %d: the least p is %v, by the test %v", n, n, leastP(n, n), p)
+		}
+	}
+}
+
+func TestWhoMayShowADifference(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    []float64 // the primary's first
+		want string    // 1: shown
+	}{
+		"nothing":                         {[]float64{0.5, 0.5, 0.5}, "000"},
+		"the primary":                     {[]float64{0.04, 0.5, 0.5}, "100"},
+		"just not":                        {[]float64{0.041, 0.5, 0.5}, "000"},
+		"the primary passes its share on": {[]float64{0.03, 0.025, 0.05}, "111"},
+		"Holm stops at the first":         {[]float64{0.03, 0.026, 0.026}, "100"},
+		"another without the primary":     {[]float64{0.5, 0.005, 0.5}, "010"},
+		"another, just not":               {[]float64{0.5, 0.0051, 0.5}, "000"},
+		"all others pass theirs back":     {[]float64{0.05, 0.005, 0.01}, "111"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			com := Comparison{Primary: "f0"}
+			for i, p := range c.p {
+				com.Figures = append(com.Figures, Effect{Figure: Figure{Name: "f" + string(rune('0'+i))}, P: p, Ratio: 2})
+			}
+			com.decide()
+			got := ""
+			for _, e := range com.Figures {
+				got += map[bool]string{true: "1", false: "0"}[e.Shown]
+			}
+			if got != c.want {
+				t.Errorf("shown %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A difference below what the figures resolve is none, however sure.
+func TestNothingBelowTheResolutionIsShown(t *testing.T) {
+	a := sideOf("A", 10_000.1, 10_000.2, 10_000.3, 10_000.4, 10_000.5)
+	b := sideOf("B", 10_001.1, 10_001.2, 10_001.3, 10_001.4, 10_001.5)
+	if e := mustCompare(t, a, b).Figures[0]; e.Shown || e.P > 0.04 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestObjections(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+	}{
+		"nothing":    {func(*result.Run) {}, ""},
+		"durability": {func(r *result.Run) { r.Durability.Level = 2 }, "durability differs"},
+		"model":      {func(r *result.Run) { r.Load.Model = "closed" }, "model"},
+		"rate":       {func(r *result.Run) { r.Load.TargetRate = 5 }, "rate"},
+		"generator":  {func(r *result.Run) { r.Summary.Generator.Limited = true }, "of these 4 runs 1 were limited by plimsoll itself"},
+	} {
+		a, b := sideOf("A", 1, 2), sideOf("B", 1, 2)
+		c.change(&b.Runs[1].Run)
+		got := strings.Join(Objections(a, b), "; ")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The same runs give the same answer, also where it is drawn at random.
+func TestComparisonsRepeat(t *testing.T) {
+	sides := func() (Side, Side) {
+		s := simulated{random: seeded(3), within: 0.05, memory: 0.5, seconds: 20, messages: 300}
+		return s.side("A", 1, 1), s.side("B", 1, 1.05)
+	}
+	compared := func() *Comparison {
+		a, b := sides()
+		return mustCompare(t, a, b)
+	}
+	first, second := compared(), compared()
+	for i := range first.Figures {
+		if f, s := first.Figures[i], second.Figures[i]; f.Low != s.Low || f.High != s.High || f.P != s.P {
+			t.Errorf("%s: %+v, then %+v", f.Figure.Name, f, s)
+		}
+	}
+}
