@@ -184,6 +184,10 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
+	// What the flags lay over every cell is judged by itself first.
+	if err := c.override(w); err != nil {
+		return sweep.Plan{}, err
+	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
 	names := registry().Names()
 	for i, name := range c.targets() {

@@ -163,7 +163,10 @@ func TestInterruptedSweep(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(said.String(), "go on with: plimsoll sweep --resume runs/") {
 		t.Errorf("exit code %d\n%s", code, said.String())
 	}
-	_, plan := planBelow(t, dir)
+	folder, plan := planBelow(t, dir)
+	if out, err := self(t, dir, "report", folder).CombinedOutput(); err != nil || !strings.Contains(string(out), "interrupted") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 || plan.Cells[0].State != sweep.Pending || plan.Cells[0].Run == "" {
 		t.Errorf("%s", raw)
 	}

@@ -43,6 +43,8 @@ func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 	switch {
 	case s == nil && c.State == sweep.Done:
 		return "unreadable", true
+	case c.State == sweep.Pending && s != nil:
+		return stateWord(&s.Run), true
 	case c.State != sweep.Done:
 		return string(c.State), true
 	case s.Run.Summary.Generator.Limited:
