@@ -24,6 +24,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/verdict",
 	"internal/bench",
+	"internal/probe",
 	"internal/testbed",
 	"internal/observe",
 	"internal/load",

@@ -1,0 +1,494 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// arrival is how long a message that will arrive may take to: longer than a
+// server waits for an acknowledgement that a dead consumer owes.
+const arrival = 45 * time.Second
+
+const (
+	few  = 20  // messages of most probes
+	many = 200 // messages of those about order
+)
+
+func (t *trial) timeDecoupling() (Finding, error) {
+	topic, err := t.topic(1)
+	if err != nil {
+		return Finding{}, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "away", Delivery: workload.AtLeastOnce}
+	got := newBasket()
+	first, err := t.consume(t.cluster, o, got)
+	if err != nil {
+		return Finding{}, err
+	}
+	if err := first.Close(t.ctx); err != nil {
+		return Finding{}, fmt.Errorf("close the consumer: %w", err)
+	}
+	sent := numbers(0, few)
+	if err := t.send(topic, sent); err != nil {
+		return Finding{}, err
+	}
+	if _, err := t.consume(t.cluster, o, got); err != nil {
+		return Finding{}, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return Finding{}, err
+	}
+	evidence := fmt.Sprintf("%d messages were published while the subscription had no consumer; the one that came then received %d",
+		few, few-len(missing(got.contents(), sent)))
+	if len(missing(got.contents(), sent)) > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+// shares is what two consumers received of what was sent.
+type shares struct {
+	sent          int
+	first, second int
+	missing, both int
+}
+
+func (s shares) String() string {
+	return fmt.Sprintf("of %d messages one received %d and the other %d; %d came to both, %d to neither", s.sent, s.first, s.second, s.both, s.missing)
+}
+
+// fair says that each message went to one of them, and both had some.
+func (s shares) fair() bool { return s.missing == 0 && s.both == 0 && s.first > 0 && s.second > 0 }
+
+// share sends to a topic and looks at what its two consumers receive, each on
+// a connection of its own or both on one.
+func (t *trial) share(partitions int, apart bool) (shares, error) {
+	topic, err := t.topic(partitions)
+	if err != nil {
+		return shares{}, err
+	}
+	var opened []system.Consumer
+	return t.divide(topic, func(i int, o system.ConsumerOptions, into *basket) error {
+		c := t.cluster
+		if apart {
+			var err error
+			if c, err = t.connect(); err != nil {
+				return err
+			}
+		}
+		k, err := t.consume(c, o, into)
+		opened = append(opened, k)
+		if err == nil && i == 1 && !apart {
+			err = t.settle(opened...)
+		}
+		return err
+	})
+}
+
+// divide opens two consumers of one subscription, sends, and counts.
+func (t *trial) divide(topic system.Topic, open func(i int, o system.ConsumerOptions, into *basket) error) (shares, error) {
+	together, each := newBasket(), []*basket{newBasket(), newBasket()}
+	for i, mine := range each {
+		o := system.ConsumerOptions{
+			Topic: topic, Subscription: "shared", Index: i, Delivery: workload.AtLeastOnce,
+			Receive: func(payload []byte) { mine.add(payload); together.add(payload) },
+		}
+		if err := open(i, o, together); err != nil {
+			return shares{}, err
+		}
+	}
+	sent := numbers(0, many)
+	if err := t.send(topic, sent); err != nil {
+		return shares{}, err
+	}
+	if err := together.awaitAll(t.ctx, arrival, sent); err != nil {
+		return shares{}, err
+	}
+	all := together.contents()
+	return shares{
+		sent: many, first: len(each[0].contents()), second: len(each[1].contents()),
+		missing: len(missing(all, sent)), both: repeated(all),
+	}, nil
+}
+
+func (t *trial) competing() (Finding, error) {
+	one, err := t.share(1, true)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence := []string{"two consumers of one subscription, from two connections, topic of 1 partition: " + one.String()}
+	if one.fair() {
+		return yes(evidence...), nil
+	}
+	if one.missing > 0 {
+		return unknown("messages are missing: %s", one), nil
+	}
+	if one.both > 0 {
+		return no(evidence...), nil
+	}
+	condition := ""
+	four, err := t.share(4, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence = append(evidence, "topic of 4 partitions: "+four.String())
+	if four.fair() {
+		condition = "at most one consumer for each partition"
+	}
+	more, proof, err := t.dealtOut()
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence = append(evidence, proof)
+	if condition = strings.TrimPrefix(condition+"; or "+more, "; or "); more == "" {
+		condition = strings.TrimSuffix(condition, "; or ")
+	}
+	if condition == "" {
+		return no(evidence...), nil
+	}
+	return when(condition, evidence...), nil
+}
+
+// dealtOut tries consumers that share one partition, where there are such.
+func (t *trial) dealtOut() (condition, evidence string, err error) {
+	sharer, ok := t.cluster.(system.Sharer)
+	if !ok {
+		return "", t.abstain(system.CanShare).Error(), nil
+	}
+	topic, err := t.topic(1)
+	if err != nil {
+		return "", "", err
+	}
+	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *basket) error {
+		o.Failed = into.fail
+		k, said, err := sharer.OpenShared(t.ctx, o)
+		if err == nil {
+			condition = said
+			t.later(k.Close)
+		}
+		return err
+	})
+	if err != nil {
+		return "", "", err
+	}
+	evidence = fmt.Sprintf("with %s, topic of 1 partition: %s", condition, divided)
+	if !divided.fair() {
+		condition = ""
+	}
+	return condition, evidence, nil
+}
+
+func (t *trial) multicast() (Finding, error) {
+	topic, err := t.topic(2)
+	if err != nil {
+		return Finding{}, err
+	}
+	all := []*basket{newBasket(), newBasket(), newBasket()}
+	for i, b := range all {
+		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i), Delivery: workload.AtLeastOnce}
+		if _, err := t.consume(t.cluster, o, b); err != nil {
+			return Finding{}, err
+		}
+	}
+	sent := numbers(0, few)
+	if err := t.send(topic, sent); err != nil {
+		return Finding{}, err
+	}
+	counts := make([]string, len(all))
+	whole := true
+	for i, b := range all {
+		if err := b.awaitAll(t.ctx, arrival, sent); err != nil {
+			return Finding{}, err
+		}
+		n := few - len(missing(b.contents(), sent))
+		counts[i], whole = fmt.Sprint(n), whole && n == few
+	}
+	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few, strings.Join(counts, ", "))
+	if !whole {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+// backlog sends to a topic and then reads it with one consumer. The order in
+// which they come is what the system has made of it.
+func (t *trial) backlog(partitions int) ([]string, error) {
+	topic, err := t.topic(partitions)
+	if err != nil {
+		return nil, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "order", Delivery: workload.AtLeastOnce}
+	got := newBasket()
+	first, err := t.consume(t.cluster, o, got)
+	if err != nil {
+		return nil, err
+	}
+	if err := first.Close(t.ctx); err != nil {
+		return nil, fmt.Errorf("close the consumer: %w", err)
+	}
+	sent := numbers(0, many)
+	if err := t.send(topic, sent); err != nil {
+		return nil, err
+	}
+	if _, err := t.consume(t.cluster, o, got); err != nil {
+		return nil, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return nil, err
+	}
+	all := got.contents()
+	if lost := missing(all, sent); len(lost) > 0 {
+		return nil, fmt.Errorf("%d of %d messages did not arrive", len(lost), many)
+	}
+	return all, nil
+}
+
+// outOfOrder is how many of a partition's messages came after a later one.
+func outOfOrder(all []string, partitions, partition int) int {
+	mine := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
+		n := 0
+		fmt.Sscan(one, &n)
+		return n%partitions != partition
+	})
+	return inversions(mine)
+}
+
+func (t *trial) partitionOrder() (Finding, error) {
+	const partitions = 4
+	all, err := t.backlog(partitions)
+	if err != nil {
+		return Finding{}, err
+	}
+	wrong := 0
+	for partition := range partitions {
+		wrong += outOfOrder(all, partitions, partition)
+	}
+	evidence := fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one of their partition", many, partitions, wrong)
+	if wrong > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+func (t *trial) globalOrder() (Finding, error) {
+	const partitions = 4
+	all, err := t.backlog(partitions)
+	if err != nil {
+		return Finding{}, err
+	}
+	wrong := inversions(all)
+	evidence := []string{fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one (%s)", many, partitions, wrong, listed(all))}
+	if wrong == 0 {
+		return yes(evidence...), nil
+	}
+	if all, err = t.backlog(1); err != nil {
+		return Finding{}, err
+	}
+	wrong = inversions(all)
+	evidence = append(evidence, fmt.Sprintf("topic of 1 partition: %d of %d came after a later one", wrong, many))
+	if wrong > 0 {
+		return no(evidence...), nil
+	}
+	return when("a topic of one partition", evidence...), nil
+}
+
+// death is what was seen when a consumer was closed, without time to finish,
+// while it handled a message.
+type death struct {
+	sent          []string
+	first, second []string      // what the dead one and the others received
+	held          string        // the message that the dead one was handling
+	again         time.Duration // from its end until that one came to another; 0: it did not
+}
+
+// dieAt is which message a consumer dies over, counted from 0.
+const dieAt = 5
+
+// die has a consumer die over a message. Another one of the subscription, on a
+// connection of its own, is there all along or comes afterwards.
+func (t *trial) die(d workload.Delivery, together bool) (death, error) {
+	topic, err := t.topic(1)
+	if err != nil {
+		return death{}, err
+	}
+	others, heirs, err := t.connectTwice()
+	if err != nil {
+		return death{}, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "mortal", Delivery: d}
+	first, second := newBasket(), newBasket()
+	held, over := make(chan string, 1), make(chan struct{})
+	t.later(func(context.Context) error { close(over); return nil })
+	var seen atomic.Int64
+	fatal := int64(dieAt)
+	if together {
+		fatal = 0
+	}
+	o.Receive = func(payload []byte) {
+		name := string(payload)
+		first.put(name)
+		if seen.Add(1) == fatal+1 {
+			held <- name
+			<-over
+		}
+	}
+	mortal, err := t.consume(others, o, first)
+	if err != nil {
+		return death{}, err
+	}
+	o.Receive, o.Index = nil, 1
+	if together {
+		if _, err := t.consume(heirs, o, second); err != nil {
+			return death{}, err
+		}
+	}
+	r := death{sent: numbers(0, few)}
+	if err := t.send(topic, r.sent); err != nil {
+		return death{}, err
+	}
+	if err := t.killed(&r, mortal, held, second, together); err != nil {
+		return death{}, err
+	}
+	ended := time.Now()
+	if !together {
+		if _, err := t.consume(heirs, o, second); err != nil {
+			return death{}, err
+		}
+	}
+	return r, t.inherit(&r, d, topic, first, second, ended)
+}
+
+func (t *trial) connectTwice() (a, b system.Cluster, err error) {
+	if a, err = t.connect(); err == nil {
+		b, err = t.connect()
+	}
+	return a, b, err
+}
+
+// killed waits until the consumer holds a message and closes it without time.
+func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, second *basket, together bool) error {
+	most := time.NewTimer(arrival / 2)
+	defer most.Stop()
+	if together {
+		// A system may give it none at all.
+		if err := second.await(t.ctx, quiet, func(all []string) bool { return len(all) == few }); err != nil {
+			return err
+		}
+		most.Reset(quiet)
+	}
+	select {
+	case r.held = <-held:
+	case <-most.C:
+		if !together {
+			return fmt.Errorf("the first consumer did not receive %d messages", dieAt+1)
+		}
+	case <-t.ctx.Done():
+		return t.ctx.Err()
+	}
+	dying, cancel := context.WithCancel(t.ctx)
+	cancel()
+	_ = mortal.Close(dying) // that it could not finish is the point
+	return nil
+}
+
+// inherit waits for what comes to the others. A last message shows, where the
+// delivery may drop some, that nothing more will come before it.
+func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *basket, ended time.Time) error {
+	wanted := missing(first.contents(), r.sent)
+	if d != workload.AtMostOnce && r.held != "" {
+		wanted = append(wanted, r.held)
+	}
+	if d == workload.AtMostOnce {
+		wanted = []string{"last"}
+		if err := t.send(topic, wanted); err != nil {
+			return err
+		}
+	}
+	if err := second.awaitAll(t.ctx, arrival, wanted); err != nil {
+		return err
+	}
+	r.first = first.contents()
+	r.second = slices.DeleteFunc(second.contents(), func(one string) bool { return one == "last" })
+	if at, came := second.arrived(r.held); came {
+		r.again = max(at.Sub(ended), time.Millisecond)
+	}
+	return nil
+}
+
+func (r death) story() string {
+	return fmt.Sprintf("%d messages; a consumer was cut off while it handled the %dth; the next one received %d: %s",
+		len(r.sent), dieAt+1, len(r.second), listed(r.second))
+}
+
+func (t *trial) atMostOnce() (Finding, error) {
+	if !slices.Contains(t.described.Delivery, workload.AtMostOnce) {
+		return unknown("plimsoll's driver of %s does not offer it", t.described.Name), nil
+	}
+	r, err := t.die(workload.AtMostOnce, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	all := slices.Concat(r.first, r.second)
+	evidence := fmt.Sprintf("%s; %d came twice, %d never", r.story(), repeated(all), len(missing(all, r.sent)))
+	if repeated(all) > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+func (t *trial) atLeastOnce() (Finding, error) {
+	r, err := t.die(workload.AtLeastOnce, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	handled := slices.DeleteFunc(slices.Clone(r.first), func(one string) bool { return one == r.held })
+	lost := missing(slices.Concat(handled, r.second), r.sent)
+	evidence := fmt.Sprintf("%s; %d came to both, %d were handled by neither", r.story(), repeated(slices.Concat(r.first, r.second)), len(lost))
+	if len(lost) > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+func (t *trial) redelivery() (Finding, error) {
+	r, err := t.die(workload.AtLeastOnce, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	if r.again == 0 {
+		return no(r.story() + "; the one that was being handled never came again"), nil
+	}
+	return yes(fmt.Sprintf("%s; the one that was being handled came %s after the end", r.story(), rounded(r.again))), nil
+}
+
+func (t *trial) redeliveryOrder() (Finding, error) {
+	alone, err := t.die(workload.AtLeastOnce, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	pair, err := t.die(workload.AtLeastOnce, true)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence := []string{
+		fmt.Sprintf("the successor of a consumer that died received %s: %d after a later one", listed(alone.second), inversions(alone.second)),
+		fmt.Sprintf("of two consumers at one time one died; the other received %s: %d after a later one", listed(pair.second), inversions(pair.second)),
+	}
+	if lost := missing(slices.Concat(alone.first, alone.second), alone.sent); len(lost) > 0 {
+		return unknown("%d messages did not arrive: %s", len(lost), listed(lost)), nil
+	}
+	switch {
+	case inversions(alone.second) > 0:
+		return no(evidence...), nil
+	case inversions(pair.second) > 0:
+		return when("one consumer at a time", evidence...), nil
+	}
+	return yes(evidence...), nil
+}

@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Answer is what a probe found.
+type Answer string
+
+// The answers.
+const (
+	Yes         Answer = "yes"
+	No          Answer = "no"
+	Conditional Answer = "conditional"
+	Unknown     Answer = "unknown" // the probe itself failed
+)
+
+// Finding is one answer with its evidence.
+type Finding struct {
+	Row    string `json:"row"`
+	Answer Answer `json:"answer"`
+	// Condition is under which the answer is yes; only with Conditional.
+	Condition string `json:"condition,omitempty"`
+	// Evidence is what was sent and what came back, a sentence each.
+	Evidence []string `json:"evidence"`
+}
+
+// Column is what was found on one system.
+type Column struct {
+	Name       string    `json:"name"` // the system and its variant
+	System     string    `json:"system"`
+	Client     string    `json:"client"`
+	Servers    []string  `json:"servers"`
+	Durability int       `json:"durability_level"`
+	At         time.Time `json:"at"`
+	Findings   []Finding `json:"findings"`
+	// Warnings are what went wrong beside the probes, such as a topic that could
+	// not be deleted.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// finding returns the column's answer to a row, Unknown when it has none.
+func (c Column) finding(row string) Finding {
+	i := slices.IndexFunc(c.Findings, func(f Finding) bool { return f.Row == row })
+	if i < 0 {
+		return Finding{Row: row, Answer: Unknown, Evidence: []string{"it was not tried"}}
+	}
+	return c.Findings[i]
+}
+
+func yes(evidence ...string) Finding { return Finding{Answer: Yes, Evidence: evidence} }
+func no(evidence ...string) Finding  { return Finding{Answer: No, Evidence: evidence} }
+
+// when is yes, or conditional when there is a condition.
+func when(condition string, evidence ...string) Finding {
+	if condition == "" {
+		return yes(evidence...)
+	}
+	return Finding{Answer: Conditional, Condition: condition, Evidence: evidence}
+}
+
+// unknown is that the trying failed.
+func unknown(format string, args ...any) Finding {
+	return Finding{Answer: Unknown, Evidence: []string{fmt.Sprintf(format, args...)}}
+}
+
+// AnyUnknown says whether a probe itself failed.
+func AnyUnknown(all []Column) bool {
+	return slices.ContainsFunc(all, func(c Column) bool {
+		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Answer == Unknown })
+	})
+}
