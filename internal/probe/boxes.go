@@ -59,7 +59,7 @@ func (t *trial) expiry() (Finding, error) {
 	case len(missing(all, []string{"kept"})) > 0:
 		return unknown("the message without a time to live did not arrive: %s", evidence), nil
 	case slices.Contains(all, "mortal"):
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }
@@ -95,7 +95,7 @@ func (t *trial) priorities() (Finding, error) {
 	case len(missing(all, wanted)) > 0:
 		return unknown("%s", evidence), nil
 	case !slices.Equal(all, wanted):
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }
@@ -128,11 +128,11 @@ func (t *trial) delay() (Finding, error) {
 	}
 	delayed, came := got.arrived("later")
 	if !came {
-		return no(fmt.Sprintf("a message with a delay of %s did not arrive within %s", later, arrival)), nil
+		return notEven(condition, fmt.Sprintf("a message with a delay of %s did not arrive within %s", later, arrival)), nil
 	}
 	evidence := fmt.Sprintf("a message with a delay of %s arrived after %s, one without, published after it, after %s", later, rounded(delayed.Sub(began)), rounded(now.Sub(began)))
 	if delayed.Sub(began) < later || delayed.Before(now) {
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }
@@ -162,7 +162,7 @@ func (t *trial) deadLetters() (Finding, error) {
 	case len(missing(rejected.contents(), sent)) > 0:
 		return unknown("not every message was delivered: %s", evidence), nil
 	case len(missing(dead.contents(), sent)) > 0:
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }
@@ -188,7 +188,7 @@ func (t *trial) flowControl() (Finding, error) {
 		return unknown("nothing was accepted: %s", evidence), nil
 	}
 	if p.Refused == 0 && p.Held < held {
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }

@@ -36,7 +36,7 @@ func (t *trial) exactlyOnce() (Finding, error) {
 	case n == 0:
 		return unknown("%s", evidence), nil
 	case n > 1:
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	reader := "readers recognise what is delivered again"
 	return when(strings.TrimPrefix(condition+", and "+reader, ", and "), evidence), nil
@@ -66,7 +66,7 @@ func (t *trial) retriedTransaction(transactor system.Transactor) (Finding, error
 	case len(missing(all, []string{"0", "1"})) > 0:
 		return unknown("%s", evidence), nil
 	case len(all) > 2:
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(strings.TrimPrefix(condition+"; what a reader does outside of transactions it may do again", "; "), evidence), nil
 }
@@ -111,7 +111,7 @@ func (t *trial) transactions() (Finding, error) {
 	case len(missing(all, wanted)) > 0:
 		return unknown("%s", evidence), nil
 	case !slices.Equal(all, wanted):
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }

@@ -53,6 +53,14 @@ func (c Column) finding(row string) Finding {
 func yes(evidence ...string) Finding { return Finding{Answer: Yes, Evidence: evidence} }
 func no(evidence ...string) Finding  { return Finding{Answer: No, Evidence: evidence} }
 
+// notEven is no, though what would have been a condition was given.
+func notEven(condition string, evidence ...string) Finding {
+	if condition != "" {
+		evidence = append(evidence, "tried "+condition)
+	}
+	return no(evidence...)
+}
+
 // when is yes, or conditional when there is a condition.
 func when(condition string, evidence ...string) Finding {
 	if condition == "" {

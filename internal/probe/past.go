@@ -50,7 +50,7 @@ func (t *trial) replay() (Finding, error) {
 	all := anew.contents()
 	evidence := fmt.Sprintf("%d messages were received and acknowledged; the subscription went back to the beginning and received %d of them again", few, few-len(missing(all, sent)))
 	if len(missing(all, sent)) > 0 {
-		return no(evidence), nil
+		return notEven(condition, evidence), nil
 	}
 	return when(condition, evidence), nil
 }
@@ -110,7 +110,7 @@ func (t *trial) publisherAcks() (Finding, error) {
 	case len(missing(all, sent)) > 0:
 		return unknown("%s", strings.Join(evidence, "; ")), nil
 	case !acknowledged || !refused || slices.Contains(all, string(system.AckRefusal)):
-		return no(evidence...), nil
+		return notEven(condition, evidence...), nil
 	}
 	return yes(evidence...), nil
 }

@@ -89,7 +89,7 @@ func (t *trial) routed(kind system.RouteKind, r route) (Finding, error) {
 	}
 	evidence = append([]string{"published " + posted(r.posts)}, evidence...)
 	if !right {
-		return no(evidence...), nil
+		return notEven(condition, evidence...), nil
 	}
 	return when(condition, evidence...), nil
 }

@@ -45,14 +45,15 @@ func On(ctx context.Context, s Subject, progress func(Finding)) (Column, error) 
 	d := s.System.Describe()
 	run := &session{subject: s, described: d, cluster: c, prefix: "plimsoll-probe-" + nonce()}
 	column := Column{Name: s.Name, System: d.Name, Client: d.Client, Durability: int(s.Options.Durability), At: began.UTC().Truncate(time.Second)}
-	if v, ok := c.(system.VersionReader); ok {
-		if column.Servers, err = v.ServerVersions(ctx); err != nil {
-			run.warn("reading the servers' versions: %v", err)
-		}
-	}
 	column.Findings = run.all(ctx, progress)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
+	// Servers that have just begun do not know one another's versions.
+	if v, ok := c.(system.VersionReader); ok {
+		if column.Servers, err = v.ServerVersions(closing); err != nil {
+			run.warn("reading the servers' versions: %v", err)
+		}
+	}
 	if err := c.Close(closing); err != nil {
 		run.warn("closing the connection: %v", err)
 	}
