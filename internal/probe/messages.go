@@ -32,40 +32,52 @@ func numbers(first, n int) []string {
 	return all
 }
 
+// atOnce is how many messages are sent before all of them are acknowledged.
+// More would make one batch of them, which some systems deliver as a whole.
+const atOnce = 10
+
 // send publishes the payloads round the partitions, from one producer, and
 // returns when all are acknowledged.
 func (t *trial) send(topic system.Topic, payloads []string) error {
 	p, err := t.cluster.OpenProducer(t.ctx, system.ProducerOptions{
-		Topic: topic, InFlight: max(len(payloads), 1), MessageMax: 1 << 10, Delivery: workload.AtLeastOnce,
+		Topic: topic, InFlight: atOnce, MessageMax: 1 << 10, Delivery: workload.AtLeastOnce,
 	})
 	if err != nil {
 		return fmt.Errorf("open a producer: %w", err)
 	}
-	all := make([]*letter, len(payloads))
-	for i, payload := range payloads {
-		all[i] = &letter{ended: make(chan error, 1)}
-		all[i].Payload, all[i].Partition = []byte(payload), int32(i%topic.Partitions)
-		all[i].Bind(all[i])
-		p.Send(&all[i].Message)
-	}
-	var failed error
-	for i, l := range all {
-		select {
-		case err := <-l.ended:
-			if err != nil && failed == nil {
-				failed = fmt.Errorf("message %d of %d was not acknowledged: %w", i+1, len(all), err)
-			}
-		case <-t.ctx.Done():
-			failed = fmt.Errorf("message %d of %d was not answered: %w", i+1, len(all), t.ctx.Err())
+	next := 0
+	for some := range slices.Chunk(payloads, atOnce) {
+		all := make([]*letter, len(some))
+		for i, payload := range some {
+			all[i] = &letter{ended: make(chan error, 1)}
+			all[i].Payload, all[i].Partition = []byte(payload), int32(next%topic.Partitions)
+			all[i].Bind(all[i])
+			p.Send(&all[i].Message)
+			next++
 		}
-		if failed != nil {
+		if err = t.acknowledged(all); err != nil {
 			break
 		}
 	}
-	if err := p.Close(t.ctx); err != nil && failed == nil {
-		failed = fmt.Errorf("close the producer: %w", err)
+	if closing := p.Close(t.ctx); closing != nil && err == nil {
+		err = fmt.Errorf("close the producer: %w", closing)
 	}
-	return failed
+	return err
+}
+
+// acknowledged waits for the ends of messages.
+func (t *trial) acknowledged(all []*letter) error {
+	for _, l := range all {
+		select {
+		case err := <-l.ended:
+			if err != nil {
+				return fmt.Errorf("message %s was not acknowledged: %w", l.Payload, err)
+			}
+		case <-t.ctx.Done():
+			return fmt.Errorf("message %s was not answered: %w", l.Payload, t.ctx.Err())
+		}
+	}
+	return nil
 }
 
 // basket holds what arrived, in its order. Its methods may be called from any

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ type Subject struct {
 	Name    string // of its column
 	System  system.System
 	Options system.Options
+	Rows    []string // to try; empty: all
 }
 
 const (
@@ -34,9 +36,9 @@ const (
 const quiet = 2 * time.Second
 
 // On tries every probe on a cluster that runs. Progress, which may be nil, is
-// told of each answer, from one goroutine at a time. An error means that the
-// cluster could not be reached at all.
-func On(ctx context.Context, s Subject, progress func(Finding)) (Column, error) {
+// told of each answer and how long it took, from one goroutine at a time. An
+// error means that the cluster could not be reached at all, or that ctx ended.
+func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (Column, error) {
 	began := time.Now()
 	c, err := s.System.Connect(ctx, s.Options)
 	if err != nil {
@@ -94,22 +96,26 @@ func (s *session) name() string {
 	return fmt.Sprintf("%s-%d", s.prefix, s.topics)
 }
 
-// all runs every probe, some side by side, and returns the findings in the
+// all runs the probes, some side by side, and returns the findings in the
 // order of the rows.
-func (s *session) all(ctx context.Context, progress func(Finding)) []Finding {
-	findings := make([]Finding, len(rows))
+func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)) []Finding {
+	asked := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return len(s.subject.Rows) > 0 && !slices.Contains(s.subject.Rows, r.Name)
+	})
+	findings := make([]Finding, len(asked))
 	places := make(chan struct{}, sideBySide)
 	var telling sync.Mutex
 	var running sync.WaitGroup
-	for i, r := range rows {
+	for i, r := range asked {
 		running.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
+			began := time.Now()
 			findings[i] = s.one(ctx, r)
 			if progress != nil {
 				telling.Lock()
 				defer telling.Unlock()
-				progress(findings[i])
+				progress(findings[i], time.Since(began))
 			}
 		})
 	}

@@ -121,8 +121,8 @@ func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column
 			}
 		}()
 	}
-	return On(ctx, Subject{Name: j.Name(), System: j.System, Options: options}, func(f Finding) {
-		say(fmt.Sprintf("%s: %s: %s", j.Name(), f.Row, f.Answer))
+	return On(ctx, Subject{Name: j.Name(), System: j.System, Options: options}, func(f Finding, took time.Duration) {
+		say(fmt.Sprintf("%s: %s: %s, after %s", j.Name(), f.Row, f.Answer, rounded(took)))
 	})
 }
 

@@ -113,24 +113,22 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	return fmt.Sprintf("receipt for entry %d:%d, ack quorum %d", id.LedgerID(), id.EntryID(), c.persistence().AckQuorum), b.Close(ctx)
 }
 
-// refused publishes a message that is larger than its topic takes.
+// refused publishes to a topic that was terminated.
 func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, err error) {
-	t.Name += ".small"
+	t.Name += ".ended"
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, b.Close(ctx)) }()
-	const most = 1000
-	err = c.setPolicy(ctx, t.Name, "maxMessageSize", most, func() error {
-		_, err := b.send(ctx, &client.ProducerMessage{Payload: make([]byte, 5*most)})
-		if err == nil {
-			return errors.New("a message that is too large was accepted")
-		}
-		answer = fmt.Sprintf("%v, for a message larger than maxMessageSize of its topic", oneLine{err})
-		return nil
-	})
-	return answer, err
+	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(t.Name)+"-partition-0/terminate", nil, nil); err != nil {
+		return "", fmt.Errorf("terminate a topic: %w", c.explainAdmin(err))
+	}
+	_, refused := b.send(ctx, &client.ProducerMessage{Payload: []byte("late")})
+	if !errors.Is(refused, client.ErrTopicTerminated) {
+		return "", fmt.Errorf("a terminated topic did not refuse a message: %w", refused)
+	}
+	return fmt.Sprintf("%v, for a message to a topic that was terminated", oneLine{refused}), nil
 }
 
 // PublishBeyond publishes faster than the topic's rate allows.
@@ -201,7 +199,7 @@ func (c *cluster) deduplicates(ctx context.Context, t system.Topic) error {
 	var stats struct {
 		Status string `json:"deduplicationStatus"`
 	}
-	if err := c.admin.get(ctx, c.adminPath(t.Name+"-partition-0")+"/stats", &stats); err != nil {
+	if err := c.admin.get(ctx, c.adminPath(t.Name)+"-partition-0/stats", &stats); err != nil {
 		return err
 	}
 	if stats.Status != "Enabled" {
