@@ -202,9 +202,9 @@ func (t *trial) multicast() (Finding, error) {
 		return Finding{}, err
 	}
 	counts := make([]string, len(all))
-	whole := true
+	whole, until := true, time.Now().Add(arrival)
 	for i, b := range all {
-		if err := b.awaitAll(t.ctx, arrival, sent); err != nil {
+		if err := b.awaitAll(t.ctx, max(time.Until(until), quiet), sent); err != nil {
 			return Finding{}, err
 		}
 		n := few - len(missing(b.contents(), sent))

@@ -22,9 +22,9 @@ type Subject struct {
 }
 
 const (
-	// limit bounds one probe. NATS waits half a minute before it delivers again
-	// what a dead consumer had.
-	limit = 90 * time.Second
+	// limit bounds one probe: those that wait for what does not come do so three
+	// times at most.
+	limit = 3 * time.Minute
 	// cleanupLimit bounds the closing and deleting after one probe.
 	cleanupLimit = 60 * time.Second
 	// sideBySide is how many probes run at one time: most of them wait.
