@@ -80,3 +80,21 @@ func AnyUnknown(all []Column) bool {
 		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Answer == Unknown })
 	})
 }
+
+// Differences says, a sentence each, which answers are not those wanted, which
+// could not be found, and what was warned of. Rows that are not in want may
+// have any other answer.
+func (c Column) Differences(want map[string]Answer) []string {
+	all := slices.Clone(c.Warnings)
+	for _, f := range c.Findings {
+		if wanted, certain := want[f.Row]; certain && f.Answer != wanted || f.Answer == Unknown {
+			all = append(all, fmt.Sprintf("%s: %s: %s: %v", c.Name, f.Row, said(f), f.Evidence))
+		}
+	}
+	for row := range want {
+		if !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Row == row }) {
+			all = append(all, fmt.Sprintf("%s: %s was not tried", c.Name, row))
+		}
+	}
+	return all
+}

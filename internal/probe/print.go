@@ -136,12 +136,27 @@ func about(c Column) string {
 	return fmt.Sprintf("%s: durability level %d, %s; %s; %s", c.Name, c.Durability, servers(c), c.Client, c.At.Format("2006-01-02 15:04 MST"))
 }
 
-// servers are the servers' versions, each said once.
+// servers are the servers' versions: what they all say at the end of their
+// lines is said once.
 func servers(c Column) string {
-	if len(c.Servers) == 0 {
+	switch len(c.Servers) {
+	case 0:
 		return "servers that do not tell their version"
+	case 1:
+		return c.Servers[0]
 	}
-	return strings.Join(c.Servers, ", ")
+	same := strings.Fields(c.Servers[0])
+	for _, line := range c.Servers[1:] {
+		words, n := strings.Fields(line), 0
+		for n < min(len(words), len(same)) && words[len(words)-1-n] == same[len(same)-1-n] {
+			n++
+		}
+		same = same[len(same)-n:]
+	}
+	if len(same) == 0 {
+		return strings.Join(c.Servers, ", ")
+	}
+	return fmt.Sprintf("%d servers, each %s", len(c.Servers), strings.Join(same, " "))
 }
 
 // indented writes a sentence in lines that begin with first, and then with

@@ -239,3 +239,47 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The document, and what plimsoll systems says, are of one probing.
+func TestDocumentIsWhatWasObserved(t *testing.T) {
+	all, err := Parse(observed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Markdown(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../../docs/PROBES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(document, b.Bytes()) {
+		t.Error("docs/PROBES.md is not what internal/probe/observed.json prints: run make probes")
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+		for _, name := range Rows() {
+			if f := c.finding(name); f.Answer == Unknown {
+				t.Errorf("%s, %s: the probe failed: %v", c.Name, name, f.Evidence)
+			}
+		}
+	}
+	if want := []string{"kafka", "rabbitmq classic", "rabbitmq mirrored", "rabbitmq quorum", "rabbitmq stream", "pulsar", "nats"}; !slices.Equal(names, want) {
+		t.Errorf("observed are %v, want %v", names, want)
+	}
+}
+
+func TestServersAreSaidOnce(t *testing.T) {
+	for want, lines := range map[string][]string{
+		"servers that do not tell their version":     nil,
+		"n1 2.15":                                    {"n1 2.15"},
+		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol", "broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
+		"n1 2.14, n2 2.15":                           {"n1 2.14", "n2 2.15"},
+	} {
+		if got := servers(Column{Servers: lines}); got != want {
+			t.Errorf("%v: %q, want %q", lines, got, want)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package kafka
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What is certain of Kafka is found by trying it.
+func TestProbes(t *testing.T) {
+	began := time.Now()
+	column, err := probe.On(t.Context(), probe.Subject{
+		Name: "kafka", System: New(), Options: optionsOf(t, sharedCluster(t), workload.SyncAsync),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range column.Differences(map[string]probe.Answer{
+		"time decoupling": probe.Yes, "competing consumers": probe.Conditional, "multicast": probe.Yes,
+		"order in a partition": probe.Yes, "global order": probe.Conditional, "order on redelivery": probe.Yes,
+		"at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional, "redelivery": probe.Yes,
+		"replay": probe.Yes, "publisher acks": probe.Yes, "routing: fanout": probe.Yes, "routing: headers": probe.No,
+		"priorities": probe.No, "delayed delivery": probe.No, "transactions": probe.Conditional,
+	}) {
+		t.Error(wrong)
+	}
+	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+}
