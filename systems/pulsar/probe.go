@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
@@ -124,11 +125,22 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(t.Name)+"-partition-0/terminate", nil, nil); err != nil {
 		return "", fmt.Errorf("terminate a topic: %w", c.explainAdmin(err))
 	}
-	_, refused := b.send(ctx, &client.ProducerMessage{Payload: []byte("late")})
-	if !errors.Is(refused, client.ErrTopicTerminated) {
-		return "", fmt.Errorf("a terminated topic did not refuse a message: %w", refused)
+	waiting, cancel := context.WithTimeout(ctx, policyWithin)
+	defer cancel()
+	_, refused := b.send(waiting, &client.ProducerMessage{Payload: []byte("late")})
+	switch {
+	case errors.Is(refused, client.ErrTopicTerminated):
+		return fmt.Sprintf("%v, for a message to a topic that was terminated", oneLine{refused}), nil
+	case refused == nil:
+		return "", errors.New("a terminated topic took a message")
 	}
-	return fmt.Sprintf("%v, for a message to a topic that was terminated", oneLine{refused}), nil
+	// The broker may have closed the producer before it sent; then it says why
+	// when there is to be another.
+	again := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)})
+	if again == nil || !strings.Contains(again.Error(), "TopicTerminated") {
+		return "", fmt.Errorf("a terminated topic did not refuse a message as such: %w", errors.Join(refused, again))
+	}
+	return fmt.Sprintf("%v, for a message to a topic that was terminated; asked again, the broker says %v", oneLine{refused}, oneLine{again}), nil
 }
 
 // PublishBeyond publishes faster than the topic's rate allows.
@@ -181,7 +193,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	defer func() { err = errors.Join(err, b.Close(ctx)) }()
 	sequence := int64(1)
 	for range 2 {
-		if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), Name: t.Name + ".twice", DisableBatching: true}); err != nil {
+		if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), Name: t.Name + ".twice"}); err != nil {
 			return "", "", err
 		}
 		id, err := b.send(ctx, &client.ProducerMessage{Payload: payload, SequenceID: &sequence})
@@ -226,7 +238,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	b := &box{of: c, lib: lib}
 	b.life, b.stop = context.WithCancel(context.Background())
 	defer func() { err = errors.Join(err, b.Close(ctx)) }()
-	if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), DisableBatching: true, SendTimeout: -1}); err != nil {
+	if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)}); err != nil {
 		return "", err
 	}
 	txn, err := lib.NewTransaction(time.Minute)

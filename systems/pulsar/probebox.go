@@ -56,8 +56,7 @@ func (c *cluster) postBox(t system.Topic) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The library makes no other attempt after a refusal.
-	if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), DisableBatching: true}); err != nil {
+	if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)}); err != nil {
 		return nil, errors.Join(err, b.Close(context.Background()))
 	}
 	return b, nil
@@ -76,7 +75,10 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic) (*box, error) {
 	return b, nil
 }
 
+// produce opens a producer. What looks for timeouts outlives it in the library,
+// so the caller's context bounds the sending.
 func (b *box) produce(o client.ProducerOptions) error {
+	o.DisableBatching, o.SendTimeout = true, -1
 	p, err := b.lib.CreateProducer(o)
 	if err != nil {
 		return fmt.Errorf("open a producer: %w", b.of.explain(oneLine{err}))
@@ -210,7 +212,7 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 	if err == nil {
 		err = b.consume(client.ConsumerOptions{
 			Topic: c.fullName(t.Name), SubscriptionName: boxReader, NackRedeliveryDelay: time.Second,
-			DLQ: &client.DLQPolicy{MaxDeliveries: 2, DeadLetterTopic: c.fullName(aside.Name)},
+			DLQ: &client.DLQPolicy{MaxDeliveries: 2, DeadLetterTopic: c.fullName(aside.Name), ProducerOptions: client.ProducerOptions{SendTimeout: -1}},
 		}, func(k client.Consumer, m client.Message) {
 			rejected(m.Payload())
 			k.Nack(m)
@@ -303,7 +305,7 @@ func (x *routes) Post(ctx context.Context, l system.Letter) error {
 	}
 	name := x.topicOf(l.Key).Name
 	if x.producers[name] == nil {
-		if err := x.produce(client.ProducerOptions{Topic: x.of.fullName(name), DisableBatching: true}); err != nil {
+		if err := x.produce(client.ProducerOptions{Topic: x.of.fullName(name)}); err != nil {
 			return err
 		}
 		x.producers[name] = x.producer
