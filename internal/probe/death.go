@@ -26,11 +26,11 @@ const dieAt = 5
 // die has a consumer die over a message. Another one of the subscription, on a
 // connection of its own, is there all along or comes afterwards.
 func (t *trial) die(d workload.Delivery, together bool) (death, error) {
-	topic, err := t.topic(1)
+	others, heirs, err := t.connectTwice()
 	if err != nil {
 		return death{}, err
 	}
-	others, heirs, err := t.connectTwice()
+	topic, err := t.topicOn(heirs, 1)
 	if err != nil {
 		return death{}, err
 	}
@@ -142,7 +142,7 @@ func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first
 }
 
 func (r death) story() string {
-	return fmt.Sprintf("%d messages; a consumer was cut off while it handled the %dth%s; the next one received %d: %s",
+	return fmt.Sprintf("%d messages; a consumer was closed, without time to finish, while it handled the %dth%s; the next one received %d: %s",
 		few, dieAt+1, r.later(), len(r.second), listed(r.second))
 }
 
@@ -205,7 +205,7 @@ func (t *trial) redeliveryOrder() (Finding, error) {
 		return Finding{}, err
 	}
 	evidence := []string{
-		fmt.Sprintf("%d messages; a consumer was cut off while it handled the %dth%s; its successor received %s: %d after a later one",
+		fmt.Sprintf("%d messages; a consumer was closed, without time to finish, while it handled the %dth%s; its successor received %s: %d after a later one",
 			few, dieAt+1, alone.later(), listed(alone.second), inversions(alone.second)),
 		fmt.Sprintf("of two consumers at one time one died; the other received %s: %d after a later one", listed(pair.second), inversions(pair.second)),
 	}

@@ -69,20 +69,20 @@ func (s shares) fair() bool { return s.missing == 0 && s.both == 0 && s.first > 
 // share sends to a topic and looks at what its two consumers receive, each on
 // a connection of its own or both on one.
 func (t *trial) share(partitions int, apart bool) (shares, error) {
-	topic, err := t.topic(partitions)
+	connections := []system.Cluster{t.cluster, t.cluster}
+	if apart {
+		var err error
+		if connections[0], connections[1], err = t.connectTwice(); err != nil {
+			return shares{}, err
+		}
+	}
+	topic, err := t.topicOn(connections[1], partitions)
 	if err != nil {
 		return shares{}, err
 	}
 	var opened []system.Consumer
 	return t.divide(topic, func(i int, o system.ConsumerOptions, into *basket) error {
-		c := t.cluster
-		if apart {
-			var err error
-			if c, err = t.connect(); err != nil {
-				return err
-			}
-		}
-		k, err := t.consume(c, o, into)
+		k, err := t.consume(connections[i], o, into)
 		opened = append(opened, k)
 		if err == nil && i == 1 && !apart {
 			err = t.settle(opened...)

@@ -13,6 +13,10 @@
 // made. It does not promise that a yes holds under every load: a probe sees some
 // dozens of messages, and what it saw is what it says.
 //
+// A consumer's death is tried as its closing without time to finish, over a
+// message that it is handling. The servers see its connections end, as they do
+// when a process dies; a machine that vanishes without a word is not tried.
+//
 // observed.json is what the last `make probes` saw, for those who only want to
 // read.
 package probe

@@ -47,6 +47,7 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	d := s.System.Describe()
 	run := &session{subject: s, described: d, cluster: c, prefix: "plimsoll-probe-" + nonce()}
 	column := Column{Name: s.Name, System: d.Name, Client: d.Client, Durability: int(s.Options.Durability), At: began.UTC().Truncate(time.Second)}
+	release := run.occupy(ctx)
 	column.Findings = run.all(ctx, progress)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
@@ -56,11 +57,28 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 			run.warn("reading the servers' versions: %v", err)
 		}
 	}
+	release(closing)
 	if err := c.Close(closing); err != nil {
 		run.warn("closing the connection: %v", err)
 	}
 	column.Warnings = run.warnings
 	return column, ctx.Err()
+}
+
+// occupy makes a topic that is there as long as the probes run: a system may
+// remove what holds topics when the last one of a connection is deleted.
+func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)) {
+	topic := system.Topic{Name: s.name(), Partitions: 1}
+	if err := s.cluster.CreateTopic(ctx, topic); err != nil {
+		return func(context.Context) {} // the probes will say why
+	}
+	return func(ctx context.Context) {
+		if deleter, ok := s.cluster.(system.TopicDeleter); ok {
+			if err := deleter.DeleteTopic(ctx, topic); err != nil {
+				s.warn("cleaning up: %v", err)
+			}
+		}
+	}
 }
 
 // nonce tells the topics of one probing from those of another.
@@ -180,12 +198,16 @@ func (t *trial) cleanup() {
 }
 
 // topic makes a topic that is deleted with the trial.
-func (t *trial) topic(partitions int) (system.Topic, error) {
+func (t *trial) topic(partitions int) (system.Topic, error) { return t.topicOn(t.cluster, partitions) }
+
+// topicOn is topic on one of the trial's connections. The one that opened the
+// consumers knows what else is to be deleted.
+func (t *trial) topicOn(c system.Cluster, partitions int) (system.Topic, error) {
 	topic := system.Topic{Name: t.name(), Partitions: partitions}
-	if err := t.cluster.CreateTopic(t.ctx, topic); err != nil {
+	if err := c.CreateTopic(t.ctx, topic); err != nil {
 		return topic, fmt.Errorf("create a topic: %w", err)
 	}
-	if deleter, ok := t.cluster.(system.TopicDeleter); ok {
+	if deleter, ok := c.(system.TopicDeleter); ok {
 		t.later(func(ctx context.Context) error { return deleter.DeleteTopic(ctx, topic) })
 	}
 	return topic, nil

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,10 +11,9 @@ import (
 
 // What is certain of Kafka is found by trying it.
 func TestProbes(t *testing.T) {
+	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	began := time.Now()
-	column, err := probe.On(t.Context(), probe.Subject{
-		Name: "kafka", System: New(), Options: optionsOf(t, sharedCluster(t), workload.SyncAsync),
-	}, nil)
+	column, err := probe.On(t.Context(), probe.Subject{Name: "kafka", System: New(), Options: options}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,4 +27,18 @@ func TestProbes(t *testing.T) {
 		t.Error(wrong)
 	}
 	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+	c := connect(t, options)
+	topics, err := c.admin.ListTopics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := c.admin.ListGroups(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(topics.Names(), groups.Groups()...) {
+		if strings.HasPrefix(name, "plimsoll-probe") {
+			t.Errorf("%s is left", name)
+		}
+	}
 }

@@ -29,5 +29,15 @@ func TestProbes(t *testing.T) {
 	}) {
 		t.Error(wrong)
 	}
+	c, err := New().Connect(t.Context(), optionsOf(servers, workload.SyncAsync, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range c.(*cluster).js.StreamNames(t.Context()).Name() {
+		t.Errorf("stream %s is left", name)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
 	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
 }

@@ -10,9 +10,10 @@ import (
 
 // What is certain of Pulsar is found by trying it.
 func TestProbes(t *testing.T) {
+	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	began := time.Now()
 	column, err := probing.On(t.Context(), probing.Subject{
-		Name: "pulsar", System: New(), Options: optionsOf(t, sharedCluster(t), workload.SyncAsync),
+		Name: "pulsar", System: New(), Options: options,
 		Rows: []string{
 			"competing consumers", "order on redelivery", "at least once", "exactly once", "replay", "publisher acks", "routing: pattern",
 			"routing: headers", "message TTL", "priorities", "delayed delivery", "dead letters", "flow control",

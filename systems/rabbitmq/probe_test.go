@@ -1,6 +1,8 @@
 package rabbitmq
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +47,17 @@ func TestProbes(t *testing.T) {
 			}
 			t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
 		})
+	}
+	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setQueueType, classic))
+	for _, kind := range []string{"queues", "exchanges", "policies"} {
+		var all []struct{ Name string }
+		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range all {
+			if strings.Contains(one.Name, "plimsoll-probe") {
+				t.Errorf("of the %s %s is left", kind, one.Name)
+			}
+		}
 	}
 }
