@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,34 +133,38 @@ func (t *trial) competing() (Finding, error) {
 	if one.both > 0 {
 		return no(evidence...), nil
 	}
-	condition := ""
 	four, err := t.share(4, false)
 	if err != nil {
 		return Finding{}, err
 	}
 	evidence = append(evidence, "topic of 4 partitions: "+four.String())
+	var conditions []string
 	if four.fair() {
-		condition = "at most one consumer for each partition"
+		conditions = append(conditions, "at most one consumer for each partition")
 	}
-	more, proof, err := t.dealtOut()
-	if err != nil {
+	condition, proof, err := t.dealtOut()
+	var lacking *system.Lacking
+	switch {
+	case errors.As(err, &lacking):
+		proof = lacking.Reason
+	case err != nil:
 		return Finding{}, err
+	case condition != "":
+		conditions = append(conditions, condition)
 	}
 	evidence = append(evidence, proof)
-	if condition = strings.TrimPrefix(condition+"; or "+more, "; or "); more == "" {
-		condition = strings.TrimSuffix(condition, "; or ")
-	}
-	if condition == "" {
+	if len(conditions) == 0 {
 		return no(evidence...), nil
 	}
-	return when(condition, evidence...), nil
+	return when(strings.Join(conditions, "; or "), evidence...), nil
 }
 
-// dealtOut tries consumers that share one partition, where there are such.
+// dealtOut tries consumers that share one partition, where there are such. The
+// condition is empty when they did not.
 func (t *trial) dealtOut() (condition, evidence string, err error) {
 	sharer, ok := t.cluster.(system.Sharer)
 	if !ok {
-		return "", t.abstain(system.CanShare).Error(), nil
+		return "", "", t.abstain(system.CanShare)
 	}
 	topic, err := t.topic(1)
 	if err != nil {

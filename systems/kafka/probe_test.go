@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,18 +28,26 @@ func TestProbes(t *testing.T) {
 		t.Error(wrong)
 	}
 	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
-	c := connect(t, options)
-	topics, err := c.admin.ListTopics(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := c.admin.ListGroups(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(topics.Names(), groups.Groups()...) {
-		if strings.HasPrefix(name, "plimsoll-probe") {
-			t.Errorf("%s is left", name)
+	holdNothingLeft(t, connect(t, options))
+}
+
+// holdNothingLeft waits until no broker knows a probe's topic or group any more.
+func holdNothingLeft(t *testing.T, c *cluster) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(settlePoll) {
+		topics, err := c.admin.ListTopics(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := c.admin.ListGroups(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = slices.DeleteFunc(append(topics.Names(), groups.Groups()...), func(name string) bool { return !strings.HasPrefix(name, "plimsoll-probe") })
+		if len(left) == 0 {
+			return
 		}
 	}
+	t.Errorf("these are left: %v", left)
 }
