@@ -11,7 +11,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench bench-kafka fuzz golden interop clean
+.PHONY: help run build test lint bench bench-kafka fuzz golden interop probes clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,10 +48,17 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
-	$(GO) test ./internal/report ./internal/strict ./workload ./target ./internal/omb ./cmd/plimsoll -update
+	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./cmd/plimsoll -update
 
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
+
+PROBED := internal/probe/observed.json
+probes: build ## Try every probe on every system, and write docs/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
+	./$(BIN) probe --json -t kafka -t internal/probe/targets/rabbitmq-classic.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml \
+		-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-stream.yaml -t pulsar -t nats > bin/probed.json
+	mv bin/probed.json $(PROBED)
+	./$(BIN) probe --from $(PROBED) --markdown > docs/PROBES.md
 
 clean: ## Remove what was built; runs are yours to remove.
 	rm -rf bin

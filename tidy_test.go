@@ -26,6 +26,7 @@ var rooms = []string{
 	"internal/verdict",
 	"internal/sweep",
 	"internal/bench",
+	"internal/probe",
 	"internal/testbed",
 	"internal/observe",
 	"internal/load",

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -79,6 +80,24 @@ func (c *systemsCommand) Run(con console) error {
 			fmt.Fprintln(con.out)
 		}
 		describe(con, s.Describe())
+		if err := describeProbes(con, s.Describe().Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeProbes says what was found on a system by trying it.
+func describeProbes(con console, name string) error {
+	columns, err := probe.Observed(name)
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		fmt.Fprintf(con.out, "  %s, %s (docs/PROBES.md has the evidence):\n", c.Name, c.Source())
+		for _, line := range c.Brief() {
+			fmt.Fprintf(con.out, "    %s\n", line)
+		}
 	}
 	return nil
 }

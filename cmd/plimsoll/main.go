@@ -38,6 +38,7 @@ type commands struct {
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
+	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`

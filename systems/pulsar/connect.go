@@ -55,8 +55,9 @@ func serviceURL(endpoints []string, encrypted bool) string {
 	return scheme + strings.Join(endpoints, ",")
 }
 
-// newClient is a client of its own, which has connections of its own.
-func newClient(o system.Options, c config) (client.Client, *memo, error) {
+// newClient is a client of its own, which has connections of its own. Changes
+// are made to the library's options last.
+func newClient(o system.Options, c config, changes ...func(*client.ClientOptions)) (client.Client, *memo, error) {
 	said := &memo{}
 	options := client.ClientOptions{
 		URL:               serviceURL(o.Endpoints, o.TLS != nil),
@@ -75,6 +76,9 @@ func newClient(o system.Options, c config) (client.Client, *memo, error) {
 	}
 	if o.Credentials.Password != "" {
 		options.Authentication = client.NewAuthenticationToken(o.Credentials.Password)
+	}
+	for _, change := range changes {
+		change(&options)
 	}
 	made, err := client.NewClient(options)
 	if err != nil {

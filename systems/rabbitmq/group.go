@@ -126,3 +126,8 @@ func (g *group) next(partition int) (offset int64, known bool) {
 
 // moveTo says where the subscription goes on in a stream.
 func (g *group) moveTo(partition int, offset int64) { g.positions[partition].Store(offset) }
+
+// advance is moveTo, unless somebody else has moved it from where it was.
+func (g *group) advance(partition int, from, to int64) {
+	g.positions[partition].CompareAndSwap(from, to)
+}

@@ -153,9 +153,17 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 			return
 		}
 	}
-	r.group.moveTo(f.partition, offset+1)
+	if r.early {
+		r.group.moveTo(f.partition, offset+1)
+	}
+	before, _ := r.group.next(f.partition)
 	for _, payload := range m.Data {
 		r.options.Receive(payload)
+	}
+	if !r.early {
+		// A consumer that is closed without time while it handles a message has
+		// not handled it; by now another may have the stream.
+		r.group.advance(f.partition, before, offset+1)
 	}
 	if !r.early && f.due.CompareAndSwap(true, false) {
 		// When it fails the messages are delivered again, as they must be.

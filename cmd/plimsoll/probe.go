@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type probeCommand struct {
+	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system (plimsoll systems) or a YAML file; repeat it for a column each. Without it: nats."`
+	Durability *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
+	JSON       bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
+	Markdown   bool     `xor:"form" help:"Print the findings as Markdown."`
+	From       string   `placeholder:"FILE" help:"Try nothing: print what --json wrote."`
+	Runs       string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that clusters which are started keep their data under."`
+}
+
+// Run tries every probe on each target in turn and prints what was found.
+func (c *probeCommand) Run(con console) error {
+	if c.From != "" {
+		return c.reprint(con)
+	}
+	jobs, err := c.jobs()
+	if err != nil {
+		return err
+	}
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	var columns []probe.Column
+	var failed error
+	for _, job := range jobs {
+		column, err := job.Run(ctx, func(sentence string) { fmt.Fprintln(con.err, sentence) })
+		if column.Findings != nil {
+			columns = append(columns, column)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			failed = errors.Join(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if len(columns) > 0 {
+		failed = errors.Join(failed, c.print(con.out, columns))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitError(exitInterrupted)
+	case failed != nil:
+		return failed
+	case probe.AnyUnknown(columns):
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// reprint shows findings of before.
+func (c *probeCommand) reprint(con console) error {
+	if len(c.Target) > 0 {
+		return inputError{errors.New("--from tries nothing: leave the targets out, or leave out --from")}
+	}
+	raw, err := strict.ReadFile(c.From)
+	if err != nil {
+		return inputError{fmt.Errorf("--from: %w", err)}
+	}
+	columns, err := probe.Parse(raw)
+	if err != nil {
+		return inputError{fmt.Errorf("--from %s: %w", c.From, err)}
+	}
+	return c.print(con.out, columns)
+}
+
+func (c *probeCommand) print(w io.Writer, columns []probe.Column) error {
+	switch {
+	case c.JSON:
+		return probe.JSON(w, columns)
+	case c.Markdown:
+		return probe.Markdown(w, columns)
+	}
+	return probe.Terminal(w, columns)
+}
+
+// jobs turns the flags into checked jobs, one for each target.
+func (c *probeCommand) jobs() ([]*probe.Job, error) {
+	names := c.Target
+	if len(names) == 0 {
+		names = []string{"nats"}
+	}
+	systems := registry()
+	var jobs []*probe.Job
+	for _, name := range names {
+		t, _, err := target.Find(name, systems.Names())
+		if err != nil {
+			return nil, inputError{err}
+		}
+		job, err := c.job(systems, t)
+		if err != nil {
+			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+func (c *probeCommand) job(systems *system.Registry, t *target.Target) (*probe.Job, error) {
+	s, err := systems.Get(t.System)
+	if err != nil {
+		return nil, err
+	}
+	job := &probe.Job{Target: t, System: s, Base: c.Runs}
+	if job.Settings, err = system.Resolve(s.Describe().Settings, t.Settings); err != nil {
+		return nil, err
+	}
+	if job.Secrets, err = t.Credentials.Resolve(os.LookupEnv); err != nil {
+		return nil, err
+	}
+	if job.TLS, err = t.TLS.Config(); err != nil {
+		return nil, err
+	}
+	if c.Durability != nil {
+		if *c.Durability < int(workload.SyncSync) || *c.Durability > int(workload.AsyncAsync) {
+			return nil, fmt.Errorf("--durability %d: the levels are 1 to 4", *c.Durability)
+		}
+		job.Durability = workload.Level(*c.Durability)
+	}
+	return job, job.Check()
+}

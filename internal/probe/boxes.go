@@ -1,0 +1,194 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// open begins to receive from a box.
+func (t *trial) open(b system.Box) (*basket, error) {
+	got := newBasket()
+	if err := b.Open(t.ctx, got.add); err != nil {
+		return nil, fmt.Errorf("receive: %w", err)
+	}
+	return got, nil
+}
+
+func (t *trial) post(p system.Poster, letters ...system.Letter) error {
+	for _, l := range letters {
+		if err := p.Post(t.ctx, l); err != nil {
+			return fmt.Errorf("publish %s: %w", l.Payload, err)
+		}
+	}
+	return nil
+}
+
+func (t *trial) expiry() (Finding, error) {
+	const ttl = 2 * time.Second
+	expirer, ok := t.cluster.(system.Expirer)
+	if !ok {
+		return Finding{}, t.abstain(system.CanExpire)
+	}
+	box, condition, err := expirer.OpenExpiring(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+	if err != nil {
+		return Finding{}, err
+	}
+	t.later(box.Close)
+	if err := t.post(box, system.Letter{Payload: []byte("mortal"), TTL: ttl}); err != nil {
+		return Finding{}, err
+	}
+	if err := sleep(t.ctx, 2*ttl); err != nil {
+		return Finding{}, err
+	}
+	if err := t.post(box, system.Letter{Payload: []byte("kept")}); err != nil {
+		return Finding{}, err
+	}
+	got, err := t.open(box)
+	if err != nil {
+		return Finding{}, err
+	}
+	if err := got.awaitAll(t.ctx, arrival/3, []string{"kept"}); err != nil {
+		return Finding{}, err
+	}
+	all := got.contents()
+	evidence := fmt.Sprintf("a message with a time to live of %s was published, and one without %s later; a consumer that came then received: %s", ttl, 2*ttl, listed(all))
+	switch {
+	case len(missing(all, []string{"kept"})) > 0:
+		return unknown("the message without a time to live did not arrive: %s", evidence), nil
+	case slices.Contains(all, "mortal"):
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}
+
+func (t *trial) priorities() (Finding, error) {
+	prioritiser, ok := t.cluster.(system.Prioritiser)
+	if !ok {
+		return Finding{}, t.abstain(system.CanPrioritise)
+	}
+	box, condition, err := prioritiser.OpenPrioritised(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+	if err != nil {
+		return Finding{}, err
+	}
+	t.later(box.Close)
+	var letters []system.Letter
+	for i := range 6 {
+		letters = append(letters, system.Letter{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
+	}
+	if err := t.post(box, letters...); err != nil {
+		return Finding{}, err
+	}
+	got, err := t.open(box)
+	if err != nil {
+		return Finding{}, err
+	}
+	wanted := []string{"p5", "p4", "p3", "p2", "p1", "p0"}
+	if err := got.awaitAll(t.ctx, arrival/3, wanted); err != nil {
+		return Finding{}, err
+	}
+	all := got.contents()
+	evidence := fmt.Sprintf("six messages of priority 0 to 5 waited; they arrived as %s", listed(all))
+	switch {
+	case len(missing(all, wanted)) > 0:
+		return unknown("%s", evidence), nil
+	case !slices.Equal(all, wanted):
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}
+
+func (t *trial) delay() (Finding, error) {
+	const later = 3 * time.Second
+	delayer, ok := t.cluster.(system.Delayer)
+	if !ok {
+		return Finding{}, t.abstain(system.CanDelay)
+	}
+	box, condition, err := delayer.OpenDelaying(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+	if err != nil {
+		return Finding{}, err
+	}
+	t.later(box.Close)
+	got, err := t.open(box)
+	if err != nil {
+		return Finding{}, err
+	}
+	began := time.Now()
+	if err := t.post(box, system.Letter{Payload: []byte("later"), Delay: later}, system.Letter{Payload: []byte("now")}); err != nil {
+		return Finding{}, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, []string{"now", "later"}); err != nil {
+		return Finding{}, err
+	}
+	now, came := got.arrived("now")
+	if !came {
+		return unknown("the message without a delay did not arrive"), nil
+	}
+	delayed, came := got.arrived("later")
+	if !came {
+		return notEven(condition, fmt.Sprintf("a message with a delay of %s did not arrive within %s", later, arrival)), nil
+	}
+	evidence := fmt.Sprintf("a message with a delay of %s arrived after %s, one without, published after it, after %s", later, rounded(delayed.Sub(began)), rounded(now.Sub(began)))
+	if delayed.Sub(began) < later || delayed.Before(now) {
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}
+
+func (t *trial) deadLetters() (Finding, error) {
+	letterer, ok := t.cluster.(system.DeadLetterer)
+	if !ok {
+		return Finding{}, t.abstain(system.CanDeadLetter)
+	}
+	rejected, dead := newBasket(), newBasket()
+	poster, condition, err := letterer.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, rejected.add, dead.add)
+	if err != nil {
+		return Finding{}, err
+	}
+	t.later(poster.Close)
+	sent := numbers(0, 3)
+	for _, one := range sent {
+		if err := t.post(poster, system.Letter{Payload: []byte(one)}); err != nil {
+			return Finding{}, err
+		}
+	}
+	if err := dead.awaitAll(t.ctx, arrival/2, sent); err != nil {
+		return Finding{}, err
+	}
+	evidence := fmt.Sprintf("%d messages; a consumer rejected %d deliveries; put aside and read there: %s", len(sent), len(rejected.contents()), listed(dead.contents()))
+	switch {
+	case len(missing(rejected.contents(), sent)) > 0:
+		return unknown("not every message was delivered: %s", evidence), nil
+	case len(missing(dead.contents(), sent)) > 0:
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}
+
+func (t *trial) flowControl() (Finding, error) {
+	const held = time.Second // less may be chance
+	pusher, ok := t.cluster.(system.Pusher)
+	if !ok {
+		return Finding{}, t.abstain(system.CanPushBack)
+	}
+	p, condition, err := pusher.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, 100)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence := fmt.Sprintf("100 messages against a bound (%s): %d accepted, %d refused", p.Limit, p.Accepted, p.Refused)
+	if p.Refused > 0 {
+		evidence += ": " + p.Refusal
+	}
+	if p.Held > 0 {
+		evidence += fmt.Sprintf("; the publisher was held for %s", rounded(p.Held))
+	}
+	if p.Accepted == 0 {
+		return unknown("nothing was accepted: %s", evidence), nil
+	}
+	if p.Refused == 0 && p.Held < held {
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}

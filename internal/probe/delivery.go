@@ -1,0 +1,304 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// arrival is how long a message that will arrive may take to: longer than a
+// server waits for an acknowledgement that a dead consumer owes.
+const arrival = 45 * time.Second
+
+const (
+	fewer = 6   // messages that follow a death
+	few   = 20  // messages of most probes
+	many  = 200 // messages of those about order
+)
+
+func (t *trial) timeDecoupling() (Finding, error) {
+	topic, err := t.topic(1)
+	if err != nil {
+		return Finding{}, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "away", Delivery: workload.AtLeastOnce}
+	got := newBasket()
+	first, err := t.consume(t.cluster, o, got)
+	if err != nil {
+		return Finding{}, err
+	}
+	if err := first.Close(t.ctx); err != nil {
+		return Finding{}, fmt.Errorf("close the consumer: %w", err)
+	}
+	sent := numbers(0, few)
+	if err := t.send(topic, sent); err != nil {
+		return Finding{}, err
+	}
+	if _, err := t.consume(t.cluster, o, got); err != nil {
+		return Finding{}, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return Finding{}, err
+	}
+	evidence := fmt.Sprintf("%d messages were published while the subscription had no consumer; the one that came then received %d",
+		few, few-len(missing(got.contents(), sent)))
+	if len(missing(got.contents(), sent)) > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+// shares is what two consumers received of what was sent.
+type shares struct {
+	sent          int
+	first, second int
+	missing, both int
+}
+
+func (s shares) String() string {
+	return fmt.Sprintf("of %d messages one received %d and the other %d; %d came to both, %d to neither", s.sent, s.first, s.second, s.both, s.missing)
+}
+
+// fair says that each message went to one of them, and both had some.
+func (s shares) fair() bool { return s.missing == 0 && s.both == 0 && s.first > 0 && s.second > 0 }
+
+// share sends to a topic and looks at what its two consumers receive, each on
+// a connection of its own or both on one.
+func (t *trial) share(partitions int, apart bool) (shares, error) {
+	connections := []system.Cluster{t.cluster, t.cluster}
+	if apart {
+		var err error
+		if connections[0], connections[1], err = t.connectTwice(); err != nil {
+			return shares{}, err
+		}
+	}
+	topic, err := t.topicOn(connections[1], partitions)
+	if err != nil {
+		return shares{}, err
+	}
+	var opened []system.Consumer
+	return t.divide(topic, func(i int, o system.ConsumerOptions, into *basket) error {
+		k, err := t.consume(connections[i], o, into)
+		opened = append(opened, k)
+		if err == nil && i == 1 && !apart {
+			err = t.settle(opened...)
+		}
+		return err
+	})
+}
+
+// divide opens two consumers of one subscription, sends, and counts.
+func (t *trial) divide(topic system.Topic, open func(i int, o system.ConsumerOptions, into *basket) error) (shares, error) {
+	together, each := newBasket(), []*basket{newBasket(), newBasket()}
+	for i, mine := range each {
+		o := system.ConsumerOptions{
+			Topic: topic, Subscription: "shared", Index: i, Delivery: workload.AtLeastOnce,
+			Receive: func(payload []byte) { mine.add(payload); together.add(payload) },
+		}
+		if err := open(i, o, together); err != nil {
+			return shares{}, err
+		}
+	}
+	sent := numbers(0, many)
+	if err := t.send(topic, sent); err != nil {
+		return shares{}, err
+	}
+	if err := together.awaitAll(t.ctx, arrival, sent); err != nil {
+		return shares{}, err
+	}
+	all := together.contents()
+	return shares{
+		sent: many, first: len(each[0].contents()), second: len(each[1].contents()),
+		missing: len(missing(all, sent)), both: repeated(all),
+	}, nil
+}
+
+func (t *trial) competing() (Finding, error) {
+	one, err := t.share(1, true)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence := []string{"two consumers of one subscription, from two connections, topic of 1 partition: " + one.String()}
+	if one.fair() {
+		return yes(evidence...), nil
+	}
+	if one.missing > 0 {
+		return unknown("messages are missing: %s", one), nil
+	}
+	if one.both > 0 {
+		return no(evidence...), nil
+	}
+	four, err := t.share(4, false)
+	if err != nil {
+		return Finding{}, err
+	}
+	evidence = append(evidence, "topic of 4 partitions: "+four.String())
+	var conditions []string
+	if four.fair() {
+		conditions = append(conditions, "at most one consumer for each partition")
+	}
+	condition, proof, err := t.dealtOut()
+	var lacking *system.Lacking
+	switch {
+	case errors.As(err, &lacking):
+		proof = lacking.Reason
+	case err != nil:
+		return Finding{}, err
+	case condition != "":
+		conditions = append(conditions, condition)
+	}
+	evidence = append(evidence, proof)
+	if len(conditions) == 0 {
+		return no(evidence...), nil
+	}
+	return when(strings.Join(conditions, "; or "), evidence...), nil
+}
+
+// dealtOut tries consumers that share one partition, where there are such. The
+// condition is empty when they did not.
+func (t *trial) dealtOut() (condition, evidence string, err error) {
+	sharer, ok := t.cluster.(system.Sharer)
+	if !ok {
+		return "", "", t.abstain(system.CanShare)
+	}
+	topic, err := t.topic(1)
+	if err != nil {
+		return "", "", err
+	}
+	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *basket) error {
+		o.Failed = into.fail
+		k, said, err := sharer.OpenShared(t.ctx, o)
+		if err == nil {
+			condition = said
+			t.later(k.Close)
+		}
+		return err
+	})
+	if err != nil {
+		return "", "", err
+	}
+	evidence = fmt.Sprintf("with %s, topic of 1 partition: %s", condition, divided)
+	if !divided.fair() {
+		condition = ""
+	}
+	return condition, evidence, nil
+}
+
+func (t *trial) multicast() (Finding, error) {
+	topic, err := t.topic(2)
+	if err != nil {
+		return Finding{}, err
+	}
+	all := []*basket{newBasket(), newBasket(), newBasket()}
+	for i, b := range all {
+		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i), Delivery: workload.AtLeastOnce}
+		if _, err := t.consume(t.cluster, o, b); err != nil {
+			return Finding{}, err
+		}
+	}
+	sent := numbers(0, few)
+	if err := t.send(topic, sent); err != nil {
+		return Finding{}, err
+	}
+	counts := make([]string, len(all))
+	whole, until := true, time.Now().Add(arrival)
+	for i, b := range all {
+		if err := b.awaitAll(t.ctx, max(time.Until(until), quiet), sent); err != nil {
+			return Finding{}, err
+		}
+		n := few - len(missing(b.contents(), sent))
+		counts[i], whole = fmt.Sprint(n), whole && n == few
+	}
+	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few, strings.Join(counts, ", "))
+	if !whole {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+// backlog sends to a topic and then reads it with one consumer. The order in
+// which they come is what the system has made of it.
+func (t *trial) backlog(partitions int) ([]string, error) {
+	topic, err := t.topic(partitions)
+	if err != nil {
+		return nil, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "order", Delivery: workload.AtLeastOnce}
+	got := newBasket()
+	first, err := t.consume(t.cluster, o, got)
+	if err != nil {
+		return nil, err
+	}
+	if err := first.Close(t.ctx); err != nil {
+		return nil, fmt.Errorf("close the consumer: %w", err)
+	}
+	sent := numbers(0, many)
+	if err := t.send(topic, sent); err != nil {
+		return nil, err
+	}
+	if _, err := t.consume(t.cluster, o, got); err != nil {
+		return nil, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return nil, err
+	}
+	all := got.contents()
+	if lost := missing(all, sent); len(lost) > 0 {
+		return nil, fmt.Errorf("%d of %d messages did not arrive", len(lost), many)
+	}
+	return all, nil
+}
+
+// outOfOrder is how many of a partition's messages came after a later one.
+func outOfOrder(all []string, partitions, partition int) int {
+	mine := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
+		n := 0
+		fmt.Sscan(one, &n)
+		return n%partitions != partition
+	})
+	return inversions(mine)
+}
+
+func (t *trial) partitionOrder() (Finding, error) {
+	const partitions = 4
+	all, err := t.backlog(partitions)
+	if err != nil {
+		return Finding{}, err
+	}
+	wrong := 0
+	for partition := range partitions {
+		wrong += outOfOrder(all, partitions, partition)
+	}
+	evidence := fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one of their partition", many, partitions, wrong)
+	if wrong > 0 {
+		return no(evidence), nil
+	}
+	return yes(evidence), nil
+}
+
+func (t *trial) globalOrder() (Finding, error) {
+	const partitions = 4
+	all, err := t.backlog(partitions)
+	if err != nil {
+		return Finding{}, err
+	}
+	wrong := inversions(all)
+	evidence := []string{fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one (%s)", many, partitions, wrong, listed(all))}
+	if wrong == 0 {
+		return yes(evidence...), nil
+	}
+	if all, err = t.backlog(1); err != nil {
+		return Finding{}, err
+	}
+	wrong = inversions(all)
+	evidence = append(evidence, fmt.Sprintf("topic of 1 partition: %d of %d came after a later one", wrong, many))
+	if wrong > 0 {
+		return no(evidence...), nil
+	}
+	return when("a topic of one partition", evidence...), nil
+}

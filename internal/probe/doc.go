@@ -1,0 +1,22 @@
+// Package probe finds out, by trying it on a live cluster, what a messaging
+// system does that no figure shows: who gets which message, in what order, how
+// often, and what becomes of a message that nobody took.
+//
+// Each probe is written once, against system.Cluster and the abilities of
+// package system; what is a system's own stands in systems/NAME. Its answer is
+// yes, no, or conditional with the condition, always with the evidence: what was
+// sent and what came back. No is said only when the servers or the client
+// library said so, when messages showed it, or when the protocol has no such
+// thing. Whatever goes wrong with the trying itself is "unknown", with the error.
+//
+// It promises that every probe ends within its limit and deletes the topics it
+// made. It does not promise that a yes holds under every load: a probe sees some
+// dozens of messages, and what it saw is what it says.
+//
+// A consumer's death is tried as its closing without time to finish, over a
+// message that it is handling. The servers see its connections end, as they do
+// when a process dies; a machine that vanishes without a word is not tried.
+//
+// observed.json is what the last `make probes` saw, for those who only want to
+// read.
+package probe

@@ -1,0 +1,186 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// able is a fake with every ability.
+type able struct{ *fakeCluster }
+
+var (
+	_ system.Replayer     = (*able)(nil)
+	_ system.Sharer       = (*able)(nil)
+	_ system.AckChooser   = (*able)(nil)
+	_ system.Router       = (*able)(nil)
+	_ system.Expirer      = (*able)(nil)
+	_ system.Prioritiser  = (*able)(nil)
+	_ system.Delayer      = (*able)(nil)
+	_ system.DeadLetterer = (*able)(nil)
+	_ system.Pusher       = (*able)(nil)
+	_ system.Transactor   = (*able)(nil)
+	_ system.Recogniser   = (*able)(nil)
+)
+
+func (c *able) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "sharing", err
+}
+
+func (c *able) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+	k, err := c.OpenConsumer(ctx, o)
+	if err == nil && c.plant != noPast {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, m := range c.topics[o.Topic.Name].log {
+			k.(*fakeConsumer).sub.give(c.plant, m)
+		}
+	}
+	return k, "", err
+}
+
+func (c *able) post(t system.Topic, payload []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.publish(c.topics[t.Name], 0, string(payload))
+}
+
+func (c *able) PublishAcked(_ context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+	if kind == system.AckRefusal {
+		if c.plant == silentRefuse {
+			return "", &system.Lacking{Reason: "nobody tells"}
+		}
+		return "refused", nil
+	}
+	c.post(t, payload)
+	return "taken", nil
+}
+
+func (c *able) Transact(_ context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
+	if commit || c.plant == commitsAll {
+		for _, p := range payloads {
+			c.post(t, p)
+		}
+	}
+	return "", nil
+}
+
+func (c *able) PublishTwice(_ context.Context, t system.Topic, payload []byte) (string, string, error) {
+	c.post(t, payload)
+	if c.plant == takesTwice {
+		c.post(t, payload)
+	}
+	return "taken", "", nil
+}
+
+func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.PushBack, string, error) {
+	if c.plant == boundless {
+		return system.PushBack{Limit: "none", Accepted: n}, "", nil
+	}
+	return system.PushBack{Limit: "half", Accepted: n / 2, Refused: n - n/2, Refusal: "full"}, "", nil
+}
+
+// fakeBox keeps letters until it is open.
+type fakeBox struct {
+	plant    planted
+	mu       sync.Mutex
+	letters  []system.Letter
+	at       []time.Time
+	receive  func([]byte)
+	bindings []system.Binding
+	kind     system.RouteKind
+	dead     func([]byte)
+	timers   []*time.Timer
+}
+
+func (c *able) box() (system.Box, string, error) { return &fakeBox{plant: c.plant}, "", nil }
+
+func (c *able) OpenExpiring(context.Context, system.Topic) (system.Box, string, error) {
+	return c.box()
+}
+
+func (c *able) OpenPrioritised(context.Context, system.Topic) (system.Box, string, error) {
+	return c.box()
+}
+
+func (c *able) OpenDelaying(context.Context, system.Topic) (system.Box, string, error) {
+	return c.box()
+}
+
+func (c *able) OpenRoutes(_ context.Context, r system.Routing) (system.Poster, string, error) {
+	return &fakeBox{plant: c.plant, bindings: r.Bindings, kind: r.Kind}, "", nil
+}
+
+func (c *able) OpenRejecting(_ context.Context, _ system.Topic, rejected, dead func([]byte)) (system.Poster, string, error) {
+	return &fakeBox{plant: c.plant, receive: rejected, dead: dead}, "", nil
+}
+
+func (b *fakeBox) Post(_ context.Context, l system.Letter) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.plant == deaf:
+	case b.bindings != nil:
+		for _, one := range b.bindings {
+			if b.plant == misroutes || b.wants(one, l) {
+				one.Receive(l.Payload)
+			}
+		}
+	case b.receive == nil:
+		b.letters, b.at = append(b.letters, l), append(b.at, time.Now())
+	case l.Delay > 0 && b.plant != hasty:
+		b.timers = append(b.timers, time.AfterFunc(l.Delay, func() { b.receive(l.Payload) }))
+	default:
+		b.receive(l.Payload)
+		if b.dead != nil && b.plant != discards {
+			b.dead(l.Payload)
+		}
+	}
+	return nil
+}
+
+// wants knows the two keys and patterns of the probes, and no more.
+func (b *fakeBox) wants(one system.Binding, l system.Letter) bool {
+	switch b.kind {
+	case system.RouteFanout:
+		return true
+	case system.RouteHeaders:
+		return one.Headers["colour"] == l.Headers["colour"]
+	case system.RoutePattern:
+		if one.Key == "order.*.eu" {
+			return l.Key[len(l.Key)-2:] == "eu"
+		}
+		return l.Key[:len("order.new")] == "order.new"
+	}
+	return one.Key == l.Key
+}
+
+func (b *fakeBox) Open(_ context.Context, receive func([]byte)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.receive != nil {
+		return errors.New("it is open")
+	}
+	b.receive = receive
+	var kept []system.Letter
+	for i, l := range b.letters {
+		if l.TTL == 0 || time.Since(b.at[i]) < l.TTL || b.plant == immortal {
+			kept = append(kept, l)
+		}
+	}
+	for _, l := range sorted(b.plant, kept) {
+		receive(l.Payload)
+	}
+	return nil
+}
+
+func (b *fakeBox) Close(context.Context) error {
+	for _, timer := range b.timers {
+		timer.Stop()
+	}
+	return nil
+}

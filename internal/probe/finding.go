@@ -1,0 +1,100 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Answer is what a probe found.
+type Answer string
+
+// The answers.
+const (
+	Yes         Answer = "yes"
+	No          Answer = "no"
+	Conditional Answer = "conditional"
+	Unknown     Answer = "unknown" // the probe itself failed
+)
+
+// Finding is one answer with its evidence.
+type Finding struct {
+	Row    string `json:"row"`
+	Answer Answer `json:"answer"`
+	// Condition is under which the answer is yes; only with Conditional.
+	Condition string `json:"condition,omitempty"`
+	// Evidence is what was sent and what came back, a sentence each.
+	Evidence []string `json:"evidence"`
+}
+
+// Column is what was found on one system.
+type Column struct {
+	Name       string    `json:"name"` // the system and its variant
+	System     string    `json:"system"`
+	Client     string    `json:"client"`
+	Servers    []string  `json:"servers"`
+	Durability int       `json:"durability_level"`
+	At         time.Time `json:"at"`
+	Findings   []Finding `json:"findings"`
+	// Warnings are what went wrong beside the probes, such as a topic that could
+	// not be deleted.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// finding returns the column's answer to a row, Unknown when it has none.
+func (c Column) finding(row string) Finding {
+	i := slices.IndexFunc(c.Findings, func(f Finding) bool { return f.Row == row })
+	if i < 0 {
+		return Finding{Row: row, Answer: Unknown, Evidence: []string{"it was not tried"}}
+	}
+	return c.Findings[i]
+}
+
+func yes(evidence ...string) Finding { return Finding{Answer: Yes, Evidence: evidence} }
+func no(evidence ...string) Finding  { return Finding{Answer: No, Evidence: evidence} }
+
+// notEven is no, though what would have been a condition was given.
+func notEven(condition string, evidence ...string) Finding {
+	if condition != "" {
+		evidence = append(evidence, "tried "+condition)
+	}
+	return no(evidence...)
+}
+
+// when is yes, or conditional when there is a condition.
+func when(condition string, evidence ...string) Finding {
+	if condition == "" {
+		return yes(evidence...)
+	}
+	return Finding{Answer: Conditional, Condition: condition, Evidence: evidence}
+}
+
+// unknown is that the trying failed.
+func unknown(format string, args ...any) Finding {
+	return Finding{Answer: Unknown, Evidence: []string{fmt.Sprintf(format, args...)}}
+}
+
+// AnyUnknown says whether a probe itself failed.
+func AnyUnknown(all []Column) bool {
+	return slices.ContainsFunc(all, func(c Column) bool {
+		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Answer == Unknown })
+	})
+}
+
+// Differences says, a sentence each, which answers are not those wanted, which
+// could not be found, and what was warned of. Rows that are not in want may
+// have any other answer.
+func (c Column) Differences(want map[string]Answer) []string {
+	all := slices.Clone(c.Warnings)
+	for _, f := range c.Findings {
+		if wanted, certain := want[f.Row]; certain && f.Answer != wanted || f.Answer == Unknown {
+			all = append(all, fmt.Sprintf("%s: %s: %s: %v", c.Name, f.Row, said(f), f.Evidence))
+		}
+	}
+	for row := range want {
+		if !slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Row == row }) {
+			all = append(all, fmt.Sprintf("%s: %s was not tried", c.Name, row))
+		}
+	}
+	return all
+}

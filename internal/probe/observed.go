@@ -1,0 +1,54 @@
+package probe
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+// observed is what `make probes` saw last.
+//
+//go:embed observed.json
+var observed []byte
+
+// Observed returns what was found on a system by the last `make probes`, a
+// column for each variant.
+func Observed(system string) ([]Column, error) {
+	all, err := Parse(observed)
+	if err != nil {
+		return nil, err
+	}
+	var its []Column
+	for _, c := range all {
+		if c.System == system {
+			its = append(its, c)
+		}
+	}
+	return its, nil
+}
+
+// Brief is a column in a few sentences: what the system does, what it does
+// under conditions, and what not.
+func (c Column) Brief() []string {
+	var lines []string
+	for _, one := range []struct {
+		answer Answer
+		words  string
+	}{{Yes, "does"}, {Conditional, "does, under conditions"}, {No, "does not"}, {Unknown, "unknown"}} {
+		var names []string
+		for _, r := range rows {
+			if c.finding(r.Name).Answer == one.answer {
+				names = append(names, r.Name)
+			}
+		}
+		if len(names) > 0 {
+			lines = append(lines, one.words+": "+strings.Join(names, ", "))
+		}
+	}
+	return lines
+}
+
+// Source says on which servers a column was observed, and when.
+func (c Column) Source() string {
+	return fmt.Sprintf("as tried on %s on %s", servers(c), c.At.Format("2006-01-02"))
+}

@@ -1,0 +1,117 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func (t *trial) replay() (Finding, error) {
+	topic, err := t.topic(1)
+	if err != nil {
+		return Finding{}, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: "again", Delivery: workload.AtLeastOnce}
+	got, sent := newBasket(), numbers(0, few)
+	first, err := t.consume(t.cluster, o, got)
+	if err == nil {
+		err = t.send(topic, sent)
+	}
+	if err == nil {
+		err = got.awaitAll(t.ctx, arrival, sent)
+	}
+	if err == nil {
+		err = first.Close(t.ctx)
+	}
+	if err != nil {
+		return Finding{}, err
+	}
+	if lost := missing(got.contents(), sent); len(lost) > 0 {
+		return unknown("%d of %d messages did not arrive the first time", len(lost), few), nil
+	}
+	replayer, ok := t.cluster.(system.Replayer)
+	if !ok {
+		return t.lateSubscription(topic, t.abstain(system.CanReplay))
+	}
+	anew := newBasket()
+	o.Receive, o.Failed = anew.add, anew.fail
+	k, condition, err := replayer.OpenReplay(t.ctx, o)
+	if err != nil {
+		return t.lateSubscription(topic, err)
+	}
+	t.later(k.Close)
+	if err := anew.awaitAll(t.ctx, arrival, sent); err != nil {
+		return Finding{}, err
+	}
+	all := anew.contents()
+	evidence := fmt.Sprintf("%d messages were received and acknowledged; the subscription went back to the beginning and received %d of them again", few, few-len(missing(all, sent)))
+	if len(missing(all, sent)) > 0 {
+		return notEven(condition, evidence), nil
+	}
+	return when(condition, evidence), nil
+}
+
+// lateSubscription adds to why a subscription cannot go back what another one
+// gets that begins after everything was acknowledged.
+func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error) {
+	var lacking *system.Lacking
+	if !errors.As(why, &lacking) {
+		return Finding{}, why
+	}
+	got := newBasket()
+	if _, err := t.consume(t.cluster, system.ConsumerOptions{Topic: topic, Subscription: "late", Delivery: workload.AtLeastOnce}, got); err != nil {
+		return Finding{}, err
+	}
+	if err := got.silence(t.ctx); err != nil {
+		return Finding{}, err
+	}
+	return no(lacking.Reason, fmt.Sprintf("%d messages were received and acknowledged; a subscription opened afterwards received %d of them", few, len(got.contents()))), nil
+}
+
+func (t *trial) publisherAcks() (Finding, error) {
+	chooser, ok := t.cluster.(system.AckChooser)
+	if !ok {
+		return Finding{}, t.abstain(system.CanAck)
+	}
+	topic, got, err := t.readTopic(workload.AtLeastOnce)
+	if err != nil {
+		return Finding{}, err
+	}
+	var evidence, sent []string
+	acknowledged, refused := false, false
+	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas, system.AckRefusal} {
+		answer, err := chooser.PublishAcked(t.ctx, topic, kind, []byte(kind))
+		var lacking *system.Lacking
+		if errors.As(err, &lacking) {
+			evidence = append(evidence, fmt.Sprintf("%s: cannot be had: %s", kind, lacking.Reason))
+			continue
+		}
+		if err != nil {
+			return Finding{}, fmt.Errorf("acknowledgement %s: %w", kind, err)
+		}
+		evidence = append(evidence, fmt.Sprintf("%s: %s", kind, answer))
+		if kind == system.AckRefusal {
+			refused = true
+			continue
+		}
+		if kind != system.AckNone { // it may be lost, and nobody hears of it
+			acknowledged, sent = true, append(sent, string(kind))
+		}
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return Finding{}, err
+	}
+	all := got.contents()
+	evidence = append(evidence, fmt.Sprintf("arrived: %s", listed(all)))
+	switch {
+	case len(missing(all, sent)) > 0:
+		return unknown("%s", strings.Join(evidence, "; ")), nil
+	case !acknowledged || !refused || slices.Contains(all, string(system.AckRefusal)):
+		return no(evidence...), nil
+	}
+	return yes(evidence...), nil
+}

@@ -1,0 +1,285 @@
+package probe
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// answers probes a system in virtual time.
+func answers(t *testing.T, s system.System, o system.Options, only ...string) Column {
+	t.Helper()
+	var c Column
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		c, err = On(t.Context(), Subject{Name: "it", System: s, Options: o, Rows: only}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, f := range c.Findings {
+		if len(f.Evidence) == 0 || (f.Answer == Conditional) != (f.Condition != "") {
+			t.Errorf("%s: %s without evidence, or with a condition too many or too few: %+v", f.Row, f.Answer, f)
+		}
+	}
+	if len(c.Warnings) > 0 {
+		t.Errorf("warnings: %v", c.Warnings)
+	}
+	return c
+}
+
+// well is what a fake without a fault must be found to do.
+func well() map[string]Answer {
+	all := map[string]Answer{}
+	for _, name := range Rows() {
+		all[name] = Yes
+	}
+	// Two consumers share a partition, so what one held comes late to the other.
+	all["order on redelivery"] = Conditional
+	// Readers must recognise what is delivered again.
+	all["exactly once"] = Conditional
+	return all
+}
+
+// Each planted fault changes the answers that it must, and no other.
+func TestPlantedTruth(t *testing.T) {
+	all := func(a Answer) map[string]Answer {
+		changed := map[string]Answer{}
+		for _, name := range Rows() {
+			changed[name] = a
+		}
+		return changed
+	}
+	for plant, changed := range map[planted]map[string]Answer{
+		nothing: {},
+		reorders: {
+			"order in a partition": No, "global order": No, "order on redelivery": No, "transactions": No,
+			// It waits for a message that would follow.
+			"exactly once": Unknown, "publisher acks": Unknown,
+		},
+		merges:  {"multicast": No},
+		forgets: {"at least once": No, "redelivery": No},
+		hoards:  {"competing consumers": No, "order on redelivery": Yes},
+		copies:  {"competing consumers": No},
+		doubles: {
+			"competing consumers": No, "at most once": No, "exactly once": No, "order on redelivery": Conditional,
+			"transactions": No,
+		},
+		noPast:       {"replay": No},
+		misroutes:    {"routing: direct": No, "routing: pattern": No, "routing: headers": No},
+		immortal:     {"message TTL": No},
+		levels:       {"priorities": No},
+		hasty:        {"delayed delivery": No},
+		discards:     {"dead letters": No},
+		boundless:    {"flow control": No},
+		commitsAll:   {"transactions": No},
+		takesTwice:   {"exactly once": No},
+		silentRefuse: {"publisher acks": No},
+	} {
+		t.Run(string(plant), func(t *testing.T) {
+			want := well()
+			maps.Copy(want, changed)
+			hold(t, answers(t, newFake(plant), system.Options{}), want)
+		})
+	}
+	t.Run(string(refuses), func(t *testing.T) {
+		c := answers(t, newFake(refuses), system.Options{}, "multicast", "replay", "at least once")
+		hold(t, c, map[string]Answer{"multicast": Unknown, "replay": Unknown, "at least once": Unknown})
+		if got := c.Findings[0].Evidence[0]; !strings.Contains(got, "there is no room") {
+			t.Errorf("the reason is not told: %s", got)
+		}
+	})
+	t.Run(string(mute), func(t *testing.T) {
+		c := answers(t, newFake(mute), system.Options{}, "priorities", "message TTL", "routing: direct", "dead letters")
+		hold(t, c, map[string]Answer{"priorities": Unknown, "message TTL": Unknown, "routing: direct": Unknown, "dead letters": Unknown})
+	})
+	t.Run(string(lacksAll), func(t *testing.T) {
+		c := answers(t, newFake(lacksAll), system.Options{}, Rows()[10:]...)
+		want := all(No)
+		for _, name := range Rows()[:10] {
+			delete(want, name)
+		}
+		hold(t, c, want)
+		if got := c.finding("priorities").Evidence[0]; !strings.Contains(got, "no protocol has it") {
+			t.Errorf("the reason is not told: %s", got)
+		}
+	})
+}
+
+// Nothing that delivers nothing, or too little, may be found to do anything.
+func TestSilenceIsNoYes(t *testing.T) {
+	for _, plant := range []planted{deaf, loses, hangs} {
+		t.Run(string(plant), func(t *testing.T) {
+			for _, f := range answers(t, newFake(plant), system.Options{}).Findings {
+				excused := f.Row == "flow control" // it is about what was refused
+				if plant != deaf {
+					// These may lose messages, or see so few that none is lost.
+					excused = excused || f.Row == "at most once" || f.Row == "redelivery" || f.Row == "exactly once" || slices.Contains(Rows()[11:], f.Row)
+				}
+				if !excused && (f.Answer == Yes || f.Answer == Conditional) {
+					t.Errorf("%s: %s: %v", f.Row, f.Answer, f.Evidence)
+				}
+			}
+		})
+	}
+}
+
+func hold(t *testing.T, c Column, want map[string]Answer) {
+	t.Helper()
+	if len(c.Findings) != len(want) {
+		t.Errorf("%d findings, want %d", len(c.Findings), len(want))
+	}
+	for _, f := range c.Findings {
+		if f.Answer != want[f.Row] {
+			t.Errorf("%s: %s, want %s: %v", f.Row, f.Answer, want[f.Row], f.Evidence)
+		}
+	}
+}
+
+// The simulated system swaps as many messages as it is told to.
+func TestOrderOfTheSimulatedSystem(t *testing.T) {
+	for swaps, want := range map[string]Answer{"0": Yes, "200000": No} {
+		s := sim.New(clock.Timers(), nil)
+		settings, err := system.Resolve(s.Describe().Settings, []target.Setting{{Name: "swap_per_million", Value: swaps}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := answers(t, s, system.Options{Settings: settings}, "order in a partition", "multicast", "time decoupling")
+		hold(t, c, map[string]Answer{"order in a partition": want, "multicast": Yes, "time decoupling": Yes})
+	}
+}
+
+// What is printed fits the width, and reads back.
+func TestPrinting(t *testing.T) {
+	c := Column{Name: "rabbitmq quorum", System: "rabbitmq", Client: "library 1.0", Servers: []string{"n1 3.10"}, Durability: 2, Warnings: []string{"a topic was left"}}
+	for i, name := range Rows() {
+		f := Finding{Row: name, Answer: []Answer{Yes, No, Conditional, Unknown}[i%4], Evidence: []string{"sent | and\x1b[31m came " + strings.Repeat("long ", 40) + strings.Repeat("x", 130)}}
+		if f.Answer == Conditional {
+			f.Condition = "a <setting>"
+		}
+		c.Findings = append(c.Findings, f)
+	}
+	other := c
+	other.Name, other.Findings = "kafka", nil
+	columns := []Column{c, other}
+	for _, one := range []struct {
+		name  string
+		print func(*bytes.Buffer) error
+	}{
+		{"table", func(b *bytes.Buffer) error { return Terminal(b, columns) }},
+		{"md", func(b *bytes.Buffer) error { return Markdown(b, columns) }},
+		{"json", func(b *bytes.Buffer) error { return JSON(b, columns) }},
+	} {
+		var b bytes.Buffer
+		if err := one.print(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := "testdata/printed." + one.name
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(want, b.Bytes()) {
+			t.Errorf("%s differs; run with -update and look:\n%s", path, b.String())
+		}
+		if one.name == "table" {
+			for line := range strings.Lines(b.String()) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width || strings.ContainsRune(line, '\x1b') {
+					t.Errorf("%d columns wide, or with an escape: %q", n, line)
+				}
+			}
+		}
+		if one.name == "json" {
+			back, err := Parse(b.Bytes())
+			if err != nil || len(back) != 2 || !slices.EqualFunc(back[0].Findings, c.Findings, func(a, b Finding) bool { return a.Answer == b.Answer && a.Condition == b.Condition }) {
+				t.Errorf("it does not read back: %v", err)
+			}
+		}
+	}
+}
+
+// Whatever is read, printing it does not break.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`[{"name":"a","system":"a","client":"","servers":null,"durability_level":1,"at":"2026-01-01T00:00:00Z","findings":[{"row":"replay","answer":"yes","evidence":["x"]}]}]`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		all, err := Parse(raw)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := Terminal(&b, all); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
+				t.Errorf("%d columns wide: %q", n, line)
+			}
+		}
+	})
+}
+
+// The document, and what plimsoll systems says, are of one probing.
+func TestDocumentIsWhatWasObserved(t *testing.T) {
+	all, err := Parse(observed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Markdown(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../../docs/PROBES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(document, b.Bytes()) {
+		t.Error("docs/PROBES.md is not what internal/probe/observed.json prints: run make probes")
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+		for _, name := range Rows() {
+			if f := c.finding(name); f.Answer == Unknown {
+				t.Errorf("%s, %s: the probe failed: %v", c.Name, name, f.Evidence)
+			}
+		}
+	}
+	if want := []string{"kafka", "rabbitmq classic", "rabbitmq mirrored", "rabbitmq quorum", "rabbitmq stream", "pulsar", "nats"}; !slices.Equal(names, want) {
+		t.Errorf("observed are %v, want %v", names, want)
+	}
+}
+
+func TestServersAreSaidOnce(t *testing.T) {
+	for want, lines := range map[string][]string{
+		"servers that do not tell their version":     nil,
+		"n1 2.15":                                    {"n1 2.15"},
+		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol", "broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
+		"n1 2.14, n2 2.15":                           {"n1 2.14", "n2 2.15"},
+	} {
+		if got := servers(Column{Servers: lines}); got != want {
+			t.Errorf("%v: %q, want %q", lines, got, want)
+		}
+	}
+}

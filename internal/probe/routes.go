@@ -1,0 +1,110 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// routes are what each kind is tried with: the receivers, what is posted, and
+// who of them must get it.
+type route struct {
+	bindings []system.Binding
+	posts    []system.Letter
+	wanted   []string // by binding, the payloads with spaces between
+}
+
+func letterTo(payload, key string, headers map[string]string) system.Letter {
+	return system.Letter{Payload: []byte(payload), Key: key, Headers: headers}
+}
+
+func (t *trial) routeDirect() (Finding, error) {
+	return t.routed(system.RouteDirect, route{
+		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
+		posts:    []system.Letter{letterTo("a", "red", nil), letterTo("b", "green", nil), letterTo("c", "red", nil)},
+		wanted:   []string{"a c", "b"},
+	})
+}
+
+func (t *trial) routePattern() (Finding, error) {
+	return t.routed(system.RoutePattern, route{
+		bindings: []system.Binding{{Key: "order.*.eu"}, {Key: "order.new.*"}},
+		posts:    []system.Letter{letterTo("a", "order.new.eu", nil), letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d", "order.old.us", nil)},
+		wanted:   []string{"a b", "a c"},
+	})
+}
+
+func (t *trial) routeFanout() (Finding, error) {
+	return t.routed(system.RouteFanout, route{
+		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
+		posts:    []system.Letter{letterTo("a", "red", nil), letterTo("b", "green", nil)},
+		wanted:   []string{"a b", "a b"},
+	})
+}
+
+func (t *trial) routeHeaders() (Finding, error) {
+	red, green := map[string]string{"colour": "red"}, map[string]string{"colour": "green"}
+	return t.routed(system.RouteHeaders, route{
+		bindings: []system.Binding{{Headers: red}, {Headers: green}},
+		posts:    []system.Letter{letterTo("a", "", red), letterTo("b", "", green), letterTo("c", "", red)},
+		wanted:   []string{"a c", "b"},
+	})
+}
+
+func (t *trial) routed(kind system.RouteKind, r route) (Finding, error) {
+	router, ok := t.cluster.(system.Router)
+	if !ok {
+		return Finding{}, t.abstain(system.CanRoute)
+	}
+	got := make([]*basket, len(r.bindings))
+	for i := range r.bindings {
+		got[i] = newBasket()
+		r.bindings[i].Receive = got[i].add
+	}
+	poster, condition, err := router.OpenRoutes(t.ctx, system.Routing{
+		Topic: system.Topic{Name: t.name(), Partitions: 1}, Kind: kind, Bindings: r.bindings,
+	})
+	if err != nil {
+		return Finding{}, err
+	}
+	t.later(poster.Close)
+	for _, l := range r.posts {
+		if err := poster.Post(t.ctx, l); err != nil {
+			return Finding{}, fmt.Errorf("publish with key %q: %w", l.Key, err)
+		}
+	}
+	right := true
+	var evidence []string
+	for i, b := range got {
+		wanted := strings.Fields(r.wanted[i])
+		if err := b.awaitAll(t.ctx, arrival/3, wanted); err != nil {
+			return Finding{}, err
+		}
+		all := b.contents()
+		slices.Sort(all)
+		right = right && slices.Equal(all, wanted)
+		evidence = append(evidence, fmt.Sprintf("bound by %s: received %s, wanted %s", boundBy(r.bindings[i]), listed(all), r.wanted[i]))
+	}
+	evidence = append([]string{"published " + posted(r.posts)}, evidence...)
+	if !right {
+		return notEven(condition, evidence...), nil
+	}
+	return when(condition, evidence...), nil
+}
+
+func boundBy(b system.Binding) string {
+	if b.Headers != nil {
+		return "colour: " + b.Headers["colour"]
+	}
+	return b.Key
+}
+
+func posted(all []system.Letter) string {
+	var words []string
+	for _, l := range all {
+		words = append(words, fmt.Sprintf("%s (%s)", l.Payload, boundBy(system.Binding{Key: l.Key, Headers: l.Headers})))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,250 @@
+package probe
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Subject is a cluster to probe.
+type Subject struct {
+	Name    string // of its column
+	System  system.System
+	Options system.Options
+	Rows    []string // to try; empty: all
+}
+
+const (
+	// limit bounds one probe: those that wait for what does not come do so three
+	// times at most.
+	limit = 3 * time.Minute
+	// cleanupLimit bounds the closing and deleting after one probe.
+	cleanupLimit = 60 * time.Second
+	// sideBySide is how many probes run at one time: most of them wait.
+	sideBySide = 6
+)
+
+// quiet is how long nothing may arrive before a probe believes that nothing
+// will.
+const quiet = 2 * time.Second
+
+// On tries every probe on a cluster that runs. Progress, which may be nil, is
+// told of each answer and how long it took, from one goroutine at a time. An
+// error means that the cluster could not be reached at all, or that ctx ended.
+func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (Column, error) {
+	began := time.Now()
+	c, err := s.System.Connect(ctx, s.Options)
+	if err != nil {
+		return Column{}, fmt.Errorf("connect to %s: %w", s.Name, err)
+	}
+	d := s.System.Describe()
+	run := &session{subject: s, described: d, cluster: c, prefix: "plimsoll-probe-" + nonce()}
+	column := Column{Name: s.Name, System: d.Name, Client: d.Client, Durability: int(s.Options.Durability), At: began.UTC().Truncate(time.Second)}
+	release := run.occupy(ctx)
+	column.Findings = run.all(ctx, progress)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	defer cancel()
+	// Servers that have just begun do not know one another's versions.
+	if v, ok := c.(system.VersionReader); ok {
+		if column.Servers, err = v.ServerVersions(closing); err != nil {
+			run.warn("reading the servers' versions: %v", err)
+		}
+	}
+	release(closing)
+	if err := c.Close(closing); err != nil {
+		run.warn("closing the connection: %v", err)
+	}
+	column.Warnings = run.warnings
+	return column, ctx.Err()
+}
+
+// occupy makes a topic that is there as long as the probes run: a system may
+// remove what holds topics when the last one of a connection is deleted.
+func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)) {
+	topic := system.Topic{Name: s.name(), Partitions: 1}
+	if err := s.cluster.CreateTopic(ctx, topic); err != nil {
+		return func(context.Context) {} // the probes will say why
+	}
+	return func(ctx context.Context) {
+		if deleter, ok := s.cluster.(system.TopicDeleter); ok {
+			if err := deleter.DeleteTopic(ctx, topic); err != nil {
+				s.warn("cleaning up: %v", err)
+			}
+		}
+	}
+}
+
+// nonce tells the topics of one probing from those of another.
+func nonce() string {
+	var b [4]byte
+	rand.Read(b[:]) // it never fails: it ends the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// session is the probing of one cluster.
+type session struct {
+	subject   Subject
+	described system.Description
+	cluster   system.Cluster
+	prefix    string
+
+	mu       sync.Mutex
+	topics   int
+	warnings []string
+}
+
+func (s *session) warn(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
+}
+
+// name is a topic's name that nobody else has.
+func (s *session) name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.topics++
+	return fmt.Sprintf("%s-%d", s.prefix, s.topics)
+}
+
+// all runs the probes, some side by side, and returns the findings in the
+// order of the rows.
+func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)) []Finding {
+	asked := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return len(s.subject.Rows) > 0 && !slices.Contains(s.subject.Rows, r.Name)
+	})
+	findings := make([]Finding, len(asked))
+	places := make(chan struct{}, sideBySide)
+	var telling sync.Mutex
+	var running sync.WaitGroup
+	for i, r := range asked {
+		running.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			began := time.Now()
+			findings[i] = s.one(ctx, r)
+			if progress != nil {
+				telling.Lock()
+				defer telling.Unlock()
+				progress(findings[i], time.Since(began))
+			}
+		})
+	}
+	running.Wait()
+	return findings
+}
+
+// one runs one probe within its limit and cleans up behind it.
+func (s *session) one(ctx context.Context, r row) Finding {
+	trying, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	t := &trial{session: s, ctx: trying}
+	defer t.cleanup()
+	f, err := r.try(t)
+	var lacking *system.Lacking
+	switch {
+	case err == nil:
+	case errors.As(err, &lacking):
+		f = no(lacking.Reason)
+		if lacking.Condition != "" {
+			f = when(lacking.Condition, lacking.Reason)
+		}
+	case trying.Err() != nil && ctx.Err() == nil:
+		f = unknown("the probe did not end within %s: %v", limit, err)
+	default:
+		f = unknown("the probe itself failed: %v", err)
+	}
+	f.Row = r.Name
+	return f
+}
+
+// abstain is why the cluster lacks an ability of whose interface it has no
+// method.
+func (t *trial) abstain(a system.Ability) error {
+	if abstainer, ok := t.cluster.(system.Abstainer); ok {
+		if reason := abstainer.Abstain(a); reason != "" {
+			return &system.Lacking{Reason: reason}
+		}
+	}
+	return fmt.Errorf("plimsoll's driver of %s has no way to try it: %s", t.described.Name, a)
+}
+
+// trial is one run of one probe: what it opened is closed and what it made is
+// deleted when it has ended.
+type trial struct {
+	*session
+	ctx   context.Context
+	after []func(ctx context.Context) error
+}
+
+// later adds what cleanup does, the last one first.
+func (t *trial) later(do func(ctx context.Context) error) { t.after = append(t.after, do) }
+
+func (t *trial) cleanup() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), cleanupLimit)
+	defer cancel()
+	for i := len(t.after) - 1; i >= 0; i-- {
+		if err := t.after[i](ctx); err != nil {
+			t.warn("cleaning up: %v", err)
+		}
+	}
+}
+
+// topic makes a topic that is deleted with the trial.
+func (t *trial) topic(partitions int) (system.Topic, error) { return t.topicOn(t.cluster, partitions) }
+
+// topicOn is topic on one of the trial's connections. The one that opened the
+// consumers knows what else is to be deleted.
+func (t *trial) topicOn(c system.Cluster, partitions int) (system.Topic, error) {
+	topic := system.Topic{Name: t.name(), Partitions: partitions}
+	if err := c.CreateTopic(t.ctx, topic); err != nil {
+		return topic, fmt.Errorf("create a topic: %w", err)
+	}
+	if deleter, ok := c.(system.TopicDeleter); ok {
+		t.later(func(ctx context.Context) error { return deleter.DeleteTopic(ctx, topic) })
+	}
+	return topic, nil
+}
+
+// connect is another connection, as another process would have.
+func (t *trial) connect() (system.Cluster, error) {
+	c, err := t.subject.System.Connect(t.ctx, t.subject.Options)
+	if err != nil {
+		return nil, fmt.Errorf("connect once more: %w", err)
+	}
+	t.later(c.Close)
+	return c, nil
+}
+
+// consume opens a consumer that is closed with the trial.
+func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket) (system.Consumer, error) {
+	if o.Receive == nil {
+		o.Receive = into.add
+	}
+	o.Failed = into.fail
+	k, err := c.OpenConsumer(t.ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("open a consumer: %w", err)
+	}
+	t.later(k.Close)
+	return k, nil
+}
+
+// settle waits until the consumers of a subscription have their partitions.
+func (t *trial) settle(all ...system.Consumer) error {
+	for _, k := range all {
+		if s, ok := k.(system.Settler); ok {
+			if err := s.Settle(t.ctx); err != nil {
+				return fmt.Errorf("share out the partitions: %w", err)
+			}
+		}
+	}
+	return nil
+}

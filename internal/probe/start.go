@@ -1,0 +1,168 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Job is one target to probe.
+type Job struct {
+	Target   *target.Target
+	System   system.System
+	Settings system.Settings
+	Secrets  target.Secrets
+	TLS      *tls.Config // nil: not encrypted
+	// Durability is the level of the topics; 0: the first that the settings
+	// allow, level 2 before the others.
+	Durability workload.Level
+	// Base is the folder that a cluster which is started keeps its data under.
+	Base string
+}
+
+// startLimit bounds the start of a cluster that is on this machine already, and
+// stopLimit its end.
+const (
+	startLimit = 2 * time.Minute
+	stopLimit  = time.Minute
+)
+
+// Check refuses what cannot be, before anything starts, and settles the level.
+func (j *Job) Check() error {
+	d := j.System.Describe()
+	_, embedded := j.System.(system.Embedded)
+	switch {
+	case embedded && len(j.Target.Endpoints) > 0:
+		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
+	case len(j.Target.Endpoints) == 0 && !embedded && !j.starts():
+		return fmt.Errorf("plimsoll cannot start %s itself: give the target the endpoints of a running cluster", d.Name)
+	}
+	levels := []workload.Level{j.Durability}
+	if j.Durability == 0 {
+		levels = []workload.Level{workload.SyncAsync, workload.SyncSync, workload.AsyncSync, workload.AsyncAsync}
+	}
+	var first error
+	for _, level := range levels {
+		err := j.checkLevel(d, level)
+		if err == nil {
+			j.Durability = level
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (j *Job) checkLevel(d system.Description, level workload.Level) error {
+	guarantee, known := d.Levels[level]
+	if !known {
+		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name, level)
+	}
+	if guarantee.Refusal != "" {
+		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level, guarantee.Refusal)
+	}
+	checker, able := j.System.(system.Checker)
+	if !able {
+		return nil
+	}
+	c := system.Check{Settings: j.Settings, Durability: level, Delivery: workload.AtLeastOnce}
+	if j.starts() {
+		c.Nodes = j.Target.Testbed.Nodes
+	}
+	return checker.Check(c)
+}
+
+// starts reports whether plimsoll starts the cluster itself.
+func (j *Job) starts() bool {
+	_, provisions := j.System.(system.Provisioner)
+	return provisions && len(j.Target.Endpoints) == 0
+}
+
+func (j *Job) options() system.Options {
+	return system.Options{
+		Endpoints: j.Target.Endpoints, Credentials: system.Credentials(j.Secrets), TLS: j.TLS,
+		Settings: j.Settings, Durability: j.Durability,
+	}
+}
+
+// Name is the column's: that of the target, or the system and its variant.
+func (j *Job) Name() string {
+	name := j.Target.Name
+	if varied, ok := j.System.(system.Varied); ok && name == j.System.Describe().Name {
+		if variant := varied.Variant(j.options()); variant != "" {
+			name += " " + variant
+		}
+	}
+	return name
+}
+
+// Run starts the cluster where the target names none, tries every probe on it,
+// and ends it. say is told what takes long and what was found.
+func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column, err error) {
+	options := j.options()
+	if j.starts() {
+		say(fmt.Sprintf("%s: starting %d nodes on this machine", j.Name(), j.Target.Testbed.Nodes))
+		end, err := j.start(ctx, &options, say)
+		if err != nil {
+			return Column{}, fmt.Errorf("start %s: %w", j.Name(), err)
+		}
+		defer func() {
+			if ending := end(); err == nil {
+				err = ending
+			}
+		}()
+	}
+	return On(ctx, Subject{Name: j.Name(), System: j.System, Options: options}, func(f Finding, took time.Duration) {
+		say(fmt.Sprintf("%s: %s: %s, after %s", j.Name(), f.Row, f.Answer, rounded(took)))
+	})
+}
+
+// start starts the cluster and returns what ends it. The servers' logs are
+// removed with it, and kept when it did not start.
+func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (end func() error, err error) {
+	provisioner := j.System.(system.Provisioner)
+	if f, fetches := provisioner.(system.Fetcher); fetches {
+		// How long that takes is not for us to bound.
+		if err := f.Fetch(ctx, say); err != nil {
+			return nil, err
+		}
+	}
+	logs, err := os.MkdirTemp("", "plimsoll-probe-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the logs: %w", err)
+	}
+	starting, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	base := j.Base
+	if j.Target.Testbed.Dir != "" {
+		base = j.Target.Testbed.Dir
+	}
+	bed, err := testbed.Up(starting, testbed.Options{
+		Base: base, Provisioner: provisioner, Progress: say,
+		Provision: system.Provision{Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Durability, Settings: j.Settings},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w (logs: %s)", err, logs)
+	}
+	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
+	if e, ok := bed.Cluster().(system.Encrypted); ok {
+		o.TLS = e.TLS()
+	}
+	return func() error {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		if err := bed.Close(stopping); err != nil {
+			return fmt.Errorf("end %s: %w", j.Name(), err)
+		}
+		return os.RemoveAll(logs)
+	}, nil
+}

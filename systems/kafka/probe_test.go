@@ -1,0 +1,53 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What is certain of Kafka is found by trying it.
+func TestProbes(t *testing.T) {
+	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
+	began := time.Now()
+	column, err := probe.On(t.Context(), probe.Subject{Name: "kafka", System: New(), Options: options}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range column.Differences(map[string]probe.Answer{
+		"time decoupling": probe.Yes, "competing consumers": probe.Conditional, "multicast": probe.Yes,
+		"order in a partition": probe.Yes, "global order": probe.Conditional, "order on redelivery": probe.Yes,
+		"at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional, "redelivery": probe.Yes,
+		"replay": probe.Yes, "publisher acks": probe.Yes, "routing: fanout": probe.Yes, "routing: headers": probe.No,
+		"priorities": probe.No, "delayed delivery": probe.No, "transactions": probe.Conditional,
+	}) {
+		t.Error(wrong)
+	}
+	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+	holdNothingLeft(t, connect(t, options))
+}
+
+// holdNothingLeft waits until no broker knows a probe's topic or group any more.
+func holdNothingLeft(t *testing.T, c *cluster) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(settlePoll) {
+		topics, err := c.admin.ListTopics(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := c.admin.ListGroups(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = slices.DeleteFunc(append(topics.Names(), groups.Groups()...), func(name string) bool { return !strings.HasPrefix(name, "plimsoll-probe") })
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("these are left: %v", left)
+}

@@ -1,0 +1,43 @@
+package nats
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What is certain of JetStream is found by trying it.
+func TestProbes(t *testing.T) {
+	// What a dead consumer had is not to be waited for half a minute.
+	s := settings(t, target.Setting{Name: setAckWait, Value: "2s"})
+	servers := provision(t, workload.SyncAsync, s)
+	began := time.Now()
+	column, err := probe.On(t.Context(), probe.Subject{Name: "nats", System: New(), Options: optionsOf(servers, workload.SyncAsync, s)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range column.Differences(map[string]probe.Answer{
+		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
+		"order in a partition": probe.Yes, "global order": probe.Yes, "order on redelivery": probe.No,
+		"at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional, "redelivery": probe.Yes,
+		"replay": probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes, "routing: pattern": probe.Yes,
+		"routing: fanout": probe.Yes, "routing: headers": probe.No, "message TTL": probe.Conditional, "priorities": probe.No,
+		"delayed delivery": probe.Conditional, "flow control": probe.Conditional, "transactions": probe.Conditional,
+	}) {
+		t.Error(wrong)
+	}
+	c, err := New().Connect(t.Context(), optionsOf(servers, workload.SyncAsync, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range c.(*cluster).js.StreamNames(t.Context()).Name() {
+		t.Errorf("stream %s is left", name)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+}

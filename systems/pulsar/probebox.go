@@ -1,0 +1,315 @@
+package pulsar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var (
+	_ system.Expirer      = (*cluster)(nil)
+	_ system.Delayer      = (*cluster)(nil)
+	_ system.DeadLetterer = (*cluster)(nil)
+	_ system.Router       = (*cluster)(nil)
+)
+
+// boxReader is the subscription of a box.
+const boxReader = "reader"
+
+// box is what one probe opened, with a client of its own, and the topics that
+// it made.
+type box struct {
+	of       *cluster
+	lib      client.Client
+	producer client.Producer
+	topics   []system.Topic
+	life     context.Context
+	stop     context.CancelFunc // ends the receiving
+	reading  sync.WaitGroup
+	before   func(ctx context.Context) error // done before Open; nil: nothing
+}
+
+// newBox is a box without a topic.
+func (c *cluster) newBox() (*box, error) {
+	lib, _, err := newClient(c.options, c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	b := &box{of: c, lib: lib}
+	b.life, b.stop = context.WithCancel(context.Background())
+	return b, nil
+}
+
+// postBox is a box that publishes to a topic which exists.
+func (c *cluster) postBox(t system.Topic) (*box, error) {
+	b, err := c.newBox()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)}); err != nil {
+		return nil, errors.Join(err, b.Close(context.Background()))
+	}
+	return b, nil
+}
+
+// openBox is a box with a topic of its own.
+func (c *cluster) openBox(ctx context.Context, t system.Topic) (*box, error) {
+	if err := c.CreateTopic(ctx, t); err != nil {
+		return nil, err
+	}
+	b, err := c.postBox(t)
+	if err != nil {
+		return nil, errors.Join(err, c.DeleteTopic(ctx, t))
+	}
+	b.topics = append(b.topics, t)
+	return b, nil
+}
+
+// produce opens a producer. What looks for timeouts outlives it in the library,
+// so the caller's context bounds the sending.
+func (b *box) produce(o client.ProducerOptions) error {
+	o.DisableBatching, o.SendTimeout = true, -1
+	p, err := b.lib.CreateProducer(o)
+	if err != nil {
+		return fmt.Errorf("open a producer: %w", b.of.explain(oneLine{err}))
+	}
+	b.producer = p
+	return nil
+}
+
+func (b *box) send(ctx context.Context, m *client.ProducerMessage) (client.MessageID, error) {
+	return b.producer.Send(ctx, m)
+}
+
+// Post publishes and waits for the receipt.
+func (b *box) Post(ctx context.Context, l system.Letter) error {
+	_, err := b.send(ctx, &client.ProducerMessage{Payload: l.Payload, Key: l.Key, Properties: l.Headers, DeliverAfter: l.Delay})
+	return err
+}
+
+// Open receives through a shared subscription.
+func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
+	if b.before != nil {
+		if err := b.before(ctx); err != nil {
+			return err
+		}
+	}
+	return b.consume(client.ConsumerOptions{
+		Topic: b.of.fullName(b.topics[0].Name), SubscriptionName: boxReader,
+	}, func(k client.Consumer, m client.Message) {
+		receive(m.Payload())
+		_ = k.Ack(m) // lost, the message comes again
+	})
+}
+
+// consume receives, through a shared subscription that begins at the earliest
+// message, until the box closes.
+func (b *box) consume(o client.ConsumerOptions, handle func(client.Consumer, client.Message)) error {
+	o.Type, o.SubscriptionInitialPosition = client.Shared, client.SubscriptionPositionEarliest
+	// Few at a time, so that those who share a subscription all get some.
+	o.ReceiverQueueSize = 5
+	k, err := b.lib.Subscribe(o)
+	if err != nil {
+		return fmt.Errorf("subscribe: %w", b.of.explain(oneLine{err}))
+	}
+	b.reading.Go(func() {
+		for {
+			m, err := k.Receive(b.life)
+			if err != nil {
+				return
+			}
+			handle(k, m)
+		}
+	})
+	return nil
+}
+
+// Close ends the client and deletes the topics that the box made.
+func (b *box) Close(ctx context.Context) error {
+	b.stop()
+	b.reading.Wait()
+	errs := []error{closeClient(ctx, b.lib)}
+	for _, t := range b.topics {
+		errs = append(errs, b.of.DeleteTopic(ctx, t))
+	}
+	return errors.Join(errs...)
+}
+
+// OpenExpiring makes a topic whose messages live as long as the first that has
+// a time to live. Brokers look at it every five minutes, so they are told to.
+func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box, string, error) {
+	const seconds = 2
+	b, err := c.openBox(ctx, t)
+	if err != nil {
+		return nil, "", err
+	}
+	err = b.of.admin.do(ctx, http.MethodPut, c.subscriptionPath(t.Name, boxReader), nil, nil)
+	if err != nil {
+		return nil, "", errors.Join(fmt.Errorf("make a subscription: %w", c.explainAdmin(err)), b.Close(ctx))
+	}
+	b.before = func(ctx context.Context) error { return b.expire(ctx, seconds) }
+	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is older than %ds", seconds), nil
+}
+
+// expire has the broker expire what is older, and waits until it has.
+func (b *box) expire(ctx context.Context, seconds int) error {
+	topic := b.topics[0].Name
+	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d", b.of.subscriptionPath(topic, boxReader), seconds), nil, nil); err != nil {
+		return fmt.Errorf("expire messages: %w", b.of.explainAdmin(err))
+	}
+	for range 40 {
+		var stats struct {
+			Subscriptions map[string]struct{ MsgBacklog int }
+		}
+		if err := b.of.admin.get(ctx, b.of.adminPath(topic)+"/partitioned-stats", &stats); err != nil {
+			return fmt.Errorf("read the backlog: %w", b.of.explainAdmin(err))
+		}
+		if stats.Subscriptions[boxReader].MsgBacklog <= 1 {
+			return nil
+		}
+		select {
+		case <-time.After(5 * settlePoll):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil // the message is still there, and the probe will see it
+}
+
+// OpenDelaying makes a topic; each message says how long it waits.
+func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box, string, error) {
+	b, err := c.openBox(ctx, t)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, "a subscription of type shared; others get delayed messages at once", nil
+}
+
+// OpenRejecting has the client library put aside what was rejected.
+func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Poster, string, error) {
+	b, err := c.openBox(ctx, t)
+	if err != nil {
+		return nil, "", err
+	}
+	aside := system.Topic{Name: t.Name + ".dead", Partitions: 1}
+	if err = c.CreateTopic(ctx, aside); err == nil {
+		b.topics = append(b.topics, aside)
+		err = b.consume(client.ConsumerOptions{Topic: c.fullName(aside.Name), SubscriptionName: boxReader}, func(k client.Consumer, m client.Message) {
+			dead(m.Payload())
+			_ = k.Ack(m)
+		})
+	}
+	if err == nil {
+		err = b.consume(client.ConsumerOptions{
+			Topic: c.fullName(t.Name), SubscriptionName: boxReader, NackRedeliveryDelay: time.Second,
+			DLQ: &client.DLQPolicy{MaxDeliveries: 2, DeadLetterTopic: c.fullName(aside.Name), ProducerOptions: client.ProducerOptions{SendTimeout: -1}},
+		}, func(k client.Consumer, m client.Message) {
+			rejected(m.Payload())
+			k.Nack(m)
+		})
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, b.Close(ctx))
+	}
+	return b, "the client library's dead letter policy, with a subscription of type shared: it publishes to another topic what was delivered too often", nil
+}
+
+// routes are topics in place of keys.
+type routes struct {
+	*box
+	prefix    string
+	distinct  bool // a topic for each key
+	producers map[string]client.Producer
+}
+
+// OpenRoutes makes a topic for each key, which consumers choose by name, or by
+// a regular expression.
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Poster, string, error) {
+	condition := "a topic for each key"
+	switch r.Kind {
+	case system.RouteHeaders:
+		return nil, "", &system.Lacking{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
+	case system.RouteFanout:
+		condition = ""
+	case system.RoutePattern:
+		condition = "a topic for each key, and consumers that subscribe by regular expression"
+	}
+	b, err := c.newBox()
+	if err != nil {
+		return nil, "", err
+	}
+	x := &routes{box: b, prefix: r.Topic.Name, distinct: r.Kind != system.RouteFanout, producers: map[string]client.Producer{}}
+	for i, binding := range r.Bindings {
+		if err := x.bind(ctx, r.Kind, i, binding); err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+	}
+	return x, condition, nil
+}
+
+func (x *routes) topicOf(key string) system.Topic {
+	name := x.prefix
+	if x.distinct {
+		name += "." + key
+	}
+	return system.Topic{Name: name, Partitions: 1}
+}
+
+// ensure makes a key's topic.
+func (x *routes) ensure(ctx context.Context, key string) error {
+	t := x.topicOf(key)
+	if slices.Contains(x.topics, t) {
+		return nil
+	}
+	if err := x.of.CreateTopic(ctx, t); err != nil {
+		return err
+	}
+	x.topics = append(x.topics, t)
+	return nil
+}
+
+func (x *routes) bind(ctx context.Context, kind system.RouteKind, i int, binding system.Binding) error {
+	o := client.ConsumerOptions{SubscriptionName: fmt.Sprintf("binding-%d", i)}
+	full := x.of.fullName(x.topicOf(binding.Key).Name)
+	if kind == system.RoutePattern {
+		namespace, _, _ := strings.Cut(full, x.prefix)
+		pattern := regexp.QuoteMeta(x.prefix + "." + strings.ReplaceAll(binding.Key, "*", "@"))
+		o.TopicsPattern = namespace + strings.ReplaceAll(pattern, "@", `[^.]+`)
+		o.AutoDiscoveryPeriod = time.Second
+	} else {
+		if err := x.ensure(ctx, binding.Key); err != nil {
+			return err
+		}
+		o.Topic = full
+	}
+	return x.consume(o, func(k client.Consumer, m client.Message) {
+		binding.Receive(m.Payload())
+		_ = k.Ack(m)
+	})
+}
+
+// Post publishes to the key's topic.
+func (x *routes) Post(ctx context.Context, l system.Letter) error {
+	if err := x.ensure(ctx, l.Key); err != nil {
+		return err
+	}
+	name := x.topicOf(l.Key).Name
+	if x.producers[name] == nil {
+		if err := x.produce(client.ProducerOptions{Topic: x.of.fullName(name)}); err != nil {
+			return err
+		}
+		x.producers[name] = x.producer
+	}
+	x.producer = x.producers[name]
+	return x.box.Post(ctx, l)
+}
