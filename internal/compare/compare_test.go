@@ -156,7 +156,7 @@ func TestObjections(t *testing.T) {
 // The same runs give the same answer, also where it is drawn at random.
 func TestComparisonsRepeat(t *testing.T) {
 	sides := func() (Side, Side) {
-		s := simulated{random: seeded(3), within: 0.05, memory: 0.5, seconds: 20, messages: 300}
+		s := simulated{random: seeded(3), within: 0.05, memory: 0.5, seconds: 20, messages: 150}
 		return s.side("A", 1, 1), s.side("B", 1, 1.05)
 	}
 	compared := func() *Comparison {

@@ -77,7 +77,7 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 	}
 }
 
-// Single runs are told apart by what varies within them. Between runs of these
+// Single runs of a minute are told apart by what varies within them. Between runs of these
 // nothing varies, as that is what a single run knows nothing of.
 func TestTruthSingleRuns(t *testing.T) {
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestTruthSingleRuns(t *testing.T) {
 		memory  float64
 	}{{15, 0.3}, {30, 0}, {60, 0.6}} {
 		any, _ := alarms(t, 100, func(pair int) *Comparison {
-			s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: c.memory, seconds: c.seconds, messages: 300}
+			s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: c.memory, seconds: c.seconds, messages: 150}
 			return mustCompare(t, s.side("A", 1, 1), s.side("B", 1, 1))
 		})
 		t.Logf("%d s with memory %v: %d of 100", c.seconds, c.memory, any)
@@ -94,7 +94,7 @@ func TestTruthSingleRuns(t *testing.T) {
 		}
 	}
 	_, primary := alarms(t, 100, func(pair int) *Comparison {
-		s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: 0.5, seconds: 60, messages: 300}
+		s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: 0.5, seconds: 60, messages: 400}
 		return mustCompare(t, s.side("A", 1, 1), s.side("B", 1, 1.1))
 	})
 	t.Logf("found in %d of 100", primary)
