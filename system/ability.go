@@ -178,9 +178,8 @@ type PushBack struct {
 
 // Pusher is a Cluster whose servers can hold publishers back.
 type Pusher interface {
-	// PublishBeyond bounds a place of the name, publishes n messages to it, and
-	// removes it. The bound is at most half of n, be it in messages or in
-	// messages a second.
+	// PublishBeyond bounds a place of the name, publishes to it, and removes it.
+	// n is enough for a bound in messages; one of a rate may take more or less.
 	PublishBeyond(ctx context.Context, t Topic, n int) (p PushBack, condition string, err error)
 }
 

@@ -177,7 +177,7 @@ func (t *trial) flowControl() (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	evidence := fmt.Sprintf("100 messages against a bound (%s): %d accepted, %d refused", p.Limit, p.Accepted, p.Refused)
+	evidence := fmt.Sprintf("messages against a bound (%s): %d accepted, %d refused", p.Limit, p.Accepted, p.Refused)
 	if p.Refused > 0 {
 		evidence += ": " + p.Refusal
 	}

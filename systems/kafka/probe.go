@@ -90,28 +90,33 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	return fmt.Sprintf("acks=all: the leader answered with offset %d when all in-sync replicas had it", record.Offset), nil
 }
 
-// refused publishes a record that is larger than its topic takes.
-func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (string, error) {
-	const most = "1000"
-	answers, err := c.admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: kadm.StringPtr(most)}}, t.Name)
-	if err == nil {
-		_, err = answers.On(t.Name, func(r *kadm.AlterConfigsResponse) error { return r.Err })
-	}
+// refused publishes a record that is larger than its topic takes. The topic is
+// made for it: brokers learn of a change of configuration only a while later.
+func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (answer string, err error) {
+	small := system.Topic{Name: t.Name + ".small", Partitions: 1}
+	_, err = c.admin.CreateTopic(ctx, 1, c.cfg.replication, map[string]*string{"max.message.bytes": kadm.StringPtr("1000")}, small.Name)
 	if err != nil {
-		return "", fmt.Errorf("set max.message.bytes: %w", c.explain(err))
+		return "", fmt.Errorf("make a topic for small records: %w", c.explain(err))
+	}
+	defer func() { err = errors.Join(err, c.DeleteTopic(context.WithoutCancel(ctx), small)) }()
+	if err := c.awaitTopic(ctx, small); err != nil {
+		return "", err
 	}
 	// Zeros would be compressed away.
 	large := make([]byte, 20_000)
 	for i := range large {
 		large[i] = byte(i * i >> 3)
 	}
-	err = client.ProduceSync(ctx, &kgo.Record{Topic: t.Name, Value: large}).FirstErr()
+	err = client.ProduceSync(ctx, &kgo.Record{Topic: small.Name, Value: large}).FirstErr()
 	var refusal *kerr.Error
 	if errors.As(err, &refusal) {
 		return fmt.Sprintf("error %d, %s, for a record larger than max.message.bytes of its topic", refusal.Code, refusal.Message), nil
 	}
 	return "", fmt.Errorf("the broker did not refuse a record that is too large: %w", err)
 }
+
+// quotaWithin bounds the wait for a quota that brokers were told of.
+const quotaWithin = 20 * time.Second
 
 // throttled adds up how long brokers told a client to pause.
 type throttled struct{ ns atomic.Int64 }
@@ -142,15 +147,11 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 	}
 	defer client.Close()
 	p.Limit = fmt.Sprintf("quota producer_byte_rate %d, messages of %d bytes", rate, size)
-	// The quota is over a window of some seconds, so that it takes many to be
-	// felt and few to be seen; more would only take longer.
-	for range n {
+	// Brokers learn of a quota only a while later, and then tell of it soon.
+	enough := func() bool { return told.ns.Load() > int64(2*time.Second) }
+	for began := time.Now(); !enough() && (p.Accepted < n || time.Since(began) < quotaWithin); p.Accepted++ {
 		if err := client.ProduceSync(ctx, &kgo.Record{Topic: t.Name, Value: make([]byte, size)}).FirstErr(); err != nil {
 			return p, "", c.explain(err)
-		}
-		p.Accepted++
-		if told.ns.Load() > int64(2*time.Second) {
-			break
 		}
 	}
 	p.Held = time.Duration(told.ns.Load())
