@@ -38,7 +38,7 @@ func closedRows(runs []*result.Saved) []row {
 	}
 	return []row{
 		each(runs, "sends under way, per producer", of(func(c *result.Closed) string { return quantity.Count(int64(c.InFlight)) })),
-		each(runs, "messages of a send", of(func(c *result.Closed) string { return batchWords(c) })),
+		each(runs, "messages of a send", of(batchWords)),
 	}
 }
 

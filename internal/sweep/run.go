@@ -63,7 +63,7 @@ func (f *Folder) Run(ctx context.Context, measure Measure) error {
 		if c.State == Done {
 			continue
 		}
-		if ctx.Err() != nil {
+		if stopped(ctx) {
 			return nil
 		}
 		c.State, c.Run, c.Reason = Running, "", ""
@@ -75,12 +75,14 @@ func (f *Folder) Run(ctx context.Context, measure Measure) error {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
+	if stopped(ctx) {
 		return nil
 	}
 	f.Plan.EndedAt = time.Now().UTC()
 	return f.save()
 }
+
+func stopped(ctx context.Context) bool { return ctx.Err() != nil }
 
 // ended measures a cell and notes what came of it.
 func (c *Cell) ended(ctx context.Context, measure Measure, i int) {
@@ -100,7 +102,7 @@ func (c *Cell) ended(ctx context.Context, measure Measure, i int) {
 	if err != nil {
 		c.Reason = err.Error()
 	}
-	if c.State == Failed && ctx.Err() != nil {
+	if c.State == Failed && stopped(ctx) {
 		c.State, c.Reason = Pending, ""
 	}
 }
