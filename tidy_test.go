@@ -22,6 +22,7 @@ const module = "github.com/plimsoll-bench/plimsoll"
 var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
+	"internal/peak",
 	"internal/verdict",
 	"internal/bench",
 	"internal/testbed",

@@ -30,6 +30,15 @@ type Job struct {
 	// DataDir is on the file system where servers that run already keep their
 	// data; empty: not known. Servers that the run starts are known.
 	DataDir string
+	// Cluster is one that the caller owns and that the run leaves up (see
+	// OpenCluster); nil: the run starts its own where the target names none.
+	Cluster *Cluster
+	// Interval is the time between two readings of what happened; 0: a second.
+	Interval time.Duration
+	// Late is how long after the measured window what is late is still handed
+	// over; 0: as long as the drain lasts.
+	Late time.Duration
+
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked

@@ -1,0 +1,149 @@
+package peak
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func planOf(start, tolerance float64, confirmations int) Plan {
+	return Plan{StartRate: start, Tolerance: tolerance, Confirmations: confirmations, MaxProbes: 12, LeastRate: 1, MostRate: 1e8}
+}
+
+// model is a system of a known capacity.
+type model struct {
+	capacity float64
+	achieves func(rate float64) float64
+}
+
+// carries is a system that goes on at its capacity when it is offered more.
+func carries(capacity float64) model {
+	return model{capacity, func(rate float64) float64 { return min(rate, capacity) }}
+}
+
+// answer is the bracket that a search finds, and every step that it made.
+func answer(p Plan, m model) (Bracket, End, []Step) {
+	s := NewSearch(p)
+	var steps []Step
+	for {
+		step, end := s.Next()
+		if end != Unfinished {
+			return s.Bracket(), end, steps
+		}
+		steps = append(steps, step)
+		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate)})
+		if len(steps) > 100 {
+			return s.Bracket(), end, steps
+		}
+	}
+}
+
+// Whatever the capacity, the start and what the system does under overload: the
+// bracket holds the capacity, in at most 12 probes, none out of bounds.
+func TestSearchBracketHoldsTheCapacity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		capacity := math.Pow(10, rapid.Float64Range(0.1, 7.9).Draw(t, "log capacity"))
+		start := math.Pow(10, rapid.Float64Range(0, 8).Draw(t, "log start"))
+		tolerance := rapid.Float64Range(0.01, 0.2).Draw(t, "tolerance")
+		confirmations := rapid.IntRange(0, 3).Draw(t, "confirmations")
+		collapse := rapid.Float64Range(0.01, 1).Draw(t, "collapse")
+		m := model{capacity, rapid.SampledFrom([]func(float64) float64{
+			func(rate float64) float64 { return min(rate, capacity) },
+			func(rate float64) float64 { return rate }, // limited by latency
+			func(rate float64) float64 { // overload takes capacity away
+				if rate > capacity {
+					return capacity * collapse
+				}
+				return rate
+			},
+			func(float64) float64 { return 0 },
+			func(float64) float64 { return math.NaN() },
+		}).Draw(t, "under overload")}
+		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
+		if len(steps) > 12 {
+			t.Fatalf("%d probes: %+v", len(steps), steps)
+		}
+		for _, s := range steps {
+			if !(s.Rate >= 1 && s.Rate <= 1e8) {
+				t.Fatalf("a probe at %v: %+v", s.Rate, steps)
+			}
+		}
+		if b.StableRate > capacity || b.UnstableRate != 0 && b.UnstableRate <= capacity {
+			t.Fatalf("bracket %+v of a capacity of %v", b, capacity)
+		}
+		if end == Found && (b.Width() > tolerance+1e-6 || b.Confirmed < confirmations) {
+			t.Fatalf("found %+v", b)
+		}
+		if end == Unfinished {
+			t.Fatal("the search did not end")
+		}
+	})
+}
+
+// A system that goes on at its capacity under overload is found from anywhere.
+func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
+	for _, capacity := range []float64{3, 777, 20_000, 1e6, 2e7} {
+		for _, start := range []float64{1, 100, 5_000, 1e5, 1e8} {
+			b, end, steps := answer(planOf(start, 0.03, 2), carries(capacity))
+			if end != Found || math.Abs(b.StableRate/capacity-1) > 0.03 {
+				t.Errorf("from %v to %v: %s, %+v, %d probes: %+v", start, capacity, end, b, len(steps), steps)
+			}
+		}
+	}
+}
+
+// Where overload tells nothing, as under an objective of latency, a start within
+// a factor of 8 is found in 12 probes.
+func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
+	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
+		const start = 10_000
+		m := model{start * factor, func(rate float64) float64 { return rate }}
+		b, end, steps := answer(planOf(start, 0.03, 1), m)
+		if end != Found {
+			t.Errorf("factor %v: %s, %+v, %d probes: %+v", factor, end, b, len(steps), steps)
+		}
+	}
+}
+
+// A rate that is stable for a short while only: the search goes down until a
+// longer run is stable.
+func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 2))
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			b := s.Bracket()
+			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 || b.UnstableRate <= 19_000 || b.Confirmed != 2 {
+				t.Errorf("%s after %d probes: %+v", end, n, b)
+			}
+			return
+		}
+		capacity := 20_000.0
+		if step.Long {
+			capacity = 19_000
+		}
+		s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
+	}
+}
+
+// A passing disturbance is given one more chance, and no more than one.
+func TestSearchRepeatsWhatMayHavePassed(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 1))
+	first, _ := s.Next()
+	s.Take(Outcome{Passing: true, AchievedRate: 9_000})
+	if b := s.Bracket(); b.UnstableRate != 0 {
+		t.Errorf("it counts already: %+v", b)
+	}
+	again, _ := s.Next()
+	if again.Kind != Repeat || again.Rate != first.Rate {
+		t.Errorf("%+v after %+v", again, first)
+	}
+	s.Take(Outcome{Passing: true, AchievedRate: 9_000})
+	if b := s.Bracket(); b.UnstableRate != first.Rate {
+		t.Errorf("it does not count: %+v", b)
+	}
+	if next, _ := s.Next(); next.Kind == Repeat {
+		t.Errorf("again: %+v", next)
+	}
+}
