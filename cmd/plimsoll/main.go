@@ -32,6 +32,7 @@ var began = time.Now()
 // commands is the command line.
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
+	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs, its answer a confirmed bracket and what limited it."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, json, benchfmt or a table."`

@@ -2,20 +2,32 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"path/filepath"
 
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
-	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest; several are laid side by side."`
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak; several are laid side by side."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, json or benchfmt, on standard output."`
 }
 
 // Run renders runs.
 func (c *reportCommand) Run(con console) error {
+	if searches, err := c.searches(); err != nil || len(searches) > 0 {
+		return c.render(con, err, func(w io.Writer) error {
+			if c.Format == "table" {
+				width, isTerminal := terminal(con.out)
+				return report.SearchTerminal(w, searches, width, report.WantColor(isTerminal))
+			}
+			return report.RenderSearches(w, c.Format, searches)
+		})
+	}
 	var runs []*result.Saved
 	for _, dir := range c.RunDirs {
 		saved, err := readRun(dir)
@@ -28,13 +40,42 @@ func (c *reportCommand) Run(con console) error {
 		width, isTerminal := terminal(con.out)
 		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
 	}
-	// Rendered whole first, so that an error leaves no half of it.
+	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+}
+
+// render writes what is rendered whole, so that an error leaves no half of it.
+func (c *reportCommand) render(con console, err error, write func(io.Writer) error) error {
 	var rendered bytes.Buffer
-	if err := report.Render(&rendered, c.Format, runs); err != nil {
+	if err == nil {
+		err = write(&rendered)
+	}
+	if err != nil {
 		return inputError{err}
 	}
-	_, err := rendered.WriteTo(con.out)
+	_, err = rendered.WriteTo(con.out)
 	return err
+}
+
+// searches are those that the directories hold, if they hold searches.
+func (c *reportCommand) searches() ([]*peak.Saved, error) {
+	var all []*peak.Saved
+	for _, dir := range c.RunDirs {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		if !peak.Is(dir) {
+			continue
+		}
+		s, err := peak.Read(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if len(all) > 0 && len(all) < len(c.RunDirs) {
+		return nil, errors.New("runs and searches for a peak cannot be laid side by side: give only the one or the other")
+	}
+	return all, nil
 }
 
 // readRun reads a run and judges it by what this plimsoll knows.

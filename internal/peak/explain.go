@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 func rate(perSecond float64) string { return quantity.Rate(perSecond) }
@@ -35,9 +37,16 @@ func (f *finder) explain() {
 	if unstable == nil {
 		return
 	}
-	if c, broken := unstable.Verdict.Broken(); broken {
-		s.Reason = fmt.Sprintf("at %s: %s", rate(unstable.TargetRate), c.Sentence)
+	var why []string
+	for _, c := range unstable.Verdict.Clauses {
+		if c.Outcome == result.Broken {
+			why = append(why, c.Sentence)
+		}
 	}
+	if c, broken := unstable.Verdict.Broken(); broken && len(why) == 0 {
+		why = append(why, c.Sentence)
+	}
+	s.Reason = fmt.Sprintf("at %s: %s", rate(unstable.TargetRate), strings.Join(why, "; "))
 	below := f.runs[0]
 	if stable != nil {
 		below = f.runs[stable.Number]
@@ -103,8 +112,11 @@ func (s *Saved) Caveats() []string {
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
 		all = append(all, "plimsoll itself was the limit: the system may carry more, so this is no figure to rank it by")
 	}
-	repeated, left := 0, 0
+	repeated, left, noisy := 0, 0, 0
 	for _, p := range s.Probes {
+		if p.Noise != "" {
+			noisy++
+		}
 		if p.Repeated {
 			repeated++
 		}
@@ -114,6 +126,9 @@ func (s *Saved) Caveats() []string {
 	}
 	if repeated > 0 {
 		all = append(all, fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once more, and the second outcome counts", times(repeated, "probe")))
+	}
+	if noisy > 0 {
+		all = append(all, fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may come out differently", noisy, times(len(s.Probes), "probe")))
 	}
 	if left > 0 {
 		all = append(all, fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was left went with the topics", times(left, "probe")))

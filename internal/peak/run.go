@@ -228,6 +228,11 @@ func (f *finder) take(step Step, run *result.Saved) {
 	for _, l := range r.Ledger.Subscriptions {
 		p.LeftMsgs += l.Lost
 	}
+	for _, w := range r.Warnings {
+		if w.Code == verdict.NoisyMachine {
+			p.Noise = w.Sentence
+		}
+	}
 	if len(s.Probes) == 0 {
 		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
 		result.PointLatest(f.root, s.ID)

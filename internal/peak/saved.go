@@ -74,8 +74,10 @@ type Probe struct {
 	Latency       []result.Latency `json:"latency"`
 	// LeftMsgs waited still, in the system or for it, when the probe's drain
 	// ended: 0 when it was drained.
-	LeftMsgs int64             `json:"left_msgs"`
-	Verdict  verdict.Stability `json:"verdict"`
+	LeftMsgs int64 `json:"left_msgs"`
+	// Noise is what the run warns of the machine that was not of the run.
+	Noise   string            `json:"noise,omitempty"`
+	Verdict verdict.Stability `json:"verdict"`
 }
 
 // Series is the probe's latency of a series.

@@ -80,7 +80,7 @@ const (
 // a probe in. It is a pure state machine, and it assumes no more of a system
 // than that a rate above an unstable one is not stable.
 //
-// It climbs from the start by factors of 2, 4, 8, ... until a probe is unstable,
+// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is unstable,
 // then bisects geometrically. Where an overloaded probe achieved a rate within
 // the bracket, that rate is the system's capacity if overload does not change
 // it: then a probe is made just below it, and one just above. A guess that was
@@ -154,7 +154,7 @@ func (s *Search) next() (Step, End) {
 		return s.confirm(low, high, missing, left)
 	}
 	if high == 0 {
-		return Step{Kind: Ramp, Rate: s.within(low * math.Pow(2, float64(s.climbed)))}, Unfinished
+		return Step{Kind: Ramp, Rate: s.within(low * s.climb())}, Unfinished
 	}
 	return s.between(low, high), Unfinished
 }
@@ -165,6 +165,17 @@ func (s *Search) endOf(low float64, missing int) End {
 		return Found
 	}
 	return UsedUp
+}
+
+// climb is the factor of the next step up. The first are small, because overload
+// costs a real system time to recover from; the later ones are for a start that
+// was far too low.
+func (s *Search) climb() float64 {
+	factors := []float64{2, 4, 4}
+	if n := s.climbed - 1; n < len(factors) {
+		return factors[max(n, 0)]
+	}
+	return math.Pow(2, float64(s.climbed-1))
 }
 
 func (s *Search) within(rate float64) float64 {

@@ -40,7 +40,7 @@ type trial struct {
 
 // capacity is that of the simulated system, in messages a second: no more than
 // it takes, because each message costs this machine time.
-const capacity = 4_000
+const capacity = 20_000
 
 func (tr trial) run(t *testing.T) *peak.Saved {
 	t.Helper()
@@ -52,8 +52,8 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 		MaxInFlight: 10_000, Seed: 1,
 	}
 	o := peak.Options{
-		Plan:  peak.Plan{StartRate: 1_000, Tolerance: 0.03, Confirmations: 1, MaxProbes: 12, LeastRate: 10, MostRate: 1e6},
-		Probe: 3 * time.Second, Confirm: 6 * time.Second, MaxTime: time.Hour, Watch: silent{},
+		Plan:  peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 1, MaxProbes: 12, LeastRate: 10, MostRate: 1e6},
+		Probe: 2 * time.Second, Confirm: 4 * time.Second, MaxTime: time.Hour, Watch: silent{},
 	}
 	if tr.watch != nil {
 		o.Watch = tr.watch

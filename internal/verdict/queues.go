@@ -63,7 +63,7 @@ func (q queues) backlog(offeredRate float64) (Clause, trend, bool) {
 	if !ok || offeredRate <= 0 {
 		return c.say(result.Unknown, "the window has %d intervals: too few to tell whether the backlog grows", t.points), t, false
 	}
-	bound := growthBound * offeredRate
+	bound := GrowthBound * offeredRate
 	c.Figures = []Figure{{"slope_msgs_per_s", t.slope}, {"slope_low_msgs_per_s", t.low}, {"slope_high_msgs_per_s", t.high},
 		{"bound_msgs_per_s", bound}, {"points", float64(t.points)}}
 	if t.low > bound {
@@ -81,7 +81,7 @@ func (q queues) lag() Clause {
 	if !ok {
 		return c.say(result.Unknown, "in %d intervals something was handed over: too few to tell whether schedule lag grows", t.points)
 	}
-	const bound = growthBound * 1e9 // ns a second
+	const bound = GrowthBound * 1e9 // ns a second
 	c.Figures = []Figure{{"slope_ns_per_s", t.slope}, {"slope_low_ns_per_s", t.low}, {"slope_high_ns_per_s", t.high}, {"bound_ns_per_s", bound}}
 	if t.low > bound {
 		return c.say(result.Broken, "schedule lag grows by %s a second (95%%: %s to %s), by more than the bound of %s",

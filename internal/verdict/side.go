@@ -92,7 +92,7 @@ func growing(q queues, offeredRate float64) (Side, bool) {
 	}
 	sent, ok := trendOf(q.seconds, publish)
 	read, _ := trendOf(q.seconds, q.unread)
-	bound := growthBound * offeredRate
+	bound := GrowthBound * offeredRate
 	switch {
 	case !ok || max(sent.low, read.low) <= bound:
 		return Side{}, false

@@ -9,11 +9,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// growthBound is the growth of what waits, as a share of the offered rate, that
+// GrowthBound is the growth of what waits, as a share of the offered rate, that
 // must be shown before a rate counts as more than the system carries. It is a
 // quarter of the 1% by which the achieved rate may fall short: a queue that
 // fills at this pace is within what a bracket of a few per cent can mean.
-const growthBound = 0.0025
+const GrowthBound = 0.0025
 
 // Figure is one number of a clause's evidence; its unit is in its name.
 type Figure struct {
