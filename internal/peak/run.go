@@ -64,7 +64,7 @@ type finder struct {
 	cluster *bench.Cluster
 	runs    map[int]*result.Saved // by probe number, without histograms
 	beganNs int64
-	extraNs int64 // what the last probe took beside warm-up and window
+	extraNs int64 // what the last stable probe took beside warm-up and window
 	failed  int   // runs that failed, one after another
 	hurried bool
 }
@@ -158,6 +158,10 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	}
 	// A repetition of the same random numbers would repeat their luck.
 	w.Seed += uint64(len(f.saved.Probes))
+	if f.cluster != nil && len(f.saved.Probes) == 0 {
+		// Servers that were just started are slower than they will be.
+		w.Warmup += f.Probe
+	}
 	job.Workload, job.Cluster, job.Runs = &w, f.cluster, f.saved.Dir
 	job.Interval = min(max(w.Duration/points, leastInterval), mostInterval)
 	job.Late = max(w.Duration/lateShare, leastLate)
@@ -186,13 +190,17 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 		f.saved.End = Refused
 		return runErr
 	}
-	f.extraNs = max(job.Clock.Now()-began-int64(job.Workload.Warmup+job.Workload.Duration), int64(time.Second))
+	extraNs := job.Clock.Now() - began - int64(job.Workload.Warmup+job.Workload.Duration)
 	run, err := judged(dir)
 	if err != nil {
 		f.saved.End = Refused
 		return cmp.Or(runErr, err)
 	}
 	f.take(step, run)
+	if s := f.saved; s.Probes[len(s.Probes)-1].Verdict.Stable {
+		// An overloaded probe drains for longer than the next will.
+		f.extraNs = max(extraNs, int64(time.Second))
+	}
 	f.failed++
 	if runErr == nil {
 		f.failed = 0
@@ -242,6 +250,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 	f.runs[p.Number] = run
 	if p.Judged {
 		o := Outcome{Stable: p.Verdict.Stable, Passing: p.Verdict.Passing, AchievedRate: p.AchievedRate}
+		o.Doubtful = p.Noise != "" || p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
 		if r.State == result.Failed {
 			o.AchievedRate = 0 // of a part of the window
 		}

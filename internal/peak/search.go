@@ -1,6 +1,7 @@
 package peak
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -25,6 +26,7 @@ const (
 	Bisect  Kind = "bisect"  // the geometric middle of the bracket
 	Repeat  Kind = "repeat"  // the probe before failed by what may have been a passing disturbance
 	Confirm Kind = "confirm" // a longer run at the stable end
+	Recheck Kind = "recheck" // the unstable end again: its probe was a doubtful one
 )
 
 // Step is a probe to make.
@@ -43,6 +45,9 @@ type Outcome struct {
 	AchievedRate float64 // messages per second
 	// Passing: it was not stable, by what may have been a passing disturbance.
 	Passing bool
+	// Doubtful: it was not stable, and the machine or plimsoll itself may have
+	// been why.
+	Doubtful bool
 }
 
 // Bracket is where the peak lies, as far as the search has come.
@@ -85,23 +90,42 @@ const (
 // the bracket, that rate is the system's capacity if overload does not change
 // it: then a probe is made just below it, and one just above. A guess that was
 // wrong is followed by a bisection, so that a system which collapses under
-// overload costs no more than twice as many probes. The last probes are kept for
-// the confirmations.
+// overload costs no more than twice as many probes. An unstable end that the
+// machine may be to blame for is tried again once two probes in a row below it
+// were stable. The last probes are kept for the confirmations.
 type Search struct {
-	plan     Plan
-	taken    int
-	last     Step
-	again    bool // the last step is to be repeated
-	stable   []float64
-	passed   map[float64]int // confirmations, by rate
-	unstable float64         // the lowest
-	achieved float64         // there
-	climbed  int             // steps up
-	sunk     int             // steps down
-	poor     bool            // the last guess was wrong
-	above    bool            // the next guess is above the stable end
-	hurried  bool            // no more exploring
-	failed   bool            // a confirmation did: go down until one does not
+	plan    Plan
+	taken   int
+	last    Step
+	again   bool // the last step is to be repeated
+	stable  []float64
+	passed  map[float64]int // confirmations, by rate
+	above   []limit         // unstable rates, the lowest first
+	calm    int             // stable probes, one after another
+	climbed int             // steps up
+	sunk    int             // steps down that were not enough
+	poor    bool            // the last guess was wrong
+	upward  bool            // the next guess is above the stable end
+	hurried bool            // no more exploring
+	failed  bool            // a confirmation did: go down until one does not
+}
+
+// limit is an unstable rate.
+type limit struct {
+	rate, achieved float64
+	long, doubtful bool
+}
+
+// calmBelow is how many stable probes in a row below a doubtful limit have it
+// tried again.
+const calmBelow = 2
+
+// top is the lowest unstable rate; the zero limit when none was seen.
+func (s *Search) top() limit {
+	if len(s.above) == 0 {
+		return limit{}
+	}
+	return s.above[0]
 }
 
 // NewSearch returns a search that has made no probe.
@@ -110,14 +134,14 @@ func NewSearch(p Plan) *Search { return &Search{plan: p, passed: map[float64]int
 // Bracket is what is known now.
 func (s *Search) Bracket() Bracket {
 	low := s.low()
-	return Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.unstable}
+	return Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.top().rate}
 }
 
 // low is the highest stable rate below every unstable one.
 func (s *Search) low() float64 {
 	var low float64
 	for _, r := range s.stable {
-		if s.unstable == 0 || r < s.unstable {
+		if high := s.top().rate; high == 0 || r < high {
 			low = max(low, r)
 		}
 	}
@@ -135,7 +159,7 @@ func (s *Search) Next() (step Step, end End) {
 }
 
 func (s *Search) next() (Step, End) {
-	low, high, left := s.low(), s.unstable, s.plan.MaxProbes-s.taken
+	low, high, left := s.low(), s.top().rate, s.plan.MaxProbes-s.taken
 	missing := s.plan.Confirmations - s.passed[low]
 	switch {
 	case left <= 0:
@@ -148,6 +172,9 @@ func (s *Search) next() (Step, End) {
 		return Step{Kind: Ramp, Rate: s.within(s.plan.StartRate)}, Unfinished
 	case low == 0:
 		return s.down(high)
+	}
+	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > max(missing, 0) && !s.hurried {
+		return Step{Kind: Recheck, Rate: top.rate, Long: top.long}, Unfinished
 	}
 	narrow := high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
 	if s.hurried || s.failed || narrow || left <= missing || low >= s.plan.MostRate {
@@ -197,7 +224,7 @@ func (s *Search) down(high float64) (Step, End) {
 
 // below is just below what the lowest unstable probe achieved, and step the way
 // from there to a bracket that is narrow enough.
-func (s *Search) below() float64 { return s.achieved * (1 - s.plan.Tolerance/4) }
+func (s *Search) below() float64 { return s.top().achieved * (1 - s.plan.Tolerance/4) }
 func (s *Search) step() float64  { return s.plan.Tolerance * 0.95 }
 
 // telling reports whether the unstable end achieved so much less than it was
@@ -217,7 +244,7 @@ func (s *Search) lower(high float64) float64 {
 func (s *Search) between(low, high float64) Step {
 	if !s.poor {
 		// Also where the stable end is already what overload achieved.
-		if s.above || s.below() <= low && s.achieved > low*(1-s.plan.Tolerance) {
+		if s.upward || s.below() <= low && s.top().achieved > low*(1-s.plan.Tolerance) {
 			return Step{Kind: Guess, Rate: low * (1 + s.step()), guess: true}
 		}
 		if guess := s.below(); guess > low && s.telling(high) {
@@ -255,21 +282,37 @@ func (s *Search) Take(o Outcome) {
 	}
 	s.again = false
 	s.poor = step.guess && step.hope != o.Stable
-	s.above = step.guess && step.hope && o.Stable
+	s.upward = step.guess && step.hope && o.Stable
 	if o.Stable {
-		s.climbed++
-		if !slices.Contains(s.stable, step.Rate) {
-			s.stable = append(s.stable, step.Rate)
-		}
-		if step.Long {
-			s.passed[step.Rate]++
-		}
+		s.holds(step)
 		return
 	}
-	s.sunk++
-	if s.unstable == 0 || step.Rate < s.unstable {
-		s.unstable, s.achieved = step.Rate, o.AchievedRate
+	s.calm = 0
+	if step.Kind == Ramp && len(s.above) > 0 {
+		s.sunk++
 	}
+	// What was unstable twice is no longer doubted.
+	doubtful := o.Doubtful && !slices.ContainsFunc(s.above, func(l limit) bool { return l.rate == step.Rate })
+	s.clear(func(l limit) bool { return l.rate == step.Rate })
+	s.above = append(s.above, limit{step.Rate, o.AchievedRate, step.Long, doubtful})
+	slices.SortFunc(s.above, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
 	// What was stable for a short while was not for a long one.
 	s.failed = s.failed || step.Long
 }
+
+// holds takes a stable probe. A limit that it disproves is forgotten.
+func (s *Search) holds(step Step) {
+	s.calm++
+	s.clear(func(l limit) bool { return l.rate <= step.Rate })
+	if len(s.above) == 0 {
+		s.climbed++
+	}
+	if !slices.Contains(s.stable, step.Rate) {
+		s.stable = append(s.stable, step.Rate)
+	}
+	if step.Long {
+		s.passed[step.Rate]++
+	}
+}
+
+func (s *Search) clear(which func(limit) bool) { s.above = slices.DeleteFunc(s.above, which) }

@@ -15,11 +15,12 @@ func planOf(start, tolerance float64, confirmations int) Plan {
 type model struct {
 	capacity float64
 	achieves func(rate float64) float64
+	doubtful bool // every unstable probe
 }
 
 // carries is a system that goes on at its capacity when it is offered more.
 func carries(capacity float64) model {
-	return model{capacity, func(rate float64) float64 { return min(rate, capacity) }}
+	return model{capacity: capacity, achieves: func(rate float64) float64 { return min(rate, capacity) }}
 }
 
 // answer is the bracket that a search finds, and every step that it made.
@@ -32,7 +33,7 @@ func answer(p Plan, m model) (Bracket, End, []Step) {
 			return s.Bracket(), end, steps
 		}
 		steps = append(steps, step)
-		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate)})
+		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate), Doubtful: m.doubtful})
 		if len(steps) > 100 {
 			return s.Bracket(), end, steps
 		}
@@ -59,7 +60,7 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 			},
 			func(float64) float64 { return 0 },
 			func(float64) float64 { return math.NaN() },
-		}).Draw(t, "under overload")}
+		}).Draw(t, "under overload"), rapid.Bool().Draw(t, "doubtful")}
 		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
 		if len(steps) > 12 {
 			t.Fatalf("%d probes: %+v", len(steps), steps)
@@ -101,7 +102,7 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
 	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
 		const start = 10_000
-		m := model{start * factor, func(rate float64) float64 { return rate }}
+		m := model{capacity: start * factor, achieves: func(rate float64) float64 { return rate }}
 		b, end, steps := answer(planOf(start, 0.03, 1), m)
 		if end != Found {
 			t.Errorf("factor %v: %s, %+v, %d probes: %+v", factor, end, b, len(steps), steps)
@@ -148,5 +149,47 @@ func TestSearchRepeatsWhatMayHavePassed(t *testing.T) {
 	}
 	if next, _ := s.Next(); next.Kind == Repeat {
 		t.Errorf("again: %+v", next)
+	}
+}
+
+// A limit that the machine was to blame for is tried again and forgotten.
+func TestSearchForgetsAFalseLimit(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 1))
+	rechecked := 0
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != Found || b.StableRate < 19_400 || b.StableRate > 20_000 || rechecked != 1 {
+				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+			}
+			return
+		}
+		if step.Kind == Recheck {
+			rechecked++
+		}
+		o := Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000)}
+		if n == 1 {
+			o = Outcome{Doubtful: true, AchievedRate: 1_500}
+		}
+		s.Take(o)
+	}
+}
+
+// A limit that is one is tried again once at most.
+func TestSearchRechecksALimitOnce(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 2))
+	rechecked := 0
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != Found || b.Width() > 0.0301 || b.StableRate > 20_000 || b.UnstableRate <= 20_000 {
+				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+			}
+			return
+		}
+		if step.Kind == Recheck {
+			rechecked++
+		}
+		s.Take(Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000), Doubtful: true})
 	}
 }

@@ -132,3 +132,137 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 		}
 	}
 }
+
+// Twenty searches of the same system, which differ only by chance: arrivals and
+// service times are random, with other seeds each time.
+func TestTruthRepeatsAgree(t *testing.T) {
+	if raceDetector {
+		t.Skip("millions of messages: runs without the race detector")
+	}
+	least, most := math.Inf(1), 0.0
+	for seed := range uint64(20) {
+		s := trial{
+			settings: map[string]string{"capacity": "8k/s", "service": "lognormal", "service_time": "3ms", "seed": fmt.Sprint(seed + 1)},
+			change: func(w *workload.Workload, o *peak.Options) {
+				o.Plan.StartRate = 2_500
+				w.Seed, w.Load.Arrivals = 1000*seed+7, workload.ArrivalsPoisson
+			},
+		}.run(t)
+		b := s.Bracket
+		if b.StableRate < 8_000*0.96 || b.StableRate > 8_000*1.03 || b.Confirmed == 0 {
+			t.Errorf("seed %d: %s", seed, story(s))
+		}
+		least, most = min(least, b.StableRate), max(most, b.StableRate)
+	}
+	t.Logf("%.0f to %.0f: %.2f%%", least, most, (most/least-1)*100)
+	if most/least-1 >= 0.03 {
+		t.Errorf("the peaks differ by %.2f%%: %.0f to %.0f", (most/least-1)*100, least, most)
+	}
+}
+
+// One per cent above the capacity and one below it are told apart by one short
+// probe.
+func TestTruthOnePerCentIsTold(t *testing.T) {
+	if raceDetector {
+		t.Skip("a million messages: runs without the race detector")
+	}
+	for _, arrivals := range []workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson} {
+		for _, share := range []float64{0.99, 1.01} {
+			s := trial{
+				settings: map[string]string{"capacity": fmt.Sprint(capacity), "service_time": "50ms"},
+				change: func(w *workload.Workload, o *peak.Options) {
+					w.Load.Arrivals = arrivals
+					o.Plan.StartRate, o.Plan.MaxProbes, o.Plan.Confirmations = share*capacity, 1, 0
+					if arrivals == workload.ArrivalsPoisson {
+						o.Probe = 10 * time.Second // chance adds up to 0.2% of the messages by then
+					}
+				},
+			}.run(t)
+			if s.Probes[0].Verdict.Stable != (share < 1) {
+				t.Errorf("%s at %v of the capacity: %s", arrivals, share, story(s))
+			}
+		}
+	}
+}
+
+// Little's law bounds a workload that allows too few messages in flight, whatever
+// the system could do.
+func TestTruthTooFewInFlightIsTheWorkloadsLimit(t *testing.T) {
+	s := trial{
+		settings: map[string]string{"service_time": "20ms"},
+		change: func(w *workload.Workload, o *peak.Options) {
+			w.Producers, w.MaxInFlight, o.Plan.StartRate = 2, 50, 1000
+		},
+	}.run(t)
+	// 50 x 2 / 20 ms.
+	if b := s.Bracket; math.Abs(b.StableRate/5_000-1) > 0.04 {
+		t.Error(story(s))
+	}
+	if s.Side == nil || s.Side.Name != verdict.SideWorkload || !strings.Contains(s.Side.Sentence, "max_in_flight x producers / latency = 50 x 2 / 20") {
+		t.Error(story(s))
+	}
+}
+
+// A queue before the limit makes an objective fail at a rate that the theory of
+// queues tells: with random arrivals and a constant service (M/D/1) more than
+// one wait in a hundred is longer than 20 turns from 0.90 of the capacity on.
+func TestTruthObjectiveBoundsTheRate(t *testing.T) {
+	if raceDetector {
+		t.Skip("a million messages: runs without the race detector")
+	}
+	o, err := verdict.ParseObjective("p99<3ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := trial{
+		settings: map[string]string{"capacity": "10k/s", "service_time": "1ms"}, // a turn is 100 us
+		change: func(w *workload.Workload, p *peak.Options) {
+			w.Load.Arrivals, p.Objectives, p.Plan.StartRate = workload.ArrivalsPoisson, []verdict.Objective{o}, 4_000
+			p.Probe, p.Confirm = 6*time.Second, 6*time.Second
+		},
+	}.run(t)
+	if b := s.Bracket; math.Abs(b.StableRate/9_000-1) > 0.05 {
+		t.Error(story(s))
+	}
+	if c, _ := s.Probes[len(s.Probes)-1].Verdict.Broken(); s.Side == nil || s.Side.Name != verdict.SidePublish || !strings.Contains(s.Reason, "p99<3ms") {
+		t.Errorf("%+v: %s", c, story(s))
+	}
+}
+
+// stopper stops the search in the middle of its third probe.
+type stopper struct {
+	silent
+	stop   context.CancelFunc
+	probes int
+}
+
+func (s *stopper) Probe(*peak.Saved, peak.Step, *bench.Job) { s.probes++ }
+func (s *stopper) Interval(i result.Interval) {
+	if s.probes == 3 && i.Phase == result.PhaseMeasure {
+		s.stop()
+	}
+}
+
+func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := trial{settings: map[string]string{"capacity": "20k/s"}, ctx: ctx, watch: &stopper{stop: cancel}}.run(t)
+	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Probes) != 3 || s.Probes[2].Judged {
+		t.Errorf("%s: %s", s.State, story(s))
+	}
+	if s.Bracket.StableRate != 10_000 {
+		t.Errorf("bracket %+v", s.Bracket)
+	}
+}
+
+func TestASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
+	s := trial{
+		settings: map[string]string{"capacity": "20k/s"},
+		change:   func(_ *workload.Workload, o *peak.Options) { o.MaxTime = 20 * time.Second },
+	}.run(t)
+	if s.End != peak.OutOfTime || s.Bracket.Confirmed != 1 || s.Bracket.StableRate < 5_000 || s.Bracket.StableRate > 20_000 {
+		t.Error(story(s))
+	}
+	if took := s.EndedAt.Sub(s.StartedAt); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -147,7 +147,7 @@ func closeFigure(s *peak.Saved) drawing {
 // latencyFigure is p99 over rate, with the objectives.
 func latencyFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Latency, p99", Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
-		Note: "Above: end-to-end. Below, with numbers: publish. Dashed: objectives of p99."}
+		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99."}
 	probes := usable(s)
 	least, most := bounds(probes)
 	low, high := math.Inf(1), 0.0
@@ -176,7 +176,7 @@ func latencyFigure(s *peak.Saved) drawing {
 			see(float64(o.BelowNs))
 		}
 	}
-	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s), x: rateScale(least, most, "offered"), points: points,
+	d := &plot{width: wideWidth, height: halfHeight, bands: bracketBand(s), x: rateScale(least, most, "offered"), points: points,
 		y: logarithmic(low/1.6, high*1.6, func(ns float64) string { return quantity.Duration(int64(ns)) })}
 	d.y.title = "p99"
 	for i := range lines {

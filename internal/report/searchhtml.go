@@ -44,6 +44,7 @@ type searchView struct {
 	Reasons  []fact
 	Achieved drawing
 	Others   []drawing
+	Latency  drawing
 	Probes   table
 	Evidence []evidenceView
 	Durable  string
@@ -107,7 +108,7 @@ func newSearchView(i int, s *peak.Saved) searchView {
 	v := searchView{
 		Index: i, Name: clean(s.Name), Sentence: clean(s.Sentence()) + ".", Warnings: searchWarnings(s), Cards: searchCards(s),
 		Meta:     []string{moment(s.StartedAt), string(s.State), askedOf(s)},
-		Achieved: achievedFigure(s), Others: []drawing{closeFigure(s), latencyFigure(s), slopeFigure(s)}, Probes: probesTable(s),
+		Achieved: achievedFigure(s), Others: []drawing{closeFigure(s), slopeFigure(s)}, Latency: latencyFigure(s), Probes: probesTable(s),
 		Durable: durabilitySentence(s.Durability),
 	}
 	if s.Reason != "" {

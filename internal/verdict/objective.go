@@ -100,7 +100,8 @@ func parseFigure(s string) (float64, error) {
 	if i := slices.Index(names, s); i >= 0 {
 		return result.Percentiles[i], nil
 	}
-	return 0, errors.New(strict.Unknown("figure", s, append(names, "max")))
+	// No nearest one: p98 is no slip for p90.
+	return 0, fmt.Errorf("results have no figure %.20q: they have %s and max", s, strings.Join(names, ", "))
 }
 
 // of returns the figure of a latency that the objective is about; false when
