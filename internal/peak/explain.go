@@ -1,7 +1,6 @@
 package peak
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -100,7 +99,12 @@ func (s *Saved) Caveats() []string {
 	case OutOfTime:
 		all = append(all, "the time was used up"+wide)
 	case Stopped, Refused, Unfinished:
-		all = append(all, cmp.Or(s.StateReason, "the search did not end")+wide)
+		// Why it is not complete is said with its state.
+		if s.State == result.Complete {
+			all = append(all, s.StateReason+wide)
+		} else if wide != "" {
+			all = append(all, "it did not come to its end"+wide)
+		}
 	case NothingLow:
 		all = append(all, fmt.Sprintf("not even %s was stable: no lower rate is tried", rate(s.Plan.LeastRate)))
 	case NoLimit:
