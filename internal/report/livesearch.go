@@ -24,11 +24,17 @@ func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
 	}
 }
 
-// Probed says what the last probe came to. A terminal shows it in the picture.
+// Probed says what the last probe came to. A terminal shows it in the picture,
+// in place of the probe's own panel.
 func (l *Live) Probed(s *peak.Saved) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.terminal || l.closed || len(s.Probes) == 0 {
+	if l.closed || len(s.Probes) == 0 {
+		return
+	}
+	if l.terminal {
+		l.state = progress{search: &picture{saved: s}}
+		l.repaint("")
 		return
 	}
 	p := &s.Probes[len(s.Probes)-1]
@@ -40,7 +46,7 @@ func (l *Live) Probed(s *peak.Saved) {
 	l.write(fmt.Sprintf("%s: %s was %s, %s achieved%s; bracket %s\n", clean(s.Name), rate(p.TargetRate), word, rate(p.AchievedRate), why, bracketOf(s.Bracket)))
 }
 
-// picture is a search under way.
+// picture is a search under way; the step's rate is 0 between two probes.
 type picture struct {
 	saved *peak.Saved
 	step  peak.Step
@@ -50,22 +56,29 @@ type picture struct {
 // scale, the one under way last.
 func (c *picture) lines(width int) []spans {
 	s := c.saved
-	head := fmt.Sprintf("%s: probe %d of at most %d, bracket %s", clean(s.Name), len(s.Probes)+1, s.Plan.MaxProbes, bracketOf(s.Bracket))
+	number := len(s.Probes)
+	if c.step.Rate > 0 {
+		number++
+	}
+	head := fmt.Sprintf("%s: probe %d of at most %d, bracket %s", clean(s.Name), number, s.Plan.MaxProbes, bracketOf(s.Bracket))
 	if w := s.Bracket.Width(); finite(w) {
 		head += fmt.Sprintf(" (%.1f%% wide, %.3g%% asked)", w*100, s.Plan.Tolerance*100)
 	}
-	least, most := c.step.Rate, c.step.Rate
-	for _, p := range s.Probes {
-		least, most = min(least, p.TargetRate), max(most, p.TargetRate)
+	least, most := bounds(usable(s))
+	if c.step.Rate > 0 {
+		least, most = min(least, c.step.Rate), max(most, c.step.Rate)
 	}
 	rows := [][]string{probeHead}
 	for i := range s.Probes {
 		rows = append(rows, probeCells(&s.Probes[i]))
 	}
-	now := make([]string, len(probeHead))
-	now[0], now[1], now[len(now)-1] = fmt.Sprintf("%d %s", len(s.Probes)+1, kindOf(c.step.Kind, c.step.Long)), rate(c.step.Rate), "now"
+	if c.step.Rate > 0 {
+		now := make([]string, len(probeHead))
+		now[0], now[1], now[len(now)-1] = fmt.Sprintf("%d %s", number, kindOf(c.step.Kind, c.step.Long)), rate(c.step.Rate), "now"
+		rows = append(rows, now)
+	}
 	out := []spans{{{strong, head}}}
-	for i, line := range columnsOf(append(rows, now)) {
+	for i, line := range columnsOf(rows) {
 		code, of := faint, 0.0
 		switch {
 		case i > 0 && i <= len(s.Probes):

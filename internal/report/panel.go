@@ -125,7 +125,9 @@ func (s *progress) panel(width int) []spans {
 	if s.search != nil {
 		lines = s.search.lines(width)
 	}
-	lines = append(lines, s.progressLine(width))
+	if s.search == nil || s.search.step.Rate > 0 {
+		lines = append(lines, s.progressLine(width))
+	}
 	if s.any {
 		lines = append(lines, s.throughputLines(width)...)
 		lines = append(lines, s.latencyLines(width)...)

@@ -191,7 +191,7 @@ func TestLiveSearchLines(t *testing.T) {
 		l.Probe(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 10_000})
 		l.Close()
 		out := b.String()
-		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 1 || !isTerminal && erased != 0 {
+		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 2 || !isTerminal && erased != 0 {
 			t.Errorf("terminal %v: erased %d times: %q", isTerminal, erased, out)
 		}
 		if !isTerminal && strings.Count(out, "\n") != 3 {
