@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -75,6 +76,12 @@ func (j *Job) Check() error {
 	if need, have := j.Estimate().MemoryBytes, memoryBytes(); have > 0 && need > have {
 		return fmt.Errorf("plimsoll would take up to %s of memory and this machine has %s: take fewer producers, consumers, partitions or messages in flight",
 			quantity.Bytes(need), quantity.Bytes(have))
+	}
+	if j.Cluster != nil {
+		// Otherwise the start of the cluster looks after it.
+		if err := testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes); err != nil {
+			return err
+		}
 	}
 	if err := observe.Check(j.Target.Processes); err != nil {
 		return fmt.Errorf("processes: %w", err)

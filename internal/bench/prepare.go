@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -92,9 +91,6 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	}
 	if held := s.job.Cluster; held != nil {
 		s.testbed, s.held = held.testbed, true
-		if err := testbed.CheckDisk(s.job.dataDir(), s.job.Estimate().DiskBytes); err != nil {
-			return err
-		}
 	} else {
 		bed, err := s.job.up(ctx, filepath.Join(s.writer.Dir(), result.LogsDir))
 		if err != nil {

@@ -110,6 +110,10 @@ func (s *Saved) Caveats() []string {
 	case NoLimit:
 		all = append(all, fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
 	}
+	if b := s.Bracket; b.MixedRate > 0 {
+		all = append(all, fmt.Sprintf("from %s on, what was stable in one run was not in another: the system itself, or its machine, is no steadier than the bracket is wide",
+			rate(b.MixedRate)))
+	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
 		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed, s.Plan.Confirmations))
 	}

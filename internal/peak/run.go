@@ -67,6 +67,7 @@ type finder struct {
 	extraNs int64 // what the last stable probe took beside warm-up and window
 	failed  int   // runs that failed, one after another
 	hurried bool
+	refusal string // why no higher rate could be tried
 }
 
 // Run searches the peak of the job's system. It returns what was found, as it
@@ -101,10 +102,7 @@ func (f *finder) probeAll(ctx context.Context) error {
 			step, end = f.search.Next()
 		}
 		if end != Unfinished {
-			if f.hurried && end != Found {
-				end = OutOfTime
-			}
-			f.saved.End = end
+			f.end(end)
 			return nil
 		}
 		if f.left() < f.takes(step.Long) && len(f.saved.Probes) > 0 {
@@ -115,6 +113,17 @@ func (f *finder) probeAll(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// end notes why the search has nothing more to do.
+func (f *finder) end(end End) {
+	switch {
+	case f.hurried && end != Found:
+		end = OutOfTime
+	case f.refusal != "" && end == NoLimit:
+		end, f.saved.StateReason = Refused, f.refusal
+	}
+	f.saved.End = end
 }
 
 // left is the time that the search may still take.
@@ -176,7 +185,7 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 func (f *finder) probe(ctx context.Context, step Step) error {
 	job, err := f.jobOf(step)
 	if err != nil {
-		f.saved.End, f.saved.StateReason = Refused, fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
+		f.refuse(step, err)
 		return nil
 	}
 	f.Watch.Probe(f.saved, step, job)
@@ -211,6 +220,17 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 	}
 	f.Watch.Probed(f.saved)
 	return f.saved.save()
+}
+
+// refuse takes it that a rate could not be tried: while climbing a smaller step
+// may do.
+func (f *finder) refuse(step Step, err error) {
+	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
+	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 && step.Rate > b.StableRate {
+		f.search.Cap(max(step.Rate/2, b.StableRate))
+		return
+	}
+	f.saved.End, f.saved.StateReason = Refused, f.refusal
 }
 
 // judged reads a run back, judges it and keeps the verdicts in it.

@@ -37,6 +37,7 @@ type Step struct {
 	// guess is set for a guess and its repetition; hope is the outcome that it
 	// was made for.
 	guess, hope bool
+	recheck     bool // also of its repetition
 }
 
 // Outcome is what became of a probe.
@@ -52,9 +53,15 @@ type Outcome struct {
 
 // Bracket is where the peak lies, as far as the search has come.
 type Bracket struct {
-	StableRate   float64 `json:"stable_msgs_per_s"`   // the highest that was stable; 0: none was
-	Confirmed    int     `json:"confirmed"`           // longer runs that it passed
-	UnstableRate float64 `json:"unstable_msgs_per_s"` // the lowest that was not; 0: none was seen
+	StableRate float64 `json:"stable_msgs_per_s"` // the highest that was stable; 0: none was
+	Confirmed  int     `json:"confirmed"`         // longer runs that it passed
+	// UnstableRate is the lowest that was not, and at or above which none was for
+	// long; 0: none was seen.
+	UnstableRate float64 `json:"unstable_msgs_per_s"`
+	// MixedRate is the lowest that was stable in one run and not in another, or
+	// that was not while a higher one was; 0: none. Where it is set, the width of
+	// the bracket is that of the system's own unsteadiness.
+	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
 }
 
 // Width is how far apart the ends are, as a share of the lower; infinite while
@@ -85,8 +92,8 @@ const (
 // a probe in. It is a pure state machine, and it assumes no more of a system
 // than that a rate above an unstable one is not stable.
 //
-// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is unstable,
-// then bisects geometrically. Where an overloaded probe achieved a rate within
+// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is
+// unstable, then bisects geometrically. Where an overloaded probe achieved a rate within
 // the bracket, that rate is the system's capacity if overload does not change
 // it: then a probe is made just below it, and one just above. A guess that was
 // wrong is followed by a bisection, so that a system which collapses under
@@ -104,7 +111,7 @@ type Search struct {
 	calm    int             // stable probes, one after another
 	climbed int             // steps up
 	sunk    int             // steps down that were not enough
-	poor    bool            // the last guess was wrong
+	poor    int             // guesses that were wrong, one after another
 	upward  bool            // the next guess is above the stable end
 	hurried bool            // no more exploring
 	failed  bool            // a confirmation did: go down until one does not
@@ -134,7 +141,33 @@ func NewSearch(p Plan) *Search { return &Search{plan: p, passed: map[float64]int
 // Bracket is what is known now.
 func (s *Search) Bracket() Bracket {
 	low := s.low()
-	return Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.top().rate}
+	b := Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.top().rate}
+	most := slices.Max(append([]float64{0}, s.stable...))
+	for _, l := range s.above {
+		// A rate that was stable once and unstable once is the end where the next
+		// that never was stable is far away.
+		near := l.rate <= most*(1+2*s.plan.Tolerance)
+		if l.rate > most && near || l.rate == most && !s.unstableWithin(most, most*(1+2*s.plan.Tolerance)) {
+			if l.rate > b.UnstableRate {
+				b.MixedRate, b.UnstableRate = b.UnstableRate, l.rate
+			}
+			break
+		}
+	}
+	return b
+}
+
+// unstableWithin reports whether there is an unstable rate above one rate and up
+// to another.
+func (s *Search) unstableWithin(from, to float64) bool {
+	return slices.ContainsFunc(s.above, func(l limit) bool { return l.rate > from && l.rate <= to })
+}
+
+// narrow reports whether the search has come near enough to its lowest unstable
+// rate.
+func (s *Search) narrow() bool {
+	low, high := s.low(), s.top().rate
+	return low > 0 && high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
 }
 
 // low is the highest stable rate below every unstable one.
@@ -151,6 +184,9 @@ func (s *Search) low() float64 {
 // Settle has the search explore no further: it only confirms what it has.
 func (s *Search) Settle() { s.hurried = true }
 
+// Cap has the search try no rate above one.
+func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate) }
+
 // Next is the probe to make next; when there is none, end says why.
 func (s *Search) Next() (step Step, end End) {
 	step, end = s.next()
@@ -163,7 +199,7 @@ func (s *Search) next() (Step, End) {
 	missing := s.plan.Confirmations - s.passed[low]
 	switch {
 	case left <= 0:
-		return Step{}, s.endOf(low, missing)
+		return Step{}, s.endOf(missing)
 	case s.again:
 		again := s.last
 		again.Kind = Repeat
@@ -174,10 +210,9 @@ func (s *Search) next() (Step, End) {
 		return s.down(high)
 	}
 	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > max(missing, 0) && !s.hurried {
-		return Step{Kind: Recheck, Rate: top.rate, Long: top.long}, Unfinished
+		return Step{Kind: Recheck, Rate: top.rate, Long: top.long, recheck: true}, Unfinished
 	}
-	narrow := high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
-	if s.hurried || s.failed || narrow || left <= missing || low >= s.plan.MostRate {
+	if s.hurried || s.failed || s.narrow() || left <= missing || low >= s.plan.MostRate {
 		return s.confirm(low, high, missing, left)
 	}
 	if high == 0 {
@@ -187,8 +222,8 @@ func (s *Search) next() (Step, End) {
 }
 
 // endOf is why a search that can make no more probes has ended.
-func (s *Search) endOf(low float64, missing int) End {
-	if low > 0 && missing <= 0 && s.Bracket().Width() <= s.plan.Tolerance+1e-9 {
+func (s *Search) endOf(missing int) End {
+	if missing <= 0 && s.narrow() {
 		return Found
 	}
 	return UsedUp
@@ -216,7 +251,7 @@ func (s *Search) down(high float64) (Step, End) {
 		return Step{}, NothingLow
 	case s.failed:
 		return Step{Kind: Confirm, Rate: s.within(s.lower(high)), Long: true}, Unfinished
-	case !s.poor && s.telling(high) && guess >= s.plan.LeastRate:
+	case s.poor == 0 && s.telling(high) && guess >= s.plan.LeastRate:
 		return Step{Kind: Guess, Rate: guess, guess: true, hope: true}, Unfinished
 	}
 	return Step{Kind: Ramp, Rate: s.within(high / math.Pow(2, float64(s.sunk+1)))}, Unfinished
@@ -240,18 +275,31 @@ func (s *Search) lower(high float64) float64 {
 	return high / (1 + s.step())
 }
 
+// mostPoor is how many guesses in a row may be wrong, each followed by one twice
+// as far away, before the bracket is bisected instead.
+const mostPoor = 2
+
 // between is a probe within the bracket.
 func (s *Search) between(low, high float64) Step {
-	if !s.poor {
-		// Also where the stable end is already what overload achieved.
-		if s.upward || s.below() <= low && s.top().achieved > low*(1-s.plan.Tolerance) {
-			return Step{Kind: Guess, Rate: low * (1 + s.step()), guess: true}
-		}
-		if guess := s.below(); guess > low && s.telling(high) {
-			return Step{Kind: Guess, Rate: guess, guess: true, hope: true}
-		}
+	bisect := Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
+	if s.poor > mostPoor {
+		return bisect
 	}
-	return Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
+	far := math.Pow(1+s.step(), math.Pow(2, float64(s.poor)))
+	near, hope := s.below(), true
+	switch {
+	// Also where the stable end is already what overload achieved.
+	case s.upward || near <= low && s.top().achieved > low*(1-s.plan.Tolerance):
+		near, hope = low*far, false
+	case s.poor > 0 && s.last.guess:
+		near = high / far
+	case !s.telling(high):
+		return bisect
+	}
+	if near <= low || near >= high {
+		return bisect
+	}
+	return Step{Kind: Guess, Rate: near, guess: true, hope: hope}
 }
 
 // confirm is a longer run at the stable end; where one has failed, a step lower.
@@ -264,7 +312,7 @@ func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
 	case high == 0:
 		return Step{}, NoLimit
-	case s.Bracket().Width() <= s.plan.Tolerance+1e-9:
+	case s.narrow():
 		return Step{}, Found
 	case s.hurried || left < s.plan.Confirmations:
 		return Step{}, UsedUp
@@ -281,8 +329,14 @@ func (s *Search) Take(o Outcome) {
 		return
 	}
 	s.again = false
-	s.poor = step.guess && step.hope != o.Stable
-	s.upward = step.guess && step.hope && o.Stable
+	// A limit that was none lies near one, as a rule.
+	s.upward = o.Stable && (step.guess || step.recheck)
+	switch {
+	case step.guess && step.hope != o.Stable:
+		s.poor++
+	case step.guess || step.Kind == Bisect:
+		s.poor = 0
+	}
 	if o.Stable {
 		s.holds(step)
 		return
@@ -304,6 +358,7 @@ func (s *Search) Take(o Outcome) {
 func (s *Search) holds(step Step) {
 	s.calm++
 	s.clear(func(l limit) bool { return l.rate <= step.Rate })
+	s.failed = slices.ContainsFunc(s.above, func(l limit) bool { return l.long })
 	if len(s.above) == 0 {
 		s.climbed++
 	}

@@ -2,6 +2,7 @@ package peak
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -118,7 +119,7 @@ func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
 		step, end := s.Next()
 		if end != Unfinished {
 			b := s.Bracket()
-			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 || b.UnstableRate <= 19_000 || b.Confirmed != 2 {
+			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 || b.UnstableRate <= 20_000 || b.MixedRate <= 19_000 || b.MixedRate > 20_000 || b.Confirmed != 2 {
 				t.Errorf("%s after %d probes: %+v", end, n, b)
 			}
 			return
@@ -159,7 +160,7 @@ func TestSearchForgetsAFalseLimit(t *testing.T) {
 	for n := 0; ; n++ {
 		step, end := s.Next()
 		if end != Unfinished {
-			if b := s.Bracket(); end != Found || b.StableRate < 19_400 || b.StableRate > 20_000 || rechecked != 1 {
+			if b := s.Bracket(); end != Found || b.MixedRate != 0 || b.StableRate < 19_400 || b.StableRate > 20_000 || rechecked != 1 {
 				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
 			}
 			return
@@ -191,5 +192,57 @@ func TestSearchRechecksALimitOnce(t *testing.T) {
 			rechecked++
 		}
 		s.Take(Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000), Doubtful: true})
+	}
+}
+
+// A search that may not climb any higher confirms what it has.
+func TestSearchCapped(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 1))
+	for n := 0; n < 20; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != NoLimit || b.StableRate != 5_000 || b.Confirmed != 1 || b.UnstableRate != 0 {
+				t.Errorf("%s: %+v", end, b)
+			}
+			return
+		}
+		if step.Rate > 5_000 {
+			s.Cap(5_000)
+			continue
+		}
+		s.Take(Outcome{Stable: true, AchievedRate: step.Rate})
+	}
+	t.Error("no end")
+}
+
+// A system that is no steadier than 10%: brackets of different searches overlap
+// as a rule, because each is as wide as what it saw, and most are confirmed.
+func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const searches = 2000
+	overlap, confirmed, width := 0, 0, 0.0
+	var before Bracket
+	for i := range searches {
+		s := NewSearch(planOf(5_000, 0.03, 2))
+		for {
+			step, end := s.Next()
+			if end != Unfinished {
+				break
+			}
+			capacity := 20_000 * (0.95 + 0.1*random.Float64()) // of this probe
+			s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
+		}
+		b := s.Bracket()
+		if b.Confirmed == 2 {
+			confirmed++
+		}
+		if i > 0 && b.StableRate <= before.UnstableRate && before.StableRate <= b.UnstableRate {
+			overlap++
+		}
+		before, width = b, width+b.Width()
+	}
+	t.Logf("%.1f%% overlap, %.1f%% confirmed as asked, mean width %.1f%%", float64(overlap)/(searches-1)*100, float64(confirmed)/searches*100, width/searches*100)
+	if overlap < searches*80/100 || confirmed < searches*90/100 {
+		t.Errorf("only %d of %d overlap, %d are confirmed", overlap, searches-1, confirmed)
 	}
 }

@@ -83,6 +83,9 @@ func (p *plot) svg() template.HTML {
 	right, bottom := p.width-marginRight, p.height-marginBottom
 	put(`<svg class="drawn" viewBox="0 0 %.0f %.0f" aria-hidden="true">`, p.width, p.height)
 	for _, s := range p.bands {
+		if s.from < p.x.least || s.to > p.x.most || s.to < s.from {
+			continue
+		}
 		put(`<rect class="band" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, p.px(s.from), marginTop, max(p.px(s.to)-p.px(s.from), 1), bottom-marginTop)
 	}
 	for _, v := range p.y.marks {

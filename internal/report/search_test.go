@@ -199,3 +199,33 @@ func TestLiveSearchLines(t *testing.T) {
 		}
 	}
 }
+
+// Any peak.json that parses can be shown, in bounded time.
+func FuzzSearchPage(f *testing.F) {
+	for _, s := range []*peak.Saved{searched("x"), stoppedSearch()} {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte(`{"probes":[{"target_rate_msgs_per_s":1e-300},{"target_rate_msgs_per_s":1e308,"achieved_rate_msgs_per_s":-1}],"bracket":{"stable_msgs_per_s":1e308,"unstable_msgs_per_s":1e-300}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var s peak.Saved
+		if json.Unmarshal(raw, &s) != nil {
+			return
+		}
+		var page bytes.Buffer
+		if err := SearchHTML(&page, []*peak.Saved{&s}); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range drawings.FindAllString(page.String(), -1) {
+			if numbers.MatchString(d) {
+				t.Errorf("a number that is none: %s", d)
+			}
+		}
+		if err := SearchTerminal(io.Discard, []*peak.Saved{&s, &s}, 80, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -19,11 +19,14 @@ const (
 	farApart = 30
 )
 
+// sane reports whether a rate is one that can be drawn: a file may hold any.
+func sane(rate float64) bool { return rate >= 1e-3 && rate <= 1e12 }
+
 // usable are the probes that can be drawn.
 func usable(s *peak.Saved) []*peak.Probe {
 	var out []*peak.Probe
 	for i := range s.Probes {
-		if p := &s.Probes[i]; p.TargetRate > 0 && finite(p.TargetRate) && finite(p.AchievedRate) && p.AchievedRate >= 0 {
+		if p := &s.Probes[i]; sane(p.TargetRate) && (sane(p.AchievedRate) || p.AchievedRate == 0) {
 			out = append(out, p)
 		}
 	}
@@ -60,7 +63,7 @@ func bounds(probes []*peak.Probe) (least, most float64) {
 
 // bracketBand shades where the peak lies.
 func bracketBand(s *peak.Saved) []band {
-	if b := s.Bracket; b.StableRate > 0 && b.UnstableRate > 0 {
+	if b := s.Bracket; sane(b.StableRate) && sane(b.UnstableRate) {
 		return []band{{b.StableRate, b.UnstableRate}}
 	}
 	return nil
@@ -114,6 +117,9 @@ func closeFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Around the peak", Label: "Achieved rate over offered rate, around the bracket.", Note: "The same, closer."}
 	b := s.Bracket
 	middle := b.StableRate
+	if !sane(middle) || b.UnstableRate != 0 && !sane(b.UnstableRate) {
+		return f
+	}
 	if b.UnstableRate > 0 {
 		middle = math.Sqrt(max(b.StableRate, b.UnstableRate/1.1) * b.UnstableRate)
 	}
@@ -155,7 +161,7 @@ func latencyFigure(s *peak.Saved) drawing {
 	var points []mark
 	for _, p := range probes {
 		for _, series := range []result.Series{result.EndToEnd, result.Publish} {
-			if ns, known := p.Series(series).At(99); known && ns > 0 {
+			if ns, known := p.Series(series).At(99); known && ns > 0 && ns < 1e16 {
 				m := pointOf(p)
 				m.y = float64(ns)
 				if series == result.EndToEnd {
@@ -198,7 +204,7 @@ func slopeFigure(s *peak.Saved) drawing {
 	low, high := -bound, 4*bound
 	var points []mark
 	for _, p := range probes {
-		if v := p.Verdict; v.Sloped && p.OfferedRate > 0 && finite(v.SlopeRate) && finite(v.SlopeLow) && finite(v.SlopeHigh) {
+		if v := p.Verdict; v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) && sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh)) {
 			m := pointOf(p)
 			m.y, m.low, m.high = v.SlopeRate/p.OfferedRate, v.SlopeLow/p.OfferedRate, v.SlopeHigh/p.OfferedRate
 			low, high = min(low, m.low), max(high, m.high)
