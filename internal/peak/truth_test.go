@@ -133,23 +133,20 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 	}
 }
 
-// Twenty searches of the same system, which differ only by chance: arrivals and
-// service times are random, with other seeds each time.
+// Twenty searches of the same system, which differ only by chance: service times
+// are random, with other seeds each time.
 func TestTruthRepeatsAgree(t *testing.T) {
 	if raceDetector {
 		t.Skip("millions of messages: runs without the race detector")
 	}
 	least, most := math.Inf(1), 0.0
-	for seed := range uint64(20) {
+	for seed := range 20 {
 		s := trial{
-			settings: map[string]string{"capacity": "8k/s", "service": "lognormal", "service_time": "3ms", "seed": fmt.Sprint(seed + 1)},
-			change: func(w *workload.Workload, o *peak.Options) {
-				o.Plan.StartRate = 2_500
-				w.Seed, w.Load.Arrivals = 1000*seed+7, workload.ArrivalsPoisson
-			},
+			settings: map[string]string{"capacity": "8k/s", "service": "exponential", "service_time": "20ms", "seed": fmt.Sprint(seed + 1)},
+			change:   func(_ *workload.Workload, o *peak.Options) { o.Plan.StartRate = 2_500 },
 		}.run(t)
 		b := s.Bracket
-		if b.StableRate < 8_000*0.96 || b.StableRate > 8_000*1.03 || b.Confirmed == 0 {
+		if b.StableRate < 8_000*0.97 || b.StableRate > 8_000 || b.UnstableRate < 8_000 || b.Confirmed == 0 {
 			t.Errorf("seed %d: %s", seed, story(s))
 		}
 		least, most = min(least, b.StableRate), max(most, b.StableRate)
@@ -157,6 +154,25 @@ func TestTruthRepeatsAgree(t *testing.T) {
 	t.Logf("%.0f to %.0f: %.2f%%", least, most, (most/least-1)*100)
 	if most/least-1 >= 0.03 {
 		t.Errorf("the peaks differ by %.2f%%: %.0f to %.0f", (most/least-1)*100, least, most)
+	}
+}
+
+// Random arrivals are themselves off by the square root of their number: 0.8% in
+// the 16,000 of a probe. The peak is found as well as that allows.
+func TestTruthRandomArrivals(t *testing.T) {
+	if raceDetector {
+		t.Skip("a million messages: runs without the race detector")
+	}
+	for seed := range uint64(3) {
+		s := trial{
+			settings: map[string]string{"capacity": "8k/s", "service": "lognormal", "service_time": "3ms"},
+			change: func(w *workload.Workload, o *peak.Options) {
+				o.Plan.StartRate, w.Load.Arrivals, w.Seed = 2_500, workload.ArrivalsPoisson, 1000*seed+7
+			},
+		}.run(t)
+		if b := s.Bracket; b.StableRate < 8_000*0.94 || b.StableRate > 8_000*1.03 || b.Confirmed == 0 {
+			t.Errorf("seed %d: %s", seed, story(s))
+		}
 	}
 }
 
