@@ -47,11 +47,20 @@ func queuesOf(s *result.Saved) queues {
 	return q
 }
 
-// waiting is all that was due and had not arrived.
-func (q queues) waiting() []float64 {
+// unacked is all that was due and not acknowledged.
+func (q queues) unacked() []float64 {
 	all := slices.Clone(q.unsent)
 	for i := range all {
-		all[i] += q.inFlight[i] + q.unread[i]
+		all[i] += q.inFlight[i]
+	}
+	return all
+}
+
+// waiting is all that was due and had not arrived.
+func (q queues) waiting() []float64 {
+	all := q.unacked()
+	for i := range all {
+		all[i] += q.unread[i]
 	}
 	return all
 }

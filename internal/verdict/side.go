@@ -86,11 +86,7 @@ func sideOf(unstable, stable *result.Saved, s Stability) Side {
 
 // growing names the side on which more and more waits.
 func growing(q queues, offeredRate float64) (Side, bool) {
-	publish := make([]float64, len(q.unsent))
-	for i := range publish {
-		publish[i] = q.unsent[i] + q.inFlight[i]
-	}
-	sent, ok := trendOf(q.seconds, publish)
+	sent, ok := trendOf(q.seconds, q.unacked())
 	read, _ := trendOf(q.seconds, q.unread)
 	bound := GrowthBound * offeredRate
 	switch {

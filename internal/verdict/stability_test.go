@@ -111,7 +111,9 @@ func TestStableBreaksClauseByClause(t *testing.T) {
 		"grows by 0.1%":   {of: window(grows(1), level(0))},
 		"shrinks":         {of: window(func(i int) int64 { return 5000 - 50*int64(i) }, level(0))},
 		"not achieved":    {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.AchievedRate = 980 }, want: "achieved", passing: true},
-		"not received":    {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.ReceivedRate = 980 }, want: "achieved", passing: true},
+		"short by what always waits": {of: window(func(i int) int64 { return 400 + 200*int64(i%3-1) }, level(5)),
+			change: func(s *result.Saved) { s.Run.Summary.AchievedRate, s.Run.Summary.ReceivedRate = 980, 980 }},
+		"not received": {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.ReceivedRate = 980 }, want: "achieved", passing: true},
 		"refused": {of: window(level(5), level(5)), change: func(s *result.Saved) {
 			s.Run.Counters.Acked, s.Run.Counters.Failed = 9_999, 1
 		}, want: "failures"},
