@@ -23,6 +23,7 @@ var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
 	"internal/compare",
+	"internal/peak",
 	"internal/verdict",
 	"internal/sweep",
 	"internal/bench",

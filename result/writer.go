@@ -61,7 +61,7 @@ func Create(root string, run *Run) (*Writer, error) {
 		return nil, err
 	}
 	w.latest, _ = os.Readlink(filepath.Join(root, LatestLink))
-	w.pointLatest(filepath.Base(w.dir))
+	PointLatest(w.root, filepath.Base(w.dir))
 	return w, nil
 }
 
@@ -124,14 +124,14 @@ func (w *Writer) settle(run *Run) error {
 	return fmt.Errorf("create run directory %s: the name is taken", id)
 }
 
-// pointLatest points the latest link at a run. A file system without links
-// goes without.
-func (w *Writer) pointLatest(to string) {
-	link := filepath.Join(w.root, fmt.Sprintf(".latest-%d", os.Getpid()))
+// PointLatest points the latest link of a folder for runs at one of them, by its
+// name. A file system without links goes without.
+func PointLatest(root, to string) {
+	link := filepath.Join(root, fmt.Sprintf(".latest-%d", os.Getpid()))
 	if err := os.Symlink(to, link); err != nil {
 		return
 	}
-	if err := os.Rename(link, filepath.Join(w.root, LatestLink)); err != nil {
+	if err := os.Rename(link, filepath.Join(root, LatestLink)); err != nil {
 		_ = os.Remove(link)
 	}
 }
@@ -273,7 +273,7 @@ func (w *Writer) Discard() {
 		return
 	}
 	if w.latest != "" {
-		w.pointLatest(w.latest)
+		PointLatest(w.root, w.latest)
 		return
 	}
 	_ = os.Remove(latest)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -12,7 +15,7 @@ import (
 )
 
 type reportCommand struct {
-	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest; several are laid side by side. Or the folder of a sweep."`
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak; several are laid side by side. Or the folder of a sweep."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
 }
 
@@ -20,6 +23,15 @@ type reportCommand struct {
 func (c *reportCommand) Run(con console) error {
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
+	}
+	if searches, err := c.searches(); err != nil || len(searches) > 0 {
+		return c.render(con, err, func(w io.Writer) error {
+			if c.Format == "table" {
+				width, isTerminal := terminal(con.out)
+				return report.SearchTerminal(w, searches, width, report.WantColor(isTerminal))
+			}
+			return report.RenderSearches(w, c.Format, searches)
+		})
 	}
 	var runs []*result.Saved
 	for _, dir := range c.RunDirs {
@@ -33,12 +45,19 @@ func (c *reportCommand) Run(con console) error {
 		width, isTerminal := terminal(con.out)
 		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
 	}
-	// Rendered whole first, so that an error leaves no half of it.
+	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+}
+
+// render writes what is rendered whole, so that an error leaves no half of it.
+func (c *reportCommand) render(con console, err error, write func(io.Writer) error) error {
 	var rendered bytes.Buffer
-	if err := report.Render(&rendered, c.Format, runs); err != nil {
+	if err == nil {
+		err = write(&rendered)
+	}
+	if err != nil {
 		return inputError{err}
 	}
-	_, err := rendered.WriteTo(con.out)
+	_, err = rendered.WriteTo(con.out)
 	return err
 }
 
@@ -50,21 +69,38 @@ func (c *reportCommand) sweep(con console, dir string) error {
 		return inputError{err}
 	}
 	runs := readSweep(dir, plan)
-	if c.Format == "table" {
-		width, isTerminal := terminal(con.out)
-		return report.SweepTable(con.out, plan, runs, width, report.WantColor(isTerminal))
+	return c.render(con, nil, func(w io.Writer) error {
+		switch c.Format {
+		case "table":
+			width, isTerminal := terminal(con.out)
+			return report.SweepTable(w, plan, runs, width, report.WantColor(isTerminal))
+		case "html":
+			return report.SweepHTML(w, plan, runs)
+		}
+		return report.Render(w, c.Format, slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
+	})
+}
+
+// searches are those that the directories hold, if they hold searches.
+func (c *reportCommand) searches() ([]*peak.Saved, error) {
+	var all []*peak.Saved
+	for _, dir := range c.RunDirs {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		if !peak.Is(dir) {
+			continue
+		}
+		s, err := peak.Read(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
 	}
-	var rendered bytes.Buffer
-	if c.Format == "html" {
-		err = report.SweepHTML(&rendered, plan, runs)
-	} else {
-		err = report.Render(&rendered, c.Format, slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
+	if len(all) > 0 && len(all) < len(c.RunDirs) {
+		return nil, errors.New("runs and searches for a peak cannot be laid side by side: give only the one or the other")
 	}
-	if err != nil {
-		return inputError{err}
-	}
-	_, err = rendered.WriteTo(con.out)
-	return err
+	return all, nil
 }
 
 // readRun reads a run and judges it by what this plimsoll knows.

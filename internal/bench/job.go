@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -30,6 +31,15 @@ type Job struct {
 	// DataDir is on the file system where servers that run already keep their
 	// data; empty: not known. Servers that the run starts are known.
 	DataDir string
+	// Cluster is one that the caller owns and that the run leaves up (see
+	// OpenCluster); nil: the run starts its own where the target names none.
+	Cluster *Cluster
+	// Interval is the time between two readings of what happened; 0: a second.
+	Interval time.Duration
+	// Late is how long after the measured window what is late is still handed
+	// over; 0: as long as the drain lasts.
+	Late time.Duration
+
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked
@@ -67,6 +77,12 @@ func (j *Job) Check() error {
 	if need, have := j.Estimate().MemoryBytes, memoryBytes(); have > 0 && need > have {
 		return fmt.Errorf("plimsoll would take up to %s of memory and this machine has %s: take fewer producers, consumers, partitions or messages in flight",
 			quantity.Bytes(need), quantity.Bytes(have))
+	}
+	if j.Cluster != nil {
+		// Otherwise the start of the cluster looks after it.
+		if err := testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes); err != nil {
+			return err
+		}
 	}
 	if err := observe.Check(j.Target.Processes); err != nil {
 		return fmt.Errorf("processes: %w", err)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 )
 
 const (
-	intervalLength = time.Second
+	intervalLength = time.Second // unless the job says otherwise
 	// headStart is between the decision to start and the first message, for
 	// the pacers to be in place.
 	headStart = 20 * time.Millisecond
@@ -35,6 +36,7 @@ type meter struct {
 	watching chan struct{}
 	self     *measure.Self
 
+	every       int64        // an interval's length in ns
 	startNs     int64        // of the schedule, on the clock
 	measureNs   atomic.Int64 // of the measured window
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
@@ -59,6 +61,7 @@ func newMeter(s *session) *meter {
 		session: s, self: measure.NewSelf(), watching: make(chan struct{}), recorded: recorded,
 		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
 		spare: measure.NewCells(result.Hiccup),
+		every: int64(cmp.Or(s.job.Interval, intervalLength)),
 	}
 	if w := s.job.Workload; w.Settle {
 		m.settling = &settling{}
@@ -80,13 +83,19 @@ func (m *meter) offer(ctx context.Context) error {
 		m.watcher.Run(m.job.Workload.Seed)
 	}()
 	m.engine.Start(m.startNs)
-	m.engine.Halt(m.endNs.Load() + int64(m.job.Workload.Drain))
+	m.haltAfter(m.endNs.Load())
 	if schedule.WarmupNs() > 0 {
 		if err := m.stretch(ctx, result.PhaseWarmup, "load that is not measured", &m.measureNs); err != nil || m.interrupted {
 			return err
 		}
 	}
 	return m.stretch(ctx, result.PhaseMeasure, "every message counts", &m.endNs)
+}
+
+// haltAfter bounds how long after the schedule's end messages are handed over.
+func (m *meter) haltAfter(endNs int64) {
+	drain := m.job.Workload.Drain
+	m.engine.Halt(endNs + int64(cmp.Or(min(m.job.Late, drain), drain)))
 }
 
 func (m *meter) phaseAt(ns int64) measure.Phase {
@@ -104,8 +113,8 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 	}
 	for next := m.lastNs; next < end.Load(); {
 		untilNs := end.Load()
-		next = min(next+int64(intervalLength), untilNs)
-		if untilNs-next < int64(intervalLength)/4 {
+		next = min(next+m.every, untilNs)
+		if untilNs-next < m.every/4 {
 			next = untilNs
 		}
 		err := m.sleep(ctx, next)
@@ -167,7 +176,7 @@ func (m *meter) drain(ctx context.Context) error {
 		} else if now-quietSince >= int64(quiet) {
 			return nil
 		}
-		if now-m.lastNs >= int64(intervalLength) {
+		if now-m.lastNs >= m.every {
 			if err := m.interval(result.PhaseDrain); err != nil {
 				return err
 			}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -29,8 +28,10 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.isolate(); err != nil {
 		return err
 	}
-	if err := s.fetch(ctx); err != nil {
-		return err
+	if s.job.Cluster == nil {
+		if err := s.job.fetch(ctx, s.watch); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
@@ -60,7 +61,7 @@ func (s *session) prepare(ctx context.Context) error {
 
 func (s *session) connectSentence() string {
 	name := s.job.Target.Name
-	if s.job.starts() {
+	if s.job.starts() && s.job.Cluster == nil {
 		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes, name)
 	}
 	if len(s.job.Target.Endpoints) > 0 {
@@ -71,44 +72,40 @@ func (s *session) connectSentence() string {
 
 // fetch brings the servers to this machine. How long that takes is not for us
 // to bound: whoever waits sees that it goes on, and may end it.
-func (s *session) fetch(ctx context.Context) error {
-	f, fetches := s.job.System.(system.Fetcher)
-	if !fetches || !s.job.starts() {
+func (j *Job) fetch(ctx context.Context, watch Watch) error {
+	f, fetches := j.System.(system.Fetcher)
+	if !fetches || !j.starts() {
 		return nil
 	}
-	if err := f.Fetch(ctx, func(sentence string) { s.watch.Phase(result.PhaseConnect, sentence) }); err != nil {
-		return fmt.Errorf("start %s: %w", s.job.Target.Name, err)
+	if err := f.Fetch(ctx, func(sentence string) { watch.Phase(result.PhaseConnect, sentence) }); err != nil {
+		return fmt.Errorf("start %s: %w", j.Target.Name, err)
 	}
 	return nil
 }
 
-// provision starts a cluster when the target names none.
+// provision starts a cluster when the target names none, or takes the caller's.
 func (s *session) provision(ctx context.Context, o *system.Options) error {
 	s.run.System.SharesHost = onThisHost(o.Endpoints)
 	if !s.job.starts() {
 		return nil
 	}
-	base := s.job.dataDir()
-	bed, err := testbed.Up(ctx, testbed.Options{
-		Base:        base,
-		Provisioner: s.job.System.(system.Provisioner),
-		Provision: system.Provision{
-			Nodes: s.job.Target.Testbed.Nodes, LogDir: filepath.Join(s.writer.Dir(), result.LogsDir),
-			Durability: s.job.Workload.Durability, Settings: s.job.Settings,
-		},
-		NeedBytes: s.job.Estimate().DiskBytes,
-	})
-	if err != nil {
-		return fmt.Errorf("start %s: %w", s.job.Target.Name, err)
+	if held := s.job.Cluster; held != nil {
+		s.testbed, s.held = held.testbed, true
+	} else {
+		bed, err := s.job.up(ctx, filepath.Join(s.writer.Dir(), result.LogsDir))
+		if err != nil {
+			return err
+		}
+		s.testbed = bed
 	}
-	s.testbed = bed
-	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
-	if e, ok := bed.Cluster().(system.Encrypted); ok {
+	cluster := s.testbed.Cluster()
+	o.Endpoints, o.Credentials = cluster.Endpoints(), cluster.Credentials()
+	if e, ok := cluster.(system.Encrypted); ok {
 		o.TLS = e.TLS()
 	}
-	s.run.Environment.DataFS = fileSystem(base)
+	s.run.Environment.DataFS = fileSystem(s.job.dataDir())
 	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
-	for _, n := range bed.Cluster().Nodes() {
+	for _, n := range cluster.Nodes() {
 		log, err := filepath.Rel(s.writer.Dir(), n.Log)
 		if err != nil {
 			log = n.Log

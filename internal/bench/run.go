@@ -34,6 +34,7 @@ type session struct {
 	engine  *load.Engine
 	cluster system.Cluster
 	testbed *testbed.Testbed
+	held    bool // the testbed is the caller's
 	created []system.Topic
 	beganNs int64 // the run's time 0 on the clock
 
@@ -162,10 +163,10 @@ func (s *session) finish(interrupted bool, err error) {
 	}
 }
 
-// deleteTopics leaves a cluster that is not ours as it was found.
+// deleteTopics leaves a cluster that goes on without us as it was found.
 func (s *session) deleteTopics(ctx context.Context) error {
 	deleter, able := s.cluster.(system.TopicDeleter)
-	if s.testbed != nil || !able {
+	if s.testbed != nil && !s.held || !able {
 		return nil
 	}
 	var errs []error
@@ -190,10 +191,18 @@ func (s *session) tearDown() error {
 		step("end the observation", closeLimit, func(context.Context) error { return s.observer.Close() })
 	}
 	if s.cluster != nil {
-		step("delete the run's topics", closeLimit, s.deleteTopics)
+		step("delete the run's topics", closeLimit, func(ctx context.Context) error {
+			err := s.deleteTopics(ctx)
+			if err == nil || !s.held {
+				return err
+			}
+			// The cluster goes with its owner, and they with it.
+			s.watch.Phase(result.PhaseAccount, "the run's topics could not be deleted and take up disk: "+err.Error())
+			return nil
+		})
 		step("disconnect", closeLimit, s.cluster.Close)
 	}
-	if s.testbed != nil {
+	if s.testbed != nil && !s.held {
 		step("stop the testbed", stopLimit, s.testbed.Close)
 	}
 	return errors.Join(errs...)

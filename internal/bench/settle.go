@@ -126,7 +126,7 @@ func (m *meter) settle() error {
 		end := m.startNs + m.engine.Schedule().EndNs()
 		m.measureNs.Store(measureNs)
 		m.endNs.Store(end)
-		m.engine.Halt(end + int64(m.job.Workload.Drain))
+		m.haltAfter(end)
 		m.run.Load.WarmupSeconds = time.Duration(measureNs - m.startNs).Seconds()
 	}
 	return m.writer.Event(result.Event{AtNs: now - m.beganNs, Kind: "note",

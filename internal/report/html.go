@@ -58,7 +58,7 @@ type document struct {
 // greatest value of each stretch are kept; the heat map merges neighbouring
 // intervals. So the size of the page is bounded for each run.
 func HTML(w io.Writer, runs []*result.Saved) error {
-	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+formatJS+chartsJS+usageJS+themeJS+mainJS
+	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+themeJS+formatJS+chartsJS+usageJS+mainJS
 	data, err := json.Marshal(chartData(runs))
 	if err != nil {
 		return fmt.Errorf("encode the data of the page: %w", err)

@@ -145,8 +145,8 @@ func multiples(plan sweep.Plan, runs []*result.Saved) (panels []panel, left int)
 }
 
 func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, m metric, title string) multiple {
-	scale, along := scaleOf(runs, m), plan.Axes[at.along]
-	out := multiple{Title: m.title, X: clean(along.Key), YTicks: scale.ticks(m.print)}
+	axis, along := uprightOf(runs, m), plan.Axes[at.along]
+	out := multiple{Title: m.title, X: clean(along.Key), YTicks: axis.ticks(m.print)}
 	x := func(i int) float64 {
 		return plotLeft + (multipleWidth-plotLeft-plotRight)*(float64(i)+0.5)/float64(len(along.Values))
 	}
@@ -166,7 +166,7 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 				c := plan.Cells[k]
 				return c.Values[at.along] == v && (at.line < 0 || c.Values[at.line] == plan.Axes[at.line].Values[color])
 			})
-			l.add(plan, runs, cells, k, x(i), scale, m)
+			l.add(plan, runs, cells, k, x(i), axis, m)
 		}
 		out.Lines = append(out.Lines, l)
 		out.Empty = out.Empty && len(l.Points) == 0
@@ -178,7 +178,7 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 }
 
 // add draws the line on to a cell; where it has no figure the line is broken.
-func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k int, x float64, scale scale, m metric) {
+func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k int, x float64, axis upright, m metric) {
 	if k < 0 || runs[cells[k]] == nil {
 		l.Path += " "
 		return
@@ -189,7 +189,7 @@ func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k
 		l.Path += " "
 		return
 	}
-	y := scale.y(v)
+	y := axis.y(v)
 	move := "L"
 	if l.Path == "" || strings.HasSuffix(l.Path, " ") {
 		move = "M"
@@ -205,14 +205,14 @@ func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k
 
 func round1(v float64) float64 { return math.Round(v*10) / 10 }
 
-// scale is the upright axis of a figure.
-type scale struct {
+// upright is the upright axis of a figure.
+type upright struct {
 	from, to float64
 	log      bool
 }
 
-// scaleOf holds every cell: from zero, or in powers of ten with some room.
-func scaleOf(runs []*result.Saved, m metric) scale {
+// uprightOf holds every cell: from zero, or in powers of ten with some room.
+func uprightOf(runs []*result.Saved, m metric) upright {
 	least, most := math.Inf(1), 0.0
 	for _, s := range runs {
 		if s == nil {
@@ -226,13 +226,13 @@ func scaleOf(runs []*result.Saved, m metric) scale {
 		least, most = 1, 10
 	}
 	if m.log {
-		return scale{least / 1.25, most * 1.25, true}
+		return upright{least / 1.25, most * 1.25, true}
 	}
-	return scale{0, most * 1.08, false}
+	return upright{0, most * 1.08, false}
 }
 
 // y is where a value stands in the drawing.
-func (s scale) y(v float64) float64 {
+func (s upright) y(v float64) float64 {
 	part := (v - s.from) / (s.to - s.from)
 	if s.log {
 		part = math.Log(max(v, s.from)/s.from) / math.Log(s.to/s.from)
@@ -241,7 +241,7 @@ func (s scale) y(v float64) float64 {
 }
 
 // ticks are round values within the scale, from three to seven or so.
-func (s scale) ticks(print func(float64) string) []tick {
+func (s upright) ticks(print func(float64) string) []tick {
 	var out []tick
 	add := func(v float64) {
 		if v >= s.from && v <= s.to {

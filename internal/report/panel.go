@@ -14,6 +14,7 @@ const maxHistory = 200
 // progress is how far a run is. Its methods are pure but for enter and add.
 type progress struct {
 	plan    Plan
+	search  *picture // nil: the run is no part of one
 	phase   result.PhaseName
 	began   int64 // the phase, in ns since the run started
 	now     int64
@@ -120,7 +121,13 @@ func (l spans) text(p paint) string {
 
 // panel is the view of a run on a terminal.
 func (s *progress) panel(width int) []spans {
-	lines := []spans{s.progressLine(width)}
+	var lines []spans
+	if s.search != nil {
+		lines = s.search.lines(width)
+	}
+	if s.search == nil || s.search.step.Rate > 0 {
+		lines = append(lines, s.progressLine(width))
+	}
 	if s.any {
 		lines = append(lines, s.throughputLines(width)...)
 		lines = append(lines, s.latencyLines(width)...)

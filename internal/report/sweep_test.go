@@ -111,7 +111,7 @@ func TestSweepScales(t *testing.T) {
 			for _, v := range []float64{c.least, c.most} {
 				runs = append(runs, &result.Saved{Run: result.Run{Summary: result.Summary{AchievedRate: v}}})
 			}
-			s := scaleOf(runs, m)
+			s := uprightOf(runs, m)
 			for _, v := range []float64{c.least, c.most} {
 				if y := s.y(v); y < plotTop || y > multipleHeight-plotBottom {
 					t.Errorf("%+v: %v is at %v", c, v, y)
@@ -122,7 +122,7 @@ func TestSweepScales(t *testing.T) {
 			}
 		}
 	}
-	if s := scaleOf(nil, sweepMetrics[0]); !finite(s.y(5)) {
+	if s := uprightOf(nil, sweepMetrics[0]); !finite(s.y(5)) {
 		t.Error("a scale of nothing")
 	}
 }

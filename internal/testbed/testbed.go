@@ -57,7 +57,7 @@ func Up(ctx context.Context, o Options) (*Testbed, error) {
 
 // startIn starts the cluster with its data in the room.
 func (o Options) startIn(ctx context.Context, r *room) (system.Provisioned, error) {
-	if err := checkDisk(o.Base, o.NeedBytes); err != nil {
+	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
 		return nil, err
 	}
 	if f, fetches := o.Provisioner.(system.Fetcher); fetches {
@@ -96,8 +96,9 @@ func (t *Testbed) Close(ctx context.Context) error {
 	return nil
 }
 
-// checkDisk refuses a run that the disk cannot hold.
-func checkDisk(base string, need int64) error {
+// CheckDisk refuses a run that the disk cannot hold; need is in bytes, 0 when it
+// is not known.
+func CheckDisk(base string, need int64) error {
 	if need <= 0 {
 		return nil
 	}

@@ -8,6 +8,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+// NoisyMachine is the code of a warning that what is no part of the run used the
+// machine too.
+const NoisyMachine = "noisy_machine"
+
 const (
 	// fullBound is the share of a machine's CPU from which on whatever runs
 	// there waits for a core.
@@ -33,13 +37,13 @@ func machine(all *list, r *result.Run) {
 		}
 	}
 	if used, ok := others(r); ok && used > othersBound {
-		all.warn("noisy_machine", "a noisy machine: %.0f%% of its CPU went to what is neither plimsoll nor an observed server, so a repetition may come out differently", used*100)
+		all.warn(NoisyMachine, "a noisy machine: %.0f%% of its CPU went to what is neither plimsoll nor an observed server, so a repetition may come out differently", used*100)
 	}
 	if stolen, ok := hostShare(r, host.StealSeconds); ok && stolen > noiseBound {
-		all.warn("noisy_machine", "a noisy machine: its hypervisor gave %.0f%% of its CPU time to others, so a repetition may come out differently", stolen*100)
+		all.warn(NoisyMachine, "a noisy machine: its hypervisor gave %.0f%% of its CPU time to others, so a repetition may come out differently", stolen*100)
 	}
 	if waited, ok := hostShare(r, host.IOWaitSeconds); ok && waited > noiseBound {
-		all.warn("noisy_machine", "cores stood idle for a disk in %.0f%% of their time: whatever else used that disk is in the figures too", waited*100)
+		all.warn(NoisyMachine, "cores stood idle for a disk in %.0f%% of their time: whatever else used that disk is in the figures too", waited*100)
 	}
 }
 

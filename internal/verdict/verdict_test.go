@@ -129,3 +129,18 @@ func TestUnfinishedRunsSaySo(t *testing.T) {
 		}
 	}
 }
+
+// With too few messages for a p99 the generator is held against the median that
+// they have, not against a millisecond.
+func TestGeneratorIsJudgedByWhatFewMessagesTell(t *testing.T) {
+	r := good()
+	r.Summary.Latency[0] = result.Latency{Series: result.Publish, Count: 200, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 100e6}}}
+	r.Summary.Generator.OwnLagP99Ns = 40e6
+	if v := generator(r); v.Outcome != result.Holds {
+		t.Error(v.Sentence)
+	}
+	r.Summary.Generator.OwnLagP99Ns = 60e6
+	if v := generator(r); v.Outcome != result.Broken {
+		t.Error(v.Sentence)
+	}
+}

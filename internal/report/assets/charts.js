@@ -5,11 +5,6 @@
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LEFT = 64; // of each chart's plot, so that times stand below one another
 const PHASES = { warmup: "warm-up", measure: "measured", drain: "drain" };
-const drawn = []; // functions that draw again, for a change of theme or size
-
-function css(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-}
 
 // el makes an element. Text goes in as text, never as markup.
 function el(tag, attributes, ...children) {

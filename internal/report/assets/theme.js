@@ -1,10 +1,16 @@
 
+const drawn = []; // functions that draw again, for a change of theme or size
+
+function css(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+}
+
 // Theme: the system's, unless the reader chose, or the address ends in #dark
 // or #light.
 function theme(name) {
   if (name) document.documentElement.dataset.theme = name;
   else delete document.documentElement.dataset.theme;
-  if (typeof drawn !== "undefined") for (const again of drawn) again();
+  for (const again of drawn) again();
 }
 function remembered(name) {
   try {
@@ -15,7 +21,7 @@ function remembered(name) {
 const asked = { "#dark": "dark", "#light": "light" }[location.hash];
 theme(asked || remembered());
 document.querySelector(".theme").addEventListener("click", () => {
-  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  const dark = css("color-scheme") === "dark" || getComputedStyle(document.documentElement).colorScheme === "dark";
   const name = dark ? "light" : "dark";
   remembered(name);
   theme(name);

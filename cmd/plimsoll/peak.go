@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type peakCommand struct {
+	inputs
+	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"What a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string  `placeholder:"RATE" help:"The first rate to try, in place of the workload's."`
+	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
+	Confirm   int      `default:"2" placeholder:"N" help:"Confirmations of the stable end, each twice as long as a probe; 0 to 5."`
+	Probe     string   `default:"10s" placeholder:"LENGTH" help:"The measured window of a probe."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take."`
+	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the search's folder is made in."`
+	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
+}
+
+// The bounds of a search.
+const (
+	maxProbes      = 12
+	confirmTimes   = 2 // as long as a probe
+	maxConfirm     = 5
+	leastTolerance = 0.01 // a rate 1% above capacity is as near as a window of seconds can tell
+	mostTolerance  = 0.5
+	leastProbe     = time.Second
+	mostProbe      = time.Hour
+	// fewestMessages is how many a probe must offer at least: fewer support no
+	// percentile worth the name.
+	fewestMessages = 100
+)
+
+// Run searches the peak of each target in turn and shows what was found.
+func (c *peakCommand) Run(con console) error {
+	all, err := c.options()
+	if err != nil {
+		return inputError{err}
+	}
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	_, isTerminal := terminal(con.err)
+	watch := &peakWatch{Live: newLive(con.err), terminal: isTerminal}
+	var found []*peak.Saved
+	var failed error
+	for _, o := range all {
+		o.Watch = watch
+		saved, err := peak.Run(ctx, o)
+		if saved != nil {
+			found = append(found, saved)
+		}
+		if failed = err; failed != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	watch.Close()
+	if len(found) > 0 {
+		failed = cmp.Or(failed, c.show(con, found))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitError(exitInterrupted)
+	case failed != nil:
+		return failed
+	}
+	for _, s := range found {
+		if s.Bracket.StableRate == 0 {
+			return exitError(exitFailed)
+		}
+	}
+	return nil
+}
+
+// options turns the flags into checked searches, one for each target.
+func (c *peakCommand) options() ([]peak.Options, error) {
+	var o peak.Options
+	if err := c.bounds(&o); err != nil {
+		return nil, err
+	}
+	if c.Duration != nil {
+		return nil, errors.New("--duration: a search measures each rate for as long as --probe says: give that instead")
+	}
+	if c.Start != nil {
+		if c.Rate != nil {
+			return nil, errors.New("--rate and --start are the same here, the first rate to try: give one of them")
+		}
+		if _, err := quantity.ParseRate(*c.Start); err != nil {
+			return nil, fmt.Errorf("--start: %w", err)
+		}
+		c.Rate = c.Start
+	}
+	jobs, err := c.jobs(c.Runs)
+	if err != nil {
+		return nil, err
+	}
+	var all []peak.Options
+	for _, job := range jobs {
+		of := o
+		if of.Job, err = probeOf(job, &of); err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	return all, nil
+}
+
+// probeOf is the job at the first rate of the search.
+func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
+	probe, w := *job, *job.Workload
+	start := w.Load.Segments[0].From
+	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
+		start = float64(w.OfferedMessages()) / w.Duration.Seconds()
+	}
+	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
+	o.Plan.LeastRate = fewestMessages / o.Probe.Seconds()
+	if start < o.Plan.LeastRate {
+		return nil, fmt.Errorf("the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher --start, or a longer --probe",
+			quantity.Rate(start), fewestMessages, quantity.ExactDuration(o.Probe))
+	}
+	w.SetRate(start)
+	if err := w.SetDuration(o.Probe); err != nil {
+		return nil, err
+	}
+	probe.Workload = &w
+	return &probe, probe.Check()
+}
+
+// bounds reads what bounds the search.
+func (c *peakCommand) bounds(o *peak.Options) (err error) {
+	for _, s := range c.SLO {
+		objective, err := verdict.ParseObjective(s)
+		if err != nil {
+			return fmt.Errorf("--slo: %w", err)
+		}
+		o.Objectives = append(o.Objectives, objective)
+	}
+	o.Plan.MaxProbes, o.Plan.Confirmations = maxProbes, c.Confirm
+	if c.Confirm < 0 || c.Confirm > maxConfirm {
+		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
+	}
+	if o.Plan.Tolerance, err = quantity.ParseShare(c.Tolerance); err != nil {
+		return fmt.Errorf("--tolerance: %w", err)
+	}
+	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
+		return fmt.Errorf("--tolerance: must be %s to %s, not %s: probes of seconds cannot tell rates apart that are closer",
+			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
+	}
+	if o.Probe, err = quantity.ParseDuration(c.Probe); err != nil {
+		return fmt.Errorf("--probe: %w", err)
+	}
+	if o.Probe < leastProbe || o.Probe > mostProbe {
+		return fmt.Errorf("--probe: must be %s to %s, not %s", leastProbe, mostProbe, c.Probe)
+	}
+	o.Confirm = confirmTimes * o.Probe
+	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
+		return fmt.Errorf("--max-time: %w", err)
+	}
+	if o.MaxTime < o.Probe {
+		return fmt.Errorf("--max-time: %s is shorter than one probe of %s", c.MaxTime, c.Probe)
+	}
+	return nil
+}
+
+// show prints what was found and writes the report of all searches into the
+// last one's folder.
+func (c *peakCommand) show(con console, found []*peak.Saved) error {
+	var page bytes.Buffer
+	if err := report.SearchHTML(&page, found); err != nil {
+		return fmt.Errorf("render the report: %w", err)
+	}
+	path := filepath.Join(found[len(found)-1].Dir, result.ReportFile)
+	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return report.SearchJSON(con.out, found)
+	}
+	width, isTerminal := terminal(con.out)
+	if err := report.SearchTerminal(con.out, found, width, report.WantColor(isTerminal)); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	return nil
+}
+
+// peakWatch shows a search: its picture on a terminal, a line for each probe
+// elsewhere.
+type peakWatch struct {
+	*report.Live
+	terminal bool
+	phase    result.PhaseName
+	probing  bool
+}
+
+func (w *peakWatch) Probe(s *peak.Saved, step peak.Step, job *bench.Job) {
+	w.probing, w.phase = true, ""
+	w.Live.Probe(planOf(job), s, step)
+}
+
+// Phase tells of a new phase of a probe by the panel only; what happens within
+// one, such as a node's end, is said.
+func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
+	if w.probing && name != w.phase {
+		w.phase = name
+		if !w.terminal {
+			return
+		}
+		sentence = ""
+	}
+	w.Live.Phase(name, sentence)
+}
+
+func (w *peakWatch) Interval(i result.Interval) {
+	if w.terminal {
+		w.Live.Interval(i)
+	}
+}
+
+func (w *peakWatch) Probed(s *peak.Saved) { w.Live.Probed(s) }

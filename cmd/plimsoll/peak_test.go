@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// An interrupt keeps what a search has found, and its report.
+func TestPeakInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	workload := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
+	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workload), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--probe", "1s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	latest := filepath.Join(dir, "runs", result.LatestLink)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && !peak.Is(latest); time.Sleep(50 * time.Millisecond) {
+	}
+	// In the middle of the second probe.
+	time.Sleep(300 * time.Millisecond)
+	if running, err := peak.Read(latest); err != nil || running.State != result.Running || len(running.Probes) == 0 {
+		t.Errorf("%v: %+v", err, running)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	s, err := peak.Read(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.State != result.Interrupted || s.End != peak.Stopped || !s.Probes[0].Judged {
+		t.Errorf("%s, %s, %+v", s.State, s.End, s.Probes)
+	}
+	if _, err := os.Stat(filepath.Join(latest, result.ReportFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A search whose process was killed says so.
+func TestPeakKilled(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, peak.File), []byte(`{"schema_version": 1, "state": "running", "pid": 99999999}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := peak.Read(dir)
+	if err != nil || s.State != result.Incomplete {
+		t.Errorf("%v: %+v", err, s)
+	}
+}

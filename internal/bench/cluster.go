@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Cluster is a cluster that plimsoll started and that stays up for several
+// runs. Each run connects to it anew, with topics of its own that it deletes.
+type Cluster struct{ testbed *testbed.Testbed }
+
+// OpenCluster starts the cluster that the job's runs need, with the servers'
+// logs in a directory. It returns nil when they need none: the target names
+// one, or the system lives in this process.
+func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Cluster, error) {
+	if !job.starts() {
+		return nil, nil
+	}
+	watch.Phase(result.PhaseConnect, fmt.Sprintf("starting %d nodes of %s on this machine", job.Target.Testbed.Nodes, job.Target.Name))
+	if err := job.fetch(ctx, watch); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder for the servers' logs: %w", err)
+	}
+	bed, err := job.up(ctx, logs)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{bed}, nil
+}
+
+// Close ends the cluster and deletes its data.
+func (c *Cluster) Close() error {
+	if c == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	if err := c.testbed.Close(ctx); err != nil {
+		return fmt.Errorf("stop the testbed: %w", err)
+	}
+	return nil
+}
+
+// up starts the job's cluster.
+func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
+	bed, err := testbed.Up(ctx, testbed.Options{
+		Base:        j.dataDir(),
+		Provisioner: j.System.(system.Provisioner),
+		Provision: system.Provision{
+			Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability, Settings: j.Settings,
+		},
+		NeedBytes: j.Estimate().DiskBytes,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", j.Target.Name, err)
+	}
+	return bed, nil
+}

@@ -1,0 +1,145 @@
+package peak
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func rate(perSecond float64) string { return quantity.Rate(perSecond) }
+
+// Ends are the probes at the ends of the bracket; nil where there is none. The
+// stable one is the longest, of several.
+func (s *Saved) Ends() (stable, unstable *Probe) {
+	for i := range s.Probes {
+		p := &s.Probes[i]
+		switch {
+		case !p.Judged || p.Repeated:
+		case p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate && (stable == nil || p.Long):
+			stable = p
+		case !p.Verdict.Stable && p.TargetRate == s.Bracket.UnstableRate:
+			unstable = p
+		}
+	}
+	return stable, unstable
+}
+
+// explain says what the bracket's upper end is of.
+func (f *finder) explain() {
+	s := f.saved
+	stable, unstable := s.Ends()
+	s.Reason, s.Side = "", nil
+	if unstable == nil {
+		return
+	}
+	var why []string
+	for _, c := range unstable.Verdict.Clauses {
+		if c.Outcome == result.Broken {
+			why = append(why, c.Sentence)
+		}
+	}
+	if c, broken := unstable.Verdict.Broken(); broken && len(why) == 0 {
+		why = append(why, c.Sentence)
+	}
+	s.Reason = fmt.Sprintf("at %s: %s", rate(unstable.TargetRate), strings.Join(why, "; "))
+	below := f.runs[0]
+	if stable != nil {
+		below = f.runs[stable.Number]
+	}
+	side := verdict.LimitingSide(f.runs[unstable.Number], below, unstable.Verdict)
+	s.Side = &side
+}
+
+// Sentence says what was found.
+func (s *Saved) Sentence() string {
+	b := s.Bracket
+	switch {
+	case b.StableRate == 0 && b.UnstableRate == 0:
+		return "nothing was found"
+	case b.StableRate == 0:
+		return fmt.Sprintf("no rate was stable, down to %s", rate(b.UnstableRate))
+	}
+	sentence := rate(b.StableRate) + " was stable"
+	switch {
+	case b.Confirmed > 0:
+		sentence += fmt.Sprintf(", and so in %s of %s", times(b.Confirmed, "longer run"), quantity.Duration(int64(s.ConfirmSeconds*1e9)))
+	case s.Plan.Confirmations > 0:
+		sentence += " for a short while, and was not confirmed"
+	}
+	if b.UnstableRate == 0 {
+		return sentence + "; no higher rate was seen to be unstable"
+	}
+	return sentence + fmt.Sprintf("; %s was not (%.1f%% above)", rate(b.UnstableRate), b.Width()*100)
+}
+
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Caveats are what a reader must know of how the search ended; none when it
+// found what it was asked for.
+func (s *Saved) Caveats() []string {
+	var all []string
+	wide := ""
+	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
+		wide = fmt.Sprintf(": the bracket is %.1f%% wide, where %.3g%% was asked", w*100, s.Plan.Tolerance*100)
+	}
+	switch s.End {
+	case UsedUp:
+		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
+			all = append(all, fmt.Sprintf("all %d probes were used up%s", s.Plan.MaxProbes, wide))
+		}
+	case OutOfTime:
+		all = append(all, "the time was used up"+wide)
+	case Stopped, Refused, Unfinished:
+		// Why it is not complete is said with its state.
+		if s.State == result.Complete {
+			all = append(all, s.StateReason+wide)
+		} else if wide != "" {
+			all = append(all, "it did not come to its end"+wide)
+		}
+	case NothingLow:
+		all = append(all, fmt.Sprintf("not even %s was stable: no lower rate is tried", rate(s.Plan.LeastRate)))
+	case NoLimit:
+		all = append(all, fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
+	}
+	if b := s.Bracket; b.MixedRate > 0 {
+		all = append(all, fmt.Sprintf("from %s on, what was stable in one run was not in another: the system itself, or its machine, is no steadier than the bracket is wide",
+			rate(b.MixedRate)))
+	}
+	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
+		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed, s.Plan.Confirmations))
+	}
+	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
+		all = append(all, "plimsoll itself was the limit: the system may carry more, so this is no figure to rank it by")
+	}
+	repeated, left, noisy := 0, 0, 0
+	for _, p := range s.Probes {
+		if p.Noise != "" {
+			noisy++
+		}
+		if p.Repeated {
+			repeated++
+		}
+		if p.LeftMsgs > 0 {
+			left++
+		}
+	}
+	if repeated > 0 {
+		all = append(all, fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once more, and the second outcome counts", times(repeated, "probe")))
+	}
+	if noisy > 0 {
+		all = append(all, fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may come out differently", noisy, times(len(s.Probes), "probe")))
+	}
+	if left > 0 {
+		all = append(all, fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was left went with the topics", times(left, "probe")))
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package peak_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// What is no search says so.
+func TestReadRefusesWhatIsNoSearch(t *testing.T) {
+	for name, content := range map[string]string{"no JSON": "{", "no version": "{}", "a later version": `{"schema_version": 99}`, "a list": "[]"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, peak.File), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := peak.Read(dir); err == nil {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if _, err := peak.Read(t.TempDir()); err == nil {
+		t.Error("an empty folder is a search")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, peak.File), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := peak.Read(dir); err == nil || peak.Is(dir) {
+		t.Error("a folder called peak.json is a search")
+	}
+}

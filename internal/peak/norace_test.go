@@ -1,0 +1,5 @@
+//go:build !race
+
+package peak_test
+
+const raceDetector = false

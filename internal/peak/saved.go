@@ -1,0 +1,144 @@
+package peak
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// File is what a search is written to, within its folder.
+const File = "peak.json"
+
+// SchemaVersion is written to every search.
+const SchemaVersion = 1
+
+// Saved is peak.json: what was asked, each probe, and what came of it.
+type Saved struct {
+	SchemaVersion int          `json:"schema_version"`
+	ID            string       `json:"id"`
+	Name          string       `json:"name"` // the target's
+	State         result.State `json:"state"`
+	StateReason   string       `json:"state_reason,omitempty"`
+	StartedAt     time.Time    `json:"started_at"`
+	EndedAt       time.Time    `json:"ended_at,omitzero"`
+	PID           int          `json:"pid"`
+
+	Plimsoll result.Build `json:"plimsoll"`
+	Asked    result.Asked `json:"asked"`
+	Plan     Plan         `json:"plan"`
+	// Objectives are what each probe had to keep, as verdict.ParseObjective reads
+	// them.
+	Objectives     []string `json:"objectives,omitempty"`
+	ProbeSeconds   float64  `json:"probe_seconds"`
+	ConfirmSeconds float64  `json:"confirm_seconds"`
+	MaxSeconds     float64  `json:"max_seconds"`
+
+	// System, Load and Durability are those of the first probe; its rate aside.
+	System     result.System     `json:"system"`
+	Load       result.Load       `json:"load"`
+	Durability result.Durability `json:"durability"`
+
+	Bracket Bracket       `json:"bracket"`
+	End     End           `json:"end"`
+	Reason  string        `json:"reason"` // why the bracket ends where it does
+	Side    *verdict.Side `json:"limited_by,omitempty"`
+	Probes  []Probe       `json:"probes"`
+
+	Dir string `json:"-"`
+}
+
+// Probe is one run of a search.
+type Probe struct {
+	Number int    `json:"number"` // from 1
+	Dir    string `json:"directory"`
+	Kind   Kind   `json:"kind"`
+	Long   bool   `json:"long,omitempty"`
+	// Judged is false when the run was stopped before it could be judged.
+	Judged bool `json:"judged"`
+	// Repeated: what may have been a passing disturbance failed it, so that it
+	// was made again and does not count.
+	Repeated bool `json:"repeated,omitempty"`
+
+	TargetRate    float64          `json:"target_rate_msgs_per_s"`
+	OfferedRate   float64          `json:"offered_rate_msgs_per_s"`
+	AchievedRate  float64          `json:"achieved_rate_msgs_per_s"`
+	ReceivedRate  float64          `json:"received_rate_msgs_per_s"`
+	WindowSeconds float64          `json:"window_seconds"`
+	Latency       []result.Latency `json:"latency"`
+	// LeftMsgs waited still, in the system or for it, when the probe's drain
+	// ended: 0 when it was drained.
+	LeftMsgs int64 `json:"left_msgs"`
+	// Noise is what the run warns of the machine that was not of the run.
+	Noise   string            `json:"noise,omitempty"`
+	Verdict verdict.Stability `json:"verdict"`
+}
+
+// Series is the probe's latency of a series.
+func (p *Probe) Series(name result.Series) result.Latency {
+	return result.Summary{Latency: p.Latency}.Series(name)
+}
+
+// save replaces peak.json as a whole.
+func (s *Saved) save() error {
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", File, err)
+	}
+	return result.ReplaceFile(filepath.Join(s.Dir, File), append(raw, '\n'))
+}
+
+// Is reports whether a directory is a search's.
+func Is(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, File))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// maxFile bounds peak.json: ours are some tens of kilobytes.
+const maxFile = 16 << 20
+
+// Read reads a search's folder.
+func Read(dir string) (*Saved, error) {
+	path := filepath.Join(dir, File)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%s is not the folder of a search: it has no %s", dir, File)
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case !info.Mode().IsRegular() || info.Size() > maxFile:
+		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	s := &Saved{}
+	if err := json.Unmarshal(raw, s); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
+		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", path, s.SchemaVersion, SchemaVersion)
+	}
+	s.Dir = dir
+	if s.State == result.Running && !alive(s.PID) {
+		s.State, s.StateReason = result.Incomplete, "the process that searched ended without finishing"
+	}
+	return s, nil
+}
+
+// alive reports whether there is a process of that number, which on a machine
+// long in use may be another than ours.
+func alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

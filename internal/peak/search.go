@@ -1,0 +1,373 @@
+package peak
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Plan bounds a search.
+type Plan struct {
+	StartRate     float64 `json:"start_msgs_per_s"` // of the first probe
+	Tolerance     float64 `json:"tolerance"`        // width of the bracket that is good enough: 0.03 is 3%
+	Confirmations int     `json:"confirmations"`    // longer runs that the stable end must pass
+	MaxProbes     int     `json:"max_probes"`       // confirmations and repetitions included
+	LeastRate     float64 `json:"least_msgs_per_s"` // no probe is below or above these
+	MostRate      float64 `json:"most_msgs_per_s"`
+}
+
+// Kind says why a probe is made.
+type Kind string
+
+// The kinds of probes.
+const (
+	Ramp    Kind = "ramp"    // no limit has been seen yet, or no stable rate
+	Guess   Kind = "guess"   // what an overloaded probe achieved says where the limit should be
+	Bisect  Kind = "bisect"  // the geometric middle of the bracket
+	Repeat  Kind = "repeat"  // the probe before failed by what may have been a passing disturbance
+	Confirm Kind = "confirm" // a longer run at the stable end
+	Recheck Kind = "recheck" // the unstable end again: its probe was a doubtful one
+)
+
+// Step is a probe to make.
+type Step struct {
+	Kind Kind
+	Rate float64 // messages per second
+	Long bool    // as long as a confirmation
+	// guess is set for a guess and its repetition; hope is the outcome that it
+	// was made for.
+	guess, hope bool
+	recheck     bool // also of its repetition
+}
+
+// Outcome is what became of a probe.
+type Outcome struct {
+	Stable       bool
+	AchievedRate float64 // messages per second
+	// Passing: it was not stable, by what may have been a passing disturbance.
+	Passing bool
+	// Doubtful: it was not stable, and the machine or plimsoll itself may have
+	// been why.
+	Doubtful bool
+}
+
+// Bracket is where the peak lies, as far as the search has come.
+type Bracket struct {
+	StableRate float64 `json:"stable_msgs_per_s"` // the highest that was stable; 0: none was
+	Confirmed  int     `json:"confirmed"`         // longer runs that it passed
+	// UnstableRate is the lowest that was not, and at or above which none was for
+	// long; 0: none was seen.
+	UnstableRate float64 `json:"unstable_msgs_per_s"`
+	// MixedRate is the lowest that was stable in one run and not in another, or
+	// that was not while a higher one was; 0: none. Where it is set, the width of
+	// the bracket is that of the system's own unsteadiness.
+	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
+}
+
+// Width is how far apart the ends are, as a share of the lower; infinite while
+// one of them is missing.
+func (b Bracket) Width() float64 {
+	if b.StableRate <= 0 || b.UnstableRate <= 0 {
+		return math.Inf(1)
+	}
+	return b.UnstableRate/b.StableRate - 1
+}
+
+// End is why a search has nothing more to do.
+type End string
+
+// The ends of a search.
+const (
+	Found      End = "found"      // the bracket is narrow enough, and confirmed as asked
+	UsedUp     End = "used_up"    // the probes are
+	NothingLow End = "too_low"    // not even the least rate was stable
+	NoLimit    End = "no_limit"   // the greatest rate was stable
+	OutOfTime  End = "time"       // set by the caller, as are the following
+	Stopped    End = "stopped"    // on request
+	Refused    End = "refused"    // a probe could not be made
+	Unfinished End = "unfinished" // the search goes on
+)
+
+// Search finds the highest stable rate: the next rate to try out, the outcome of
+// a probe in. It is a pure state machine, and it assumes no more of a system
+// than that a rate above an unstable one is not stable.
+//
+// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is
+// unstable, then bisects geometrically. Where an overloaded probe achieved a rate within
+// the bracket, that rate is the system's capacity if overload does not change
+// it: then a probe is made just below it, and one just above. A guess that was
+// wrong is followed by a bisection, so that a system which collapses under
+// overload costs no more than twice as many probes. An unstable end that the
+// machine may be to blame for is tried again once two probes in a row below it
+// were stable. The last probes are kept for the confirmations.
+type Search struct {
+	plan    Plan
+	taken   int
+	last    Step
+	again   bool // the last step is to be repeated
+	stable  []float64
+	passed  map[float64]int // confirmations, by rate
+	above   []limit         // unstable rates, the lowest first
+	calm    int             // stable probes, one after another
+	climbed int             // steps up
+	sunk    int             // steps down that were not enough
+	poor    int             // guesses that were wrong, one after another
+	upward  bool            // the next guess is above the stable end
+	hurried bool            // no more exploring
+	failed  bool            // a confirmation did: go down until one does not
+}
+
+// limit is an unstable rate.
+type limit struct {
+	rate, achieved float64
+	long, doubtful bool
+}
+
+// calmBelow is how many stable probes in a row below a doubtful limit have it
+// tried again.
+const calmBelow = 2
+
+// top is the lowest unstable rate; the zero limit when none was seen.
+func (s *Search) top() limit {
+	if len(s.above) == 0 {
+		return limit{}
+	}
+	return s.above[0]
+}
+
+// NewSearch returns a search that has made no probe.
+func NewSearch(p Plan) *Search { return &Search{plan: p, passed: map[float64]int{}} }
+
+// Bracket is what is known now.
+func (s *Search) Bracket() Bracket {
+	low := s.low()
+	b := Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.top().rate}
+	most := slices.Max(append([]float64{0}, s.stable...))
+	for _, l := range s.above {
+		// A rate that was stable once and unstable once is the end where the next
+		// that never was stable is far away.
+		near := l.rate <= most*(1+2*s.plan.Tolerance)
+		if l.rate > most && near || l.rate == most && !s.unstableWithin(most, most*(1+2*s.plan.Tolerance)) {
+			if l.rate > b.UnstableRate {
+				b.MixedRate, b.UnstableRate = b.UnstableRate, l.rate
+			}
+			break
+		}
+	}
+	return b
+}
+
+// unstableWithin reports whether there is an unstable rate above one rate and up
+// to another.
+func (s *Search) unstableWithin(from, to float64) bool {
+	return slices.ContainsFunc(s.above, func(l limit) bool { return l.rate > from && l.rate <= to })
+}
+
+// narrow reports whether the search has come near enough to its lowest unstable
+// rate.
+func (s *Search) narrow() bool {
+	low, high := s.low(), s.top().rate
+	return low > 0 && high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
+}
+
+// low is the highest stable rate below every unstable one.
+func (s *Search) low() float64 {
+	var low float64
+	for _, r := range s.stable {
+		if high := s.top().rate; high == 0 || r < high {
+			low = max(low, r)
+		}
+	}
+	return low
+}
+
+// Settle has the search explore no further: it only confirms what it has.
+func (s *Search) Settle() { s.hurried = true }
+
+// Cap has the search try no rate above one.
+func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate) }
+
+// Next is the probe to make next; when there is none, end says why.
+func (s *Search) Next() (step Step, end End) {
+	step, end = s.next()
+	s.last = step
+	return step, end
+}
+
+func (s *Search) next() (Step, End) {
+	low, high, left := s.low(), s.top().rate, s.plan.MaxProbes-s.taken
+	missing := s.plan.Confirmations - s.passed[low]
+	switch {
+	case left <= 0:
+		return Step{}, s.endOf(missing)
+	case s.again:
+		again := s.last
+		again.Kind = Repeat
+		return again, Unfinished
+	case low == 0 && high == 0:
+		return Step{Kind: Ramp, Rate: s.within(s.plan.StartRate)}, Unfinished
+	case low == 0:
+		return s.down(high)
+	}
+	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > max(missing, 0) && !s.hurried {
+		return Step{Kind: Recheck, Rate: top.rate, Long: top.long, recheck: true}, Unfinished
+	}
+	if s.hurried || s.failed || s.narrow() || left <= missing || low >= s.plan.MostRate {
+		return s.confirm(low, high, missing, left)
+	}
+	if high == 0 {
+		return Step{Kind: Ramp, Rate: s.within(low * s.climb())}, Unfinished
+	}
+	return s.between(low, high), Unfinished
+}
+
+// endOf is why a search that can make no more probes has ended.
+func (s *Search) endOf(missing int) End {
+	if missing <= 0 && s.narrow() {
+		return Found
+	}
+	return UsedUp
+}
+
+// climb is the factor of the next step up. The first are small, because overload
+// costs a real system time to recover from; the later ones are for a start that
+// was far too low.
+func (s *Search) climb() float64 {
+	factors := []float64{2, 4, 4}
+	if n := s.climbed - 1; n < len(factors) {
+		return factors[max(n, 0)]
+	}
+	return math.Pow(2, float64(s.climbed-1))
+}
+
+func (s *Search) within(rate float64) float64 {
+	return min(max(rate, s.plan.LeastRate), s.plan.MostRate)
+}
+
+// down looks for a stable rate below an unstable one.
+func (s *Search) down(high float64) (Step, End) {
+	switch guess := s.below(); {
+	case high <= s.plan.LeastRate:
+		return Step{}, NothingLow
+	case s.failed:
+		return Step{Kind: Confirm, Rate: s.within(s.lower(high)), Long: true}, Unfinished
+	case s.poor == 0 && s.telling(high) && guess >= s.plan.LeastRate:
+		return Step{Kind: Guess, Rate: guess, guess: true, hope: true}, Unfinished
+	}
+	return Step{Kind: Ramp, Rate: s.within(high / math.Pow(2, float64(s.sunk+1)))}, Unfinished
+}
+
+// below is just below what the lowest unstable probe achieved, and step the way
+// from there to a bracket that is narrow enough.
+func (s *Search) below() float64 { return s.top().achieved * (1 - s.plan.Tolerance/4) }
+func (s *Search) step() float64  { return s.plan.Tolerance * 0.95 }
+
+// telling reports whether the unstable end achieved so much less than it was
+// offered that this tells of a capacity.
+func (s *Search) telling(high float64) bool { return s.below() < high*(1-s.plan.Tolerance/2) }
+
+// lower is a step down from a rate at which a confirmation failed, or what was
+// achieved there if that is less, and no less than half.
+func (s *Search) lower(high float64) float64 {
+	if below := s.below(); below > high/2 {
+		return min(high/(1+s.step()), below)
+	}
+	return high / (1 + s.step())
+}
+
+// mostPoor is how many guesses in a row may be wrong, each followed by one twice
+// as far away, before the bracket is bisected instead.
+const mostPoor = 2
+
+// between is a probe within the bracket.
+func (s *Search) between(low, high float64) Step {
+	bisect := Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
+	if s.poor > mostPoor {
+		return bisect
+	}
+	far := math.Pow(1+s.step(), math.Pow(2, float64(s.poor)))
+	near, hope := s.below(), true
+	switch {
+	// Also where the stable end is already what overload achieved.
+	case s.upward || near <= low && s.top().achieved > low*(1-s.plan.Tolerance):
+		near, hope = low*far, false
+	case s.poor > 0 && s.last.guess:
+		near = high / far
+	case !s.telling(high):
+		return bisect
+	}
+	if near <= low || near >= high {
+		return bisect
+	}
+	return Step{Kind: Guess, Rate: near, guess: true, hope: hope}
+}
+
+// confirm is a longer run at the stable end; where one has failed, a step lower.
+func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
+	lower := s.lower(high)
+	switch {
+	case s.failed && s.passed[low] == 0 && lower > low*(1+s.plan.Tolerance/8):
+		return Step{Kind: Confirm, Rate: lower, Long: true}, Unfinished
+	case missing > 0:
+		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
+	case high == 0:
+		return Step{}, NoLimit
+	case s.narrow():
+		return Step{}, Found
+	case s.hurried || left < s.plan.Confirmations:
+		return Step{}, UsedUp
+	}
+	return Step{Kind: Bisect, Rate: math.Sqrt(low * high), Long: true}, Unfinished
+}
+
+// Take takes the outcome of the probe that Next asked for.
+func (s *Search) Take(o Outcome) {
+	s.taken++
+	step := s.last
+	if !o.Stable && o.Passing && step.Kind != Repeat {
+		s.again = true
+		return
+	}
+	s.again = false
+	// A limit that was none lies near one, as a rule.
+	s.upward = o.Stable && (step.guess || step.recheck)
+	switch {
+	case step.guess && step.hope != o.Stable:
+		s.poor++
+	case step.guess || step.Kind == Bisect:
+		s.poor = 0
+	}
+	if o.Stable {
+		s.holds(step)
+		return
+	}
+	s.calm = 0
+	if step.Kind == Ramp && len(s.above) > 0 {
+		s.sunk++
+	}
+	// What was unstable twice is no longer doubted.
+	doubtful := o.Doubtful && !slices.ContainsFunc(s.above, func(l limit) bool { return l.rate == step.Rate })
+	s.clear(func(l limit) bool { return l.rate == step.Rate })
+	s.above = append(s.above, limit{step.Rate, o.AchievedRate, step.Long, doubtful})
+	slices.SortFunc(s.above, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
+	// What was stable for a short while was not for a long one.
+	s.failed = s.failed || step.Long
+}
+
+// holds takes a stable probe. A limit that it disproves is forgotten.
+func (s *Search) holds(step Step) {
+	s.calm++
+	s.clear(func(l limit) bool { return l.rate <= step.Rate })
+	s.failed = slices.ContainsFunc(s.above, func(l limit) bool { return l.long })
+	if len(s.above) == 0 {
+		s.climbed++
+	}
+	if !slices.Contains(s.stable, step.Rate) {
+		s.stable = append(s.stable, step.Rate)
+	}
+	if step.Long {
+		s.passed[step.Rate]++
+	}
+}
+
+func (s *Search) clear(which func(limit) bool) { s.above = slices.DeleteFunc(s.above, which) }

@@ -1,0 +1,248 @@
+package peak
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func planOf(start, tolerance float64, confirmations int) Plan {
+	return Plan{StartRate: start, Tolerance: tolerance, Confirmations: confirmations, MaxProbes: 12, LeastRate: 1, MostRate: 1e8}
+}
+
+// model is a system of a known capacity.
+type model struct {
+	capacity float64
+	achieves func(rate float64) float64
+	doubtful bool // every unstable probe
+}
+
+// carries is a system that goes on at its capacity when it is offered more.
+func carries(capacity float64) model {
+	return model{capacity: capacity, achieves: func(rate float64) float64 { return min(rate, capacity) }}
+}
+
+// answer is the bracket that a search finds, and every step that it made.
+func answer(p Plan, m model) (Bracket, End, []Step) {
+	s := NewSearch(p)
+	var steps []Step
+	for {
+		step, end := s.Next()
+		if end != Unfinished {
+			return s.Bracket(), end, steps
+		}
+		steps = append(steps, step)
+		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate), Doubtful: m.doubtful})
+		if len(steps) > 100 {
+			return s.Bracket(), end, steps
+		}
+	}
+}
+
+// Whatever the capacity, the start and what the system does under overload: the
+// bracket holds the capacity, in at most 12 probes, none out of bounds.
+func TestSearchBracketHoldsTheCapacity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		capacity := math.Pow(10, rapid.Float64Range(0.1, 7.9).Draw(t, "log capacity"))
+		start := math.Pow(10, rapid.Float64Range(0, 8).Draw(t, "log start"))
+		tolerance := rapid.Float64Range(0.01, 0.2).Draw(t, "tolerance")
+		confirmations := rapid.IntRange(0, 3).Draw(t, "confirmations")
+		collapse := rapid.Float64Range(0.01, 1).Draw(t, "collapse")
+		m := model{capacity, rapid.SampledFrom([]func(float64) float64{
+			func(rate float64) float64 { return min(rate, capacity) },
+			func(rate float64) float64 { return rate }, // limited by latency
+			func(rate float64) float64 { // overload takes capacity away
+				if rate > capacity {
+					return capacity * collapse
+				}
+				return rate
+			},
+			func(float64) float64 { return 0 },
+			func(float64) float64 { return math.NaN() },
+		}).Draw(t, "under overload"), rapid.Bool().Draw(t, "doubtful")}
+		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
+		if len(steps) > 12 {
+			t.Fatalf("%d probes: %+v", len(steps), steps)
+		}
+		for _, s := range steps {
+			if !(s.Rate >= 1 && s.Rate <= 1e8) {
+				t.Fatalf("a probe at %v: %+v", s.Rate, steps)
+			}
+		}
+		if b.StableRate > capacity || b.UnstableRate != 0 && b.UnstableRate <= capacity {
+			t.Fatalf("bracket %+v of a capacity of %v", b, capacity)
+		}
+		if end == Found && (b.Width() > tolerance+1e-6 || b.Confirmed < confirmations) {
+			t.Fatalf("found %+v", b)
+		}
+		if end == Unfinished {
+			t.Fatal("the search did not end")
+		}
+	})
+}
+
+// A system that goes on at its capacity under overload is found from anywhere.
+func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
+	for _, capacity := range []float64{3, 777, 20_000, 1e6, 2e7} {
+		for _, start := range []float64{1, 100, 5_000, 1e5, 1e8} {
+			if capacity/start > 1e6 {
+				continue // one probe short: a bracket, and not confirmed
+			}
+			b, end, steps := answer(planOf(start, 0.03, 2), carries(capacity))
+			if end != Found || math.Abs(b.StableRate/capacity-1) > 0.03 {
+				t.Errorf("from %v to %v: %s, %+v, %d probes: %+v", start, capacity, end, b, len(steps), steps)
+			}
+		}
+	}
+}
+
+// Where overload tells nothing, as under an objective of latency, a start within
+// a factor of 8 is found in 12 probes.
+func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
+	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
+		const start = 10_000
+		m := model{capacity: start * factor, achieves: func(rate float64) float64 { return rate }}
+		b, end, steps := answer(planOf(start, 0.03, 1), m)
+		if end != Found {
+			t.Errorf("factor %v: %s, %+v, %d probes: %+v", factor, end, b, len(steps), steps)
+		}
+	}
+}
+
+// A rate that is stable for a short while only: the search goes down until a
+// longer run is stable.
+func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 2))
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			b := s.Bracket()
+			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 || b.UnstableRate <= 20_000 || b.MixedRate <= 19_000 || b.MixedRate > 20_000 || b.Confirmed != 2 {
+				t.Errorf("%s after %d probes: %+v", end, n, b)
+			}
+			return
+		}
+		capacity := 20_000.0
+		if step.Long {
+			capacity = 19_000
+		}
+		s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
+	}
+}
+
+// A passing disturbance is given one more chance, and no more than one.
+func TestSearchRepeatsWhatMayHavePassed(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 1))
+	first, _ := s.Next()
+	s.Take(Outcome{Passing: true, AchievedRate: 9_000})
+	if b := s.Bracket(); b.UnstableRate != 0 {
+		t.Errorf("it counts already: %+v", b)
+	}
+	again, _ := s.Next()
+	if again.Kind != Repeat || again.Rate != first.Rate {
+		t.Errorf("%+v after %+v", again, first)
+	}
+	s.Take(Outcome{Passing: true, AchievedRate: 9_000})
+	if b := s.Bracket(); b.UnstableRate != first.Rate {
+		t.Errorf("it does not count: %+v", b)
+	}
+	if next, _ := s.Next(); next.Kind == Repeat {
+		t.Errorf("again: %+v", next)
+	}
+}
+
+// A limit that the machine was to blame for is tried again and forgotten.
+func TestSearchForgetsAFalseLimit(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 1))
+	rechecked := 0
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != Found || b.MixedRate != 0 || b.StableRate < 19_400 || b.StableRate > 20_000 || rechecked != 1 {
+				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+			}
+			return
+		}
+		if step.Kind == Recheck {
+			rechecked++
+		}
+		o := Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000)}
+		if n == 1 {
+			o = Outcome{Doubtful: true, AchievedRate: 1_500}
+		}
+		s.Take(o)
+	}
+}
+
+// A limit that is one is tried again once at most.
+func TestSearchRechecksALimitOnce(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 2))
+	rechecked := 0
+	for n := 0; ; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != Found || b.Width() > 0.0301 || b.StableRate > 20_000 || b.UnstableRate <= 20_000 {
+				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+			}
+			return
+		}
+		if step.Kind == Recheck {
+			rechecked++
+		}
+		s.Take(Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000), Doubtful: true})
+	}
+}
+
+// A search that may not climb any higher confirms what it has.
+func TestSearchCapped(t *testing.T) {
+	s := NewSearch(planOf(1_000, 0.03, 1))
+	for n := 0; n < 20; n++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); end != NoLimit || b.StableRate != 5_000 || b.Confirmed != 1 || b.UnstableRate != 0 {
+				t.Errorf("%s: %+v", end, b)
+			}
+			return
+		}
+		if step.Rate > 5_000 {
+			s.Cap(5_000)
+			continue
+		}
+		s.Take(Outcome{Stable: true, AchievedRate: step.Rate})
+	}
+	t.Error("no end")
+}
+
+// A system that is no steadier than 10%: brackets of different searches overlap
+// as a rule, because each is as wide as what it saw, and most are confirmed.
+func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const searches = 2000
+	overlap, confirmed, width := 0, 0, 0.0
+	var before Bracket
+	for i := range searches {
+		s := NewSearch(planOf(5_000, 0.03, 2))
+		for {
+			step, end := s.Next()
+			if end != Unfinished {
+				break
+			}
+			capacity := 20_000 * (0.95 + 0.1*random.Float64()) // of this probe
+			s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
+		}
+		b := s.Bracket()
+		if b.Confirmed == 2 {
+			confirmed++
+		}
+		if i > 0 && b.StableRate <= before.UnstableRate && before.StableRate <= b.UnstableRate {
+			overlap++
+		}
+		before, width = b, width+b.Width()
+	}
+	t.Logf("%.1f%% overlap, %.1f%% confirmed as asked, mean width %.1f%%", float64(overlap)/(searches-1)*100, float64(confirmed)/searches*100, width/searches*100)
+	if overlap < searches*80/100 || confirmed < searches*90/100 {
+		t.Errorf("only %d of %d overlap, %d are confirmed", overlap, searches-1, confirmed)
+	}
+}

@@ -1,0 +1,161 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Objective is a bound that a latency must stay below: a service level
+// objective.
+type Objective struct {
+	Series     result.Series
+	Percentile float64 // 100: the greatest latency
+	BelowNs    int64
+}
+
+const rightObjective = "p99<20ms (publish), e2e.p99<50ms or publish.max<1s"
+
+// objectiveSeries are the words for the series that an objective may be of.
+var objectiveSeries = map[string]result.Series{
+	"publish": result.Publish, "e2e": result.EndToEnd, "end_to_end": result.EndToEnd, "end-to-end": result.EndToEnd,
+}
+
+// String is the objective as ParseObjective reads it.
+func (o Objective) String() string {
+	word := "publish"
+	if o.Series == result.EndToEnd {
+		word = "e2e"
+	}
+	return word + "." + o.figure() + "<" + quantity.ExactDuration(time.Duration(o.BelowNs))
+}
+
+func (o Objective) figure() string {
+	if o.Percentile == 100 {
+		return "max"
+	}
+	return "p" + strconv.FormatFloat(o.Percentile, 'f', -1, 64)
+}
+
+// ParseObjective reads an objective: p99<20ms is of publish latency, e2e.p99<50ms
+// of end-to-end latency, max is the greatest. The error says what is wrong and
+// what would be right.
+func ParseObjective(s string) (Objective, error) {
+	if len(s) > 64 {
+		return Objective{}, fmt.Errorf("an objective is at most 64 characters long: write %s", rightObjective)
+	}
+	if strings.TrimSpace(s) == "" {
+		return Objective{}, errors.New("an objective is missing: write " + rightObjective)
+	}
+	left, right, found := strings.Cut(s, "<")
+	if !found {
+		return Objective{}, fmt.Errorf("%q has no <: a latency must stay below something, write %s", s, rightObjective)
+	}
+	if strings.HasPrefix(right, "=") {
+		return Objective{}, fmt.Errorf("%q: write < in place of <=", s)
+	}
+	word, figure, named := strings.Cut(strings.TrimSpace(left), ".")
+	series, known := objectiveSeries[word]
+	if !named || isPercentile(word) {
+		series, known, figure = result.Publish, true, strings.TrimSpace(left)
+	}
+	if !known {
+		return Objective{}, fmt.Errorf("%q: %s", s, strict.Unknown("latency", word, []string{"publish", "e2e"}))
+	}
+	percentile, err := parseFigure(figure)
+	if err != nil {
+		return Objective{}, fmt.Errorf("%q: %w", s, err)
+	}
+	below, err := quantity.ParseDuration(strings.TrimSpace(right))
+	if err != nil {
+		return Objective{}, fmt.Errorf("%q: %w", s, err)
+	}
+	if below <= 0 {
+		return Objective{}, fmt.Errorf("%q: no latency is below 0s: write %s", s, rightObjective)
+	}
+	return Objective{Series: series, Percentile: percentile, BelowNs: int64(below)}, nil
+}
+
+// isPercentile tells the p99 of p99.9 from the name of a series.
+func isPercentile(word string) bool {
+	return len(word) > 1 && word[0] == 'p' && word[1] >= '0' && word[1] <= '9'
+}
+
+// parseFigure reads p50 to p99.999, as far as results have them, or max.
+func parseFigure(s string) (float64, error) {
+	if s == "max" {
+		return 100, nil
+	}
+	names := make([]string, len(result.Percentiles), len(result.Percentiles)+1)
+	for i, p := range result.Percentiles {
+		names[i] = "p" + strconv.FormatFloat(p, 'f', -1, 64)
+	}
+	if i := slices.Index(names, s); i >= 0 {
+		return result.Percentiles[i], nil
+	}
+	// No nearest one: p98 is no slip for p90.
+	return 0, fmt.Errorf("results have no figure %.20q: they have %s and max", s, strings.Join(names, ", "))
+}
+
+// of returns the figure of a latency that the objective is about; false when
+// there are too few messages for it.
+func (o Objective) of(l result.Latency) (int64, bool) {
+	if o.Percentile == 100 {
+		return l.MaxNs, l.Count > 0
+	}
+	return l.At(o.Percentile)
+}
+
+// judge asks whether the objective holds in a run.
+func (o Objective) judge(s *result.Saved) Clause {
+	c := Clause{Name: ClauseSLO, Series: o.Series, Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
+	ns, known := o.of(s.Run.Summary.Series(o.Series))
+	if !known {
+		return c.say(result.Unknown, "%s: too few messages for %s, offer them for longer", o, o.figure())
+	}
+	c.Figures = append(c.Figures, Figure{Name: "latency_ns", Value: float64(ns)})
+	if ns >= o.BelowNs {
+		c.Passing = o.passing(s)
+		return c.say(result.Broken, "%s: it was %s", o, quantity.Duration(ns))
+	}
+	return c.say(result.Holds, "%s: it was %s", o, quantity.Duration(ns))
+}
+
+// passingShare is the share of a window's intervals which must each have kept
+// an objective for the breach to be put down to the others.
+const passingShare = 0.75
+
+// passing reports whether a breach came of a few intervals.
+func (o Objective) passing(s *result.Saved) bool {
+	kept, all := 0, 0
+	for _, i := range s.Intervals {
+		if i.Phase != result.PhaseMeasure {
+			continue
+		}
+		at := slices.IndexFunc(i.Latency, func(l result.Latency) bool { return l.Series == o.Series })
+		if at < 0 {
+			continue
+		}
+		// An interval may have too few messages for the percentile itself.
+		l := i.Latency[at]
+		ns, known := o.of(l)
+		if !known {
+			ns, known = l.MaxNs, l.Count > 0
+		}
+		if !known {
+			continue
+		}
+		all++
+		if ns < o.BelowNs {
+			kept++
+		}
+	}
+	return all >= growthFewest && float64(kept) >= passingShare*float64(all)
+}
