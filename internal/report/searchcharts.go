@@ -120,10 +120,11 @@ func closeFigure(s *peak.Saved) drawing {
 	if !sane(middle) || b.UnstableRate != 0 && !sane(b.UnstableRate) {
 		return f
 	}
+	reach := 0.08
 	if b.UnstableRate > 0 {
-		middle = math.Sqrt(max(b.StableRate, b.UnstableRate/1.1) * b.UnstableRate)
+		middle = math.Sqrt(b.StableRate * b.UnstableRate)
+		reach = max(reach, min(1.5*(b.UnstableRate/middle-1), 0.9))
 	}
-	reach := max(0.08, 2*(b.UnstableRate/max(middle, 1e-9)-1))
 	var probes []*peak.Probe
 	for _, p := range usable(s) {
 		if math.Abs(p.TargetRate/max(middle, 1e-9)-1) <= reach {
@@ -136,7 +137,7 @@ func closeFigure(s *peak.Saved) drawing {
 	low, high := middle*(1-reach), middle*(1+reach)
 	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s), x: linear(low, high, rate)}
 	for _, p := range probes {
-		low = min(low, p.AchievedRate)
+		low, high = min(low, p.AchievedRate), max(high, p.AchievedRate)
 	}
 	d.y = linear(low, high, rate)
 	d.x.title, d.y.title = "offered", "achieved"
