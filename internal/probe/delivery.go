@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -257,9 +258,8 @@ func (t *trial) backlog(partitions int) ([]string, error) {
 // outOfOrder is how many of a partition's messages came after a later one.
 func outOfOrder(all []string, partitions, partition int) int {
 	mine := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
-		n := 0
-		fmt.Sscan(one, &n)
-		return n%partitions != partition
+		n, err := strconv.Atoi(one)
+		return err != nil || n%partitions != partition
 	})
 	return inversions(mine)
 }

@@ -103,8 +103,12 @@ func (s *sharing) Close(ctx context.Context) error {
 	if err := s.follower.Close(ctx); err != nil {
 		return err
 	}
-	if _, err := s.of.admin.DeleteGroup(ctx, s.group); err != nil {
-		return nil // it has other members
+	_, err := s.of.admin.DeleteGroup(ctx, s.group)
+	if errors.Is(err, kerr.NonEmptyGroup) {
+		return nil // the last one deletes it
+	}
+	if err != nil {
+		return fmt.Errorf("delete share group %s: %w", s.group, s.of.explain(err))
 	}
 	return s.of.beginning(ctx, s.group, kmsg.IncrementalAlterConfigOpDelete)
 }
