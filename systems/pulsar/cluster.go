@@ -40,8 +40,8 @@ const (
 	standaloneClass = "org.apache.pulsar.PulsarStandaloneStarter"
 )
 
-// distribution is the servers.
-var distribution = maven.Archive{
+// Distribution is the servers, and the tools that come with them.
+var Distribution = maven.Archive{
 	Name:        "pulsar-" + pulsarVersion,
 	Coordinates: "org.apache.pulsar:pulsar-server-distribution:" + pulsarVersion + ":tar.gz:bin",
 }
@@ -60,7 +60,7 @@ func fetch(ctx context.Context, progress func(sentence string)) (java, dir strin
 		// Said with what else is missing, so that nobody installs twice.
 		return "", "", cmp.Or(maven.Available(), err)
 	}
-	dir, err = distribution.Fetch(ctx, progress)
+	dir, err = Distribution.Fetch(ctx, progress)
 	return java, dir, err
 }
 
