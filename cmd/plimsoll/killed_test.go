@@ -23,6 +23,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -49,8 +50,8 @@ func TestNodeKilledAndBroughtBack(t *testing.T) {
 	}{
 		{"kafka", "settings: {security: plaintext}", "n2", 1, maven.Available, allInSync},
 		{"kafka", "settings: {security: plaintext}", "n2", 2, maven.Available, allInSync},
-		{"rabbitmq", "", "n2", 1, hasRabbitMQ, allOnline},
-		{"rabbitmq", "", "n2", 2, hasRabbitMQ, allOnline},
+		{"rabbitmq", "", "n2", 1, rabbitmq.Installed, allOnline},
+		{"rabbitmq", "", "n2", 2, rabbitmq.Installed, allOnline},
 		// With three bookies all writes wait until the dead one is back.
 		{"pulsar", "settings: {bookies: 4}", "bookie-2", 1, maven.Available, allWritable},
 		{"pulsar", "", "bookie-2", 2, maven.Available, allWritable},
@@ -297,12 +298,4 @@ func nodesOf(t *testing.T, dir string) []result.Node {
 		t.Fatal(err)
 	}
 	return saved.Run.System.Nodes
-}
-
-// hasRabbitMQ says what is missing to start RabbitMQ.
-func hasRabbitMQ() error {
-	if _, err := os.Stat("/usr/lib/rabbitmq/bin/rabbitmq-server"); err != nil {
-		return fmt.Errorf("needs RabbitMQ's server: %w", err)
-	}
-	return nil
 }

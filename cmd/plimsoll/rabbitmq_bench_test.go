@@ -25,6 +25,9 @@ var (
 // queue of three members, persistent and mandatory messages, confirms with up to
 // 10,000 under way, a prefetch of 500, an acknowledgement of each message.
 func BenchmarkRabbitMQTools(b *testing.B) {
+	if err := rabbitmq.Installed(); err != nil {
+		b.Skipf("%s: %v", b.Name(), err)
+	}
 	duel{
 		system: rabbitmq.New(), rival: "PerfTest", rate: 5_000, partitions: 1,
 		client: "prefetch: 500, ack_batch: 1",

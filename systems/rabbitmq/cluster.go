@@ -74,6 +74,13 @@ func findInstallation() (installation, error) {
 	return found, nil
 }
 
+// Installed says what is missing on this machine to start servers, and how to
+// get it.
+func Installed() error {
+	_, err := findInstallation()
+	return err
+}
+
 // lookUp finds a program where the server's script will; empty: it is not
 // there.
 func lookUp(program string) string {
