@@ -11,7 +11,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar fuzz golden interop clean
+.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench-rabbitmq: ## The same beside RabbitMQ PerfTest (needs Java, Maven and Rabb
 
 bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
 	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-stall: ## What plimsoll, PerfTest and pulsar-perf say of a second in which the servers stand still.
+	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
 	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \

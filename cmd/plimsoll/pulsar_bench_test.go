@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
@@ -20,9 +21,19 @@ var pulsarPrinted = regexp.MustCompile(`Aggregated latency stats --- Latency: me
 // BenchmarkPulsarTools is plimsoll beside pulsar-perf: batches of 1 ms or 1 MB,
 // not compressed, a receiver queue of 1,000 messages for each partition, each
 // message acknowledged by itself.
-func BenchmarkPulsarTools(b *testing.B) {
-	duel{
-		system: pulsar.New(), rival: "pulsar-perf", rate: 10_000, partitions: 3,
+func BenchmarkPulsarTools(b *testing.B) { besidePulsarPerf(10_000, 3, 10_000).run(b) }
+
+// BenchmarkPulsarStall has all servers stand still for a second, while both
+// sides keep at most 100 messages under way.
+func BenchmarkPulsarStall(b *testing.B) {
+	d := besidePulsarPerf(1_000, 1, 100)
+	d.stall = time.Second
+	d.run(b)
+}
+
+func besidePulsarPerf(rate, partitions, unanswered int) duel {
+	return duel{
+		system: pulsar.New(), rival: "pulsar-perf", rate: rate, partitions: partitions, unanswered: unanswered,
 		server: map[string]string{"security": "plaintext"},
 		client: "batching_max_publish_delay: 1ms, batching_max_size: 1MB, max_pending_messages: 10000, receiver_queue_size: 1000, subscription_type: failover",
 		start:  startPulsarPerf,
@@ -31,7 +42,7 @@ func BenchmarkPulsarTools(b *testing.B) {
 			publish, endToEnd := numbers(pulsarPrinted, producer), numbers(pulsarPrinted, consumer)
 			return reported{publish[0], publish[1], endToEnd[0], endToEnd[1]}
 		},
-	}.run(b)
+	}
 }
 
 func startPulsarPerf(r *ring, topic string) []*exec.Cmd {
@@ -58,7 +69,7 @@ func startPulsarPerf(r *ring, topic string) []*exec.Cmd {
 	consumer := java("consume", "--service-url", url, "--subscription-type", "Failover", "--receiver-queue-size", "1000",
 		"--subscription-position", "Earliest", "--test-duration", fmt.Sprint(rivalSeconds.Seconds()), name)
 	producer := java("produce", "--service-url", url, "--rate", strconv.Itoa(r.rate), "--size", strconv.Itoa(duelBytes),
-		"--batch-time-window", "1", "--batch-max-bytes", "1048576", "--batch-max-messages", "100000", "--max-outstanding", "10000",
+		"--batch-time-window", "1", "--batch-max-bytes", "1048576", "--batch-max-messages", "100000", "--max-outstanding", strconv.Itoa(r.unanswered),
 		"--warmup-time", fmt.Sprint(duelWarmup.Seconds()), "--test-duration", fmt.Sprint(rivalSeconds.Seconds()), name)
 	return []*exec.Cmd{producer, consumer}
 }

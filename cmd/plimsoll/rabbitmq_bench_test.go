@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
@@ -15,11 +16,12 @@ import (
 // perfTest is the RabbitMQ team's own tool.
 var perfTest = maven.Artifacts{Name: "perf-test-2.22.1", Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
 
-// perfTestPrinted is its report over all of its run, warm-up included, in us.
-var (
-	perfTestConsumer = regexp.MustCompile(`consumer latency min/median/75th/95th/99th \d+/(\d+)/\d+/\d+/(\d+) µs`)
-	perfTestConfirm  = regexp.MustCompile(`confirm latency min/median/75th/95th/99th \d+/(\d+)/\d+/\d+/(\d+) µs`)
-)
+// perfTestInterval is how often it reports: the first time after its warm-up,
+// the second time of what came since, and a third time is none.
+const perfTestInterval = rivalSeconds * 4 / 9
+
+// perfTestPrinted is its report of an interval, in us.
+var perfTestPrinted = regexp.MustCompile(`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
 
 // BenchmarkRabbitMQTools is plimsoll beside RabbitMQ PerfTest: one quorum
 // queue of three members, persistent and mandatory messages, confirms with up to
@@ -28,15 +30,31 @@ func BenchmarkRabbitMQTools(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)
 	}
-	duel{
-		system: rabbitmq.New(), rival: "PerfTest", rate: 5_000, partitions: 1,
+	besidePerfTest(5_000, 10_000).run(b)
+}
+
+// BenchmarkRabbitMQStall has all servers stand still for a second, while both
+// sides keep at most 100 messages under way: what each side says of the second
+// in which it could not send.
+func BenchmarkRabbitMQStall(b *testing.B) {
+	if err := rabbitmq.Installed(); err != nil {
+		b.Skipf("%s: %v", b.Name(), err)
+	}
+	d := besidePerfTest(1_000, 100)
+	d.stall = time.Second
+	d.run(b)
+}
+
+func besidePerfTest(rate, unanswered int) duel {
+	return duel{
+		system: rabbitmq.New(), rival: "PerfTest", rate: rate, partitions: 1, unanswered: unanswered,
 		client: "prefetch: 500, ack_batch: 1",
 		start:  startPerfTest,
 		figures: func(printed string) reported {
-			confirm, consumer := numbers(perfTestConfirm, printed), numbers(perfTestConsumer, printed)
-			return reported{confirm[0] / 1e3, confirm[1] / 1e3, consumer[0] / 1e3, consumer[1] / 1e3}
+			n := numbers(perfTestPrinted, printed)
+			return reported{publish50: n[2] / 1e3, publish99: n[3] / 1e3, endToEnd50: n[0] / 1e3, endToEnd99: n[1] / 1e3}
 		},
-	}.run(b)
+	}
 }
 
 func startPerfTest(r *ring, topic string) []*exec.Cmd {
@@ -49,5 +67,5 @@ func startPerfTest(r *ring, topic string) []*exec.Cmd {
 		"-Xmx512M", "-cp", maven.Classpath(jars), "com.rabbitmq.perf.PerfTest",
 		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent", "--flag", "mandatory",
 		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(duelBytes), "--rate", strconv.Itoa(r.rate),
-		"--confirm", "10000", "--qos", "500", "--time", fmt.Sprint(rivalSeconds.Seconds()))}
+		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalSeconds.Seconds()))}
 }

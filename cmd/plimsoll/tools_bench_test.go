@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +35,8 @@ const (
 	duelTail   = 2 * time.Second // of load beyond the window
 	duelTrials = 5               // at least; -benchtime 7x makes it 7
 	duelBytes  = 1024            // of a message
+
+	stallTrials = 3
 )
 
 // duel is plimsoll beside a system's own tools on one cluster, in turns.
@@ -44,6 +47,8 @@ type duel struct {
 	client     string            // plimsoll's, as they stand in a target; the rival's are the same
 	rate       int               // messages a second
 	partitions int
+	unanswered int           // most messages under way; 0: as many as plimsoll lets by itself
+	stall      time.Duration // all servers stand still for so long in the middle of the window
 	// start starts the rival's processes on a topic that nobody used yet.
 	start func(r *ring, topic string) []*exec.Cmd
 	// figures reads the latency that the rival printed, an endOfPart behind what
@@ -77,7 +82,11 @@ func (d duel) run(b *testing.B) {
 	r := &ring{B: b, duel: d, dir: b.TempDir()}
 	r.startCluster()
 	var ours, theirs side
-	for trial := range max(b.N, duelTrials) {
+	trials := duelTrials
+	if d.stall > 0 {
+		trials = stallTrials
+	}
+	for trial := range max(b.N, trials) {
 		r.plimsoll(&ours)
 		r.tools(&theirs, fmt.Sprintf("duel-%d", trial))
 		b.Logf("trial %d: plimsoll %.2f us of CPU per message, %s %.2f", trial+1, ours.spent[trial], d.rival, theirs.spent[trial])
@@ -87,6 +96,9 @@ func (d duel) run(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	ours.report(b, "plimsoll")
 	theirs.report(b, "tools")
+	if d.stall > 0 {
+		return // what it costs to wait is not the question
+	}
 	b.ReportMetric(median(ours.spent)/median(theirs.spent), "ratio")
 }
 
@@ -118,6 +130,7 @@ type ring struct {
 	dir         string
 	endpoints   []string
 	credentials system.Credentials
+	nodes       []system.Node
 	cluster     system.Cluster
 	topics      []system.Topic // made for the rival and not deleted yet
 }
@@ -144,7 +157,7 @@ func (r *ring) startCluster() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.endpoints, r.credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
+	r.endpoints, r.credentials, r.nodes = bed.Cluster().Endpoints(), bed.Cluster().Credentials(), bed.Cluster().Nodes()
 	r.cluster, err = r.system.Connect(r.Context(), system.Options{
 		Endpoints: r.endpoints, Credentials: r.credentials, Settings: settings, Durability: workload.SyncAsync,
 	})
@@ -178,6 +191,9 @@ func (r *ring) plimsoll(s *side) {
 	r.Helper()
 	asked := fmt.Sprintf("name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: {rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
 		r.duel.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
+	if r.unanswered > 0 {
+		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
+	}
 	whom := fmt.Sprintf("system: %s\nendpoints: [%s]\nsettings: {%s}\n", r.system.Describe().Name, strings.Join(r.endpoints, ", "), r.client)
 	if r.credentials.User != "" {
 		whom += "credentials: {user_env: DUEL_USER, password_env: DUEL_PASSWORD}\n"
@@ -282,8 +298,28 @@ func (r *ring) java(env []string, args ...string) *exec.Cmd {
 func (r *ring) spentOver(pids ...int) float64 {
 	r.Helper()
 	before := r.spent(pids)
-	time.Sleep(duelWindow)
+	time.Sleep(duelWindow/2 - r.stall/2)
+	r.standStill()
+	time.Sleep(duelWindow/2 - r.stall/2)
 	return (r.spent(pids) - before) / (float64(r.rate) * duelWindow.Seconds()) * 1e6
+}
+
+// standStill stops all servers and lets them go on.
+func (r *ring) standStill() {
+	r.Helper()
+	if r.stall == 0 {
+		return
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		for _, n := range r.nodes {
+			if err := syscall.Kill(n.PID, signal); err != nil {
+				r.Error(err)
+			}
+		}
+		if signal == syscall.SIGSTOP {
+			time.Sleep(r.stall)
+		}
+	}
 }
 
 // spent is in seconds.
