@@ -11,10 +11,10 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench bench-kafka fuzz golden interop probes clean
+.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes clean
 
 help: ## Say what the targets do.
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build, then measure a replicated NATS JetStream cluster for about 20 seconds.
 	./$(BIN) run
@@ -39,6 +39,15 @@ bench: ## Run the benchmarks that BENCHMARKS.md quotes.
 
 bench-kafka: ## Compare our CPU per message with that of Kafka's own tools, five times in turn (needs Java and Maven).
 	$(GO) test -run '^$$' -bench KafkaTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-rabbitmq: ## The same beside RabbitMQ PerfTest (needs Java, Maven and RabbitMQ's server).
+	$(GO) test -run '^$$' -bench RabbitMQTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
+	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-stall: ## What plimsoll, PerfTest and pulsar-perf say of a second in which the servers stand still.
+	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
 	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \

@@ -263,6 +263,17 @@ type Provisioned interface {
 	Stop(ctx context.Context) error
 }
 
+// Restarter is a Provisioned whose nodes can be ended and brought back one by
+// one.
+type Restarter interface {
+	// Kill ends a node at once, as when its machine is switched off, but for
+	// what the kernel has not written to disk yet: that is written.
+	Kill(node string) error
+	// Restart starts a node that has ended on the data and the addresses that
+	// it had, and returns when its process runs. It joins the others by itself.
+	Restart(node string) error
+}
+
 // Encrypted is a Provisioned whose clients must use TLS.
 type Encrypted interface {
 	// TLS is what clients connect with; nil when connections are not encrypted.

@@ -24,6 +24,8 @@ type testbedCommand struct {
 	Up     testbedUpCommand     `cmd:"" help:"Start a cluster that stays up, and write the target file that names it to plimsoll run."`
 	Status testbedStatusCommand `cmd:"" help:"List the clusters that are up: address, process, memory and log of each server."`
 	Down   testbedDownCommand   `cmd:"" help:"Stop a cluster that is up, or all, and remove their data."`
+	Kill   testbedKillCommand   `cmd:"" help:"End one server of a cluster that is up at once, as kill -9 does; its data stays."`
+	Start  testbedStartCommand  `cmd:"" help:"Start a server that has ended again, on the data and the addresses that it had."`
 	Own    testbedOwnCommand    `cmd:"" hidden:"" help:"Own a cluster; only testbed up and run --keep start this."`
 }
 

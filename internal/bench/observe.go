@@ -71,15 +71,21 @@ func (s *session) methods() []string {
 
 // spent writes what was spent since the last time, and what ended.
 func (s *session) spent(phase result.PhaseName) error {
-	r, ended := s.observer.Read()
+	r, ended, back := s.observer.Read()
 	now := s.job.Clock.Now()
 	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
 	s.observedNs = now
 	var errs []error
-	for _, p := range ended {
-		sentence := fmt.Sprintf("node %s (pid %d) ended", p.Name, p.PID)
+	tell := func(format string, p target.Process) {
+		sentence := fmt.Sprintf(format, p.Name, p.PID)
 		s.watch.Phase(phase, sentence)
 		errs = append(errs, s.writer.Event(result.Event{AtNs: r.EndNs, Kind: "fault", Sentence: sentence}))
+	}
+	for _, p := range ended {
+		tell("node %s (pid %d) ended", p)
+	}
+	for _, p := range back {
+		tell("node %s is back (pid %d)", p)
 	}
 	// Where nothing is observed there is nothing to write.
 	if len(r.Processes) == 0 {

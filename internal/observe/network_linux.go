@@ -63,6 +63,13 @@ func newNetwork(processes []*process, said *methods) *network {
 	return n
 }
 
+// add counts for another process too.
+func (n *network) add(p *process) {
+	if n != nil {
+		n.processes = append(n.processes, p)
+	}
+}
+
 // read adds what was carried since the last reading to the processes, and
 // returns what they received from this machine.
 func (n *network) read(said *methods) *int64 {
@@ -99,7 +106,7 @@ func (n *network) count(said *methods) error {
 		c := n.known[s.cookie]
 		c.looks++
 		if c.owner = n.owners[s.inode]; c.owner != nil {
-			n.add(c, s)
+			n.carried(c, s)
 		}
 	}
 	for cookie, c := range n.known {
@@ -127,13 +134,13 @@ func (n *network) look(s socket) {
 	c.seen = n.reading
 	switch {
 	case c.owner != nil:
-		n.add(c, s)
+		n.carried(c, s)
 	case s.inode != 0 && c.looks < looksMax:
 		n.strange = append(n.strange, s)
 	}
 }
 
-func (n *network) add(c *connection, s socket) {
+func (n *network) carried(c *connection, s socket) {
 	received := since(s.received, c.received)
 	c.owner.sent += tally(since(s.sent, c.sent))
 	c.owner.received += tally(received)

@@ -20,6 +20,7 @@ const sysMountPoint = "/sys"
 type Observer struct {
 	host      *host
 	processes []*process // those that have not ended
+	gone      []*process // servers that have ended and may come back
 	servers   []string
 	syncs     *syncs   // nil: not counted
 	network   *network // nil: not counted
@@ -62,7 +63,7 @@ func New(servers []target.Process) (*Observer, error) {
 	o.network = newNetwork(o.processes, &o.said)
 	o.syncs = newSyncs(o.processes, &o.said)
 	// All begin to count together.
-	if _, ended := o.Read(); len(ended) > 0 {
+	if _, ended, _ := o.Read(); len(ended) > 0 {
 		return nil, errors.Join(fmt.Errorf("observe %s: process %d ended", ended[0].Name, ended[0].PID), o.Close())
 	}
 	return o, nil
@@ -79,7 +80,7 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	if err != nil {
 		return fmt.Errorf("observe %s: %w", p.Name, err)
 	}
-	w := &process{Process: p, proc: at}
+	w := &process{Process: p, proc: at, command: commandLine(at)}
 	if _, alive := w.read(&o.said); !alive {
 		return fmt.Errorf("observe %s: process %d ended", p.Name, p.PID)
 	}
@@ -87,21 +88,23 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	return nil
 }
 
-// Read returns what was spent since the last Read, and the servers that have
-// ended since. The caller knows which interval and phase it was.
-func (o *Observer) Read() (result.Resources, []target.Process) {
-	var r result.Resources
+// Read returns what was spent since the last Read, the servers that have ended
+// since, and those that came back. The caller knows which interval and phase it
+// was.
+func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
+	back = o.welcome()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.said)
 	o.syncs.read(&o.said)
 	r.Host.LoopbackBytes = o.network.read(&o.said)
-	var ended []target.Process
-	living := o.processes[:0]
+	var living []*process
 	for _, p := range o.processes {
 		use, alive := p.read(&o.said)
 		if !alive {
 			ended = append(ended, p.Process)
 			// Its number may become another's.
 			p.hidden = true
+			o.syncs.forget(p)
+			o.gone = append(o.gone, p)
 			continue
 		}
 		living = append(living, p)
@@ -114,7 +117,36 @@ func (o *Observer) Read() (result.Resources, []target.Process) {
 		r.Processes = append(r.Processes, use)
 	}
 	o.processes = living
-	return r, ended
+	return r, ended, back
+}
+
+// welcome observes the servers that ended and were started again, under other
+// process numbers: each is the one younger process with the same command line. All that it spent since its start counts.
+func (o *Observer) welcome() (back []target.Process) {
+	if len(o.gone) == 0 {
+		return nil
+	}
+	all, err := o.host.proc.AllProcs()
+	if err != nil {
+		return nil // the next time, maybe
+	}
+	all = slices.DeleteFunc(all, func(p procfs.Proc) bool {
+		return slices.ContainsFunc(o.processes, func(known *process) bool { return known.PID == p.PID })
+	})
+	var away []*process
+	for _, old := range o.gone {
+		found := old.successor(all)
+		if found == nil {
+			away = append(away, old)
+			continue
+		}
+		o.processes = append(o.processes, found)
+		o.syncs.add(found)
+		o.network.add(found)
+		back = append(back, found.Process)
+	}
+	o.gone = away
+	return back
 }
 
 // Servers says which of the observed processes are the servers.

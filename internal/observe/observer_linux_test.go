@@ -64,7 +64,7 @@ func TestSyncsAreCountedExactly(t *testing.T) {
 	a.do("fdatasync 301")
 	a.do("msync 55")
 	b.do("fsync 10")
-	r, _ := o.Read()
+	r, _, _ := o.Read()
 	if got := useOf(t, r, "n1"); *got.Syncs != 1001 || *got.MapSyncs != 55 {
 		t.Errorf("n1: %d syncs, %d msyncs", *got.Syncs, *got.MapSyncs)
 	}
@@ -75,7 +75,7 @@ func TestSyncsAreCountedExactly(t *testing.T) {
 		t.Errorf("the parent: %d syncs", *got.Syncs)
 	}
 	a.do("fsync 5")
-	r, _ = o.Read()
+	r, _, _ = o.Read()
 	if got := useOf(t, r, "n1"); *got.Syncs != 5 || *got.MapSyncs != 0 {
 		t.Errorf("n1 afterwards: %d syncs, %d msyncs", *got.Syncs, *got.MapSyncs)
 	}
@@ -87,14 +87,14 @@ func TestLostSyncsAreTold(t *testing.T) {
 	o := watching(t, a)
 	syncing(t, o)
 	a.do("msync 100000")
-	r, _ := o.Read()
+	r, _, _ := o.Read()
 	got := *useOf(t, r, "n1").MapSyncs
 	told := slices.ContainsFunc(o.Methods(), func(s string) bool { return strings.Contains(s, "too low") })
 	if told != (got < 100_000) || got > 100_000 {
 		t.Errorf("counted %d of 100,000, told: %v", got, told)
 	}
 	a.do("msync 10")
-	if r, _ = o.Read(); *useOf(t, r, "n1").MapSyncs != 10 {
+	if r, _, _ = o.Read(); *useOf(t, r, "n1").MapSyncs != 10 {
 		t.Errorf("after a loss %d of 10 were counted", *useOf(t, r, "n1").MapSyncs)
 	}
 }
@@ -137,7 +137,7 @@ func TestNetworkBytesAreCounted(t *testing.T) {
 		}
 		transfer(early, 100_000, 2000)
 		transfer(open(), 30_000, 100)
-		r, _ := o.Read()
+		r, _, _ := o.Read()
 		server, self := useOf(t, r, "n1"), useOf(t, r, result.Self)
 		if *server.NetSentBytes != 130_000 || *server.NetReceivedBytes != 2100 {
 			t.Errorf("%s: the server sent %d and received %d", address, *server.NetSentBytes, *server.NetReceivedBytes)
@@ -148,7 +148,7 @@ func TestNetworkBytesAreCounted(t *testing.T) {
 		if *r.Host.LoopbackBytes != 132_100 {
 			t.Errorf("%s: %d bytes crossed the machine", address, *r.Host.LoopbackBytes)
 		}
-		if r, _ = o.Read(); *useOf(t, r, "n1").NetSentBytes != 0 || *r.Host.LoopbackBytes != 0 {
+		if r, _, _ = o.Read(); *useOf(t, r, "n1").NetSentBytes != 0 || *r.Host.LoopbackBytes != 0 {
 			t.Errorf("%s: afterwards %+v", address, r)
 		}
 	}
@@ -194,7 +194,7 @@ func TestNetworkIsCountedOnAfterAnEnd(t *testing.T) {
 	}
 	o.Read()
 	b.do("send 1000")
-	r, _ := o.Read()
+	r, _, _ := o.Read()
 	if got := useOf(t, r, "n2").NetSentBytes; got == nil || *got != 1000 {
 		t.Errorf("n2 sent %v: %v", got, o.Methods())
 	}
@@ -204,7 +204,7 @@ func TestProcessesAreRead(t *testing.T) {
 	a := newChild(t)
 	o := watching(t, a)
 	a.do("write 1000000")
-	r, ended := o.Read()
+	r, ended, _ := o.Read()
 	server, self := useOf(t, r, "n1"), useOf(t, r, result.Self)
 	if len(ended) > 0 || server.PID != a.pid() || self.PID != os.Getpid() || server.RSSBytes < 1<<20 || self.RSSBytes < 1<<20 {
 		t.Errorf("%+v, ended %v", r.Processes, ended)
@@ -233,7 +233,7 @@ func TestEndedServersAreTold(t *testing.T) {
 		var r result.Resources
 		// The kernel takes a moment to end it.
 		for deadline := time.Now().Add(10 * time.Second); len(ended) == 0 && time.Now().Before(deadline); {
-			r, ended = o.Read()
+			r, ended, _ = o.Read()
 		}
 		if want := []target.Process{{Name: "n1", PID: a.pid()}}; !slices.Equal(ended, want) {
 			t.Fatalf("ended: %v", ended)
@@ -241,9 +241,43 @@ func TestEndedServersAreTold(t *testing.T) {
 		if len(r.Processes) != 2 || r.Processes[0].Name != "n2" {
 			t.Errorf("still read: %+v", r.Processes)
 		}
-		if _, again := o.Read(); len(again) > 0 {
+		if _, again, _ := o.Read(); len(again) > 0 {
 			t.Errorf("told again: %v", again)
 		}
+	}
+}
+
+// A server that was started again is observed again, with what it spent since
+// then; one that another process passes for as well is not.
+func TestServersThatComeBack(t *testing.T) {
+	a, b := newChild(t), newChild(t)
+	o := watching(t, a, b)
+	a.end()
+	if _, ended, back := o.Read(); len(ended) != 1 || len(back) > 0 {
+		t.Fatalf("ended %v, back %v", ended, back)
+	}
+	time.Sleep(20 * time.Millisecond) // two of the ticks that starts are told in
+	c := newChild(t)
+	c.do("fsync 10")
+	r, ended, back := o.Read()
+	if want := []target.Process{{Name: "n1", PID: c.pid()}}; len(ended) > 0 || !slices.Equal(back, want) {
+		t.Fatalf("ended %v, back %v", ended, back)
+	}
+	if got := useOf(t, r, "n1"); got.PID != c.pid() || got.RSSBytes == 0 {
+		t.Errorf("it is read as %+v", got)
+	}
+	c.do("fsync 10")
+	r, _, back = o.Read()
+	if got := useOf(t, r, "n1"); len(back) > 0 || got.Syncs != nil && *got.Syncs != 10 {
+		t.Errorf("back %v, it is read as %+v", back, got)
+	}
+	b.end()
+	o.Read()
+	time.Sleep(20 * time.Millisecond)
+	newChild(t)
+	newChild(t)
+	if _, _, back := o.Read(); len(back) > 0 {
+		t.Errorf("of two that could be it, one was taken: %v", back)
 	}
 }
 
@@ -252,7 +286,7 @@ func TestReusedNumberIsAnEnd(t *testing.T) {
 	a := newChild(t)
 	o := watching(t, a)
 	o.processes[0].started--
-	if _, ended := o.Read(); len(ended) != 1 {
+	if _, ended, _ := o.Read(); len(ended) != 1 {
 		t.Errorf("ended: %v", ended)
 	}
 }
@@ -263,7 +297,7 @@ func TestEmbeddedServersAreThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	r, _ := o.Read()
+	r, _, _ := o.Read()
 	if !slices.Equal(o.Servers(), []string{result.Self}) || len(r.Processes) != 1 || r.Processes[0].Name != result.Self {
 		t.Errorf("servers %v, processes %+v", o.Servers(), r.Processes)
 	}

@@ -2,8 +2,10 @@ package observe
 
 import (
 	"math"
+	"strings"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -13,7 +15,9 @@ import (
 type process struct {
 	target.Process
 	proc    procfs.Proc
+	command string  // its command line; empty: it cannot be told
 	started uint64  // when, in ticks since the machine's: another process may get its number
+	alive   uint64  // the last time it was seen to run, in such ticks
 	cpu     float64 // at the last reading, as are these:
 	io      *procfs.ProcIO
 
@@ -29,7 +33,7 @@ func (p *process) read(said *methods) (result.ProcessUse, bool) {
 	if err != nil || over(stat) || p.started != 0 && stat.Starttime != p.started {
 		return result.ProcessUse{}, false
 	}
-	p.started = stat.Starttime
+	p.started, p.alive = stat.Starttime, ticks()
 	use := result.ProcessUse{
 		Name: p.Name, PID: p.PID,
 		CPUSeconds: hundredths(since(stat.CPUTime(), p.cpu)), RSSBytes: int64(stat.ResidentMemory()),
@@ -46,6 +50,52 @@ func (p *process) read(said *methods) (result.ProcessUse, bool) {
 	}
 	p.io = &io
 	return use, true
+}
+
+// commandLine is what a process was started with; empty when it cannot be
+// told.
+func commandLine(p procfs.Proc) string {
+	words, err := p.CmdLine()
+	if err != nil {
+		return ""
+	}
+	return strings.Join(words, "\x00")
+}
+
+// ticks is now, as the kernel tells when a process started: in hundredths of a
+// second since the machine did.
+func ticks() uint64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return 0
+	}
+	return uint64(ts.Nano() / 10_000_000)
+}
+
+// successor is the one process among all that was started as p was and after p
+// was last seen; nil: there is none, or it is not clear which.
+func (p *process) successor(all procfs.Procs) *process {
+	if p.command == "" {
+		return nil
+	}
+	var found *process
+	for _, candidate := range all {
+		if commandLine(candidate) != p.command {
+			continue
+		}
+		stat, err := candidate.Stat()
+		if err != nil || over(stat) || stat.Starttime < p.alive {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = &process{
+			Process: target.Process{Name: p.Name, PID: candidate.PID}, proc: candidate, command: p.command,
+			started: stat.Starttime, alive: stat.Starttime, io: &procfs.ProcIO{},
+		}
+	}
+	return found
 }
 
 // over reports whether a process has ended and only waits to be looked at. One

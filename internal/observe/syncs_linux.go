@@ -123,6 +123,20 @@ func ringBytes(cores int) int {
 	return max(size, os.Getpagesize())
 }
 
+// add counts for another process too.
+func (s *syncs) add(p *process) {
+	if s != nil {
+		s.counted[uint32(p.PID)] = p
+	}
+}
+
+// forget counts for a process no more.
+func (s *syncs) forget(p *process) {
+	if s != nil {
+		delete(s.counted, uint32(p.PID))
+	}
+}
+
 // read adds the calls since the last reading to their processes.
 func (s *syncs) read(said *methods) {
 	if s == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,9 +21,18 @@ type Spec struct {
 	Log  string   // the file that its output is appended to
 }
 
-// Server is a child process. Its methods may be called from any goroutine.
+// Server is a child process, which can be started again when it has ended. Its
+// methods may be called from any goroutine.
 type Server struct {
-	name   string
+	spec Spec
+
+	mu      sync.Mutex
+	now     *life
+	stopped bool // for good
+}
+
+// life is one start of a server and its end.
+type life struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 	err    error // set before exited is closed
@@ -31,6 +41,14 @@ type Server struct {
 // Start starts a child. Its owner ends it with Stop or Kill, or waits for
 // Exited.
 func Start(spec Spec) (*Server, error) {
+	now, err := begin(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{spec: spec, now: now}, nil
+}
+
+func begin(spec Spec) (*life, error) {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("making the log of %s: %w", spec.Name, err)
@@ -41,49 +59,83 @@ func Start(spec Spec) (*Server, error) {
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
 	cmd.SysProcAttr = attributes()
-	s := &Server{name: spec.Name, cmd: cmd, exited: make(chan struct{})}
+	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
 	}
-	go s.wait()
-	return s, nil
+	go l.wait()
+	return l, nil
 }
 
 // wait ends with the child.
-func (s *Server) wait() {
-	s.err = s.cmd.Wait()
+func (l *life) wait() {
+	l.err = l.cmd.Wait()
 	forks.ended()
-	close(s.exited)
+	close(l.exited)
 }
 
-// PID is the child's process number.
-func (s *Server) PID() int { return s.cmd.Process.Pid }
+// Restart starts a child that has ended again, as it was started before: in its
+// folder, with its arguments and its log. It is an error while the child runs,
+// and after Stop.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return fmt.Errorf("starting %s again: it was stopped for good", s.spec.Name)
+	}
+	select {
+	case <-s.now.exited:
+	default:
+		return fmt.Errorf("starting %s again: it runs still, as process %d", s.spec.Name, s.now.cmd.Process.Pid)
+	}
+	now, err := begin(s.spec)
+	if err != nil {
+		return err
+	}
+	s.now = now
+	return nil
+}
 
-// Exited is closed when the child has ended.
-func (s *Server) Exited() <-chan struct{} { return s.exited }
+func (s *Server) life() *life {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// PID is the process number of the child that was started last.
+func (s *Server) PID() int { return s.life().cmd.Process.Pid }
+
+// Exited is closed when the child that was started last has ended.
+func (s *Server) Exited() <-chan struct{} { return s.life().exited }
 
 // Err is how the child ended: nil while it runs, and when it ended with exit
 // code 0.
 func (s *Server) Err() error {
+	l := s.life()
 	select {
-	case <-s.exited:
-		return s.err
+	case <-l.exited:
+		return l.err
 	default:
 		return nil
 	}
 }
 
 // Stop asks the child to end, kills it when it has not done so within the
-// grace or when ctx ends, and waits until it is gone. It is idempotent.
+// grace or when ctx ends, and waits until it is gone. It is idempotent, and for good: Restart starts nothing
+// afterwards.
 func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
+	s.mu.Lock()
+	s.stopped = true
+	l := s.now
+	s.mu.Unlock()
 	// A child that has ended was waited for, so this reaches nobody else.
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("asking %s to end: %w", s.name, err)
+	if err := l.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("asking %s to end: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
-	case <-s.exited:
+	case <-l.exited:
 		return nil
 	case <-timer.C:
 	case <-ctx.Done():
@@ -98,21 +150,23 @@ const killWait = 10 * time.Second
 // Kill ends the child and what it started, at once, and waits until it is
 // gone. It is idempotent.
 func (s *Server) Kill() error {
+	l := s.life()
+	pid := l.cmd.Process.Pid
 	select {
-	case <-s.exited:
+	case <-l.exited:
 		return nil
 	default:
 	}
-	if err := syscall.Kill(-s.PID(), syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("killing %s: %w", s.name, err)
+	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("killing %s: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(killWait)
 	defer timer.Stop()
 	select {
-	case <-s.exited:
+	case <-l.exited:
 		return nil
 	case <-timer.C:
 		return fmt.Errorf("%s (process %d) was killed and is not gone after %s: see what it waits for with: cat /proc/%d/stack",
-			s.name, s.PID(), killWait, s.PID())
+			s.spec.Name, pid, killWait, pid)
 	}
 }

@@ -200,6 +200,38 @@ func TestKillReachesWhatTheChildStarted(t *testing.T) {
 	gone(t, pid)
 }
 
+func TestRestart(t *testing.T) {
+	dir := t.TempDir()
+	spec := shell(dir, "server n1", "echo life >> lives; exec sleep 1000")
+	s := start(t, spec)
+	if err := s.Restart(); err == nil || !strings.Contains(err.Error(), "server n1 again: it runs still") {
+		t.Errorf("got %v", err)
+	}
+	first, ended := s.PID(), s.Exited()
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if s.PID() == first || s.Err() != nil {
+		t.Errorf("process %d was %d before, and ended with %v", s.PID(), first, s.Err())
+	}
+	select {
+	case <-s.Exited():
+		t.Error("the second life has ended with the first")
+	default:
+	}
+	if err := s.Stop(t.Context(), time.Minute); err != nil {
+		t.Error(err)
+	}
+	if err := s.Restart(); err == nil || !strings.Contains(err.Error(), "stopped for good") {
+		t.Errorf("got %v", err)
+	}
+	gone(t, s.PID())
+}
+
 func TestStartThatFails(t *testing.T) {
 	dir := t.TempDir()
 	spec := sleeper(dir, "server n1")

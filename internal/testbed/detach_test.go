@@ -29,6 +29,7 @@ type wish struct {
 	Fail   string // the start fails with it
 	Hang   bool   // the start ends only with its context
 	Locked string // the clients are encrypted, by the authority of this file
+	Whole  bool   // its servers cannot be ended one by one
 }
 
 // ownByWish is the owner.
@@ -90,11 +91,27 @@ func (w *wished) Provision(ctx context.Context, p system.Provision) (system.Prov
 	if w.Fail != "" {
 		return nil, errors.New(w.Fail)
 	}
-	w.child = exec.Command("sleep", "1000")
-	if err := w.child.Start(); err != nil {
+	if err := w.Restart("n1"); err != nil {
 		return nil, err
 	}
+	if w.Whole {
+		return struct{ system.Provisioned }{w}, nil
+	}
 	return w, nil
+}
+
+func (w *wished) Kill(node string) error {
+	if node != "n1" {
+		return errors.New("not that one")
+	}
+	_ = w.child.Process.Kill()
+	_ = w.child.Wait()
+	return nil
+}
+
+func (w *wished) Restart(string) error {
+	w.child = exec.Command("sleep", "1000")
+	return w.child.Start()
 }
 
 func (w *wished) Nodes() []system.Node {

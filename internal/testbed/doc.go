@@ -4,7 +4,8 @@
 // Up starts a cluster that ends with Close, and so with this process. Detach
 // starts one that outlives it: another process, which calls Own, starts the
 // cluster, writes down how to reach it and ends when it is told to (Down), or
-// when its directory vanishes. List says which are up. A testbed of either kind
+// when its directory vanishes. List says which are up; Kill ends one server of such a
+// testbed and Start brings it back. A testbed of either kind
 // is started by its system.Provisioner, so servers that live inside a process
 // can stay up as well as those that are processes themselves.
 //
@@ -26,6 +27,7 @@
 //	logs/        each server's log
 //	owner.log    what the owner itself printed
 //	state.json   who owns it, how far it is, and its servers
+//	control      the socket at which the owner takes Kill and Start
 //	target.yaml  the target that names it to plimsoll run, with absolute paths
 //	secrets/     user and password, each in a file that its owner alone may read
 //

@@ -150,8 +150,13 @@ func (k *keeper) keep(ctx context.Context, told hello, order func([]byte) (Order
 	if err := k.room.save(state); err != nil {
 		return err
 	}
+	control, err := k.room.control(&state, cluster)
+	if err != nil {
+		return err
+	}
 	k.say(answer{Ready: true})
 	k.await(ctx)
+	control.close()
 	state.Phase = PhaseStopping
 	// The directory may be gone, and then nobody wants to know.
 	_ = k.room.save(state)

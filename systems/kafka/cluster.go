@@ -326,6 +326,33 @@ func (c *provisionedCluster) Nodes() []system.Node {
 	return all
 }
 
+// Kill ends a node at once.
+func (c *provisionedCluster) Kill(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Kill()
+}
+
+// Restart starts a node that has ended again.
+func (c *provisionedCluster) Restart(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Restart()
+}
+
+func (c *provisionedCluster) named(node string) (*server, error) {
+	for _, n := range c.servers {
+		if n.name == node {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no node %s", node)
+}
+
 // Stop ends every server, all at once, and waits for it. Those that have not
 // ended within a grace, or when ctx ends, are killed. It is idempotent.
 func (c *provisionedCluster) Stop(ctx context.Context) error {

@@ -41,8 +41,8 @@ const (
 	standaloneClass = "org.apache.pulsar.PulsarStandaloneStarter"
 )
 
-// distribution is the servers.
-var distribution = maven.Archive{
+// Distribution is the servers, and the tools that come with them.
+var Distribution = maven.Archive{
 	Name:        "pulsar-" + pulsarVersion,
 	Coordinates: "org.apache.pulsar:pulsar-server-distribution:" + pulsarVersion + ":tar.gz:bin",
 }
@@ -61,7 +61,7 @@ func fetch(ctx context.Context, progress func(sentence string)) (java, dir strin
 		// Said with what else is missing, so that nobody installs twice.
 		return "", "", cmp.Or(maven.Available(), err)
 	}
-	dir, err = distribution.Fetch(ctx, progress)
+	dir, err = Distribution.Fetch(ctx, progress)
 	return java, dir, err
 }
 
@@ -392,6 +392,33 @@ func (c *provisionedCluster) Nodes() []system.Node {
 		all = append(all, system.Node{Name: n.name, Address: n.address, PID: n.process.PID(), Log: n.log})
 	}
 	return all
+}
+
+// Kill ends a node at once.
+func (c *provisionedCluster) Kill(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Kill()
+}
+
+// Restart starts a node that has ended again.
+func (c *provisionedCluster) Restart(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Restart()
+}
+
+func (c *provisionedCluster) named(node string) (*server, error) {
+	for _, n := range c.all() {
+		if n.name == node {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no node %s", node)
 }
 
 // Stop ends the servers, those of one kind at once: brokers first, because they

@@ -75,6 +75,13 @@ func findInstallation() (installation, error) {
 	return found, nil
 }
 
+// Installed says what is missing on this machine to start servers, and how to
+// get it.
+func Installed() error {
+	_, err := findInstallation()
+	return err
+}
+
 // lookUp finds a program where the server's script will; empty: it is not
 // there.
 func lookUp(program string) string {
@@ -361,6 +368,33 @@ func (c *provisionedCluster) Nodes() []system.Node {
 		all = append(all, system.Node{Name: n.name, Address: n.address, PID: n.process.PID(), Log: n.log})
 	}
 	return all
+}
+
+// Kill ends a node at once.
+func (c *provisionedCluster) Kill(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Kill()
+}
+
+// Restart starts a node that has ended again.
+func (c *provisionedCluster) Restart(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Restart()
+}
+
+func (c *provisionedCluster) named(node string) (*server, error) {
+	for _, n := range c.servers {
+		if n.name == node {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no node %s", node)
 }
 
 // Stop ends every server, all at once, and waits for it; then what tells their

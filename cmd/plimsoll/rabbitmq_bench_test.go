@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
+)
+
+// perfTest is the RabbitMQ team's own tool.
+var perfTest = maven.Artifacts{Name: "perf-test-2.22.1", Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
+
+// perfTestInterval is how often it reports: the first time after its warm-up,
+// the second time of what came since, and a third time is none.
+const perfTestInterval = rivalSeconds * 4 / 9
+
+// perfTestPrinted is its report of an interval, in us.
+var perfTestPrinted = regexp.MustCompile(`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
+
+// BenchmarkRabbitMQTools is plimsoll beside RabbitMQ PerfTest: one quorum
+// queue of three members, persistent and mandatory messages, confirms with up to
+// 10,000 under way, a prefetch of 500, an acknowledgement of each message.
+func BenchmarkRabbitMQTools(b *testing.B) {
+	if err := rabbitmq.Installed(); err != nil {
+		b.Skipf("%s: %v", b.Name(), err)
+	}
+	besidePerfTest(5_000, 10_000).run(b)
+}
+
+// BenchmarkRabbitMQStall has all servers stand still for a second, while both
+// sides keep at most 100 messages under way: what each side says of the second
+// in which it could not send.
+func BenchmarkRabbitMQStall(b *testing.B) {
+	if err := rabbitmq.Installed(); err != nil {
+		b.Skipf("%s: %v", b.Name(), err)
+	}
+	d := besidePerfTest(1_000, 100)
+	d.stall = time.Second
+	d.run(b)
+}
+
+func besidePerfTest(rate, unanswered int) duel {
+	return duel{
+		system: rabbitmq.New(), rival: "PerfTest", rate: rate, partitions: 1, unanswered: unanswered,
+		client: "prefetch: 500, ack_batch: 1",
+		start:  startPerfTest,
+		figures: func(printed string) reported {
+			n := numbers(perfTestPrinted, printed)
+			return reported{publish50: n[2] / 1e3, publish99: n[3] / 1e3, endToEnd50: n[0] / 1e3, endToEnd99: n[1] / 1e3}
+		},
+	}
+}
+
+func startPerfTest(r *ring, topic string) []*exec.Cmd {
+	jars, err := perfTest.Fetch(r.Context(), func(s string) { r.Log(s) })
+	if err != nil {
+		r.Fatal(err)
+	}
+	uri := url.URL{Scheme: "amqp", User: url.UserPassword(r.credentials.User, r.credentials.Password), Host: r.endpoints[0]}
+	return []*exec.Cmd{r.java([]string{"URI=" + uri.String()},
+		"-Xmx512M", "-cp", maven.Classpath(jars), "com.rabbitmq.perf.PerfTest",
+		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent", "--flag", "mandatory",
+		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(duelBytes), "--rate", strconv.Itoa(r.rate),
+		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalSeconds.Seconds()))}
+}

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Each side offers 1 KB messages at durability level 2 for the warm-up and the
+// window with one producer and one consumer. CPU is taken over the window, in
+// which both have long been warm.
+const (
+	duelWarmup = 10 * time.Second
+	duelWindow = 15 * time.Second
+	duelTail   = 2 * time.Second // of load beyond the window
+	duelTrials = 5               // at least; -benchtime 7x makes it 7
+	duelBytes  = 1024            // of a message
+
+	stallTrials = 3
+)
+
+// duel is plimsoll beside a system's own tools on one cluster, in turns.
+type duel struct {
+	system     system.System
+	rival      string            // what its tools are called
+	server     map[string]string // the servers' settings
+	client     string            // plimsoll's, as they stand in a target; the rival's are the same
+	rate       int               // messages a second
+	partitions int
+	unanswered int           // most messages under way; 0: as many as plimsoll lets by itself
+	stall      time.Duration // all servers stand still for so long in the middle of the window
+	// start starts the rival's processes on a topic that nobody used yet.
+	start func(r *ring, topic string) []*exec.Cmd
+	// figures reads the latency that the rival printed, an endOfPart behind what
+	// each process did.
+	figures func(printed string) reported
+}
+
+const endOfPart = "\x00"
+
+// reported is the latency that one side tells of: the median and the
+// hundredth-largest part, in milliseconds. 0: it tells none.
+type reported struct{ publish50, publish99, endToEnd50, endToEnd99 float64 }
+
+func (r reported) String() string {
+	return fmt.Sprintf("publish %.3f / %.3f ms, end to end %.3f / %.3f ms", r.publish50, r.publish99, r.endToEnd50, r.endToEnd99)
+}
+
+// side is what one side took and told in each trial.
+type side struct {
+	spent []float64 // us of CPU for a message
+	told  []reported
+}
+
+// run has both sides take turns and reports the medians over the trials: the
+// CPU that each takes for a message, from producing it to receiving it, and the
+// latency that each tells of.
+func (d duel) run(b *testing.B) {
+	if err := maven.Available(); err != nil {
+		b.Skipf("%s needs Java and Maven: %v", b.Name(), err)
+	}
+	r := &ring{B: b, duel: d, dir: b.TempDir()}
+	r.startCluster()
+	var ours, theirs side
+	trials := duelTrials
+	if d.stall > 0 {
+		trials = stallTrials
+	}
+	for trial := range max(b.N, trials) {
+		r.plimsoll(&ours)
+		r.tools(&theirs, fmt.Sprintf("duel-%d", trial))
+		b.Logf("trial %d: plimsoll %.2f us of CPU per message, %s %.2f", trial+1, ours.spent[trial], d.rival, theirs.spent[trial])
+		b.Logf("  plimsoll: %v", ours.told[trial])
+		b.Logf("  %s: %v", d.rival, theirs.told[trial])
+	}
+	b.ReportMetric(0, "ns/op")
+	ours.report(b, "plimsoll")
+	theirs.report(b, "tools")
+	if d.stall > 0 {
+		return // what it costs to wait is not the question
+	}
+	b.ReportMetric(median(ours.spent)/median(theirs.spent), "ratio")
+}
+
+func (s side) report(b *testing.B, name string) {
+	b.ReportMetric(median(s.spent), name+"-us/msg")
+	for what, of := range map[string]func(reported) float64{
+		"publish-p50": func(r reported) float64 { return r.publish50 }, "publish-p99": func(r reported) float64 { return r.publish99 },
+		"e2e-p50": func(r reported) float64 { return r.endToEnd50 }, "e2e-p99": func(r reported) float64 { return r.endToEnd99 },
+	} {
+		var all []float64
+		for _, told := range s.told {
+			all = append(all, of(told))
+		}
+		if m := median(all); m > 0 {
+			b.ReportMetric(m, name+"-"+what+"-ms")
+		}
+	}
+}
+
+func median(all []float64) float64 {
+	all = slices.Sorted(slices.Values(all))
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// ring is where a duel takes place.
+type ring struct {
+	*testing.B
+	duel
+	dir         string
+	endpoints   []string
+	credentials system.Credentials
+	nodes       []system.Node
+	cluster     system.Cluster
+	topics      []system.Topic // made for the rival and not deleted yet
+}
+
+func (r *ring) startCluster() {
+	r.Helper()
+	var given []target.Setting
+	for name, value := range r.server {
+		given = append(given, target.Setting{Name: name, Value: value})
+	}
+	settings, err := system.Resolve(r.system.Describe().Settings, given)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if f, able := r.system.(system.Fetcher); able {
+		if err := f.Fetch(r.Context(), func(s string) { r.Log(s) }); err != nil {
+			r.Fatal(err)
+		}
+	}
+	bed, err := testbed.Up(r.Context(), testbed.Options{
+		Base: r.dir, Provisioner: r.system.(system.Provisioner),
+		Provision: system.Provision{Nodes: 3, LogDir: filepath.Join(r.dir, "logs"), Durability: workload.SyncAsync, Settings: settings},
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.endpoints, r.credentials, r.nodes = bed.Cluster().Endpoints(), bed.Cluster().Credentials(), bed.Cluster().Nodes()
+	r.cluster, err = r.system.Connect(r.Context(), system.Options{
+		Endpoints: r.endpoints, Credentials: r.credentials, Settings: settings, Durability: workload.SyncAsync,
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := r.cluster.Close(ctx); err != nil {
+			r.Error(err)
+		}
+		if err := bed.Close(ctx); err != nil {
+			r.Error(err)
+		}
+	})
+}
+
+// makeTopic makes a topic for the rival, which is deleted after its run.
+func (r *ring) makeTopic(name string) {
+	r.Helper()
+	t := system.Topic{Name: name, Partitions: r.partitions}
+	if err := r.cluster.CreateTopic(r.Context(), t); err != nil {
+		r.Fatal(err)
+	}
+	r.topics = append(r.topics, t)
+}
+
+// plimsoll runs the load with plimsoll.
+func (r *ring) plimsoll(s *side) {
+	r.Helper()
+	asked := fmt.Sprintf("name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: {rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
+		r.duel.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
+	if r.unanswered > 0 {
+		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
+	}
+	whom := fmt.Sprintf("system: %s\nendpoints: [%s]\nsettings: {%s}\n", r.system.Describe().Name, strings.Join(r.endpoints, ", "), r.client)
+	if r.credentials.User != "" {
+		whom += "credentials: {user_env: DUEL_USER, password_env: DUEL_PASSWORD}\n"
+	}
+	for name, content := range map[string]string{"load.yaml": asked, "whom.yaml": whom} {
+		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(content), 0o644); err != nil {
+			r.Fatal(err)
+		}
+	}
+	path, err := exec.LookPath("plimsoll")
+	if err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.Command(path, "run", "-w", "load.yaml", "-t", "whom.yaml")
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "DUEL_USER="+r.credentials.User, "DUEL_PASSWORD="+r.credentials.Password)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	spent := 0.0
+	for lines := bufio.NewScanner(talk); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "measure: every message") {
+			spent = r.spentOver(cmd.Process.Pid)
+		}
+	}
+	if err := cmd.Wait(); err != nil || spent == 0 {
+		r.Fatalf("plimsoll run: %v\n%s", err, out.String())
+	}
+	saved, err := result.Read(filepath.Join(r.dir, "runs", result.LatestLink))
+	if err != nil {
+		r.Fatal(err)
+	}
+	s.spent = append(s.spent, spent)
+	s.told = append(s.told, toldBy(saved.Run.Summary))
+}
+
+// toldBy is plimsoll's own report.
+func toldBy(s result.Summary) reported {
+	ms := func(series result.Series, percentile float64) float64 {
+		ns, _ := s.Series(series).At(percentile)
+		return float64(ns) / 1e6
+	}
+	return reported{
+		ms(result.Publish, 50), ms(result.Publish, 99), ms(result.EndToEnd, 50), ms(result.EndToEnd, 99),
+	}
+}
+
+// tools runs the load with the system's own tools, side by side.
+func (r *ring) tools(s *side, topic string) {
+	r.Helper()
+	processes := r.start(r, topic)
+	time.Sleep(duelWarmup)
+	var pids []int
+	for _, cmd := range processes {
+		pids = append(pids, cmd.Process.Pid)
+	}
+	spent := r.spentOver(pids...)
+	var printed strings.Builder
+	for _, cmd := range processes {
+		if err := cmd.Wait(); err != nil {
+			r.Fatalf("%s: %v\n%s", cmd.Path, err, cmd.Stdout)
+		}
+		fmt.Fprint(&printed, cmd.Stdout, endOfPart)
+	}
+	for _, t := range r.topics {
+		if err := r.cluster.(system.TopicDeleter).DeleteTopic(r.Context(), t); err != nil {
+			r.Fatal(err)
+		}
+	}
+	r.topics = nil
+	s.spent = append(s.spent, spent)
+	s.told = append(s.told, r.figures(printed.String()))
+}
+
+// java starts one of the rival's processes. What is secret goes into the
+// environment, which others cannot read.
+func (r *ring) java(env []string, args ...string) *exec.Cmd {
+	r.Helper()
+	path, err := maven.Java()
+	if err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
+// spentOver is the CPU time in us, user and system, that processes spend for a
+// message over the window that begins now.
+func (r *ring) spentOver(pids ...int) float64 {
+	r.Helper()
+	before := r.spent(pids)
+	time.Sleep(duelWindow/2 - r.stall/2)
+	r.standStill()
+	time.Sleep(duelWindow/2 - r.stall/2)
+	return (r.spent(pids) - before) / (float64(r.rate) * duelWindow.Seconds()) * 1e6
+}
+
+// standStill stops all servers and lets them go on.
+func (r *ring) standStill() {
+	r.Helper()
+	if r.stall == 0 {
+		return
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		for _, n := range r.nodes {
+			if err := syscall.Kill(n.PID, signal); err != nil {
+				r.Error(err)
+			}
+		}
+		if signal == syscall.SIGSTOP {
+			time.Sleep(r.stall)
+		}
+	}
+}
+
+// spent is in seconds.
+func (r *ring) spent(pids []int) float64 {
+	r.Helper()
+	total := 0.0
+	for _, pid := range pids {
+		proc, err := procfs.NewProc(pid)
+		if err != nil {
+			r.Fatal(err)
+		}
+		stat, err := proc.Stat()
+		if err != nil {
+			r.Fatal(err)
+		}
+		total += stat.CPUTime()
+	}
+	return total
+}
+
+// rivalMessages is what the rival is to send in all.
+func (r *ring) rivalMessages() string {
+	return strconv.Itoa(int(float64(r.rate) * rivalSeconds.Seconds()))
+}
+
+const rivalSeconds = duelWarmup + duelWindow + duelTail
+
+// numbers are those that the last match of a pattern captured, in the
+// pattern's order.
+func numbers(pattern *regexp.Regexp, text string) []float64 {
+	all := pattern.FindAllStringSubmatch(text, -1)
+	got := make([]float64, pattern.NumSubexp())
+	if len(all) == 0 {
+		return got
+	}
+	for i, s := range all[len(all)-1][1:] {
+		got[i], _ = strconv.ParseFloat(s, 64) // digits
+	}
+	return got
+}

@@ -1,0 +1,200 @@
+package testbed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+const (
+	controlName = "control"
+	// longestSocket is the longest path that every kernel takes for a socket.
+	longestSocket = 100
+	// controlLimit bounds one request to an owner and its answer.
+	controlLimit = 30 * time.Second
+)
+
+// request is what an owner can be asked for, and reply what it says.
+type request struct {
+	Verb string `json:"verb"`
+	Node string `json:"node"`
+}
+
+type reply struct {
+	Failed string `json:"failed,omitempty"`
+	Node   Node   `json:"node"`
+}
+
+const (
+	verbKill  = "kill"
+	verbStart = "start"
+)
+
+// Kill ends one server of a testbed at once, and returns it when it is gone.
+func Kill(ctx context.Context, s State, node string) (Node, error) {
+	return ask(ctx, s, request{verbKill, node})
+}
+
+// Start starts a server that has ended again, on the data and the addresses
+// that it had, and returns it as it is now. It joins the others by itself.
+func Start(ctx context.Context, s State, node string) (Node, error) {
+	return ask(ctx, s, request{verbStart, node})
+}
+
+// ask has the owner of a testbed do something with one of its servers.
+func ask(ctx context.Context, s State, r request) (Node, error) {
+	if !slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Name == r.Node }) {
+		var names []string
+		for _, n := range s.Nodes {
+			names = append(names, n.Name)
+		}
+		return Node{}, fmt.Errorf("%s has no node %s: its nodes are %s", s.Name, r.Node, strings.Join(names, ", "))
+	}
+	ctx, cancel := context.WithTimeout(ctx, controlLimit)
+	defer cancel()
+	var conn net.Conn
+	err := reach(s.Dir, func(path string) (err error) {
+		conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
+		return err
+	})
+	if err != nil {
+		return Node{}, fmt.Errorf("%s does not answer: see whether it is up with: plimsoll testbed status: %w", s.Name, err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	var answer reply
+	if err = json.NewEncoder(conn).Encode(r); err == nil {
+		err = json.NewDecoder(conn).Decode(&answer)
+	}
+	switch {
+	case err != nil:
+		return Node{}, fmt.Errorf("asking the owner of %s: %w", s.Name, errors.Join(err, context.Cause(ctx)))
+	case answer.Failed != "":
+		return Node{}, fmt.Errorf("%s: %s", s.Name, answer.Failed)
+	}
+	return answer.Node, nil
+}
+
+// reach calls use with the path of a testbed's socket. A path that is too long
+// for a socket is replaced by one through the open directory.
+func reach(dir string, use func(path string) error) error {
+	path := filepath.Join(dir, controlName)
+	if len(path) <= longestSocket {
+		return use(path)
+	}
+	open, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer open.Close()
+	return use(fmt.Sprintf("/proc/self/fd/%d/%s", open.Fd(), controlName))
+}
+
+// controller does what others ask of an owner, one request after the other. It
+// has the state until it is closed.
+type controller struct {
+	room    *room
+	state   *State
+	cluster system.Provisioned
+	socket  net.Listener
+	serving sync.WaitGroup
+}
+
+func (r *room) control(state *State, cluster system.Provisioned) (*controller, error) {
+	c := &controller{room: r, state: state, cluster: cluster}
+	err := reach(r.dir, func(path string) (err error) {
+		c.socket, err = net.Listen("unix", path)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listening for testbed kill and start: %w", err)
+	}
+	c.serving.Go(c.serve)
+	return c, nil
+}
+
+// close returns when the request under way has been answered.
+func (c *controller) close() {
+	_ = c.socket.Close()
+	c.serving.Wait()
+}
+
+func (c *controller) serve() {
+	for {
+		conn, err := c.socket.Accept()
+		if err != nil {
+			return
+		}
+		_ = conn.SetDeadline(time.Now().Add(controlLimit))
+		var r request
+		if json.NewDecoder(conn).Decode(&r) == nil {
+			var answer reply
+			if err := c.obey(r, &answer.Node); err != nil {
+				answer.Failed = err.Error()
+			}
+			_ = json.NewEncoder(conn).Encode(answer) // nobody may listen any more
+		}
+		conn.Close()
+	}
+}
+
+// obey does it, and writes down how the servers are now: in the state, and in
+// the target those that run.
+func (c *controller) obey(r request, now *Node) error {
+	nodes, able := c.cluster.(system.Restarter)
+	if !able {
+		return fmt.Errorf("the servers of %s live in one process and cannot be ended one by one", c.state.System)
+	}
+	var err error
+	switch r.Verb {
+	case verbKill:
+		err = nodes.Kill(r.Node)
+	case verbStart:
+		err = nodes.Restart(r.Node)
+	default:
+		err = fmt.Errorf("this testbed does not know how to %s a node: use the plimsoll that started it", r.Verb)
+	}
+	if err != nil {
+		return err
+	}
+	var running []system.Node
+	for i, n := range c.cluster.Nodes() {
+		at := &c.state.Nodes[i]
+		at.PID, at.Alive = n.PID, syscall.Kill(n.PID, 0) == nil
+		if at.Alive {
+			running = append(running, n)
+		}
+		if n.Name == r.Node {
+			*now = *at
+		}
+	}
+	return errors.Join(c.room.save(*c.state), c.room.retarget(c.state.Name, running))
+}
+
+// retarget has the target name the servers that run.
+func (r *room) retarget(name string, running []system.Node) error {
+	path := filepath.Join(r.dir, targetName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	t, err := target.Parse(path, raw)
+	if err != nil {
+		return err
+	}
+	t.Processes = processesOf(name, running)
+	return result.ReplaceFile(path, []byte(t.YAML()))
+}
