@@ -67,9 +67,9 @@ func startPulsarPerf(r *ring, topic string) []*exec.Cmd {
 			"org.apache.pulsar.testclient.PulsarPerfTestTool", filepath.Join(dist, "conf", "client.conf")}, args...)...)
 	}
 	consumer := java("consume", "--service-url", url, "--subscription-type", "Failover", "--receiver-queue-size", "1000",
-		"--subscription-position", "Earliest", "--test-duration", fmt.Sprint(rivalSeconds.Seconds()), name)
+		"--subscription-position", "Earliest", "--test-duration", fmt.Sprint(rivalTime.Seconds()), name)
 	producer := java("produce", "--service-url", url, "--rate", strconv.Itoa(r.rate), "--size", strconv.Itoa(duelBytes),
 		"--batch-time-window", "1", "--batch-max-bytes", "1048576", "--batch-max-messages", "100000", "--max-outstanding", strconv.Itoa(r.unanswered),
-		"--warmup-time", fmt.Sprint(duelWarmup.Seconds()), "--test-duration", fmt.Sprint(rivalSeconds.Seconds()), name)
+		"--warmup-time", fmt.Sprint(duelWarmup.Seconds()), "--test-duration", fmt.Sprint(rivalTime.Seconds()), name)
 	return []*exec.Cmd{producer, consumer}
 }

@@ -18,7 +18,7 @@ var perfTest = maven.Artifacts{Name: "perf-test-2.22.1", Coordinates: []string{"
 
 // perfTestInterval is how often it reports: the first time after its warm-up,
 // the second time of what came since, and a third time is none.
-const perfTestInterval = rivalSeconds * 4 / 9
+const perfTestInterval = rivalTime * 4 / 9
 
 // perfTestPrinted is its report of an interval, in us.
 var perfTestPrinted = regexp.MustCompile(`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
@@ -67,5 +67,5 @@ func startPerfTest(r *ring, topic string) []*exec.Cmd {
 		"-Xmx512M", "-cp", maven.Classpath(jars), "com.rabbitmq.perf.PerfTest",
 		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent", "--flag", "mandatory",
 		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(duelBytes), "--rate", strconv.Itoa(r.rate),
-		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalSeconds.Seconds()))}
+		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalTime.Seconds()))}
 }

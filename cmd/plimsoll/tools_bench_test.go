@@ -190,7 +190,7 @@ func (r *ring) makeTopic(name string) {
 func (r *ring) plimsoll(s *side) {
 	r.Helper()
 	asked := fmt.Sprintf("name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: {rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
-		r.duel.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
+		r.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
 	if r.unanswered > 0 {
 		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
 	}
@@ -342,10 +342,10 @@ func (r *ring) spent(pids []int) float64 {
 
 // rivalMessages is what the rival is to send in all.
 func (r *ring) rivalMessages() string {
-	return strconv.Itoa(int(float64(r.rate) * rivalSeconds.Seconds()))
+	return strconv.Itoa(int(float64(r.rate) * rivalTime.Seconds()))
 }
 
-const rivalSeconds = duelWarmup + duelWindow + duelTail
+const rivalTime = duelWarmup + duelWindow + duelTail
 
 // numbers are those that the last match of a pattern captured, in the
 // pattern's order.

@@ -95,7 +95,7 @@ func (f *finder) probeAll(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil
+			return nil //nolint:nilerr // a search that was told to stop has not failed
 		}
 		step, end := f.search.Next()
 		if f.hurry(step, end) {
@@ -150,8 +150,11 @@ func (f *finder) hurry(step Step, end End) bool {
 	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 {
 		return false
 	}
-	missing := time.Duration(f.Plan.Confirmations - b.Confirmed)
-	f.hurried = f.left() < f.takes(false)+missing*f.takes(true)
+	needed := f.takes(false)
+	for range f.Plan.Confirmations - b.Confirmed {
+		needed += f.takes(true)
+	}
+	f.hurried = f.left() < needed
 	if f.hurried {
 		f.search.Settle()
 	}
@@ -194,7 +197,7 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 	if dir == "" {
 		if ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil
+			return nil //nolint:nilerr // as above
 		}
 		f.saved.End = Refused
 		return runErr

@@ -203,7 +203,7 @@ func TestParseObjective(t *testing.T) {
 		"p99.9<1s":          {result.Publish, 99.9, 1e9},
 		"e2e.p99<50ms":      {result.EndToEnd, 99, 50e6},
 		"end_to_end.max<2m": {result.EndToEnd, 100, int64(2 * time.Minute)},
-		" e2e.p50 < 250us ": {result.EndToEnd, 50, 250e3},
+		"e2e.p50 < 250us":   {result.EndToEnd, 50, 250e3},
 		"max<1s":            {result.Publish, 100, 1e9},
 	} {
 		if got, err := ParseObjective(s); err != nil || got != want {

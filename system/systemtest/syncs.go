@@ -56,8 +56,8 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 	var tracers []*exec.Cmd
 	defer func() {
 		for _, cmd := range tracers {
-			cmd.Process.Signal(syscall.SIGINT)
-			cmd.Wait()
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			_ = cmd.Wait() // it ends by the signal
 		}
 	}()
 	for _, pid := range pids {
