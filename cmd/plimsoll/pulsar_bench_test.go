@@ -24,9 +24,9 @@ var pulsarPrinted = regexp.MustCompile(`Aggregated latency stats --- Latency: me
 func BenchmarkPulsarTools(b *testing.B) { besidePulsarPerf(10_000, 3, 10_000).run(b) }
 
 // BenchmarkPulsarStall has all servers stand still for a second, while both
-// sides keep at most 100 messages under way.
+// sides keep at most 50 messages under way.
 func BenchmarkPulsarStall(b *testing.B) {
-	d := besidePulsarPerf(1_000, 1, 100)
+	d := besidePulsarPerf(1_000, 1, 50)
 	d.stall = time.Second
 	d.run(b)
 }

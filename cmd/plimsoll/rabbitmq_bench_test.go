@@ -34,13 +34,13 @@ func BenchmarkRabbitMQTools(b *testing.B) {
 }
 
 // BenchmarkRabbitMQStall has all servers stand still for a second, while both
-// sides keep at most 100 messages under way: what each side says of the second
+// sides keep at most 50 messages under way: what each side says of the second
 // in which it could not send.
 func BenchmarkRabbitMQStall(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)
 	}
-	d := besidePerfTest(1_000, 100)
+	d := besidePerfTest(1_000, 50)
 	d.stall = time.Second
 	d.run(b)
 }
