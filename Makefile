@@ -28,7 +28,7 @@ test: ## Run every test, with the race detector where there is a C compiler.
 	@# Built side by side, run one after the other: the clusters of two packages would starve each other.
 	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -run '^$$' ./... > /dev/null
 	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -p 1 -timeout 20m ./...
-	$(if $(RACE),$(GO) test -run Truth ./internal/bench)
+	$(if $(RACE),$(GO) test -run Truth ./internal/bench ./internal/compare ./internal/peak)
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff

@@ -145,6 +145,7 @@ func TestGatesThatCannotFailAreRefused(t *testing.T) {
 // A system that lies on its bounds must not fail more than 5 of 100 comparisons;
 // one that lies well beyond must fail nearly all.
 func TestTruthGatesAreNotFlaky(t *testing.T) {
+	simulates(t)
 	for _, c := range []struct {
 		runs    int
 		planted float64

@@ -38,6 +38,7 @@ func mustCompare(t *testing.T, a, b Side) *Comparison {
 // A system compared with itself: at most 5 of 100 comparisons may show any
 // difference, in whatever figure.
 func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
+	simulates(t)
 	for _, runs := range []int{4, 5, 8, 20} {
 		any, _ := alarms(t, 100, func(pair int) *Comparison {
 			s := simulated{random: seeded(uint64(pair*100 + runs)), between: 0.05, seconds: 60}
@@ -62,6 +63,7 @@ func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 // A tail that is 10% slower must be found: by five runs on each side where the
 // p99 of equal runs scatters by 3%, by ten where it scatters by 5%.
 func TestTruthAPlantedShiftIsFound(t *testing.T) {
+	simulates(t)
 	for _, c := range []struct {
 		runs    int
 		between float64 // the p99 of the runs scatters by 1.29 times as much
@@ -80,6 +82,7 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 // Single runs of a minute are told apart by what varies within them. Between runs of these
 // nothing varies, as that is what a single run knows nothing of.
 func TestTruthSingleRuns(t *testing.T) {
+	simulates(t)
 	for _, c := range []struct {
 		seconds int
 		memory  float64
@@ -100,5 +103,14 @@ func TestTruthSingleRuns(t *testing.T) {
 	t.Logf("found in %d of 100", primary)
 	if primary < 90 {
 		t.Errorf("a shift of 10%% was found in %d of 100 pairs of single runs", primary)
+	}
+}
+
+// simulates skips a test of thousands of comparisons under the race detector;
+// `make test` runs it without.
+func simulates(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("thousands of comparisons: runs without the race detector")
 	}
 }
