@@ -52,10 +52,15 @@ const shortWaitNs = 2_000_000
 // holding is how many waits hold their place at this moment.
 var holding atomic.Int32
 
-// placesToHold is how many of the scheduler's places waits may hold: all but
-// those that the cores need while one of them runs a thread that is on time.
+// placesToHold is how many of the scheduler's places waits may hold: none
+// where nobody made room for threads that wait, otherwise all but those that the
+// cores need while one of them runs a thread that is on time.
 func placesToHold() int32 {
-	return int32(runtime.GOMAXPROCS(0) - max(1, runtime.NumCPU()-1))
+	places, cores := runtime.GOMAXPROCS(0), runtime.NumCPU()
+	if places <= cores {
+		return 0
+	}
+	return int32(places - max(1, cores-1))
 }
 
 // niceness is that of the calling thread.
