@@ -34,6 +34,9 @@ type Workload struct {
 	MaxInFlight int
 	Seed        uint64
 	Isolate     Isolate
+
+	Backlog *Backlog // nil: readers keep up from the start
+	Faults  []Fault  // in the order in which they are written
 }
 
 // Isolate says what is done before a run so that an earlier one does not shape
