@@ -72,9 +72,13 @@ func countersOf(f load.Figures, p measure.Phase) result.Counters {
 func (m *meter) summarize(f load.Figures) {
 	s := &m.run.Summary
 	s.Finish(m.run.Load, m.run.Environment.Cores)
-	// Exact, where the intervals' ends are off by a message or two.
+	// Exact, where an interval may end late: what is in flight at the window's
+	// end is not lost from it, and what follows is not of it.
 	if window := m.endNs.Load() - m.measureNs.Load(); window > 0 {
-		s.OfferedRate = float64(m.run.Counters.Scheduled) * 1e9 / float64(window)
+		perWindow := func(messages int64) float64 { return float64(messages) * 1e9 / float64(window) }
+		s.OfferedRate, s.AchievedRate = perWindow(m.run.Counters.Scheduled), perWindow(f.AckedWithin)
+		s.ReceivedRate = perWindow(f.ReceivedWithin) / float64(m.run.Load.Subscriptions)
+		s.BytesPerS = s.AchievedRate * float64(m.run.Load.MessageBytes)
 	}
 	if m.run.Load.Closed != nil {
 		s.Minutes = m.minutes.Minutes(s.WindowNs)

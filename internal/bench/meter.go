@@ -140,6 +140,7 @@ func (m *meter) stop() {
 	now := m.job.Clock.Now()
 	m.interrupted = true
 	m.endNs.Store(min(m.endNs.Load(), max(now, m.startNs)))
+	m.engine.EndWindow(m.endNs.Load())
 	m.engine.Halt(now)
 }
 

@@ -1,8 +1,6 @@
 package load
 
 import (
-	"sync/atomic"
-
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -17,14 +15,15 @@ type consumer struct {
 	system       system.Consumer
 	subscription int
 	run          uint32
-	base, lanes  uint32       // the lanes of its topic
-	measuredNs   atomic.Int64 // due times from here on are of the measured window
+	base, lanes  uint32 // the lanes of its topic
+	window       *window
 	payload      payload
 
 	*measure.Recorder // guards what follows
 	arrived           *measure.Arrived
 	foreign, corrupt  int64
 	byPhase           [2]int64
+	within            int64 // the window, whenever they were due
 	fresh             int64 // without copies
 }
 
@@ -41,7 +40,7 @@ func (c *consumer) receive(b []byte) {
 	}
 	intact := c.payload.intact(b, s.lane, s.seq)
 	phase := measure.Warmup
-	if s.dueNs >= c.measuredNs.Load() {
+	if s.dueNs >= c.window.fromNs.Load() {
 		phase = measure.Measured
 	}
 	c.Lock()
@@ -50,6 +49,9 @@ func (c *consumer) receive(b []byte) {
 		c.fresh++
 	}
 	c.byPhase[phase]++
+	if c.window.holds(now) {
+		c.within++
+	}
 	if !intact {
 		c.corrupt++
 	}

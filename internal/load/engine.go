@@ -35,6 +35,7 @@ type Engine struct {
 	counted   *Cursor // walks the schedule for DueBy
 	due       dueCount
 	spare     spares
+	window    *window
 }
 
 // Plan is what an engine needs to know.
@@ -53,6 +54,7 @@ func New(plan Plan) *Engine {
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
 		spare:    newSpares(w.Load),
+		window:   newWindow(),
 	}
 	e.schedule.Store(scheduleOf(w))
 	for i := range w.Topics {
@@ -108,10 +110,9 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subs
 	consumer := &consumer{
 		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run,
 		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payload:  newPayload(w.Message, w.Seed),
+		payload: newPayload(w.Message, w.Seed), window: e.window,
 		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
 	}
-	consumer.measuredNs.Store(clock.Never)
 	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
 		Topic: e.topics[topic], Subscription: Subscription(subscription),
 		Index: index, Delivery: w.Delivery,
@@ -140,7 +141,7 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) erro
 		clock: e.plan.Clock, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
 		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
-		nextSeq:  make([]int64, w.Partitions),
+		nextSeq: make([]int64, w.Partitions), window: e.window,
 		Recorder: measure.NewRecorder(producerSeries(w.Load)...),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
 	}
@@ -159,9 +160,8 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) erro
 func (e *Engine) Start(startNs int64) {
 	e.startNs = startNs
 	schedule := e.schedule.Load()
-	for _, c := range e.consumers {
-		c.measuredNs.Store(startNs + schedule.warmupNs)
-	}
+	e.window.fromNs.Store(startNs + schedule.warmupNs)
+	e.window.toNs.Store(startNs + schedule.EndNs())
 	e.counted = schedule.Cursor(0, 1)
 	e.due.advance(e.counted)
 	if closed := e.plan.Workload.Load.Closed; closed != nil {
@@ -203,6 +203,10 @@ func Pacers(w *workload.Workload) int {
 
 // Sent is closed when every message has been handed over or counted unsent.
 func (e *Engine) Sent() <-chan struct{} { return e.sentAll }
+
+// EndWindow ends the measured window at a time of the clock: what is answered or
+// arrives later is no longer within it.
+func (e *Engine) EndWindow(ns int64) { e.window.toNs.Store(ns) }
 
 // Halt lets no message be handed over from that time of the clock on.
 func (e *Engine) Halt(ns int64) {

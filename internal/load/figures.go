@@ -20,9 +20,12 @@ type Figures struct {
 	InFlight int64
 	// Backlog is acknowledged x subscriptions - received. Copies that reach the
 	// same consumer are left out; those that reach another are not.
-	Backlog       int64
-	BlockedNs     int64
-	FirstHandedNs int64 // on the clock; 0: none yet
+	Backlog int64
+	// AckedWithin and ReceivedWithin are what happened in the measured window,
+	// to messages of either phase.
+	AckedWithin, ReceivedWithin int64
+	BlockedNs                   int64
+	FirstHandedNs               int64 // on the clock; 0: none yet
 }
 
 // Figures reads the counters of all clients.
@@ -42,12 +45,14 @@ func (e *Engine) Figures() Figures {
 	for _, c := range e.consumers {
 		c.Lock()
 		add(&f.Received, c.byPhase)
+		f.ReceivedWithin += c.within
 		fresh += c.fresh
 		c.Unlock()
 	}
 	for _, p := range e.producers {
 		p.Lock()
 		add(&f.Acked, p.acked)
+		f.AckedWithin += p.ackedWithin
 		add(&f.Failed, p.failed)
 		p.Unlock()
 		f.InFlight += p.inFlight()

@@ -38,6 +38,7 @@ type producer struct {
 	chooser *chooser
 	run     uint32
 	nextSeq []int64 // by partition; the pacer's
+	window  *window
 
 	handed  atomic.Int64
 	answers atomic.Int64
@@ -46,6 +47,7 @@ type producer struct {
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
 	acked, failed     [2]int64 // by phase
+	ackedWithin       int64    // the window, whenever they were due
 	errors            map[string]int64
 	frozen            bool // answers no longer count: they came too late
 }
@@ -101,6 +103,9 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		p.usualNs.Store(usual + (nowNs-f.handedNs-usual)/usualOver)
 		p.sent.Acked(int(f.lane), f.seq)
 		p.acked[f.phase]++
+		if p.window.holds(nowNs) {
+			p.ackedWithin++
+		}
 	default:
 		// What is neither acked nor failed stays unknown.
 		if !errors.Is(err, system.ErrUnknown) {

@@ -32,9 +32,8 @@ func (e *Engine) Settle(nowNs int64) (measureNs int64, ok bool) {
 	}
 	after := before.settledAt(e.plan.Workload.Load, warmupNs)
 	measureNs = e.startNs + warmupNs
-	for _, c := range e.consumers {
-		c.measuredNs.Store(measureNs)
-	}
+	e.window.fromNs.Store(measureNs)
+	e.window.toNs.Store(e.startNs + after.EndNs())
 	e.counted.follow(after)
 	e.schedule.Store(after)
 	return measureNs, true

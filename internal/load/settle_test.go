@@ -98,7 +98,7 @@ func settleOnce(t *testing.T, w *workload.Workload, after time.Duration) {
 	if f := e.Figures(); f.Handed != phases || e.DueBy(clock.Never) != phases {
 		t.Fatalf("handed over by phase %v, due %v, want %v", f.Handed, e.DueBy(clock.Never), phases)
 	}
-	if got := e.consumers[0].measuredNs.Load(); got != start+want.WarmupNs() {
+	if got := e.window.fromNs.Load(); got != start+want.WarmupNs() {
 		t.Fatalf("consumers count from %d on, want %d", got-start, want.WarmupNs())
 	}
 	if err := e.Close(time.Second); err != nil {

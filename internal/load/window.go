@@ -1,0 +1,21 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+)
+
+// window is the measured window, on the clock. It changes when a warm-up ends
+// early and when a run is stopped; every client looks at it for each message.
+type window struct{ fromNs, toNs atomic.Int64 }
+
+func newWindow() *window {
+	w := &window{}
+	w.fromNs.Store(clock.Never)
+	w.toNs.Store(clock.Never)
+	return w
+}
+
+// holds says whether a time is in the window.
+func (w *window) holds(ns int64) bool { return ns >= w.fromNs.Load() && ns < w.toNs.Load() }
