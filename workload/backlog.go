@@ -46,12 +46,13 @@ const (
 	defaultAfter = 10 * time.Second
 	leastLimit   = time.Minute
 	limitFactor  = 3
-	// slowBuild is how many times longer than planned building may take, because
-	// the system acknowledges less than is offered.
-	slowBuild = 1.5
 	// leastBuild keeps a stretch before the reading that figures can be of.
 	leastBuild = time.Second
 )
+
+// SlowBuild is how many times longer than planned building may take, because the
+// system acknowledges less than is offered.
+const SlowBuild = 1.5
 
 // fileBacklog is a backlog as it is written.
 type fileBacklog struct {
@@ -89,7 +90,7 @@ func (w *Workload) setBacklog(f fileBacklog, doc *strict.Document) {
 // fitBacklog makes the window as long as building, reading and what follows may
 // take at most. The run ends it when that is over.
 func (w *Workload) fitBacklog() {
-	build := float64(w.BacklogBuild()) * slowBuild
+	build := float64(w.BacklogBuild()) * SlowBuild
 	longest := build + float64(w.Backlog.Limit) + float64(w.Backlog.After)
 	if !(longest > 0 && longest <= float64(MaxDuration)) {
 		longest = float64(MaxDuration) + 1 // checkBacklog says what is wrong
@@ -128,6 +129,15 @@ func (w *Workload) BacklogBuild() time.Duration {
 		return MaxDuration
 	}
 	return max(0, time.Duration(seconds*float64(time.Second)))
+}
+
+// AllSubscriptions is how many each topic has, one that replays a backlog
+// included.
+func (w *Workload) AllSubscriptions() int {
+	if w.Backlog != nil && w.Backlog.Then == BacklogReplay {
+		return w.Subscriptions + 1
+	}
+	return w.Subscriptions
 }
 
 func (w *Workload) backlogRate() float64 {
@@ -204,8 +214,8 @@ func positives(values ...int64) (n int) {
 	return n
 }
 
-// yaml prints the backlog with every default spelled out.
-func (b *Backlog) yaml() string {
+// String is the backlog as a file has it, with every default spelled out.
+func (b *Backlog) String() string {
 	size := "for: " + quantity.ExactDuration(b.For)
 	switch {
 	case b.Messages > 0:

@@ -42,7 +42,7 @@ func (w *Workload) YAML() string {
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
 	if w.Backlog != nil {
-		line("backlog", w.Backlog.yaml())
+		line("backlog", w.Backlog.String())
 	}
 	return b.String()
 }

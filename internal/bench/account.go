@@ -83,6 +83,7 @@ func (m *meter) summarize(f load.Figures) {
 		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
+	m.backlog.summarize()
 	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
 	s.Generator.OwnLagP99Ns, s.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	send := m.totals.Of(result.Send, measure.Measured).Histogram
