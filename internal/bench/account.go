@@ -23,6 +23,7 @@ func (m *meter) account() error {
 	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
+	m.backlog.setAside(m.run.Ledger.Subscriptions)
 	m.summarize(figures)
 	return err
 }

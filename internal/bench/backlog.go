@@ -71,7 +71,7 @@ func newCatchUp(m *meter) *catchUp {
 	c := &catchUp{meter: m, plan: w.Backlog, subs: int64(w.Subscriptions), to: &result.Backlog{
 		Then: string(w.Backlog.Then), End: result.BacklogBuilding, Rule: backlogRule, Stretches: []result.Stretch{},
 	}}
-	if w.Backlog.Then == workload.BacklogReplay {
+	if c.replays() {
 		c.subs = 1
 	}
 	if w.Backlog.For == 0 {
@@ -252,6 +252,30 @@ func (c *catchUp) tell(format string, args ...any) error {
 // gaveUp reports whether the readers have not caught up and will not.
 func (c *catchUp) gaveUp() bool {
 	return c != nil && c.to.End != result.BacklogCaughtUp
+}
+
+// replays reports whether a subscription of its own reads the backlog.
+func (c *catchUp) replays() bool { return c.plan.Then == workload.BacklogReplay }
+
+// readAll reports whether nothing is waited for that only the replaying
+// subscription lacks.
+func (c *catchUp) readAll(f load.Figures) bool {
+	return c == nil || !c.replays() || c.gaveUp() || f.Replayed >= sum(f.Acked)
+}
+
+// setAside calls unread what readers that the run gave up on did not receive:
+// nobody waited for it.
+func (c *catchUp) setAside(accounts []result.SubscriptionLedger) {
+	if c == nil || !c.gaveUp() {
+		return
+	}
+	if c.replays() {
+		accounts = accounts[len(accounts)-1:]
+	}
+	for i := range accounts {
+		a := &accounts[i]
+		a.Unread, a.Lost, a.LostRanges = a.Lost, 0, nil
+	}
 }
 
 // summarize fills the stretches.

@@ -169,7 +169,7 @@ func (m *meter) drain(ctx context.Context) error {
 	}
 	begin := m.job.Clock.Now()
 	until := begin + int64(m.job.Workload.Drain)
-	if m.backlog.gaveUp() {
+	if m.backlog.gaveUp() && !m.backlog.replays() {
 		until = min(until, begin+int64(interruptedDrain))
 	}
 	quietSince, before := begin, load.Figures{}
@@ -200,7 +200,7 @@ func (m *meter) drain(ctx context.Context) error {
 func (m *meter) settled(f load.Figures) bool {
 	select {
 	case <-m.engine.Sent():
-		return f.InFlight == 0 && f.Backlog == 0
+		return f.InFlight == 0 && f.Backlog == 0 && m.backlog.readAll(f)
 	default:
 		return false
 	}

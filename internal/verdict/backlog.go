@@ -28,9 +28,3 @@ func catchUp(b *result.Backlog) result.Verdict {
 	}
 	return say(CatchUp, result.Unknown, "the run ended before the backlog was read")
 }
-
-// abandoned reports whether readers were left behind on purpose, so that what
-// they had not received is not lost.
-func abandoned(r *result.Run) bool {
-	return r.Backlog != nil && r.Backlog.End != result.BacklogCaughtUp
-}

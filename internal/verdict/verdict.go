@@ -130,6 +130,7 @@ func rate(r *result.Run) result.Verdict {
 func ledger(r *result.Run) (total result.SubscriptionLedger) {
 	for _, l := range r.Ledger.Subscriptions {
 		total.Lost += l.Lost
+		total.Unread += l.Unread
 		total.Duplicate += l.Duplicate
 		total.Reordered += l.Reordered
 		total.Corrupt += l.Corrupt
@@ -151,12 +152,12 @@ func loss(r *result.Run) result.Verdict {
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
+	case l.Lost == 0 && l.Unread > 0:
+		return say(Loss, result.Unknown, "%s acknowledged messages had not been read when the run ended without waiting for the readers of the backlog", quantity.Count(l.Unread))
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:
 		return say(Loss, result.Unknown, "%s acknowledged messages had not arrived when the run was cut short", quantity.Count(l.Lost))
-	case abandoned(r):
-		return say(Loss, result.Unknown, "%s acknowledged messages had not been read when the run gave up on the readers of the backlog", quantity.Count(l.Lost))
 	case r.Load.Delivery == "at_most_once":
 		return say(Loss, result.Broken, "%s acknowledged messages never arrived, which at_most_once delivery allows", quantity.Count(l.Lost))
 	}
