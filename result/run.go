@@ -31,6 +31,10 @@ type Run struct {
 	// given.
 	Settling *Settling `json:"settling,omitempty"`
 
+	// Backlog is what came of a backlog that was built on purpose; nil: readers
+	// kept up from the start.
+	Backlog *Backlog `json:"backlog,omitempty"`
+
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`
 	Counters Counters `json:"counters"`
@@ -135,6 +139,7 @@ type Load struct {
 	WindowSeconds     float64   `json:"window_seconds"` // as planned
 	IncompressiblePct float64   `json:"incompressible_percent"`
 	DropPageCache     bool      `json:"drop_page_cache,omitempty"` // before the run
+	Backlog           string    `json:"backlog,omitempty"`         // as a workload writes it; the window lasts as long as it takes
 }
 
 // The load models.
@@ -249,6 +254,7 @@ type SubscriptionLedger struct {
 	Acked        int64   `json:"acked"`                 // acknowledged to producers
 	Received     int64   `json:"received"`              // distinct messages
 	Lost         int64   `json:"lost"`                  // acknowledged, never received
+	Unread       int64   `json:"unread,omitempty"`      // acknowledged, and not received when the run gave up on readers of a backlog
 	Duplicate    int64   `json:"duplicate"`             // further copies of received messages
 	Reordered    int64   `json:"reordered"`             // came after a later one of their lane
 	Unacked      int64   `json:"unacked_received"`      // never acknowledged, yet received: legal
@@ -389,11 +395,12 @@ type Interval struct {
 	Sent      int64     `json:"sent"`      // handed over in the interval
 	Acked     int64     `json:"acked"`
 	Failed    int64     `json:"failed"`
-	Received  int64     `json:"received"`       // by all subscriptions
-	InFlight  int64     `json:"in_flight_msgs"` // handed over, unanswered, at the end
-	Backlog   int64     `json:"backlog_msgs"`   // acknowledged, not received, at the end, summed over subscriptions
-	Latency   []Latency `json:"latency"`        // of events in the interval, any phase
-	BlockedNs int64     `json:"blocked_ns"`     // producers waiting for the system, summed
+	Received  int64     `json:"received"`           // by all subscriptions
+	Replayed  int64     `json:"replayed,omitempty"` // distinct messages, by a subscription that replays a backlog
+	InFlight  int64     `json:"in_flight_msgs"`     // handed over, unanswered, at the end
+	Backlog   int64     `json:"backlog_msgs"`       // acknowledged, not received, at the end, summed over subscriptions
+	Latency   []Latency `json:"latency"`            // of events in the interval, any phase
+	BlockedNs int64     `json:"blocked_ns"`         // producers waiting for the system, summed
 
 	CPUSeconds float64 `json:"cpu_seconds"` // this process
 	RSSBytes   int64   `json:"rss_bytes"`

@@ -1,12 +1,21 @@
 package workload
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
 
 // Backlog is messages that wait before they are read. It is built while
 // producers go on at the workload's rate; when it is there, reading begins, and
-// the run goes on until the readers have caught up.
+// the run goes on until the readers have caught up. So the workload's Duration
+// is the longest that this may take.
 type Backlog struct {
-	// How large it gets: one of the three, the others are 0.
+	// How large it gets: one of the three, the others are 0. Bytes and Messages
+	// count what was sent in the warm-up too, For begins after it.
 	Bytes    int64
 	Messages int64
 	For      time.Duration
@@ -29,3 +38,190 @@ const (
 	// workload's own read what is new all along.
 	BacklogReplay BacklogThen = "replay"
 )
+
+// What a backlog means that says no more than its size. The longest time to
+// catch up is so many times what building takes; who reads no more than a third
+// faster than is published takes longer.
+const (
+	defaultAfter = 10 * time.Second
+	leastLimit   = time.Minute
+	limitFactor  = 3
+	// leastBuild keeps a stretch before the reading that figures can be of.
+	leastBuild = time.Second
+)
+
+// SlowBuild is how many times longer than planned building may take, because the
+// system acknowledges less than is offered.
+const SlowBuild = 1.5
+
+// fileBacklog is a backlog as it is written.
+type fileBacklog struct {
+	Size     quantity.Size   `yaml:"size"`
+	Messages quantity.Number `yaml:"messages"`
+	For      quantity.Span   `yaml:"for"`
+	Then     string          `yaml:"then"`
+	Limit    quantity.Span   `yaml:"limit"`
+	After    quantity.Span   `yaml:"after"`
+}
+
+// setBacklog is what the file means by its backlog; the window's length follows
+// from it.
+func (w *Workload) setBacklog(f fileBacklog, doc *strict.Document) {
+	if !doc.Has("backlog") {
+		return
+	}
+	b := &Backlog{
+		Bytes: int64(f.Size), Messages: int64(f.Messages), For: time.Duration(f.For),
+		Then: BacklogThen(f.Then), Limit: time.Duration(f.Limit), After: time.Duration(f.After),
+	}
+	w.Backlog = b
+	if !doc.Has("backlog.then") {
+		b.Then = BacklogDrain
+	}
+	if !doc.Has("backlog.limit") {
+		b.Limit = min(max(leastLimit, limitFactor*w.BacklogBuild()).Round(time.Second), MaxDuration)
+	}
+	if !doc.Has("backlog.after") {
+		b.After = defaultAfter
+	}
+	w.fitBacklog()
+}
+
+// fitBacklog makes the window as long as building, reading and what follows may
+// take at most. The run ends it when that is over.
+func (w *Workload) fitBacklog() {
+	build := float64(w.BacklogBuild()) * SlowBuild
+	longest := build + float64(w.Backlog.Limit) + float64(w.Backlog.After)
+	if !(longest > 0 && longest <= float64(MaxDuration)) {
+		longest = float64(MaxDuration) + 1 // checkBacklog says what is wrong
+	}
+	w.Duration = time.Duration(longest)
+	if longest <= float64(MaxDuration) {
+		w.Duration = (w.Duration + time.Second - 1).Truncate(time.Second)
+	}
+	if len(w.Load.Segments) == 1 {
+		w.Load.Segments = []Segment{{w.Load.Segments[0].From, w.Load.Segments[0].To, w.Duration}}
+	}
+}
+
+// BacklogMessages is how many messages the backlog has when reading begins, as
+// planned: all that was acknowledged since the load began.
+func (w *Workload) BacklogMessages() int64 {
+	b := w.Backlog
+	switch {
+	case b.Messages > 0:
+		return b.Messages
+	case b.Bytes > 0:
+		return (b.Bytes + max(w.Message.Size, 1) - 1) / max(w.Message.Size, 1)
+	}
+	return w.WarmupMessages() + int64(w.backlogRate()*b.For.Seconds())
+}
+
+// BacklogBuild is how long building takes at the offered rate, since the
+// measured window began.
+func (w *Workload) BacklogBuild() time.Duration {
+	if w.Backlog.For > 0 {
+		return w.Backlog.For
+	}
+	rate := w.backlogRate()
+	seconds := float64(w.BacklogMessages()-w.WarmupMessages()) / rate
+	if !(rate > 0 && seconds < MaxDuration.Seconds()) {
+		return MaxDuration
+	}
+	return max(0, time.Duration(seconds*float64(time.Second)))
+}
+
+// AllSubscriptions is how many each topic has, one that replays a backlog
+// included.
+func (w *Workload) AllSubscriptions() int {
+	if w.Backlog != nil && w.Backlog.Then == BacklogReplay {
+		return w.Subscriptions + 1
+	}
+	return w.Subscriptions
+}
+
+func (w *Workload) backlogRate() float64 {
+	if len(w.Load.Segments) == 0 {
+		return 0
+	}
+	return w.Load.Segments[0].From
+}
+
+// checkBacklogSpelling checks which keys go together in a file with a backlog.
+func (f *file) checkBacklogSpelling(doc *strict.Document) {
+	if !doc.Has("backlog") {
+		return
+	}
+	if doc.Has("duration") {
+		doc.Reject("duration", "cannot stand beside backlog: the window lasts until the readers have caught up and backlog.after is over, remove it")
+	}
+	var given []string
+	for _, key := range []string{"size", "messages", "for"} {
+		if doc.Has("backlog." + key) {
+			given = append(given, "backlog."+key)
+		}
+	}
+	switch {
+	case len(given) == 0:
+		doc.Reject("backlog", "lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
+	case len(given) > 1:
+		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1], " and ")+": keep one of size, messages and for")
+	}
+}
+
+// checkBacklog holds the rules of a backlog.
+func (w *Workload) checkBacklog(doc *strict.Document) {
+	b := w.Backlog
+	if b == nil {
+		return
+	}
+	if w.Load.Closed != nil {
+		doc.Reject("backlog", "cannot stand beside load.closed: producers go on at a rate of their own while it is read, give load.rate")
+		return
+	}
+	if len(w.Load.Segments) != 1 || w.Load.Segments[0].From != w.Load.Segments[0].To {
+		doc.Reject(w.curvePath(doc), "cannot stand beside backlog: producers go on at one rate while it is read, give load.rate")
+		return
+	}
+	if w.Settle {
+		doc.Reject("warmup", "cannot be auto beside backlog: what is sent in it is part of the backlog, give its length")
+	}
+	oneOf(doc, "backlog.then", b.Then, []BacklogThen{BacklogDrain, BacklogReplay})
+	checkTime(doc, "backlog.limit", b.Limit, 1, MaxDuration)
+	checkTime(doc, "backlog.after", b.After, 0, MaxDuration)
+	if doc.Failed("backlog") || doc.Failed("load") || doc.Failed("message") || doc.Failed("warmup") {
+		return // what follows would say the same thing twice
+	}
+	if given := positives(b.Bytes, b.Messages, int64(b.For)); given != 1 {
+		doc.Reject("backlog", fmt.Sprintf("must have one of size, messages and for above 0, and has %d", given))
+		return
+	}
+	if build := w.BacklogBuild(); build < leastBuild {
+		doc.Reject("backlog", fmt.Sprintf("of %s messages is there %s after the measured window begins: make it last %s or more, the warm-up of %s sends %s",
+			quantity.Count(w.BacklogMessages()), quantity.Duration(int64(build)), leastBuild, quantity.Duration(int64(w.Warmup)), quantity.Count(w.WarmupMessages())))
+	}
+	if w.Duration > MaxDuration {
+		doc.Reject("backlog", fmt.Sprintf("may take longer than %s to be built and read: make it smaller, or the rate higher", quantity.Duration(int64(MaxDuration))))
+	}
+}
+
+func positives(values ...int64) (n int) {
+	for _, v := range values {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// String is the backlog as a file has it, with every default spelled out.
+func (b *Backlog) String() string {
+	size := "for: " + quantity.ExactDuration(b.For)
+	switch {
+	case b.Messages > 0:
+		size = fmt.Sprintf("messages: %d", b.Messages)
+	case b.Bytes > 0:
+		size = "size: " + quantity.ExactBytes(b.Bytes)
+	}
+	return fmt.Sprintf("{%s, then: %s, limit: %s, after: %s}", size, b.Then, quantity.ExactDuration(b.Limit), quantity.ExactDuration(b.After))
+}

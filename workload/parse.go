@@ -31,6 +31,7 @@ type file struct {
 	MaxInFlight   quantity.Number `yaml:"max_in_flight"`
 	Seed          uint64          `yaml:"seed"`
 	Isolate       fileIsolate     `yaml:"isolate"`
+	Backlog       fileBacklog     `yaml:"backlog"`
 }
 
 // fileWarmup is a length, or "auto", alone or with the longest that it may take.
@@ -156,6 +157,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 // checkSpelling checks the rules that are about the file and not about the
 // workload it makes: which keys go together.
 func (f *file) checkSpelling(doc *strict.Document) {
+	f.checkBacklogSpelling(doc)
 	if doc.Has("load.closed") {
 		f.checkClosedSpelling(doc)
 		f.checkKeysSpelling(doc)
@@ -244,6 +246,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 	case !doc.Has("max_in_flight"):
 		w.LimitInFlight()
 	}
+	w.setBacklog(f.Backlog, doc)
 	return w
 }
 

@@ -30,7 +30,9 @@ func (w *Workload) YAML() string {
 	line("keys", w.Keys.yaml())
 	b.WriteString(w.Load.yaml())
 	line("warmup", w.warmup())
-	line("duration", quantity.ExactDuration(w.Duration))
+	if w.Backlog == nil {
+		line("duration", quantity.ExactDuration(w.Duration))
+	}
 	line("drain", quantity.ExactDuration(w.Drain))
 	line("delivery", string(w.Delivery))
 	count("durability", int(w.Durability))
@@ -39,6 +41,9 @@ func (w *Workload) YAML() string {
 	}
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
+	if w.Backlog != nil {
+		line("backlog", w.Backlog.String())
+	}
 	return b.String()
 }
 
@@ -92,12 +97,18 @@ func (l Load) yaml() string {
 // cannot have one: the workload is not valid then.
 func (w *Workload) SetRate(perSecond float64) {
 	w.Load.Segments = []Segment{{From: perSecond, To: perSecond, For: w.Duration}}
+	if w.Backlog != nil {
+		w.fitBacklog()
+	}
 }
 
 // SetDuration changes the measured window. A constant rate or a ramp fills the
 // new window, and so does a closed loop. Steps have lengths of their own: the error says to change those
 // instead, and the workload stays as it was.
 func (w *Workload) SetDuration(d time.Duration) error {
+	if w.Backlog != nil {
+		return fmt.Errorf("the window of workload %q lasts until its backlog has been read: change backlog in its file, or take it out", w.Name)
+	}
 	if w.Load.Closed != nil && len(w.Load.Segments) == 0 {
 		w.Duration = d
 		return nil

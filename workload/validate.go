@@ -30,6 +30,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkTimes(doc)
 	w.checkGuarantees(doc)
 	w.checkInFlight(doc)
+	w.checkBacklog(doc)
 }
 
 func (w *Workload) checkNames(doc *strict.Document) {
@@ -165,7 +166,7 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 			wrong = true
 		}
 	}
-	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 {
+	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 || w.Backlog != nil {
 		return // what follows would say the same thing twice
 	}
 	if total := w.Load.length(); total != w.Duration {
@@ -226,7 +227,7 @@ func (w *Workload) checkTimes(doc *strict.Document) {
 	case w.Warmup%time.Second != 0:
 		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
 	}
-	if w.Load.Closed != nil || w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration {
+	if w.Backlog == nil && (w.Load.Closed != nil || w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration) {
 		checkTime(doc, "duration", w.Duration, 1, MaxDuration)
 	}
 	checkTime(doc, "drain", w.Drain, 1, MaxDrain)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
@@ -48,6 +49,10 @@ func explain(con console, job *bench.Job) {
 	row("", d.Levels[level].How)
 	if e.Guessed {
 		row("closed loop", fmt.Sprintf("how much is sent depends on the system: what follows is for sends that take %s each", bench.GuessedSend))
+	}
+	if b := job.Workload.Backlog; b != nil {
+		row("backlog", fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at most %s to read it: what follows is for the longest run",
+			quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(time.Millisecond), b.Limit))
 	}
 	row("messages", quantity.Count(e.Messages)+", warm-up included")
 	row("published", quantity.Bytes(e.PublishedBytes))

@@ -164,7 +164,7 @@ func planOf(job *bench.Job) report.Plan {
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},
-			{Name: result.PhaseMeasure, Ns: int64(w.Duration)},
+			{Name: result.PhaseMeasure, Ns: int64(w.Duration), AtMost: w.Backlog != nil},
 			{Name: result.PhaseDrain, Ns: int64(w.Drain), AtMost: true},
 			{Name: result.PhaseAccount},
 		},

@@ -23,6 +23,7 @@ func (m *meter) account() error {
 	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
+	m.backlog.setAside(m.run.Ledger.Subscriptions)
 	m.summarize(figures)
 	return err
 }
@@ -87,6 +88,7 @@ func (m *meter) summarize(f load.Figures) {
 		c := m.totals.Of(name, measure.Measured)
 		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
 	}
+	m.backlog.summarize()
 	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
 	s.Generator.OwnLagP99Ns, s.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
 	send := m.totals.Of(result.Send, measure.Measured).Histogram

@@ -164,7 +164,7 @@ func (j *Job) Estimate() Estimate {
 	published := messages * float64(w.Message.Size)
 	e := Estimate{
 		Guessed: w.Load.Closed != nil, Messages: whole(messages), PublishedBytes: whole(published),
-		DeliveredBytes: whole(published * float64(w.Subscriptions)),
+		DeliveredBytes: whole(published * float64(w.AllSubscriptions())),
 		MemoryBytes:    whole(memoryOf(w, messages)),
 		Length:         w.Warmup + w.Duration,
 	}
@@ -177,13 +177,13 @@ func (j *Job) Estimate() Estimate {
 // memoryOf is what plimsoll itself takes at worst.
 func memoryOf(w *workload.Workload, messages float64) float64 {
 	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
-	consumers := topics * float64(w.Subscriptions*w.Consumers)
+	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
 	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
 	accounts := producers*float64(w.Partitions) + consumers*lanes
-	touched := min(topics*lanes, messages) * float64(1+w.Subscriptions)
+	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
 	return baseMemory + (producers*8+consumers*2)*recorderMemory +
 		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
-		accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.Subscriptions)
+		accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
 func whole(f float64) int64 {
@@ -206,6 +206,9 @@ func loadOf(w *workload.Workload) result.Load {
 	}
 	if c := w.Load.Closed; c != nil {
 		l.Model, l.Closed = result.ClosedLoop, &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
+	}
+	if w.Backlog != nil {
+		l.Backlog = w.Backlog.String()
 	}
 	for _, s := range w.Load.Segments {
 		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})

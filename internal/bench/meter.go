@@ -41,6 +41,7 @@ type meter struct {
 	measureNs   atomic.Int64 // of the measured window
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
 	settling    *settling    // nil: the warm-up lasts as long as asked
+	backlog     *catchUp     // nil: readers keep up from the start
 	interrupted bool         // on request, before load and drain had ended
 
 	// recorded is every series, in the order of an interval's line; own lag has
@@ -67,6 +68,7 @@ func newMeter(s *session) *meter {
 		m.settling = &settling{}
 		s.run.Settling = &result.Settling{MostNs: int64(w.Warmup), Rule: settleRule}
 	}
+	m.backlog = newCatchUp(m)
 	return m
 }
 
@@ -117,7 +119,10 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 		if untilNs-next < m.every/4 {
 			next = untilNs
 		}
-		err := m.sleep(ctx, next)
+		cut, err := m.await(ctx, name, next)
+		if cut {
+			next = m.job.Clock.Now()
+		}
 		if ctx.Err() != nil {
 			m.stop()
 			next = untilNs
@@ -127,7 +132,7 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 			_ = m.interval(name)
 			return err
 		}
-		if err := errors.Join(m.interval(name), m.settle()); err != nil {
+		if err := errors.Join(m.interval(name), m.settle(), m.backlog.step()); err != nil {
 			m.stop()
 			return err
 		}
@@ -165,6 +170,9 @@ func (m *meter) drain(ctx context.Context) error {
 	}
 	begin := m.job.Clock.Now()
 	until := begin + int64(m.job.Workload.Drain)
+	if m.backlog.gaveUp() && !m.backlog.replays() {
+		until = min(until, begin+int64(interruptedDrain))
+	}
 	quietSince, before := begin, load.Figures{}
 	for now := begin; now < until; now = m.job.Clock.Now() {
 		if ctx.Err() != nil {
@@ -193,7 +201,7 @@ func (m *meter) drain(ctx context.Context) error {
 func (m *meter) settled(f load.Figures) bool {
 	select {
 	case <-m.engine.Sent():
-		return f.InFlight == 0 && f.Backlog == 0
+		return f.InFlight == 0 && f.Backlog == 0 && m.backlog.readAll(f)
 	default:
 		return false
 	}
@@ -210,7 +218,7 @@ func (m *meter) interval(phase result.PhaseName) error {
 		StartNs: m.lastNs - m.beganNs, EndNs: now - m.beganNs, Phase: phase,
 		Scheduled: sum(due) - sum(m.lastDue), Sent: sum(figures.Handed) - sum(m.last.Handed),
 		Acked: sum(figures.Acked) - sum(m.last.Acked), Failed: sum(figures.Failed) - sum(m.last.Failed),
-		Received: sum(figures.Received) - sum(m.last.Received),
+		Received: sum(figures.Received) - sum(m.last.Received), Replayed: figures.Replayed - m.last.Replayed,
 		InFlight: figures.InFlight, Backlog: figures.Backlog, BlockedNs: figures.BlockedNs - m.last.BlockedNs,
 		CPUSeconds: spent.CPUSeconds, RSSBytes: spent.RSSBytes, HeapBytes: spent.HeapBytes,
 		GCPauseNs: spent.GCPauseNs, GCCount: spent.GCCount, Goroutines: spent.Goroutines,
@@ -227,8 +235,9 @@ func (m *meter) interval(phase result.PhaseName) error {
 	}
 	err := m.writer.Interval(i, written)
 	m.totals.Merge(m.cells)
-	m.cells.Reset()
 	m.lastNs, m.last, m.lastDue = now, figures, due
+	m.backlog.add(phase, i, m.cells)
+	m.cells.Reset()
 	m.watch.Interval(i)
 	return errors.Join(err, m.spent(phase))
 }

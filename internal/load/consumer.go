@@ -13,7 +13,10 @@ var consumerSeries = []result.Series{result.EndToEnd}
 type consumer struct {
 	clock        clock.Clock
 	system       system.Consumer
+	topic        system.Topic
 	subscription int
+	index        int  // among the consumers of the subscription
+	replay       bool // reads a backlog from the beginning, beside the workload's own subscriptions
 	run          uint32
 	base, lanes  uint32 // the lanes of its topic
 	window       *window
@@ -25,6 +28,7 @@ type consumer struct {
 	byPhase           [2]int64
 	within            int64 // the window, whenever they were due
 	fresh             int64 // without copies
+	firstNs           int64 // when the first message came, on the clock; 0: none yet
 }
 
 // receive takes one message from the system.
@@ -44,7 +48,13 @@ func (c *consumer) receive(b []byte) {
 		phase = measure.Measured
 	}
 	c.Lock()
-	c.Add(0, phase, now-s.dueNs)
+	if !c.replay {
+		// A replayed message has waited, which says nothing of those who keep up.
+		c.Add(0, phase, now-s.dueNs)
+	}
+	if c.firstNs == 0 {
+		c.firstNs = now
+	}
 	if c.arrived.Received(int(s.lane-c.base), s.seq) {
 		c.fresh++
 	}

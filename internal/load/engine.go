@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +23,11 @@ const maxPacers = 64
 // InFlight and the channels may be used by any, once it has started.
 type Engine struct {
 	plan      Plan
-	schedule  atomic.Pointer[Schedule] // replaced once at most, by Settle
+	schedule  atomic.Pointer[Schedule] // replaced by Settle and by End
 	topics    []system.Topic
 	producers []*producer
 	consumers []*consumer
+	readers   readers // those of consumers that wait for a backlog
 	pacers    []*pacer
 	halt      atomic.Int64
 	startNs   int64
@@ -81,9 +83,12 @@ func (e *Engine) Failures() <-chan error { return e.failures }
 func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 	w := e.plan.Workload
 	for t, topic := range e.topics {
-		for s := range w.Subscriptions {
+		for s := range e.prompt() {
 			for i := range w.Consumers {
-				if err := e.openConsumer(ctx, c, t, s, i); err != nil {
+				consumer := e.newConsumer(t, s, i)
+				if err := e.openConsumer(ctx, c, consumer); err == nil {
+					e.consumers = append(e.consumers, consumer)
+				} else {
 					return fmt.Errorf("open consumer %d of %s on %s: %w", i, Subscription(s), topic.Name, err)
 				}
 			}
@@ -94,33 +99,37 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 			return fmt.Errorf("open producer %d: %w", i, err)
 		}
 	}
-	for _, c := range e.consumers {
+	if err := settle(ctx, e.consumers); err != nil {
+		return err
+	}
+	return e.reserve(ctx, c)
+}
+
+// settle waits until the consumers' subscriptions have shared out their
+// partitions.
+func settle(ctx context.Context, consumers []*consumer) error {
+	for _, c := range consumers {
 		if s, able := c.system.(system.Settler); able {
 			if err := s.Settle(ctx); err != nil {
-				return fmt.Errorf("open the consumers of %s: %w", Subscription(c.subscription), err)
+				return fmt.Errorf("open the consumers of %s: %w", c.topic.Name, err)
 			}
 		}
 	}
 	return nil
 }
 
-func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subscription, index int) error {
-	w := e.plan.Workload
-	lanes := w.Producers * w.Partitions
-	consumer := &consumer{
-		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run,
-		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payload: newPayload(w.Message, w.Seed), window: e.window,
-		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
+func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
+	return system.ConsumerOptions{
+		Topic: c.topic, Subscription: e.subscriptionName(c.subscription),
+		Index: c.index, Delivery: e.plan.Workload.Delivery,
+		Receive: c.receive, Failed: e.failed,
 	}
-	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
-		Topic: e.topics[topic], Subscription: Subscription(subscription),
-		Index: index, Delivery: w.Delivery,
-		Receive: consumer.receive, Failed: e.failed,
-	})
-	consumer.system = opened
+}
+
+func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
+	opened, err := c.OpenConsumer(ctx, e.optionsOf(consumer))
 	if err == nil {
-		e.consumers = append(e.consumers, consumer)
+		consumer.system = opened
 	}
 	return err
 }
@@ -226,7 +235,11 @@ func (e *Engine) Close(limit time.Duration) error {
 		p.Unlock()
 	}
 	producers := closeAll(limit, e.producers, func(p *producer) closer { return p.system })
-	return errors.Join(producers, closeAll(limit, e.consumers, func(c *consumer) closer { return c.system }))
+	if !e.stopReading(limit) {
+		return errors.Join(producers, errors.New("the consumers of the backlog were still being opened"))
+	}
+	open := slices.DeleteFunc(slices.Clone(e.consumers), func(c *consumer) bool { return c.system == nil })
+	return errors.Join(producers, closeAll(limit, open, func(c *consumer) closer { return c.system }))
 }
 
 type closer interface {

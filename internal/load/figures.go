@@ -18,6 +18,7 @@ type Figures struct {
 	Unsent   [2]int64
 	Received [2]int64
 	InFlight int64
+	Replayed int64 // distinct messages that a replaying subscription received; they are no part of Received
 	// Backlog is acknowledged x subscriptions - received. Copies that reach the
 	// same consumer are left out; those that reach another are not.
 	Backlog int64
@@ -44,9 +45,13 @@ func (e *Engine) Figures() Figures {
 	var fresh int64
 	for _, c := range e.consumers {
 		c.Lock()
-		add(&f.Received, c.byPhase)
-		f.ReceivedWithin += c.within
-		fresh += c.fresh
+		if c.replay {
+			f.Replayed += c.fresh
+		} else {
+			add(&f.Received, c.byPhase)
+			f.ReceivedWithin += c.within
+			fresh += c.fresh
+		}
 		c.Unlock()
 	}
 	for _, p := range e.producers {
@@ -159,10 +164,9 @@ func (e *Engine) Errors() []result.Error {
 // Account compares what was acknowledged with what arrived, for every
 // subscription. Nobody may record any more.
 func (e *Engine) Account() result.Ledger {
-	w := e.plan.Workload
 	ledger := result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
-	for s := range w.Subscriptions {
-		account := result.SubscriptionLedger{Subscription: Subscription(s)}
+	for s := range e.subscriptions() {
+		account := result.SubscriptionLedger{Subscription: e.subscriptionName(s)}
 		for t := range e.topics {
 			e.accountTopic(&account, t, s)
 		}

@@ -1,6 +1,10 @@
 package measure
 
-import "github.com/plimsoll-bench/plimsoll/result"
+import (
+	"math/bits"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
 
 // maxLostRanges bounds the evidence kept of what was lost; the count is whole.
 const maxLostRanges = 20
@@ -47,6 +51,26 @@ func (a *Arrived) Received(lane int, seq int64) bool {
 		a.highest[lane] = seq + 1
 	}
 	return true
+}
+
+// Distinct is how many messages arrived at any of several consumers of the same
+// lanes. Whoever owns them is locked out meanwhile.
+func Distinct(arrived []*Arrived) int64 {
+	var n int64
+	for lane := range arrived[0].lanes {
+		longest := int64(0)
+		for _, a := range arrived {
+			longest = max(longest, a.lanes[lane].length()/64)
+		}
+		for i := range longest {
+			var word uint64
+			for _, a := range arrived {
+				word |= a.lanes[lane].word(i)
+			}
+			n += int64(bits.OnesCount64(word))
+		}
+	}
+	return n
 }
 
 // Bytes is the memory of the account.

@@ -154,7 +154,7 @@ func (t *translation) note(format string, args ...any) {
 func (t *translation) refuse() {
 	f, reject := &t.file, t.doc.Reject
 	if f.ConsumerBacklogSizeGB > 0 {
-		reject("consumerBacklogSizeGB", "asks for a backlog that is built and drained, which plimsoll does not offer yet: remove it to measure the steady load")
+		reject("consumerBacklogSizeGB", "asks for a backlog that is built and drained: write that as a workload of plimsoll, with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or remove it to measure the steady load")
 	}
 	if f.ConsumerOnly {
 		reject("consumerOnly", "asks for a backlog that is drained while nothing is produced, which plimsoll does not offer yet: remove it to measure the steady load")

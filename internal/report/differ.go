@@ -93,6 +93,7 @@ func loadRows(runs []*result.Saved) []row {
 		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
 		each(runs, "warm-up", func(r *result.Run) string { return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r)) }),
 		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
+		each(runs, "backlog", func(r *result.Run) string { return r.Load.Backlog }),
 		each(runs, "page cache dropped before", func(r *result.Run) string {
 			return unlessUnknown(r, !r.Load.DropPageCache, yesNo(r.Load.DropPageCache))
 		}),

@@ -168,6 +168,7 @@ func total(l result.Ledger) result.SubscriptionLedger {
 		t.Acked += s.Acked
 		t.Received += s.Received
 		t.Lost += s.Lost
+		t.Unread += s.Unread
 		t.Duplicate += s.Duplicate
 		t.Reordered += s.Reordered
 		t.Unacked += s.Unacked
@@ -188,7 +189,7 @@ func accountSentence(l result.Ledger) string {
 	for _, more := range []struct {
 		n    int64
 		name string
-	}{{t.Corrupt, "corrupt"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"}} {
+	}{{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"}} {
 		if more.n > 0 {
 			out += fmt.Sprintf(", %s %s", more.name, quantity.Count(more.n))
 		}

@@ -23,6 +23,7 @@ type figure struct {
 const (
 	ofThroughput = "Throughput"
 	ofSendCall   = "A whole send of a closed loop"
+	ofBacklog    = "A backlog and those who read it"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
 	ofSend       = "Send latency, uncorrected"
@@ -49,7 +50,7 @@ const (
 const insidePlimsoll = "inside plimsoll"
 
 // figureRows are the figures that a comparison sets side by side. Rows of
-// cost, and of closed loops, that are known of no run are left out.
+// cost, of closed loops and of backlogs that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
 	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures())
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
@@ -65,7 +66,7 @@ func figureRows(runs []*result.Saved) []row {
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if (f.section == ofCost || f.section == ofSendCall) && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+		if slices.Contains([]string{ofCost, ofSendCall, ofBacklog}, f.section) && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
 			continue
 		}
 		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
@@ -155,6 +156,7 @@ func figures() []figure {
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
 	out = append(out, closedFigures()...)
+	out = append(out, backlogFigures()...)
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
 		out = append(out, latencyFigures(section, series)...)

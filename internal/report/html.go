@@ -164,6 +164,11 @@ func newRunData(name string, s *result.Saved) runData {
 			d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
 		}
 	}
+	if b := s.Run.Backlog; b != nil {
+		if during, read := b.Stretch(result.During); read {
+			d.Phases = append(d.Phases, phaseData{catchUpPhase, float64(during.StartNs) / 1e9, float64(during.EndNs) / 1e9})
+		}
+	}
 	for _, e := range s.Events {
 		// Phases are shaded, so a mark would say it twice.
 		if e.Kind != "phase" && len(d.Events) < maxEvents {

@@ -94,6 +94,12 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		fmt.Fprintf(b, "- **p95:** %s\n", md(minutes))
 	}
+	if r.Backlog != nil {
+		fmt.Fprintf(b, "- **Backlog:** %s\n", md(backlogSentence(r.Backlog)))
+		if effect := effectSentence(r.Backlog); effect != "" {
+			fmt.Fprintf(b, "- **Effect:** %s\n", md(effect))
+		}
+	}
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
 	if !imported(r) {
 		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
@@ -115,6 +121,10 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		fmt.Fprintf(b, "- **%s %s:** %s\n", md(verdictName(v)), outcomeWord(v), md(v.Sentence))
 	}
 	b.WriteString("\n")
+	if r.Backlog != nil && len(r.Backlog.Stretches) > 0 {
+		t := stretchTable(r.Backlog)
+		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
+	}
 	var columns []string
 	for _, p := range terminalColumns {
 		columns = append(columns, percentileName(p))

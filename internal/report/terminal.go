@@ -98,6 +98,7 @@ func (p *page) run(name string, s *result.Saved) {
 		p.line("")
 	}
 	p.said("throughput", "", throughputSentence(r))
+	p.backlog(r.Backlog)
 	p.latency(r.Summary)
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		p.said("p95", "", minutes)

@@ -110,6 +110,15 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	if within := withinSentence(s); within != "" {
 		v.Tables[0].Note += " How sure: " + micro(within) + "."
 	}
+	if b := r.Backlog; b != nil {
+		t := stretchTable(b)
+		for _, sentence := range []string{effectSentence(b), backlogSentence(b)} {
+			if sentence != "" {
+				t.Note = strings.ToUpper(sentence[:1]) + sentence[1:] + ". " + t.Note
+			}
+		}
+		v.Tables = append([]table{t}, v.Tables...)
+	}
 	if len(r.Summary.Minutes) > 0 {
 		v.Tables = append(v.Tables, minuteTable(r.Summary))
 	}

@@ -68,7 +68,13 @@ func loadDiffers(runs []*result.Run) []string {
 		value func(result.Load) any
 	}{
 		{"rate", func(l result.Load) any { return []any{l.TargetRate, rates(l.Segments)} }},
-		{"duration", func(l result.Load) any { return l.WindowSeconds }},
+		{"duration", func(l result.Load) any {
+			if l.Backlog != "" {
+				return nil // it lasts as long as the readers take
+			}
+			return l.WindowSeconds
+		}},
+		{"backlog", func(l result.Load) any { return l.Backlog }},
 		{"sends in flight, or messages of a send", func(l result.Load) any { return closed(l) }},
 		{"arrivals", func(l result.Load) any { return l.Arrivals }},
 		{"message size", func(l result.Load) any { return l.MessageBytes }},

@@ -44,19 +44,23 @@ func Judge(r *result.Run, events ...result.Event) {
 		r.Verdicts = append(r.Verdicts, duplicates(r))
 	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), littlesLaw(r))
+	if r.Backlog != nil {
+		r.Verdicts = append(r.Verdicts, catchUp(r.Backlog))
+	}
 	r.Summary.Generator.Limited = r.Verdicts[0].Outcome == result.Broken
 	r.Warnings = warnings(r, events)
 }
 
 // Sound reports whether the system kept its word: nothing acknowledged was
 // lost or damaged, nothing came twice where once was promised, durability was as
-// asked, and anything was acknowledged at all. What it refused outright it made no promise about.
+// asked, its readers caught up with what waited, and anything was acknowledged at
+// all. What it refused outright it made no promise about.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
 	}
 	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
-		return v.Outcome == result.Broken && slices.Contains([]string{Loss, Duplicates, Durability}, v.Name)
+		return v.Outcome == result.Broken && slices.Contains([]string{Loss, Duplicates, Durability, CatchUp}, v.Name)
 	})
 }
 
@@ -126,6 +130,7 @@ func rate(r *result.Run) result.Verdict {
 func ledger(r *result.Run) (total result.SubscriptionLedger) {
 	for _, l := range r.Ledger.Subscriptions {
 		total.Lost += l.Lost
+		total.Unread += l.Unread
 		total.Duplicate += l.Duplicate
 		total.Reordered += l.Reordered
 		total.Corrupt += l.Corrupt
@@ -147,6 +152,8 @@ func loss(r *result.Run) result.Verdict {
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
+	case l.Lost == 0 && l.Unread > 0:
+		return say(Loss, result.Unknown, "%s acknowledged messages had not been read when the run ended without waiting for the readers of the backlog", quantity.Count(l.Unread))
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:

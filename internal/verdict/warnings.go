@@ -38,6 +38,9 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 			warn(v.Name, "%s", v.Sentence)
 		}
 	}
+	if b := r.Backlog; b != nil && b.Then == "drain" && b.FirstNs > 0 {
+		warn("backlog", "end-to-end latencies hold the time that messages waited for their readers on purpose: read those of the stretch after catching up")
+	}
 	if s := r.Settling; s != nil && !s.Settled {
 		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
 	}

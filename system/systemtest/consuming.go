@@ -2,6 +2,7 @@ package systemtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -109,6 +110,37 @@ func (s *suite) restart(t *testing.T) {
 	p.mustAll(t)
 	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), messages))
 	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order), messages)
+}
+
+// reserved makes a subscription by a consumer that closes before anything is
+// sent: those who open afterwards get all of it. Where subscriptions can begin
+// again they do so on a topic to which nothing was sent, too.
+func (s *suite) reserved(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	early := newInbox()
+	s.close(t, s.consumer(t, c, topic, "reserved", 0, workload.AtLeastOnce, early))
+	if replayer, able := c.(system.Replayer); able {
+		k, _, err := replayer.OpenReplay(s.context(t), system.ConsumerOptions{
+			Topic: topic, Subscription: "reserved", Delivery: workload.AtLeastOnce, Receive: early.receive, Failed: early.fail,
+		})
+		var lacking *system.Lacking
+		switch {
+		case err == nil:
+			s.close(t, k)
+		case !errors.As(err, &lacking):
+			t.Fatalf("beginning again on an empty topic: %v", err)
+		}
+	}
+	s.sendAll(t, c, topic, 0)
+	late := newInbox()
+	for i := range 2 {
+		s.consumer(t, c, topic, "reserved", i, workload.AtLeastOnce, late)
+	}
+	must(t, "receiving what waited", late.await(s.context(t), messages))
+	if n := early.distinct(); n > 0 {
+		t.Errorf("a consumer that had closed received %d messages", n)
+	}
 }
 
 // noReceiveAfterClose closes one of two consumers while messages flow: it must

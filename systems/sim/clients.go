@@ -13,6 +13,7 @@ import (
 // the order they came.
 type topic struct {
 	partitions    []queue[*slot]
+	retained      []*record // everything, when the cluster retains; the oldest first
 	subscriptions map[string]*subscription
 	ordered       []*subscription
 }
@@ -21,6 +22,8 @@ type topic struct {
 type subscription struct {
 	consumers []*consumer
 	backlog   queue[*record]
+	turnNs    float64 // when the next message may be delivered, since the line began
+	draining  bool    // the backlog is being delivered
 }
 
 // producer sends to one topic. The line's lock guards what it holds back.

@@ -1,7 +1,7 @@
 // Package sim is a messaging system whose truth is known: how long it takes,
 // how much it carries, what it loses, doubles, swaps and refuses are set in
 // its target, from a seed. plimsoll is tested and calibrated against it. It is
-// not a stand-in for a broker and stores nothing.
+// not a stand-in for a broker and stores nothing, unless it is told to retain.
 //
 // Its words: a topic is a topic, a partition a queue of arrivals, a
 // subscription a list of consumers. A message arrives, waits for its turn when

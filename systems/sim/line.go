@@ -78,7 +78,9 @@ type line struct {
 	spare      []arrival
 	answers    answerQueue
 	deliveries queue[delivery]
-	waiting    []*subscription // with a backlog and a consumer
+	draining   []*subscription // with a backlog and a consumer
+	drainNs    float64         // between two deliveries to a subscription; 0: no limit
+	retain     bool
 	buffered   int64
 	bufferMax  int64
 	free       []*record
@@ -90,10 +92,15 @@ type line struct {
 }
 
 func newLine(c clock.Clock, s system.Settings) *line {
-	return &line{
+	l := &line{
 		clock: c, truth: newTruth(s), faults: newFaults(s), startNs: c.Now(),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
+		retain: s.Bool("retain"),
 	}
+	if rate := s.Rate("drain_rate"); rate > 0 {
+		l.drainNs = 1e9 / rate
+	}
+	return l
 }
 
 // take leaves messages in the inbox, all at one moment. It reports false when
@@ -215,8 +222,8 @@ func (l *line) wake() {
 // nextNs is when the next thing is due, on the clock.
 func (l *line) nextNs() int64 {
 	next := clock.Never
-	if len(l.waiting) > 0 {
-		return longAgo
+	for _, s := range l.draining {
+		next = min(next, l.startNs+s.dueNs())
 	}
 	if a, ok := l.answers.peek(); ok {
 		next = min(next, l.startNs+a.atNs)
@@ -235,9 +242,7 @@ const batch = 64
 func (l *line) work(now int64) bool {
 	for n := range batch {
 		switch {
-		case len(l.waiting) > 0:
-			l.drainBacklog()
-		case l.deliverDue(now) || l.answerDue(now):
+		case l.drainDue(now) || l.deliverDue(now) || l.answerDue(now):
 		default:
 			return n > 0
 		}
@@ -249,7 +254,7 @@ func (l *line) deliverDue(now int64) bool {
 	d, ok := l.deliveries.peek()
 	if ok = ok && d.atNs <= now; ok {
 		l.deliveries.pop()
-		l.deliver(d.record)
+		l.deliver(d.record, d.atNs)
 	}
 	return ok
 }
@@ -345,46 +350,6 @@ func (l *line) keep(m *system.Message, t *topic) *record {
 func (l *line) release(r *record) {
 	if r.refs--; r.refs == 0 {
 		l.free = append(l.free, r)
-	}
-}
-
-// deliver gives a record to every subscription of its topic.
-func (l *line) deliver(r *record) {
-	for _, s := range r.topic.ordered {
-		if s.backlog.len() == 0 {
-			if k := s.consumerOf(r.partition); k != nil {
-				k.receive(r.payload)
-				continue
-			}
-		}
-		r.refs++
-		l.buffered += int64(len(r.payload))
-		s.backlog.push(r)
-	}
-	l.release(r)
-}
-
-// ready has the line deliver a subscription's backlog. The caller holds the
-// lock.
-func (l *line) ready(s *subscription) {
-	if s.backlog.len() > 0 {
-		l.waiting = append(l.waiting, s)
-		l.wake()
-	}
-}
-
-func (l *line) drainBacklog() {
-	s := l.waiting[len(l.waiting)-1]
-	l.waiting = l.waiting[:len(l.waiting)-1]
-	for r, ok := s.backlog.peek(); ok; r, ok = s.backlog.peek() {
-		k := s.consumerOf(r.partition)
-		if k == nil {
-			return
-		}
-		s.backlog.pop()
-		l.buffered -= int64(len(r.payload))
-		k.receive(r.payload)
-		l.release(r)
 	}
 }
 

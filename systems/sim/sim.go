@@ -17,6 +17,7 @@ var (
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
+	_ system.Replayer         = (*cluster)(nil)
 )
 
 // System is the simulated system on a clock.
@@ -76,7 +77,9 @@ var settings = []system.Setting{
 	{Name: "duplicate_per_million", Kind: system.Count, Default: "0", Doc: "messages delivered twice, in each million"},
 	{Name: "swap_per_million", Kind: system.Count, Default: "0", Doc: "messages delivered after the one that follows them, in each million"},
 	{Name: "fail_per_million", Kind: system.Count, Default: "0", Doc: "messages refused, in each million"},
-	{Name: "buffer", Kind: system.Bytes, Default: "256MB", Doc: "most bytes kept for subscriptions without a consumer; more are refused"},
+	{Name: "drain_rate", Kind: system.Rate, Default: "0/s", Doc: "messages per second that a subscription gets at most; 0: all that there are"},
+	{Name: "retain", Kind: system.Bool, Default: "false", Doc: "keep what was delivered: a new subscription begins at the topic's first message"},
+	{Name: "buffer", Kind: system.Bytes, Default: "256MB", Doc: "most bytes kept for subscriptions that have not had them, and by retain; more are refused"},
 	{Name: "seed", Kind: system.Count, Default: "1", Doc: "seed of all that is random"},
 }
 
@@ -92,8 +95,10 @@ func (*System) Check(c system.Check) error {
 	if sigma := s.Number("service_sigma"); sigma < 0 || sigma > 10 {
 		return fmt.Errorf("setting service_sigma must be from 0 to 10, not %v", sigma)
 	}
-	if rate := s.Rate("capacity"); rate > 0 && rate < 0.001 {
-		return fmt.Errorf("setting capacity must be 0, or at least 0.001/s")
+	for _, name := range []string{"capacity", "drain_rate"} {
+		if rate := s.Rate(name); rate > 0 && rate < 0.001 {
+			return fmt.Errorf("setting %s must be 0, or at least 0.001/s", name)
+		}
 	}
 	for _, name := range []string{"lose_per_million", "duplicate_per_million", "swap_per_million", "fail_per_million"} {
 		if n := s.Count(name); n > maxPlanted {
@@ -171,11 +176,27 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 		s = &subscription{}
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
+		c.line.rewind(t, s)
 	}
 	k := &consumer{line: c.line, receive: o.Receive}
 	s.consumers = append(s.consumers, k)
-	c.line.ready(s)
+	c.line.drain(s, c.line.clock.Now()-c.line.startNs)
+	c.line.wake()
 	return k, nil
+}
+
+// OpenReplay has a subscription begin again, where messages are retained.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+	if !c.line.retain {
+		return nil, "", &system.Lacking{Reason: "what was delivered is not stored", Condition: "setting retain"}
+	}
+	c.line.Lock()
+	if t := c.topics[o.Topic.Name]; t != nil && t.subscriptions[o.Subscription] != nil {
+		c.line.rewind(t, t.subscriptions[o.Subscription])
+	}
+	c.line.Unlock()
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "setting retain", err
 }
 
 func (c *cluster) Close(ctx context.Context) error {

@@ -4,7 +4,7 @@
 // redraw.
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LEFT = 64; // of each chart's plot, so that times stand below one another
-const PHASES = { warmup: "warm-up", measure: "measured", drain: "drain" };
+const PHASES = { warmup: "warm-up", measure: "measured", drain: "drain", "catch-up": "catching up" };
 
 // el makes an element. Text goes in as text, never as markup.
 function el(tag, attributes, ...children) {

@@ -15,7 +15,7 @@ function near(run) {
 
 // moment is a time of a run and the phase that it is in.
 function moment(run, t) {
-  const phase = run.phases.find((p) => p.from <= t && t < p.to);
+  const phase = run.phases.findLast((p) => p.from <= t && t < p.to);
   return clock(t) + (phase ? ", " + (PHASES[phase.name] || phase.name) : "");
 }
 

@@ -1,0 +1,169 @@
+package bench_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// withBacklog is a workload of 2,000 messages a second with a backlog of 40,000,
+// a second of warm-up included.
+func withBacklog(then workload.BacklogThen) *workload.Workload {
+	w := load(2000, 5*time.Minute)
+	w.Warmup = time.Second
+	w.Backlog = &workload.Backlog{Messages: 40_000, Then: then, Limit: 4 * time.Minute, After: 5 * time.Second}
+	return w
+}
+
+// checkBacklog holds the figures of a backlog against those of the system: drain
+// messages a second are read while 2,000 are published.
+func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog {
+	t.Helper()
+	b := s.Run.Backlog
+	if b == nil || b.End != result.BacklogCaughtUp {
+		t.Fatalf("%+v", b)
+	}
+	within(t, "messages that wait", float64(b.Messages), 40_000, 0.02)
+	within(t, "catch-up throughput", b.ReadRate, drain, 0.02)
+	within(t, "bytes read", b.ReadBytesPerS, drain*64, 0.02)
+	within(t, "time to catch up", float64(b.CatchUpNs()), 40_000/(drain-2000)*1e9, 0.02)
+	within(t, "published meanwhile", b.PublishedRate, 2000, 0.02)
+	if l := len(b.Stretches); l != 3 {
+		t.Fatalf("%d stretches", l)
+	}
+	after, _ := b.Stretch(result.After)
+	within(t, "the stretch after", float64(after.EndNs-after.StartNs), 5e9, 0.02)
+	var acked int64
+	for _, one := range b.Stretches {
+		acked += int64(one.AckedRate*float64(one.EndNs-one.StartNs)/1e9 + 0.5)
+		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.Publish).At(99); !ok || p99 > 300_000 {
+			t.Errorf("publish p99 is %d %s, want the service time of 200us", p99, one.Name)
+		}
+	}
+	if c := s.Run.Counters; acked < c.Acked-10 || acked > c.Acked || c.Unsent+c.Unknown+c.Failed > 0 {
+		t.Errorf("%d acknowledged in the stretches, %+v", acked, c)
+	}
+	if got := float64(s.Run.Summary.WindowNs) / 1e9; got-s.Run.Load.WindowSeconds > 0.01 || s.Run.Load.WindowSeconds-got > 0.01 {
+		t.Errorf("the window is said to be %v s and was %v", s.Run.Load.WindowSeconds, got)
+	}
+	for _, l := range s.Run.Ledger.Subscriptions {
+		if l.Lost+l.Duplicate+l.Reordered+l.Corrupt > 0 || l.Received != s.Run.Counters.Acked+s.Run.Warmup.Acked {
+			t.Errorf("%+v of %+v", l, s.Run.Counters)
+		}
+	}
+	verdict.Judge(&s.Run, s.Events...)
+	for _, v := range s.Run.Verdicts {
+		if v.Outcome == result.Broken || v.Name == verdict.CatchUp && v.Outcome != result.Holds {
+			t.Errorf("%s is %s: %s", v.Name, v.Outcome, v.Sentence)
+		}
+	}
+	return b
+}
+
+// Consumers that open when 40,000 messages wait and get 6,000 a second of each
+// subscription catch up in 10 seconds.
+func TestTruthBacklogIsDrained(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	w.Subscriptions, w.Consumers, w.Producers = 2, 3, 2
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "6k/s", "delivery_delay": "1ms"})
+	b := checkBacklog(t, s, 6000)
+	within(t, "the time of building", float64(b.BuiltNs-s.Run.Phases[2].StartNs), 19e9, 0.02)
+	if s.Run.Summary.MaxBacklog < 2*39_000 || s.Run.Summary.EndBacklog > 100 {
+		t.Errorf("backlog of at most %d, and %d at the end", s.Run.Summary.MaxBacklog, s.Run.Summary.EndBacklog)
+	}
+	after, _ := b.Stretch(result.After)
+	if p50, ok := (result.Summary{Latency: after.Latency}).Series(result.EndToEnd).At(50); !ok || p50 > 2e6 {
+		t.Errorf("end-to-end p50 after is %d", p50)
+	}
+}
+
+// A subscription that replays 40,000 messages beside one that keeps up: the
+// latter's figures stand by themselves.
+func TestTruthBacklogIsReplayed(t *testing.T) {
+	w := withBacklog(workload.BacklogReplay)
+	w.Consumers = 2
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "10k/s", "retain": "true"})
+	b := checkBacklog(t, s, 10_000)
+	for _, one := range b.Stretches {
+		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.EndToEnd).At(99); !ok || p99 > 400_000 {
+			t.Errorf("end-to-end p99 is %d %s: the replay is in it", p99, one.Name)
+		}
+	}
+	if ratio, ok := b.Effect(result.EndToEnd, 99); !ok || ratio < 0.99 || ratio > 1.01 {
+		t.Errorf("the effect is %v", ratio)
+	}
+	if n := len(s.Run.Ledger.Subscriptions); n != 2 || s.Run.Ledger.Subscriptions[1].Subscription != "replay" {
+		t.Errorf("ledger %+v", s.Run.Ledger.Subscriptions)
+	}
+	var replayed int64
+	for _, i := range s.Intervals {
+		replayed += i.Replayed
+	}
+	if all := s.Run.Counters.Acked + s.Run.Warmup.Acked; replayed != all {
+		t.Errorf("%d messages were replayed, %d acknowledged", replayed, all)
+	}
+}
+
+// Who reads 1,900 messages a second while 2,000 are published never catches up;
+// the run says so after half a minute and ends.
+func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "1900/s"})
+	b := s.Run.Backlog
+	if b.End != result.BacklogNever || b.CaughtUpNs != 0 {
+		t.Fatalf("%+v", b)
+	}
+	within(t, "what is read", b.ReadRate, 1900, 0.02)
+	within(t, "what is published", b.PublishedRate, 2000, 0.02)
+	if got := s.Run.Summary.WindowNs; got < 48e9 || got > 54e9 {
+		t.Errorf("the window is %v, want 19 s of building and 30 s or so", time.Duration(got))
+	}
+	if c := s.Run.Counters; s.Run.State != result.Complete || c.Unsent+c.Unknown > 0 {
+		t.Errorf("the run is %s: %+v", s.Run.State, c)
+	}
+	verdict.Judge(&s.Run, s.Events...)
+	if verdict.Sound(&s.Run) {
+		t.Error("a backlog that is never read passes")
+	}
+	for _, v := range s.Run.Verdicts {
+		if v.Name == verdict.CatchUp && v.Outcome != result.Broken || v.Name == verdict.Loss && v.Outcome != result.Unknown {
+			t.Errorf("%s is %s: %s", v.Name, v.Outcome, v.Sentence)
+		}
+	}
+}
+
+// Who reads hardly faster than is published is given up at the limit.
+func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	w.Backlog.Limit = 40 * time.Second
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "2100/s"})
+	if b := s.Run.Backlog; b.End != result.BacklogTooLong || b.LeftMessages < 35_000 || b.LeftMessages > 37_000 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// A system that acknowledges half of what is offered does not build the backlog
+// in time.
+func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	w.MaxInFlight = 100
+	s, _ := onSim(t, w, map[string]string{"capacity": "1k/s"})
+	if b := s.Run.Backlog; b.End != result.BacklogNotBuilt || len(b.Stretches) != 1 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// What comes twice must not count as read.
+func TestTruthBacklogWithCopies(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	s, planted := onSim(t, w, map[string]string{"drain_rate": "6k/s", "duplicate_per_million": "50000"})
+	b := s.Run.Backlog
+	if planted.Duplicated < 1000 || b.End != result.BacklogCaughtUp {
+		t.Fatalf("%+v, planted %+v", b, planted)
+	}
+	// The copies take their part of the drain rate.
+	within(t, "catch-up throughput", b.ReadRate, 6000/1.05, 0.02)
+}

@@ -1,0 +1,236 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// replaySubscription reads a backlog from the beginning beside the workload's
+// own subscriptions.
+const replaySubscription = "replay"
+
+// reserveLimit bounds the closing of those who only made a subscription.
+const reserveLimit = 10 * time.Second
+
+// readers are the consumers of a backlog, which open when it is there.
+type readers struct {
+	consumers []*consumer
+	cancel    context.CancelFunc // ends the opening; nil: it has not begun
+	opened    chan struct{}      // closed when all are open, or one failed
+	copies    int64              // counted by two readers of a subscription each, as far as is known
+}
+
+// draining reports whether the workload's own subscriptions read the backlog.
+func draining(w *workload.Workload) bool {
+	return w.Backlog != nil && w.Backlog.Then == workload.BacklogDrain
+}
+
+// replaying reports whether a subscription of its own reads it.
+func replaying(w *workload.Workload) bool {
+	return w.Backlog != nil && w.Backlog.Then == workload.BacklogReplay
+}
+
+// prompt is how many of the subscriptions read from the start.
+func (e *Engine) prompt() int {
+	if draining(e.plan.Workload) {
+		return 0
+	}
+	return e.plan.Workload.Subscriptions
+}
+
+// subscriptions is how many there are of each topic in all.
+func (e *Engine) subscriptions() int { return e.plan.Workload.AllSubscriptions() }
+
+// subscriptionName is the name of the i-th subscription of each topic.
+func (e *Engine) subscriptionName(i int) string {
+	if i == e.plan.Workload.Subscriptions {
+		return replaySubscription
+	}
+	return Subscription(i)
+}
+
+// reserve makes the subscriptions that the backlog waits for, by a consumer of
+// each that closes before anything is sent, and prepares their readers.
+func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
+	w := e.plan.Workload
+	if w.Backlog == nil {
+		return nil
+	}
+	for t := range e.topics {
+		for s := e.prompt(); s < e.subscriptions(); s++ {
+			for i := range w.Consumers {
+				e.readers.consumers = append(e.readers.consumers, e.newConsumer(t, s, i))
+			}
+		}
+	}
+	e.consumers = append(e.consumers, e.readers.consumers...)
+	var made []system.Consumer
+	for _, r := range e.readers.consumers {
+		if r.index > 0 {
+			continue
+		}
+		o := e.optionsOf(r)
+		o.Receive = func([]byte) {} // nothing was sent yet
+		opened, err := c.OpenConsumer(ctx, o)
+		if err != nil {
+			return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
+		}
+		made = append(made, opened)
+	}
+	if err := closeAll(reserveLimit, made, func(c system.Consumer) closer { return c }); err != nil {
+		return fmt.Errorf("make the subscriptions of the backlog: %w", err)
+	}
+	if replaying(w) {
+		return e.checkReplay(ctx, c)
+	}
+	return nil
+}
+
+// checkReplay refuses a system whose subscriptions cannot begin again.
+func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
+	replayer, able := c.(system.Replayer)
+	if !able {
+		return errors.New("backlog.then is replay, and the system's subscriptions cannot begin at what was sent before: take drain")
+	}
+	o := e.optionsOf(e.readers.consumers[0])
+	o.Receive = func([]byte) {}
+	opened, _, err := replayer.OpenReplay(ctx, o)
+	var lacking *system.Lacking
+	switch {
+	case errors.As(err, &lacking) && lacking.Condition != "":
+		return fmt.Errorf("backlog.then is replay, and %w: take drain, or change %s", err, lacking.Condition)
+	case errors.As(err, &lacking):
+		return fmt.Errorf("backlog.then is replay, and %w: take drain", err)
+	case err != nil:
+		return fmt.Errorf("try whether a subscription can begin again: %w", err)
+	}
+	return closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
+}
+
+// Read opens the readers of the backlog, and returns at once. That they cannot
+// be opened within limit is told by Failures. It is called once at most.
+func (e *Engine) Read(c system.Cluster, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	e.readers.cancel, e.readers.opened = cancel, make(chan struct{})
+	go func() {
+		defer close(e.readers.opened)
+		if err := e.openReaders(ctx, c); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			e.failed(err)
+		}
+	}()
+}
+
+func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
+	for _, r := range e.readers.consumers {
+		if err := e.openConsumer(ctx, c, r); err != nil {
+			return fmt.Errorf("open consumer %d of %s on %s: %w", r.index, e.subscriptionName(r.subscription), r.topic.Name, err)
+		}
+	}
+	return settle(ctx, e.readers.consumers)
+}
+
+// stopReading ends the opening of readers; false: it could not be ended within
+// limit, and they are not to be touched.
+func (e *Engine) stopReading(limit time.Duration) bool {
+	if e.readers.cancel == nil {
+		return true
+	}
+	e.readers.cancel()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-e.readers.opened:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// Reading is how far the readers of a backlog have come.
+type Reading struct {
+	Acked   int64 // by producers, since the load began
+	Read    int64 // distinct messages, of all subscriptions that read the backlog
+	FirstNs int64 // when the first was read, on the clock; 0: none yet
+}
+
+// Reading reads the counters of producers and readers. Copies of a message that
+// came to two consumers of a subscription are taken out as far as CountCopies
+// has found them.
+func (e *Engine) Reading() Reading {
+	var r Reading
+	// Readers first: what is acknowledged meanwhile makes them look late, not early.
+	for _, c := range e.readers.consumers {
+		c.Lock()
+		r.Read += c.fresh
+		if c.firstNs != 0 && (r.FirstNs == 0 || c.firstNs < r.FirstNs) {
+			r.FirstNs = c.firstNs
+		}
+		c.Unlock()
+	}
+	r.Read -= e.readers.copies
+	for _, p := range e.producers {
+		p.Lock()
+		r.Acked += p.acked[0] + p.acked[1]
+		p.Unlock()
+	}
+	return r
+}
+
+// CountCopies compares what the readers of each subscription received. It locks
+// all of a subscription's readers for a millisecond or so.
+func (e *Engine) CountCopies() {
+	n := e.plan.Workload.Consumers
+	if n == 1 {
+		return // a consumer counts no copy of its own
+	}
+	e.readers.copies = 0
+	for all := e.readers.consumers; len(all) > 0; all = all[n:] {
+		arrived := make([]*measure.Arrived, n)
+		for i, c := range all[:n] {
+			c.Lock()
+			arrived[i] = c.arrived
+			e.readers.copies += c.fresh
+		}
+		e.readers.copies -= measure.Distinct(arrived)
+		for _, c := range all[:n] {
+			c.Unlock()
+		}
+	}
+}
+
+// End ends the schedule at a time of the clock, or as soon after it as no
+// producer has drawn a message that is due later. It returns that time; ok is
+// false, and nothing is changed, when the schedule ends before by itself. Like
+// Settle it puts an immutable schedule in the old one's place, and is called by
+// the goroutine that calls DueBy.
+func (e *Engine) End(nowNs, atNs int64) (endNs int64, ok bool) {
+	before := e.schedule.Load()
+	after := *before
+	after.endNs = max(e.undrawn(nowNs), atNs-e.startNs)
+	if after.endNs >= before.endNs {
+		return 0, false
+	}
+	e.counted.follow(&after)
+	e.schedule.Store(&after)
+	e.window.toNs.Store(e.startNs + after.endNs)
+	return e.startNs + after.endNs, true
+}
+
+// newConsumer returns a consumer that is not open.
+func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
+	w := e.plan.Workload
+	lanes := w.Producers * w.Partitions
+	return &consumer{
+		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run, topic: e.topics[topic], index: index,
+		replay: subscription == w.Subscriptions,
+		base:   uint32(topic * lanes), lanes: uint32(lanes),
+		payload: newPayload(w.Message, w.Seed), window: e.window,
+		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
+	}
+}

@@ -1,0 +1,103 @@
+package load
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Whenever a schedule is ended, at whatever rate and by whatever number of
+// producers, what was due before its end is sent, each message once, and nothing
+// counts that was due later.
+func TestEndingKeepsWhatWasDueBefore(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rate := rapid.SampledFrom([]float64{0.3, 1, 7, 90, 700}).Draw(rt, "rate")
+		w := benchWorkload(rate, 40*time.Second, rapid.IntRange(1, 3).Draw(rt, "producers"))
+		w.Message.Size, w.Partitions = 64, 1
+		w.Load.Arrivals = rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(rt, "arrivals")
+		after := time.Duration(rapid.Int64Range(1, int64(45*time.Second)).Draw(rt, "ended after"))
+		later := time.Duration(rapid.Int64Range(0, int64(10*time.Second)).Draw(rt, "later"))
+		synctest.Test(t, func(t *testing.T) { endOnce(t, w, after, later) })
+	})
+}
+
+func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
+	system := &noting{}
+	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
+	if err := e.Open(t.Context(), system); err != nil {
+		t.Fatal(err)
+	}
+	start := clock.Now()
+	e.Start(start)
+	time.Sleep(after)
+	now := clock.Now()
+	endNs, ended := e.End(now, now+int64(later))
+	if !ended {
+		endNs = start + NewSchedule(w.Load, w.Warmup, w.Seed).EndNs()
+	} else if endNs < now+int64(later) {
+		t.Fatalf("ended %v before it should", time.Duration(now+int64(later)-endNs))
+	}
+	<-e.Sent()
+	_, all := walk(NewSchedule(w.Load, w.Warmup, w.Seed).Cursor(0, 1))
+	var want []int64
+	for _, due := range all {
+		if start+due < endNs {
+			want = append(want, start+due)
+		}
+	}
+	slices.Sort(system.dues)
+	if !slices.Equal(system.dues, want) {
+		t.Fatalf("%d messages were sent, %d were due before the end", len(system.dues), len(want))
+	}
+	if f, due := e.Figures(), e.DueBy(clock.Never); f.Handed != due || f.Unsent != [2]int64{} {
+		t.Fatalf("handed over %v, unsent %v, due %v", f.Handed, f.Unsent, due)
+	}
+	if err := e.Close(time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
+// What two readers of a subscription both received counts once.
+func TestCopiesAreNotRead(t *testing.T) {
+	w := benchWorkload(10, time.Second, 1)
+	w.Partitions, w.Subscriptions, w.Consumers = 2, 2, 2
+	w.Backlog = &workload.Backlog{Messages: 1, Then: workload.BacklogDrain}
+	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
+	for s := range 2 {
+		for i := range 2 {
+			e.readers.consumers = append(e.readers.consumers, e.newConsumer(0, s, i))
+		}
+	}
+	receive := func(reader, lane int, from, to int64) {
+		c := e.readers.consumers[reader]
+		for seq := from; seq < to; seq++ {
+			if c.arrived.Received(lane, seq) {
+				c.fresh++
+			}
+		}
+	}
+	receive(0, 0, 0, 10_000) // two pages and a part are full
+	receive(1, 0, 8_000, 10_500)
+	receive(1, 1, 0, 3)
+	receive(2, 0, 0, 5)
+	receive(3, 0, 5, 10)
+	receive(3, 0, 5, 10) // twice to the same
+	e.CountCopies()
+	if got := e.Reading().Read; got != 10_500+3+10 {
+		t.Errorf("%d were read, want 10,513", got)
+	}
+	receive(3, 0, 10, 20)
+	if got := e.Reading().Read; got != 10_500+3+20 {
+		t.Errorf("%d were read since, want 10,523", got)
+	}
+	if n := measure.Distinct([]*measure.Arrived{e.readers.consumers[0].arrived}); n != 10_000 {
+		t.Errorf("%d are distinct", n)
+	}
+}

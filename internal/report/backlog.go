@@ -1,0 +1,184 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// catchUpPhase names the stretch of the reading in the charts.
+const catchUpPhase = "catch-up"
+
+// backlogSentence says what waited, and how it was read; empty without a
+// backlog.
+func backlogSentence(b *result.Backlog) string {
+	if b == nil {
+		return ""
+	}
+	if b.BuiltNs == 0 {
+		return "it was not there when the run ended, so nothing is known of how it is read"
+	}
+	who := "the subscriptions' own consumers"
+	if replays(b) {
+		who = "a new subscription, from the beginning"
+	}
+	out := fmt.Sprintf("%s messages (%s) waited", quantity.Count(b.Messages), quantity.Bytes(b.Bytes))
+	if b.FirstNs == 0 {
+		return out + " and none was read by " + who
+	}
+	if b.ReadRate > 0 {
+		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate), bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
+	}
+	if b.End == result.BacklogCaughtUp {
+		out += fmt.Sprintf("; caught up in %s", quantity.Duration(b.CatchUpNs()))
+	} else {
+		out += fmt.Sprintf("; not caught up, %s were left", quantity.Count(b.LeftMessages))
+	}
+	if late := b.FirstNs - b.BuiltNs; late > 0 {
+		out += fmt.Sprintf(" (the first message came %s after the consumers began to open)", quantity.Duration(late))
+	}
+	return out
+}
+
+// replays reports whether a subscription of its own read the backlog, so that
+// the others kept up all along.
+func replays(b *result.Backlog) bool { return b.Then == "replay" }
+
+// effectSentence says in one figure for each series what the reading cost the
+// others; empty when that is not known.
+func effectSentence(b *result.Backlog) string {
+	if b == nil {
+		return ""
+	}
+	var parts []string
+	for _, series := range stretchSeries(b) {
+		if ratio, known := b.Effect(series, 99); known && finite(ratio) {
+			parts = append(parts, fmt.Sprintf("%s p99 × %.2f", seriesTitle(series), ratio))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + " while catching up, beside what it was before"
+}
+
+// stretchSeries are the series whose stretches can be compared: end-to-end
+// latencies of those who drain a backlog hold their wait.
+func stretchSeries(b *result.Backlog) []result.Series {
+	if replays(b) {
+		return []result.Series{result.Publish, result.EndToEnd}
+	}
+	return []result.Series{result.Publish}
+}
+
+// stretchTable sets what was before, during and after the reading side by side.
+func stretchTable(b *result.Backlog) table {
+	t := table{
+		ID: "backlog", Title: "Before, while and after the backlog was read",
+		Note:  "By when a message was acknowledged or received. ",
+		Empty: "The run ended before there was any.",
+	}
+	if replays(b) {
+		t.Note += "End-to-end latencies are those of the subscriptions that kept up; the one that read the backlog is in none."
+	} else {
+		t.Note += "End-to-end latencies of messages that waited say how long they waited, so only those after it are shown."
+	}
+	rows := []row{{Name: "lasted"}, {Name: "acknowledged"}}
+	columns := []float64{50, 99, 99.9}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		for _, p := range columns {
+			rows = append(rows, row{Name: seriesTitle(series) + " " + percentileName(p)})
+		}
+	}
+	for _, s := range b.Stretches {
+		t.Head = append(t.Head, string(s.Name))
+		values := []string{quantity.Duration(s.EndNs - s.StartNs), rate(s.AckedRate)}
+		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+			for _, p := range columns {
+				v := at(result.Summary{Latency: s.Latency}.Series(series), p)
+				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
+					v = none
+				}
+				values = append(values, micro(v))
+			}
+		}
+		for i, v := range values {
+			rows[i].Values = append(rows[i].Values, v)
+		}
+	}
+	if len(b.Stretches) > 0 {
+		t.Rows = rows
+	}
+	return t
+}
+
+// backlog writes what came of a backlog.
+func (p *page) backlog(b *result.Backlog) {
+	if b == nil {
+		return
+	}
+	p.said("backlog", "", backlogSentence(b))
+	if effect := effectSentence(b); effect != "" {
+		p.said("effect", "", effect)
+	}
+	t := stretchTable(b)
+	if len(t.Rows) == 0 {
+		return
+	}
+	head := pad("", seriesWidth)
+	for _, h := range t.Head {
+		head += pad(h, -figureWidth)
+	}
+	p.line("")
+	p.line(p.paint.as(faint, head))
+	for _, r := range t.Rows {
+		line := pad("  "+r.Name, seriesWidth)
+		for _, v := range r.Values {
+			line += pad(strings.ReplaceAll(v, "µs", "us"), -figureWidth)
+		}
+		p.line(line)
+	}
+}
+
+// backlogFigures are the rows of a comparison that only runs with a backlog
+// have.
+func backlogFigures() []figure {
+	read := func(of func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
+		return func(r *result.Run) (float64, bool) {
+			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
+				return 0, false
+			}
+			return of(r.Backlog), true
+		}
+	}
+	text := func(of func(*result.Backlog) string) func(*result.Run) string {
+		return func(r *result.Run) string {
+			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
+				return none
+			}
+			return of(r.Backlog)
+		}
+	}
+	out := []figure{
+		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }), read(func(b *result.Backlog) float64 { return b.ReadRate })},
+		{ofBacklog, "read bytes", text(func(b *result.Backlog) string { return bytesPerSecond(b.ReadBytesPerS) }), nil},
+		{ofBacklog, "caught up in", text(func(b *result.Backlog) string {
+			if b.CaughtUpNs == 0 {
+				return "never"
+			}
+			return quantity.Duration(b.CatchUpNs())
+		}), nil},
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		out = append(out, figure{ofBacklog, seriesTitle(series) + " p99, × while read", text(func(b *result.Backlog) string {
+			ratio, known := b.Effect(series, 99)
+			if !known || series == result.EndToEnd && !replays(b) {
+				return none
+			}
+			return fmt.Sprintf("%.2f", ratio)
+		}), nil})
+	}
+	return out
+}
