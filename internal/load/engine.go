@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -34,7 +33,9 @@ type Engine struct {
 	failures  chan error
 	counted   *Cursor // walks the schedule for DueBy
 	due       dueCount
-	spare     spares
+	// The histograms of each kind of client.
+	producing, pacings, consuming stores
+	readiness                     *readiness
 }
 
 // Plan is what an engine needs to know.
@@ -52,7 +53,11 @@ func New(plan Plan) *Engine {
 		plan:     plan,
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
-		spare:    newSpares(w.Load),
+
+		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
+		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
+		consuming: newStores(w.Topics*w.Subscriptions*w.Consumers, consumerSeries...),
+		readiness: newReadiness(w),
 	}
 	e.schedule.Store(scheduleOf(w))
 	for i := range w.Topics {
@@ -73,87 +78,6 @@ func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
 
 // Failures tells of the first consumer that could not go on.
 func (e *Engine) Failures() <-chan error { return e.failures }
-
-// Open opens every consumer, then every producer. On an error the cluster's
-// Close ends those that were opened.
-func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
-	w := e.plan.Workload
-	for t, topic := range e.topics {
-		for s := range w.Subscriptions {
-			for i := range w.Consumers {
-				if err := e.openConsumer(ctx, c, t, s, i); err != nil {
-					return fmt.Errorf("open consumer %d of %s on %s: %w", i, Subscription(s), topic.Name, err)
-				}
-			}
-		}
-	}
-	for i := range w.Topics * w.Producers {
-		if err := e.openProducer(ctx, c, i); err != nil {
-			return fmt.Errorf("open producer %d: %w", i, err)
-		}
-	}
-	for _, c := range e.consumers {
-		if s, able := c.system.(system.Settler); able {
-			if err := s.Settle(ctx); err != nil {
-				return fmt.Errorf("open the consumers of %s: %w", Subscription(c.subscription), err)
-			}
-		}
-	}
-	return nil
-}
-
-func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, topic, subscription, index int) error {
-	w := e.plan.Workload
-	lanes := w.Producers * w.Partitions
-	consumer := &consumer{
-		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run,
-		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payload:  newPayload(w.Message, w.Seed),
-		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
-	}
-	consumer.measuredNs.Store(clock.Never)
-	opened, err := c.OpenConsumer(ctx, system.ConsumerOptions{
-		Topic: e.topics[topic], Subscription: Subscription(subscription),
-		Index: index, Delivery: w.Delivery,
-		Receive: consumer.receive, Failed: e.failed,
-	})
-	consumer.system = opened
-	if err == nil {
-		e.consumers = append(e.consumers, consumer)
-	}
-	return err
-}
-
-func (e *Engine) failed(err error) {
-	select {
-	case e.failures <- err:
-	default:
-	}
-}
-
-// openProducer opens the i-th producer of the run. Neighbours go to different
-// topics, so that consecutive messages do.
-func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) error {
-	w := e.plan.Workload
-	topic, index := i%w.Topics, i/w.Topics
-	p := &producer{
-		clock: e.plan.Clock, index: i, run: e.plan.Run,
-		base:    uint32((topic*w.Producers + index) * w.Partitions),
-		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
-		nextSeq:  make([]int64, w.Partitions),
-		Recorder: measure.NewRecorder(producerSeries(w.Load)...),
-		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
-	}
-	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
-	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
-	})
-	p.system = opened
-	if err == nil {
-		e.producers = append(e.producers, p)
-	}
-	return err
-}
 
 // Start begins the schedule at a time of the clock.
 func (e *Engine) Start(startNs int64) {
@@ -182,11 +106,12 @@ func (e *Engine) Start(startNs int64) {
 
 // newPacer adds the pacer of some of the producers.
 func (e *Engine) newPacer(from, to int) *pacer {
+	first := len(e.pacers)
 	p := &pacer{
 		clock: e.plan.Clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
 		producers: e.producers[from:to], first: int64(from), all: int64(len(e.producers)),
-		Recorder: measure.NewRecorder(pacerSeries...),
+		Recorder: e.pacings.recorder(first),
 	}
 	e.pacers = append(e.pacers, p)
 	return p
@@ -230,7 +155,7 @@ type closer interface {
 }
 
 // maxClosing bounds how many clients close at one time.
-const maxClosing = 64
+const maxClosing = 512
 
 // closeAll closes all clients within limit and returns the first error: when
 // one cannot be closed, many cannot, for the same reason.
