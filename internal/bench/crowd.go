@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -43,6 +44,34 @@ func closeTime(w *workload.Workload) time.Duration {
 
 func clients(w *workload.Workload) time.Duration {
 	return time.Duration(w.Topics * (w.Producers + w.Subscriptions*w.Consumers))
+}
+
+// maxPlaces bounds how many places are named of which a cluster reports the same.
+const maxPlaces = 8
+
+// condensed is what a cluster reported. Where more than maxPlaces say the same of
+// something, they are one fact, which names the first and counts the others:
+// every value that differs is there.
+func condensed(facts []system.Fact) []result.Fact {
+	type said struct{ name, value, source string }
+	places := make(map[said]int)
+	for _, f := range facts {
+		places[said{f.Name, f.Value, f.Source}]++
+	}
+	var out []result.Fact
+	for _, f := range facts {
+		what := said{f.Name, f.Value, f.Source}
+		n := places[what]
+		switch {
+		case n == 0: // told
+			continue
+		case n > maxPlaces:
+			f.Where += fmt.Sprintf(" and %s others", quantity.Count(int64(n-1)))
+			places[what] = 0
+		}
+		out = append(out, result.Fact(f))
+	}
+	return out
 }
 
 // createTopics makes the topics, many at a time, and returns those that may be

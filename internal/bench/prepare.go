@@ -158,9 +158,7 @@ func (s *session) readBack(ctx context.Context) error {
 		return fmt.Errorf("read the durability back: %w", err)
 	}
 	s.run.Durability.Level = int(evidence.Level)
-	for _, f := range evidence.Facts {
-		s.run.Durability.Evidence = append(s.run.Durability.Evidence, result.Fact(f))
-	}
+	s.run.Durability.Evidence = condensed(evidence.Facts)
 	if evidence.Level != s.job.Workload.Durability {
 		return fmt.Errorf("durability level %d was asked for, and the cluster is at level %d: its settings are in the way",
 			s.job.Workload.Durability, evidence.Level)

@@ -58,7 +58,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		cfg: cfg, level: o.Durability, endpoints: o.Endpoints,
+		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
@@ -92,8 +92,9 @@ type cluster struct {
 
 	clients system.Clients
 
-	mu     sync.Mutex
-	opened int // clients so far: each starts at the next endpoint
+	mu       sync.Mutex
+	opened   int                // clients so far: each starts at the next endpoint
+	vantages map[int]*nats.Conn // by endpoint
 }
 
 func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Conn, error) {
@@ -174,9 +175,14 @@ func (h *consumerHandle) Close(ctx context.Context) error {
 	return h.consumer.Close(ctx)
 }
 
-// Close closes every producer and consumer that is open, and the connection.
+// Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
 	_, err := c.clients.Close(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.vantages {
+		conn.Close()
+	}
 	c.conn.Close()
 	return err
 }
