@@ -17,9 +17,9 @@
 //     when it sends it.
 //   - An acknowledgement of a publish is the server's PubAck.
 //
-// Every producer and every consumer has a connection of its own, and they
-// start on the endpoints in turn, so that no client waits behind another's
-// bytes.
+// Up to 64 producers and 64 consumers have a connection each, which start on the
+// endpoints in turn, so that no client waits behind another's bytes. Where there
+// are more, they share as many connections.
 //
 // # Retention
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -62,6 +63,12 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
+	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond), connect: func(ctx context.Context) (*nats.Conn, error) {
+		return c.connectClient(ctx, "plimsoll producer")
+	}}
+	c.consuming = links{every: cfg.pull.heartbeat / 2, connect: func(ctx context.Context) (*nats.Conn, error) {
+		return c.connectClient(ctx, "plimsoll consumer")
+	}}
 	if c.admin.user == "" {
 		c.admin = c.user
 	}
@@ -90,7 +97,8 @@ type cluster struct {
 	conn        *nats.Conn // for what is not measured
 	js          jetstream.JetStream
 
-	clients system.Clients
+	clients              system.Clients
+	producing, consuming links
 
 	mu       sync.Mutex
 	opened   int                // clients so far: each starts at the next endpoint
@@ -101,7 +109,7 @@ func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Co
 	return connectTo(ctx, c.endpoints, first, c.user, name, c.cfg.reconnectBuffer)
 }
 
-// connectClient opens the connection of one producer or consumer.
+// connectClient opens a connection of producers or consumers.
 func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, error) {
 	c.mu.Lock()
 	first := c.opened
@@ -110,14 +118,15 @@ func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, e
 	return c.connect(ctx, first, name)
 }
 
-// OpenProducer opens a producer on a connection of its own.
+// OpenProducer opens a producer, on a connection of its own unless there is a
+// crowd of them.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
-	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll producer %d", o.Index))
+	k, err := c.producing.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if most := conn.MaxPayload(); int64(o.MessageMax) > most {
-		conn.Close()
+	if most := k.conn.MaxPayload(); int64(o.MessageMax) > most {
+		k.leave(nil)
 		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
 	stream := safeName(o.Topic.Name)
@@ -125,9 +134,9 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	for i := range subjects {
 		subjects[i] = subjectOf(stream, i)
 	}
-	p, err := newProducer(conn, subjects, max(o.InFlight, 1), c.cfg.ackTimeout)
+	p, err := newProducer(k, subjects, max(o.InFlight, 1))
 	if err != nil {
-		conn.Close()
+		k.leave(nil)
 		return nil, err
 	}
 	if err := c.clients.Keep(ctx, p); err != nil {
@@ -136,16 +145,16 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	return &producerHandle{p, c}, nil
 }
 
-// OpenConsumer opens a consumer on a connection of its own, creating the
-// subscription if it is not there.
+// OpenConsumer opens a consumer, on a connection of its own unless there is a
+// crowd of them, creating the subscription if it is not there.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
-	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll consumer %s %d", o.Subscription, o.Index))
+	k, err := c.consuming.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openConsumer(ctx, conn, c.cfg, o)
+	r, err := openConsumer(ctx, k, c.cfg, o)
 	if err != nil {
-		conn.Close()
+		k.leave(nil)
 		return nil, err
 	}
 	if err := c.clients.Keep(ctx, r); err != nil {

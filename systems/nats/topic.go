@@ -38,7 +38,11 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return err
 	}
 	for i, stream := range plan {
-		if _, err := c.js.CreateStream(ctx, stream); err != nil {
+		err := persist(ctx, func(ctx context.Context) error {
+			_, err := c.js.CreateStream(ctx, stream)
+			return err
+		})
+		if err != nil {
 			err = explainCreate(stream, err)
 			return errors.Join(err, c.undo(ctx, plan[:i]))
 		}
@@ -227,23 +231,29 @@ func poll(ctx context.Context, try func() error) error {
 }
 
 // streamInfo asks for a stream until somebody answers.
-func (c *cluster) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
-	for {
-		stream, err := c.streamWithin(ctx, name)
+func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.StreamInfo, err error) {
+	err = persist(ctx, func(ctx context.Context) error {
+		stream, err := c.js.Stream(ctx, name)
 		if err == nil {
-			return stream.CachedInfo(), nil
+			info = stream.CachedInfo()
 		}
-		// A cluster between two leaders lets a question go unanswered.
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return nil, err
-		}
-	}
+		return err
+	})
+	return info, err
 }
 
-func (c *cluster) streamWithin(ctx context.Context, name string) (jetstream.Stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	return c.js.Stream(ctx, name)
+// persist asks until somebody answers: a cluster between two leaders, or with
+// more to do than it can, lets a question go unanswered. To ask for the same
+// stream or the same durable consumer twice makes one.
+func persist(ctx context.Context, ask func(context.Context) error) error {
+	for {
+		within, cancel := context.WithTimeout(ctx, askWithin)
+		err := ask(within)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 }
 
 // notInPlace says what a stream lacks.
