@@ -35,6 +35,9 @@ type Run struct {
 	// kept up from the start.
 	Backlog *Backlog `json:"backlog,omitempty"`
 
+	// Startup is how long what came before the load took; zero: not known.
+	Startup Startup `json:"startup,omitzero"`
+
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`
 	Counters Counters `json:"counters"`
@@ -65,6 +68,24 @@ type Trial struct {
 	Rounds  int    `json:"rounds"`
 	Target  int    `json:"target"` // in the order in which targets were given
 	Targets int    `json:"targets"`
+}
+
+// Startup is what came before the load: servers, topics, clients, and the proof
+// that every partition takes messages and every subscription receives them.
+type Startup struct {
+	ConnectNs  int64 `json:"connect_ns"`       // the servers' start too, when it was ours
+	TopicsNs   int64 `json:"create_topics_ns"` // until each partition can be written to
+	ReadBackNs int64 `json:"read_back_ns"`     // the durability of each topic
+	OpenNs     int64 `json:"open_clients_ns"`  // consumers, then producers
+	ReadyNs    int64 `json:"ready_ns"`         // the proof
+	Proofs     int64 `json:"proof_messages"`   // sent for it; they are in no other figure
+	Goroutines int64 `json:"goroutines"`       // of this process when it was ready
+	RSSBytes   int64 `json:"rss_bytes"`        // the same; embedded servers included
+}
+
+// TotalNs is from the start of the run to the load.
+func (s Startup) TotalNs() int64 {
+	return s.ConnectNs + s.TopicsNs + s.ReadBackNs + s.OpenNs + s.ReadyNs
 }
 
 // Settling says whether the figures settled before the measured window.

@@ -208,6 +208,15 @@ type TopicDeleter interface {
 	DeleteTopic(ctx context.Context, t Topic) error
 }
 
+// CrowdKeeper is a TopicDeleter whose servers take many topics in one request.
+type CrowdKeeper interface {
+	// CreateTopics does what CreateTopic does for each of the topics. When it
+	// fails some of them may be there.
+	CreateTopics(ctx context.Context, topics []Topic) error
+	// DeleteTopics deletes those of the topics that are there.
+	DeleteTopics(ctx context.Context, topics []Topic) error
+}
+
 // Checker is a System that can tell before anything starts that it cannot do
 // what is asked of it.
 type Checker interface {

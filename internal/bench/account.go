@@ -36,7 +36,7 @@ const sendLimit = 2 * time.Second
 // noted: the measurement is whole by then.
 func (m *meter) close() {
 	sent := m.sentWithin(sendLimit)
-	if err := m.engine.Close(closeLimit); err != nil {
+	if err := m.engine.Close(closeTime(m.job.Workload)); err != nil {
 		m.note("closing the clients: " + err.Error())
 	}
 	if !sent && !m.sentWithin(sendLimit) {

@@ -141,6 +141,7 @@ type Estimate struct {
 const (
 	baseMemory     = 40 << 20
 	recorderMemory = 200 << 10 // a histogram
+	clientMemory   = 8 << 10   // a client of ours; its library's is the library's affair
 	flightMemory   = 256       // a message in the pool without its payload
 	laneMemory     = 32        // a lane in one account
 	ledgerMemory   = 0.13      // a message in one account, when nothing is in order
@@ -181,7 +182,7 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
 	accounts := producers*float64(w.Partitions) + consumers*lanes
 	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
-	return baseMemory + (producers*8+consumers*2)*recorderMemory +
+	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
 		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
 		accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }

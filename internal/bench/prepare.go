@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // prepareLimit bounds everything before the load, a large cluster's start
-// included.
+// included; prepareTime adds what a crowd takes.
 const prepareLimit = 2 * time.Minute
 
 // prepare brings the run to where load can be offered: a cluster that answers,
@@ -33,7 +34,7 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
 	defer cancel()
 	if err := s.provision(ctx, &options); err != nil {
 		return err
@@ -44,19 +45,43 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	s.cluster = cluster
 	s.engine = s.job.engineOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
-	for _, t := range s.engine.Topics() {
-		if err := cluster.CreateTopic(ctx, t); err != nil {
-			return fmt.Errorf("create topic %s: %w", t.Name, err)
-		}
-		s.created = append(s.created, t)
-	}
-	if err := s.readBack(ctx); err != nil {
-		return err
-	}
-	if err := s.engine.Open(ctx, cluster); err != nil {
+	if err := s.start(ctx); err != nil {
 		return err
 	}
 	return s.observe()
+}
+
+// start brings a cluster that answers to where load can be offered, and notes
+// how long each step takes.
+func (s *session) start(ctx context.Context) error {
+	progress := func(sentence string) { s.watch.Phase(result.PhaseConnect, sentence) }
+	startup := &s.run.Startup
+	startup.ConnectNs = s.sinceBegan()
+	steps := []struct {
+		took *int64
+		do   func() error
+	}{
+		{&startup.TopicsNs, func() (err error) {
+			s.created, err = createTopics(ctx, s.cluster, s.engine.Topics(), progress)
+			return err
+		}},
+		{&startup.ReadBackNs, func() error { return s.readBack(ctx) }},
+		{&startup.OpenNs, func() error { return s.engine.Open(ctx, s.cluster, progress) }},
+		{&startup.ReadyNs, func() (err error) {
+			startup.Proofs, err = s.engine.Ready(ctx, progress)
+			return err
+		}},
+	}
+	for _, step := range steps {
+		began := s.sinceBegan()
+		if err := step.do(); err != nil {
+			return err
+		}
+		*step.took = s.sinceBegan() - began
+	}
+	spent := measure.NewSelf().Read()
+	startup.Goroutines, startup.RSSBytes = spent.Goroutines, spent.RSSBytes
+	return nil
 }
 
 func (s *session) connectSentence() string {
@@ -133,9 +158,7 @@ func (s *session) readBack(ctx context.Context) error {
 		return fmt.Errorf("read the durability back: %w", err)
 	}
 	s.run.Durability.Level = int(evidence.Level)
-	for _, f := range evidence.Facts {
-		s.run.Durability.Evidence = append(s.run.Durability.Evidence, result.Fact(f))
-	}
+	s.run.Durability.Evidence = condensed(evidence.Facts)
 	if evidence.Level != s.job.Workload.Durability {
 		return fmt.Errorf("durability level %d was asked for, and the cluster is at level %d: its settings are in the way",
 			s.job.Workload.Durability, evidence.Level)

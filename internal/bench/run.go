@@ -21,7 +21,7 @@ import (
 // What bounds the end of a run: closeLimit the closing of clients and
 // connections, stopLimit that of servers, which hand over what they lead.
 const (
-	closeLimit = 10 * time.Second
+	closeLimit = 10 * time.Second // closeTime adds what a crowd takes
 	stopLimit  = 30 * time.Second
 )
 
@@ -169,11 +169,7 @@ func (s *session) deleteTopics(ctx context.Context) error {
 	if s.testbed != nil && !s.held || !able {
 		return nil
 	}
-	var errs []error
-	for _, t := range s.created {
-		errs = append(errs, deleter.DeleteTopic(ctx, t))
-	}
-	return errors.Join(errs...)
+	return deleteTopics(ctx, deleter, s.created, func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
 }
 
 // tearDown ends what prepare started.
@@ -191,7 +187,7 @@ func (s *session) tearDown() error {
 		step("end the observation", closeLimit, func(context.Context) error { return s.observer.Close() })
 	}
 	if s.cluster != nil {
-		step("delete the run's topics", closeLimit, func(ctx context.Context) error {
+		step("delete the run's topics", closeTime(s.job.Workload), func(ctx context.Context) error {
 			err := s.deleteTopics(ctx)
 			if err == nil || !s.held {
 				return err
@@ -200,7 +196,7 @@ func (s *session) tearDown() error {
 			s.watch.Phase(result.PhaseAccount, "the run's topics could not be deleted and take up disk: "+err.Error())
 			return nil
 		})
-		step("disconnect", closeLimit, s.cluster.Close)
+		step("disconnect", closeTime(s.job.Workload), s.cluster.Close)
 	}
 	if s.testbed != nil && !s.held {
 		step("stop the testbed", stopLimit, s.testbed.Close)

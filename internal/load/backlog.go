@@ -129,7 +129,7 @@ func (e *Engine) Read(c system.Cluster, limit time.Duration) {
 func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
 	for _, r := range e.readers.consumers {
 		if err := e.openConsumer(ctx, c, r); err != nil {
-			return fmt.Errorf("open consumer %d of %s on %s: %w", r.index, e.subscriptionName(r.subscription), r.topic.Name, err)
+			return err
 		}
 	}
 	return settle(ctx, e.readers.consumers)
@@ -220,17 +220,4 @@ func (e *Engine) End(nowNs, atNs int64) (endNs int64, ok bool) {
 	e.schedule.Store(&after)
 	e.window.toNs.Store(e.startNs + after.endNs)
 	return e.startNs + after.endNs, true
-}
-
-// newConsumer returns a consumer that is not open.
-func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
-	w := e.plan.Workload
-	lanes := w.Producers * w.Partitions
-	return &consumer{
-		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run, topic: e.topics[topic], index: index,
-		replay: subscription == w.Subscriptions,
-		base:   uint32(topic * lanes), lanes: uint32(lanes),
-		payload: newPayload(w.Message, w.Seed), window: e.window,
-		Recorder: measure.NewRecorder(consumerSeries...), arrived: measure.NewArrived(lanes),
-	}
 }

@@ -31,7 +31,7 @@ func TestEndingKeepsWhatWasDueBefore(t *testing.T) {
 func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
 	system := &noting{}
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), system); err != nil {
+	if err := e.Open(t.Context(), system, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()

@@ -44,7 +44,7 @@ func BenchmarkEnginePath(b *testing.B) {
 	const rate = 1e9
 	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
 	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
-	if err := e.Open(b.Context(), null{}); err != nil {
+	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
@@ -64,7 +64,7 @@ func BenchmarkClosedPath(b *testing.B) {
 	w := benchWorkload(1, time.Hour, 1)
 	w.Load, w.MaxInFlight = workload.Load{Closed: &workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 10, Most: 10}}}, 10
 	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
-	if err := e.Open(b.Context(), null{}); err != nil {
+	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
 	e.startNs = clock.Now()
@@ -85,7 +85,7 @@ func BenchmarkReceivePath(b *testing.B) {
 	w := benchWorkload(1000, time.Second, 1)
 	w.Partitions = 1
 	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
-	if err := e.Open(b.Context(), null{}); err != nil {
+	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
 	p, c := e.producers[0], e.consumers[0]
@@ -115,7 +115,7 @@ func BenchmarkScheduleLag(b *testing.B) {
 		runtime.GC()
 		w := benchWorkload(100_000, time.Second, 1)
 		e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
-		if err := e.Open(b.Context(), null{}); err != nil {
+		if err := e.Open(b.Context(), null{}, nil); err != nil {
 			b.Fatal(err)
 		}
 		e.Start(clock.Now() + int64(20*time.Millisecond))

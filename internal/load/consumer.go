@@ -1,6 +1,8 @@
 package load
 
 import (
+	"sync/atomic"
+
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -21,6 +23,7 @@ type consumer struct {
 	base, lanes  uint32 // the lanes of its topic
 	window       *window
 	payload      payload
+	proof        atomic.Pointer[proof] // nil: nothing is to be proved any more
 
 	*measure.Recorder // guards what follows
 	arrived           *measure.Arrived
@@ -39,7 +42,7 @@ func (c *consumer) receive(b []byte) {
 		state = stampForeign
 	}
 	if state != stampGood {
-		c.noteStranger(state)
+		c.noteStranger(s, state)
 		return
 	}
 	intact := c.payload.intact(b, s.lane, s.seq)
@@ -68,7 +71,15 @@ func (c *consumer) receive(b []byte) {
 	c.Unlock()
 }
 
-func (c *consumer) noteStranger(state int) {
+// noteStranger takes what is no message of the load.
+func (c *consumer) noteStranger(s stamp, state int) {
+	if state == stampProof {
+		// One that comes again later proves nothing and counts for nothing.
+		if p := c.proof.Load(); p != nil {
+			p.arrived(s.lane)
+		}
+		return
+	}
 	c.Lock()
 	defer c.Unlock()
 	if state == stampCorrupt {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -36,8 +35,10 @@ type Engine struct {
 	failures  chan error
 	counted   *Cursor // walks the schedule for DueBy
 	due       dueCount
-	spare     spares
 	window    *window
+	// The histograms of each kind of client.
+	producing, pacings, consuming stores
+	readiness                     *readiness
 }
 
 // Plan is what an engine needs to know.
@@ -55,8 +56,12 @@ func New(plan Plan) *Engine {
 		plan:     plan,
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
-		spare:    newSpares(w.Load),
 		window:   newWindow(),
+
+		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
+		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
+		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers, consumerSeries...),
+		readiness: newReadiness(w),
 	}
 	e.schedule.Store(scheduleOf(w))
 	for i := range w.Topics {
@@ -77,93 +82,6 @@ func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
 
 // Failures tells of the first consumer that could not go on.
 func (e *Engine) Failures() <-chan error { return e.failures }
-
-// Open opens every consumer, then every producer. On an error the cluster's
-// Close ends those that were opened.
-func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
-	w := e.plan.Workload
-	for t, topic := range e.topics {
-		for s := range e.prompt() {
-			for i := range w.Consumers {
-				consumer := e.newConsumer(t, s, i)
-				if err := e.openConsumer(ctx, c, consumer); err == nil {
-					e.consumers = append(e.consumers, consumer)
-				} else {
-					return fmt.Errorf("open consumer %d of %s on %s: %w", i, Subscription(s), topic.Name, err)
-				}
-			}
-		}
-	}
-	for i := range w.Topics * w.Producers {
-		if err := e.openProducer(ctx, c, i); err != nil {
-			return fmt.Errorf("open producer %d: %w", i, err)
-		}
-	}
-	if err := settle(ctx, e.consumers); err != nil {
-		return err
-	}
-	return e.reserve(ctx, c)
-}
-
-// settle waits until the consumers' subscriptions have shared out their
-// partitions.
-func settle(ctx context.Context, consumers []*consumer) error {
-	for _, c := range consumers {
-		if s, able := c.system.(system.Settler); able {
-			if err := s.Settle(ctx); err != nil {
-				return fmt.Errorf("open the consumers of %s: %w", c.topic.Name, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
-	return system.ConsumerOptions{
-		Topic: c.topic, Subscription: e.subscriptionName(c.subscription),
-		Index: c.index, Delivery: e.plan.Workload.Delivery,
-		Receive: c.receive, Failed: e.failed,
-	}
-}
-
-func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
-	opened, err := c.OpenConsumer(ctx, e.optionsOf(consumer))
-	if err == nil {
-		consumer.system = opened
-	}
-	return err
-}
-
-func (e *Engine) failed(err error) {
-	select {
-	case e.failures <- err:
-	default:
-	}
-}
-
-// openProducer opens the i-th producer of the run. Neighbours go to different
-// topics, so that consecutive messages do.
-func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) error {
-	w := e.plan.Workload
-	topic, index := i%w.Topics, i/w.Topics
-	p := &producer{
-		clock: e.plan.Clock, index: i, run: e.plan.Run,
-		base:    uint32((topic*w.Producers + index) * w.Partitions),
-		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
-		nextSeq: make([]int64, w.Partitions), window: e.window,
-		Recorder: measure.NewRecorder(producerSeries(w.Load)...),
-		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
-	}
-	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
-	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
-	})
-	p.system = opened
-	if err == nil {
-		e.producers = append(e.producers, p)
-	}
-	return err
-}
 
 // Start begins the schedule at a time of the clock.
 func (e *Engine) Start(startNs int64) {
@@ -191,11 +109,12 @@ func (e *Engine) Start(startNs int64) {
 
 // newPacer adds the pacer of some of the producers.
 func (e *Engine) newPacer(from, to int) *pacer {
+	first := len(e.pacers)
 	p := &pacer{
 		clock: e.plan.Clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
 		producers: e.producers[from:to], first: int64(from), all: int64(len(e.producers)),
-		Recorder: measure.NewRecorder(pacerSeries...),
+		Recorder: e.pacings.recorder(first),
 	}
 	e.pacers = append(e.pacers, p)
 	return p
@@ -247,7 +166,7 @@ type closer interface {
 }
 
 // maxClosing bounds how many clients close at one time.
-const maxClosing = 64
+const maxClosing = 512
 
 // closeAll closes all clients within limit and returns the first error: when
 // one cannot be closed, many cannot, for the same reason.

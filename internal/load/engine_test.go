@@ -79,7 +79,7 @@ func TestEveryMessageEndsInOneCounter(t *testing.T) {
 
 func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.Duration) {
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), h); err != nil {
+	if err := e.Open(t.Context(), h, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()
@@ -113,7 +113,7 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 func TestSecondAnswerDoesNotCount(t *testing.T) {
 	w := benchWorkload(1000, time.Second, 1)
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), null{}); err != nil {
+	if err := e.Open(t.Context(), null{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	p := e.producers[0]
@@ -133,7 +133,7 @@ func TestUnknownIsNotFailed(t *testing.T) {
 	w := benchWorkload(1000, 100*time.Millisecond, 1)
 	synctest.Test(t, func(t *testing.T) {
 		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), h); err != nil {
+		if err := e.Open(t.Context(), h, nil); err != nil {
 			t.Fatal(err)
 		}
 		e.Start(clock.Now())

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Figures is what has happened up to a moment. Arrays are by phase of the
@@ -117,30 +116,6 @@ func (e *Engine) begun() (n [2]int64) {
 	return n
 }
 
-// spares holds an empty set of cells for each kind of recorder.
-type spares struct{ producer, pacer, consumer *measure.Cells }
-
-func newSpares(l workload.Load) spares {
-	return spares{
-		producer: measure.NewCells(producerSeries(l)...),
-		pacer:    measure.NewCells(pacerSeries...),
-		consumer: measure.NewCells(consumerSeries...),
-	}
-}
-
-// Collect moves all latencies recorded since the last Collect into cells.
-func (e *Engine) Collect(into *measure.Cells) {
-	for _, p := range e.producers {
-		e.spare.producer = p.Collect(into, e.spare.producer)
-	}
-	for _, p := range e.pacers {
-		e.spare.pacer = p.Collect(into, e.spare.pacer)
-	}
-	for _, c := range e.consumers {
-		e.spare.consumer = c.Collect(into, e.spare.consumer)
-	}
-}
-
 // Errors returns the failures that the system gave, most frequent first.
 func (e *Engine) Errors() []result.Error {
 	counts := make(map[string]int64)
@@ -164,31 +139,39 @@ func (e *Engine) Errors() []result.Error {
 // Account compares what was acknowledged with what arrived, for every
 // subscription. Nobody may record any more.
 func (e *Engine) Account() result.Ledger {
+	w := e.plan.Workload
 	ledger := result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
+	type place struct {
+		base         uint32
+		subscription int
+	}
+	readers := make(map[place][]*consumer)
+	for _, c := range e.consumers {
+		at := place{c.base, c.subscription}
+		readers[at] = append(readers[at], c)
+	}
 	for s := range e.subscriptions() {
 		account := result.SubscriptionLedger{Subscription: e.subscriptionName(s)}
 		for t := range e.topics {
-			e.accountTopic(&account, t, s)
+			base := uint32(t * w.Producers * w.Partitions)
+			e.accountTopic(&account, t, readers[place{base, s}])
 		}
 		ledger.Subscriptions = append(ledger.Subscriptions, account)
 	}
 	return ledger
 }
 
-func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic, subscription int) {
+func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic int, readers []*consumer) {
 	w := e.plan.Workload
 	var sent []*measure.Sent
 	for i := range w.Producers {
 		sent = append(sent, e.producers[i*w.Topics+topic].sent)
 	}
-	base := uint32(topic * w.Producers * w.Partitions)
 	var arrived []*measure.Arrived
-	for _, c := range e.consumers {
-		if c.subscription == subscription && c.base == base {
-			arrived = append(arrived, c.arrived)
-			into.Foreign += c.foreign
-			into.Corrupt += c.corrupt
-		}
+	for _, c := range readers {
+		arrived = append(arrived, c.arrived)
+		into.Foreign += c.foreign
+		into.Corrupt += c.corrupt
 	}
 	measure.Account(into, sent, arrived, func(lane int) measure.LaneName {
 		return measure.LaneName{

@@ -41,7 +41,7 @@ func TestClosedLoopEveryMessageEndsInOneCounter(t *testing.T) {
 
 func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.Duration) {
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), h); err != nil {
+	if err := e.Open(t.Context(), h, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()
@@ -73,7 +73,7 @@ func TestClosedLoopPausesAfterAFailure(t *testing.T) {
 	w := closedWorkload(time.Second, 1, workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 1, Most: 1}})
 	synctest.Test(t, func(t *testing.T) {
 		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), h); err != nil {
+		if err := e.Open(t.Context(), h, nil); err != nil {
 			t.Fatal(err)
 		}
 		e.Start(clock.Now())
@@ -127,7 +127,7 @@ func TestClosedLoopHandsBatchesOver(t *testing.T) {
 	b := &batches{hostile: &hostile{script: []string{"late"}}}
 	synctest.Test(t, func(t *testing.T) {
 		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), &null{}); err != nil {
+		if err := e.Open(t.Context(), &null{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		e.producers[0].system = b

@@ -60,7 +60,7 @@ func TestSettlingKeepsTheScheduleAPureFunction(t *testing.T) {
 func settleOnce(t *testing.T, w *workload.Workload, after time.Duration) {
 	system := &noting{}
 	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), system); err != nil {
+	if err := e.Open(t.Context(), system, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()

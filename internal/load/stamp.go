@@ -11,6 +11,11 @@ import (
 // damaged.
 const magic = 0x314d4c50 // "PLM1"
 
+// proofMagic opens the messages that prove a partition before the load begins,
+// which are in no count. The lane of such a one is the partition's number among
+// those of all topics.
+const proofMagic = 0x524d4c50 // "PLMR"
+
 // stamp is the first workload.StampBytes of a payload, little endian: magic,
 // run, lane and check of 4 bytes each, sequence and due time of 8.
 type stamp struct {
@@ -40,12 +45,17 @@ const (
 	stampGood = iota
 	stampForeign
 	stampCorrupt
+	stampProof
 )
 
 // readStamp reads a payload's stamp. Foreign is a payload that never was of
 // this run; corrupt one whose stamp was damaged.
 func readStamp(b []byte, run uint32) (stamp, int) {
-	if len(b) < workload.StampBytes || binary.LittleEndian.Uint32(b) != magic {
+	if len(b) < workload.StampBytes {
+		return stamp{}, stampForeign
+	}
+	opens := binary.LittleEndian.Uint32(b)
+	if opens != magic && opens != proofMagic {
 		return stamp{}, stampForeign
 	}
 	s := stamp{
@@ -59,6 +69,9 @@ func readStamp(b []byte, run uint32) (stamp, int) {
 	}
 	if s.run != run || s.seq < 0 {
 		return s, stampForeign
+	}
+	if opens == proofMagic {
+		return s, stampProof
 	}
 	return s, stampGood
 }

@@ -102,31 +102,89 @@ func (c *Cells) Reset() {
 	}
 }
 
+// recorderRoom is how many latencies a recorder keeps before it hands them to
+// its store: few enough that ten thousand recorders are small, and so many that
+// the store's lock is seldom taken.
+const recorderRoom = 32
+
 // Recorder records latencies of some series. Its owner locks it around what it
-// records; the collector swaps its cells for empty ones.
+// records. It keeps the last few itself; the rest are in its store, which other
+// recorders may share.
 type Recorder struct {
 	sync.Mutex
+	store *Store
+	kept  int
+	last  [recorderRoom]latency
+}
+
+// latency is one that is not in its histogram yet.
+type latency struct {
+	ns     int64
+	series uint8
+	phase  Phase
+}
+
+// Store is the histograms of one recorder or of several. The collector swaps its
+// cells for empty ones.
+type Store struct {
+	mu   sync.Mutex
 	live *Cells
 }
 
-// NewRecorder returns a recorder of the series. Add names them by their place
-// in this list.
-func NewRecorder(series ...result.Series) *Recorder {
-	return &Recorder{live: NewCells(series...)}
-}
+// NewStore returns a store of the series. Recorders name them by their place in
+// this list.
+func NewStore(series ...result.Series) *Store { return &Store{live: NewCells(series...)} }
+
+// Recorder returns a recorder whose latencies go to the store.
+func (s *Store) Recorder() *Recorder { return &Recorder{store: s} }
+
+// NewRecorder returns a recorder with a store of its own.
+func NewRecorder(series ...result.Series) *Recorder { return NewStore(series...).Recorder() }
 
 // Add records one latency of the series at that place. The caller holds the
 // lock.
-func (r *Recorder) Add(series int, p Phase, ns int64) { r.live.cells[series][p].add(ns) }
+func (r *Recorder) Add(series int, p Phase, ns int64) {
+	if r.kept == recorderRoom {
+		r.hand()
+	}
+	r.last[r.kept] = latency{ns: ns, series: uint8(series), phase: p}
+	r.kept++
+}
 
-// Collect moves what was recorded since the last Collect into cells, using
-// spare, which must be empty and of the same series, as the recorder's next
-// cells. It returns the cells to use as the next spare.
-func (r *Recorder) Collect(into, spare *Cells) *Cells {
+// hand moves what is kept to the store. The caller holds the lock.
+func (r *Recorder) hand() {
+	r.store.mu.Lock()
+	for _, l := range r.last[:r.kept] {
+		r.store.live.cells[l.series][l.phase].add(l.ns)
+	}
+	r.store.mu.Unlock()
+	r.kept = 0
+}
+
+// Hand moves what the recorder keeps to its store.
+func (r *Recorder) Hand() {
 	r.Lock()
-	full := r.live
-	r.live = spare
-	r.Unlock()
+	defer r.Unlock()
+	if r.kept > 0 {
+		r.hand()
+	}
+}
+
+// Collect moves what was recorded since the last Collect into cells, as
+// Store.Collect does.
+func (r *Recorder) Collect(into, spare *Cells) *Cells {
+	r.Hand()
+	return r.store.Collect(into, spare)
+}
+
+// Collect moves what the store holds into cells, using spare, which must be
+// empty and of the same series, as the store's next cells. It returns the cells
+// to use as the next spare.
+func (s *Store) Collect(into, spare *Cells) *Cells {
+	s.mu.Lock()
+	full := s.live
+	s.live = spare
+	s.mu.Unlock()
 	into.Merge(full)
 	full.Reset()
 	return full

@@ -108,6 +108,9 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	if within := withinSentence(s); within != "" {
 		fmt.Fprintf(b, "- **Intervals:** %s\n", md(within))
 	}
+	if startup := startupSentence(r); startup != "" {
+		fmt.Fprintf(b, "- **Start-up:** %s\n", md(startup))
+	}
 	if cost := costSentence(r); cost != "" {
 		fmt.Fprintf(b, "- **Cost:** %s\n", md(cost))
 	}

@@ -149,6 +149,14 @@ func generatorTable(r *result.Run) table {
 		add("the two differ by", share(l.Miss, 1))
 	}
 	add("from start to the first message", quantity.Duration(s.FirstMessageNs))
+	if r.Startup.TotalNs() > 0 {
+		for _, step := range startupSteps(r.Startup) {
+			add("start-up: to "+step.Name, step.Value)
+		}
+		add("start-up: messages of the proof", quantity.Count(r.Startup.Proofs))
+		add("start-up: memory when ready", quantity.Bytes(r.Startup.RSSBytes))
+		add("start-up: goroutines when ready", quantity.Count(r.Startup.Goroutines))
+	}
 	return t
 }
 

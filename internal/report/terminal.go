@@ -108,7 +108,9 @@ func (p *page) run(name string, s *result.Saved) {
 	}
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
-	for _, cost := range []struct{ label, sentence string }{{"cost", costSentence(r)}, {"limit", limitSentence(r)}} {
+	for _, cost := range []struct{ label, sentence string }{
+		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
+	} {
 		if cost.sentence != "" {
 			p.said(cost.label, "", cost.sentence)
 		}

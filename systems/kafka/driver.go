@@ -24,6 +24,7 @@ var (
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
+	_ system.CrowdKeeper      = (*cluster)(nil)
 )
 
 // New returns the Kafka system. It is a system.Provisioner too, and its

@@ -96,7 +96,7 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 // ReadDurability reads each topic's configuration and replicas from the live
 // cluster.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, askWithin+time.Duration(len(topics))*settlePartition)
 	defer cancel()
 	if len(topics) == 0 {
 		return system.Evidence{}, errors.New("no topics to read it for")

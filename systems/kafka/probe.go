@@ -99,7 +99,7 @@ func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topi
 		return "", fmt.Errorf("make a topic for small records: %w", c.explain(err))
 	}
 	defer func() { err = errors.Join(err, c.DeleteTopic(context.WithoutCancel(ctx), small)) }()
-	if err := c.awaitTopic(ctx, small); err != nil {
+	if err := c.awaitTopics(ctx, []system.Topic{small}); err != nil {
 		return "", err
 	}
 	// Zeros would be compressed away.

@@ -150,7 +150,7 @@ func TestTopicMadeByHand(t *testing.T) {
 			if _, err := c.admin.CreateTopic(t.Context(), 1, made.replicas, made.configs, topic.Name); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.awaitTopic(t.Context(), topic); err != nil {
+			if err := c.awaitTopics(t.Context(), []system.Topic{topic}); err != nil {
 				t.Fatal(err)
 			}
 			_, err := c.ReadDurability(t.Context(), []system.Topic{topic})

@@ -16,15 +16,72 @@ import (
 const (
 	settlePoll = 50 * time.Millisecond
 	// settleWithin bounds the wait for a topic's replicas and for a group's
-	// members; thousands of partitions take their time.
-	settleWithin = time.Minute
+	// members; each partition adds settlePartition.
+	settleWithin    = time.Minute
+	settlePartition = 20 * time.Millisecond
 )
 
 // CreateTopic makes a topic at the asked durability level and waits until
 // every partition has a leader and all its replicas are in sync.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
-	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	return c.CreateTopics(ctx, []system.Topic{t})
+}
+
+// CreateTopics makes topics in one request for each number of partitions, as
+// CreateTopic makes each. A controller that is asked to wait with some is asked
+// again.
+func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime(topics))
 	defer cancel()
+	if err := c.checkReplication(ctx); err != nil {
+		return err
+	}
+	byPartitions := make(map[int][]string)
+	for _, t := range topics {
+		byPartitions[t.Partitions] = append(byPartitions[t.Partitions], t.Name)
+	}
+	for partitions, names := range byPartitions {
+		if err := c.create(ctx, partitions, names); err != nil {
+			return err
+		}
+	}
+	return c.awaitTopics(ctx, topics)
+}
+
+// create asks the controller for topics until it has taken all of them.
+func (c *cluster) create(ctx context.Context, partitions int, names []string) error {
+	ticker := time.NewTicker(settlePoll)
+	defer ticker.Stop()
+	configs := c.topicConfigsOf()
+	for {
+		answers, err := c.admin.CreateTopics(ctx, int32(partitions), c.cfg.replication, configs, names...)
+		if err != nil {
+			return c.explain(err)
+		}
+		var wait error
+		names = names[:0:0]
+		for _, a := range answers.Sorted() {
+			switch {
+			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut): // it is being made: awaitTopics sees
+			case errors.Is(a.Err, kerr.ThrottlingQuotaExceeded):
+				names, wait = append(names, a.Topic), a.Err
+			default:
+				return c.explainCreate(a.Err, a.ErrMessage)
+			}
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the brokers did not make %d topics in time: %w", len(names), wait)
+		}
+	}
+}
+
+// topicConfigsOf is the configuration that every topic gets.
+func (c *cluster) topicConfigsOf() map[string]*string {
 	configs := make(map[string]*string)
 	for name, value := range c.cfg.topicConfigs {
 		configs[name] = kadm.StringPtr(value)
@@ -36,14 +93,16 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 			configs[name] = kadm.StringPtr(value)
 		}
 	}
-	if err := c.checkReplication(ctx); err != nil {
-		return err
+	return configs
+}
+
+// settleTime bounds the wait for topics: so many partitions take their time.
+func settleTime(topics []system.Topic) time.Duration {
+	partitions := 0
+	for _, t := range topics {
+		partitions += t.Partitions
 	}
-	answer, err := c.admin.CreateTopic(ctx, int32(t.Partitions), c.cfg.replication, configs, t.Name)
-	if err != nil {
-		return c.explainCreate(err, answer.ErrMessage)
-	}
-	return c.awaitTopic(ctx, t)
+	return settleWithin + time.Duration(partitions)*settlePartition
 }
 
 // checkReplication refuses more replicas than there are brokers, which the
@@ -79,15 +138,24 @@ func (c *cluster) explainCreate(err error, message string) error {
 	return c.explain(err)
 }
 
-// awaitTopic waits until every partition has a leader and all its replicas are
+// awaitTopics waits until every partition has a leader and all its replicas are
 // in sync.
-func (c *cluster) awaitTopic(ctx context.Context, t system.Topic) error {
+func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error {
 	ticker := time.NewTicker(settlePoll)
 	defer ticker.Stop()
+	names := make([]string, len(topics))
+	for i, t := range topics {
+		names[i] = t.Name
+	}
 	for {
-		details, err := c.admin.ListTopics(ctx, t.Name)
-		if err == nil {
-			err = settled(details[t.Name], t.Partitions)
+		details, err := c.admin.ListTopics(ctx, names...)
+		for _, t := range topics {
+			if err != nil {
+				break
+			}
+			if err = settled(details[t.Name], t.Partitions); err != nil && len(topics) > 1 {
+				err = fmt.Errorf("%s: %w", t.Name, err)
+			}
 		}
 		if err == nil {
 			return nil
@@ -116,23 +184,54 @@ func settled(t kadm.TopicDetail, partitions int) error {
 
 // DeleteTopic deletes a topic and the groups that this connection opened on it.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	answers, err := c.delete(ctx, []system.Topic{t})
+	for _, a := range answers {
+		if a.Err != nil {
+			err = errors.Join(err, fmt.Errorf("deleting topic %s: %w", a.Topic, c.explain(a.Err)))
+		}
+	}
+	return err
+}
+
+// DeleteTopics deletes those of the topics that are there, and the groups that
+// this connection opened on them.
+func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
+	answers, err := c.delete(ctx, topics)
+	for _, a := range answers.Sorted() {
+		if a.Err != nil && !errors.Is(a.Err, kerr.UnknownTopicOrPartition) {
+			return errors.Join(err, fmt.Errorf("deleting topic %s: %w", a.Topic, c.explain(a.Err)))
+		}
+	}
+	return err
+}
+
+func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.DeleteTopicResponses, error) {
+	names := make([]string, len(topics))
+	ours := make(map[string]bool, len(topics))
+	for i, t := range topics {
+		names[i], ours[t.Name] = t.Name, true
+	}
 	c.mu.Lock()
 	var groups []string
 	for name, g := range c.groups {
-		if g.topic.Name == t.Name {
+		if ours[g.topic.Name] {
 			groups = append(groups, name)
 		}
 	}
 	c.mu.Unlock()
 	var errs []error
-	for _, name := range groups {
-		_, err := c.admin.DeleteGroup(ctx, name)
-		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
-			errs = append(errs, fmt.Errorf("deleting group %s: %w", name, err))
+	if len(groups) > 0 {
+		answers, err := c.admin.DeleteGroups(ctx, groups...)
+		errs = append(errs, err)
+		for _, a := range answers {
+			if a.Err != nil && !errors.Is(a.Err, kerr.GroupIDNotFound) {
+				errs = append(errs, fmt.Errorf("deleting group %s: %w", a.Group, a.Err))
+			}
 		}
 	}
-	if _, err := c.admin.DeleteTopic(ctx, t.Name); err != nil {
-		errs = append(errs, fmt.Errorf("deleting topic %s: %w", t.Name, c.explain(err)))
+	answers, err := c.admin.DeleteTopics(ctx, names...)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("deleting topics: %w", c.explain(err)))
 	}
-	return errors.Join(errs...)
+	return answers, errors.Join(errs...)
 }

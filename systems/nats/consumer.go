@@ -23,16 +23,16 @@ var (
 	nak = []byte("-NAK")
 )
 
-// consumer receives from one durable consumer on a connection of its own. The
-// client library calls take for one message at a time.
+// consumer receives from one durable consumer. The client library calls take for
+// one message at a time.
 type consumer struct {
-	conn        *nats.Conn
+	link        *link
+	conn        *nats.Conn // the link's
 	sub         *nats.Subscription
 	receive     func([]byte)
 	failed      func(error)
-	acknowledge bool // after Receive; otherwise the server does not ask for it
-	stop        chan struct{}
-	kept        chan struct{} // closed when keep has ended
+	acknowledge bool          // after Receive; otherwise the server does not ask for it
+	ended       chan struct{} // closed when Close has ended
 
 	mu      sync.Mutex
 	closing bool
@@ -44,8 +44,8 @@ type consumer struct {
 
 // openConsumer puts the durable consumer in place, unless another consumer of
 // the subscription did, and starts receiving from it.
-func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.ConsumerOptions) (*consumer, error) {
-	js, err := jetstream.New(conn)
+func openConsumer(ctx context.Context, k *link, c config, o system.ConsumerOptions) (*consumer, error) {
+	js, err := jetstream.New(k.conn)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,10 @@ func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.Consu
 		want.AckWait, want.MaxAckPending = 0, 0
 	}
 	stream := safeName(o.Topic.Name)
-	_, err = js.CreateConsumer(ctx, stream, want)
+	err = persist(ctx, func(ctx context.Context) error {
+		_, err := js.CreateConsumer(ctx, stream, want)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrConsumerExists) {
 		return nil, errors.New("the subscription exists with another delivery guarantee or other settings: choose another name")
 	}
@@ -65,10 +68,10 @@ func openConsumer(ctx context.Context, conn *nats.Conn, c config, o system.Consu
 		return nil, fmt.Errorf("creating the durable consumer: %w", err)
 	}
 	r := &consumer{
-		conn: conn, receive: o.Receive, failed: o.Failed,
+		link: k, conn: k.conn, receive: o.Receive, failed: o.Failed,
 		acknowledge: want.AckPolicy == jetstream.AckExplicitPolicy,
-		stop:        make(chan struct{}), kept: make(chan struct{}),
-		asked: newAsked(conn, stream, want.Durable, c.pull),
+		ended:       make(chan struct{}),
+		asked:       newAsked(k.conn, stream, want.Durable, c.pull),
 	}
 	r.over.L = &r.mu
 	if err := r.start(); err != nil {
@@ -94,9 +97,7 @@ func (r *consumer) start() error {
 	if err := r.asked.more(); err != nil {
 		return err
 	}
-	r.conn.SetReconnectHandler(func(*nats.Conn) { r.again() })
-	r.conn.SetClosedHandler(func(*nats.Conn) { r.fail(nats.ErrConnectionClosed) })
-	go r.keep()
+	r.link.join(r)
 	return nil
 }
 
@@ -149,8 +150,8 @@ func (r *consumer) continueOrEnd(more bool) {
 			r.over.Broadcast()
 		}
 	case more:
-		// When it fails the connection is gone or reconnecting; again or keep
-		// asks once it is back.
+		// When it fails the connection is gone or reconnecting; reconnected or
+		// tick asks once it is back.
 		_ = r.asked.more()
 	}
 }
@@ -166,32 +167,20 @@ func (r *consumer) status(code string, m *nats.Msg) {
 	}
 }
 
-// again asks anew after a reconnection, which has ended all requests.
-func (r *consumer) again() {
+func (r *consumer) disconnected() {}
+func (r *consumer) closed()       { r.fail(nats.ErrConnectionClosed) }
+
+// reconnected asks anew: all requests have ended.
+func (r *consumer) reconnected() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked.forget()
 	r.continueOrEnd(true)
 }
 
-// keep sees to it that a request always stands, until the consumer closes.
-func (r *consumer) keep() {
-	defer close(r.kept)
-	ticker := time.NewTicker(r.asked.pull.heartbeat / 2)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-r.stop:
-			return
-		case <-ticker.C:
-			r.look()
-		}
-	}
-}
-
-// look asks again when the server has been silent, and before the youngest
-// request expires.
-func (r *consumer) look() {
+// tick sees to it that a request always stands: it asks again when the server has
+// been silent, and before the youngest request expires.
+func (r *consumer) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waiting, _, err := r.sub.Pending()
@@ -227,13 +216,13 @@ func (r *consumer) Close(ctx context.Context) error {
 	r.closing = true
 	r.mu.Unlock()
 	if !first {
-		<-r.kept
+		<-r.ended
 		return nil
 	}
+	defer close(r.ended)
 	err := r.awaitOver(ctx)
-	close(r.stop)
-	<-r.kept
-	defer r.conn.Close()
+	defer r.link.leave(r)
+	_ = r.sub.Unsubscribe() // it fails when the connection is gone
 	if err != nil {
 		return fmt.Errorf("closing the consumer: giving back what was fetched: %w", err)
 	}

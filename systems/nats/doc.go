@@ -4,8 +4,8 @@
 // How plimsoll's words map to JetStream's:
 //
 //   - A topic is a stream. Its partitions are the subjects <topic>.0,
-//     <topic>.1, … of that stream: they order messages, but they are one Raft
-//     group with one leader, so more partitions do not spread the load over
+//     <topic>.1, … of that stream, which takes all of <topic>.*: they order
+//     messages, but they are one Raft group with one leader, so more partitions do not spread the load over
 //     more servers as they do elsewhere.
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
@@ -17,9 +17,9 @@
 //     when it sends it.
 //   - An acknowledgement of a publish is the server's PubAck.
 //
-// Every producer and every consumer has a connection of its own, and they
-// start on the endpoints in turn, so that no client waits behind another's
-// bytes.
+// Up to 64 producers and 64 consumers have a connection each, which start on the
+// endpoints in turn, so that no client waits behind another's bytes. Where there
+// are more, they share as many connections.
 //
 // # Retention
 //

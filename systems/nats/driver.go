@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -58,10 +59,16 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		cfg: cfg, level: o.Durability, endpoints: o.Endpoints,
+		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
+	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond), connect: func(ctx context.Context) (*nats.Conn, error) {
+		return c.connectClient(ctx, "plimsoll producer")
+	}}
+	c.consuming = links{every: cfg.pull.heartbeat / 2, connect: func(ctx context.Context) (*nats.Conn, error) {
+		return c.connectClient(ctx, "plimsoll consumer")
+	}}
 	if c.admin.user == "" {
 		c.admin = c.user
 	}
@@ -90,17 +97,19 @@ type cluster struct {
 	conn        *nats.Conn // for what is not measured
 	js          jetstream.JetStream
 
-	clients system.Clients
+	clients              system.Clients
+	producing, consuming links
 
-	mu     sync.Mutex
-	opened int // clients so far: each starts at the next endpoint
+	mu       sync.Mutex
+	opened   int                // clients so far: each starts at the next endpoint
+	vantages map[int]*nats.Conn // by endpoint
 }
 
 func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Conn, error) {
 	return connectTo(ctx, c.endpoints, first, c.user, name, c.cfg.reconnectBuffer)
 }
 
-// connectClient opens the connection of one producer or consumer.
+// connectClient opens a connection of producers or consumers.
 func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, error) {
 	c.mu.Lock()
 	first := c.opened
@@ -109,14 +118,15 @@ func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, e
 	return c.connect(ctx, first, name)
 }
 
-// OpenProducer opens a producer on a connection of its own.
+// OpenProducer opens a producer, on a connection of its own unless there is a
+// crowd of them.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
-	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll producer %d", o.Index))
+	k, err := c.producing.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if most := conn.MaxPayload(); int64(o.MessageMax) > most {
-		conn.Close()
+	if most := k.conn.MaxPayload(); int64(o.MessageMax) > most {
+		k.leave(nil)
 		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
 	stream := safeName(o.Topic.Name)
@@ -124,9 +134,9 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	for i := range subjects {
 		subjects[i] = subjectOf(stream, i)
 	}
-	p, err := newProducer(conn, subjects, max(o.InFlight, 1), c.cfg.ackTimeout)
+	p, err := newProducer(k, subjects, max(o.InFlight, 1))
 	if err != nil {
-		conn.Close()
+		k.leave(nil)
 		return nil, err
 	}
 	if err := c.clients.Keep(ctx, p); err != nil {
@@ -135,16 +145,16 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	return &producerHandle{p, c}, nil
 }
 
-// OpenConsumer opens a consumer on a connection of its own, creating the
-// subscription if it is not there.
+// OpenConsumer opens a consumer, on a connection of its own unless there is a
+// crowd of them, creating the subscription if it is not there.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
-	conn, err := c.connectClient(ctx, fmt.Sprintf("plimsoll consumer %s %d", o.Subscription, o.Index))
+	k, err := c.consuming.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openConsumer(ctx, conn, c.cfg, o)
+	r, err := openConsumer(ctx, k, c.cfg, o)
 	if err != nil {
-		conn.Close()
+		k.leave(nil)
 		return nil, err
 	}
 	if err := c.clients.Keep(ctx, r); err != nil {
@@ -174,9 +184,14 @@ func (h *consumerHandle) Close(ctx context.Context) error {
 	return h.consumer.Close(ctx)
 }
 
-// Close closes every producer and consumer that is open, and the connection.
+// Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
 	_, err := c.clients.Close(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.vantages {
+		conn.Close()
+	}
 	c.conn.Close()
 	return err
 }

@@ -29,14 +29,16 @@ import (
 // syncs what came in together at once: under load level 3 is slower than level 1.
 
 const (
-	factSync     = "sync_interval"
-	syncAlways   = "always"
-	unreadable   = "not readable"
-	fromStream   = "stream info"
-	fromVarz     = "$SYS.REQ.SERVER.PING.VARZ"
-	readWithin   = 10 * time.Second
-	adminToGive  = "give admin_user and admin_password of the system account"
-	anyOtherSync = "anything but always"
+	factSync   = "sync_interval"
+	syncAlways = "always"
+	unreadable = "not readable"
+	fromStream = "stream info"
+	fromVarz   = "$SYS.REQ.SERVER.PING.VARZ"
+	// readWithin bounds the reading, and each topic adds readTopicWithin.
+	readWithin      = 10 * time.Second
+	readTopicWithin = 20 * time.Millisecond
+	adminToGive     = "give admin_user and admin_password of the system account"
+	anyOtherSync    = "anything but always"
 )
 
 // synchronous says whether the level waits for a majority of the replicas.
@@ -76,7 +78,7 @@ func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violat
 // sync more than was asked, which makes them slower and never less durable
 // than reported.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
-	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	ctx, cancel := context.WithTimeout(ctx, readWithin+time.Duration(len(topics))*readTopicWithin)
 	defer cancel()
 	if len(topics) == 0 {
 		return system.Evidence{}, errors.New("no topics to read it for")

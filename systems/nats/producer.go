@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -24,27 +23,29 @@ var (
 	errTimedOut       = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout, system.ErrUnknown)
 )
 
-// sweeps is how many times in ack_timeout the producer looks for messages that
+// sweeps is how many times in ack_timeout a producer looks for messages that
 // waited too long; a timeout is at most this part of it late.
 const sweeps = 20
 
-// producer publishes to one stream on a connection of its own. Each message in
+// producer publishes to one stream. Each message in
 // flight has a slot; the slot's number and its generation are in the reply
 // subject, so that an answer finds its message without a map, and an answer
 // that comes after the slot was given up finds nobody.
 type producer struct {
-	conn     *nats.Conn
-	subjects []string // by partition
-	prefix   string   // of the reply subjects
-	stop     chan struct{}
-	swept    chan struct{} // closed when the sweeper has ended
+	link     *link
+	conn     *nats.Conn // the link's
+	sub      *nats.Subscription
+	subjects []string      // by partition
+	prefix   string        // of the reply subjects
+	most     int           // slots that there may be
+	ended    chan struct{} // closed when Close has ended
 
 	ending sync.WaitGroup // goroutines about to tell a message's end
 
 	mu      sync.Mutex
 	changed sync.Cond // a slot became free, or the producer closed
-	closed  bool
-	slots   []slot
+	closing bool
+	slots   []slot // as many as were ever in flight
 	free    []int32
 	now     uint32 // sweeps since the beginning
 }
@@ -60,28 +61,23 @@ type slot struct {
 	err      error
 }
 
-func newProducer(conn *nats.Conn, subjects []string, inFlight int, timeout time.Duration) (*producer, error) {
+func newProducer(k *link, subjects []string, inFlight int) (*producer, error) {
 	p := &producer{
-		conn: conn, subjects: subjects, prefix: conn.NewInbox() + ".",
-		stop: make(chan struct{}), swept: make(chan struct{}),
-		slots: make([]slot, inFlight), free: make([]int32, inFlight),
+		link: k, conn: k.conn, subjects: subjects, prefix: k.conn.NewInbox() + ".",
+		most: inFlight, ended: make(chan struct{}),
 	}
 	p.changed.L = &p.mu
-	for i := range p.slots {
-		p.free[i] = int32(len(p.slots) - 1 - i)
-		p.slots[i].reply = p.replyFor(i, 0)
-	}
-	sub, err := conn.Subscribe(p.prefix+"*", p.answer)
+	sub, err := k.conn.Subscribe(p.prefix+"*", p.answer)
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
 	}
+	p.sub = sub
 	// The slots bound what can be pending, so the library needs no bound, and
 	// must never drop an acknowledgement.
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
 		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
 	}
-	conn.SetDisconnectErrHandler(func(*nats.Conn, error) { p.failAll(errDisconnected) })
-	go p.sweep(timeout)
+	k.join(p)
 	return p, nil
 }
 
@@ -108,11 +104,15 @@ func (p *producer) Send(m *system.Message) {
 func (p *producer) take(m *system.Message) (index int32, reply string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.free) == 0 && !p.closed {
+	for len(p.free) == 0 && len(p.slots) == p.most && !p.closing {
 		p.changed.Wait()
 	}
-	if p.closed {
+	if p.closing {
 		return 0, "", false
+	}
+	if len(p.free) == 0 {
+		p.free = append(p.free, int32(len(p.slots)))
+		p.slots = append(p.slots, slot{reply: p.replyFor(len(p.slots), 0)})
 	}
 	index = p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
@@ -176,13 +176,13 @@ func (p *producer) end(index int32, late bool, err error) *system.Message {
 // answer takes a PubAck. The client library calls it from one goroutine.
 func (p *producer) answer(reply *nats.Msg) {
 	index, gen, ok := parseReply(reply.Subject[len(p.prefix):])
-	if !ok || index >= len(p.slots) {
+	if !ok {
 		return
 	}
 	err := readPubAck(reply)
 	p.mu.Lock()
 	var m *system.Message
-	if p.slots[index].gen == gen {
+	if index < len(p.slots) && p.slots[index].gen == gen {
 		m = p.end(int32(index), false, err)
 	}
 	if m != nil {
@@ -241,21 +241,14 @@ func readPubAck(reply *nats.Msg) error {
 	return nil
 }
 
-// sweep ends the messages that waited longer than the timeout. One goroutine
-// does it for all slots, until the producer closes.
-func (p *producer) sweep(timeout time.Duration) {
-	defer close(p.swept)
-	ticker := time.NewTicker(max(timeout/sweeps, time.Millisecond))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-ticker.C:
-			p.endIf(errTimedOut, 1, func(s *slot) bool { return p.now-s.since > sweeps })
-		}
-	}
+// tick ends the messages that waited longer than the timeout.
+func (p *producer) tick() {
+	p.endIf(errTimedOut, 1, func(s *slot) bool { return p.now-s.since > sweeps })
 }
+
+func (p *producer) disconnected() { p.failAll(errDisconnected) }
+func (p *producer) reconnected()  {}
+func (p *producer) closed()       {}
 
 // failAll ends every message in flight.
 func (p *producer) failAll(err error) { p.endIf(err, 0, func(*slot) bool { return true }) }
@@ -286,19 +279,18 @@ func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
 // while Send runs.
 func (p *producer) Close(ctx context.Context) error {
 	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
+	first := !p.closing
+	p.closing = true
 	p.changed.Broadcast()
 	p.mu.Unlock()
 	if !first {
-		<-p.swept
+		<-p.ended
 		return nil
 	}
+	defer close(p.ended)
 	left := p.awaitAnswers(ctx)
-	close(p.stop)
-	<-p.swept
-	p.conn.SetDisconnectErrHandler(nil)
-	p.conn.Close()
+	_ = p.sub.Unsubscribe() // it fails when the connection is gone
+	p.link.leave(p)
 	p.failAll(errUnanswered)
 	p.ending.Wait()
 	if left > 0 {

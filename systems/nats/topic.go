@@ -38,7 +38,11 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return err
 	}
 	for i, stream := range plan {
-		if _, err := c.js.CreateStream(ctx, stream); err != nil {
+		err := persist(ctx, func(ctx context.Context) error {
+			_, err := c.js.CreateStream(ctx, stream)
+			return err
+		})
+		if err != nil {
 			err = explainCreate(stream, err)
 			return errors.Join(err, c.undo(ctx, plan[:i]))
 		}
@@ -58,9 +62,7 @@ func (c *cluster) plan(ctx context.Context, t system.Topic) ([]jetstream.StreamC
 	// An identical stream would be taken for this one; a metadata of its own
 	// makes that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
-	for i := range t.Partitions {
-		origin.Subjects = append(origin.Subjects, subjectOf(name, i))
-	}
+	origin.Subjects = []string{allSubjectsOf(name)}
 	if synchronous(c.level) {
 		return []jetstream.StreamConfig{origin}, nil
 	}
@@ -139,8 +141,8 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 	return errors.Join(errs...)
 }
 
-// settle waits until every copy of every stream is in place, and the subjects
-// are known to every server.
+// settle waits until every copy of every stream is in place, and every server
+// knows of the subjects.
 func (c *cluster) settle(ctx context.Context, plan []jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
@@ -150,7 +152,7 @@ func (c *cluster) settle(ctx context.Context, plan []jetstream.StreamConfig) err
 		}
 	}
 	for i := range c.endpoints {
-		if err := c.probe(ctx, i, plan[0].Subjects); err != nil {
+		if err := c.probe(ctx, i, subjectOf(plan[0].Name, 0)); err != nil {
 			return err
 		}
 	}
@@ -174,29 +176,36 @@ func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.Str
 	return info, err
 }
 
-// probe waits until messages that come in at one endpoint reach the stream on
-// each subject: a server refuses those that it has not heard of yet. The probe
-// itself expects a last sequence that no stream has, so that nothing is stored.
-func (c *cluster) probe(ctx context.Context, endpoint int, subjects []string) error {
-	conn, err := c.connect(ctx, endpoint, "plimsoll probe")
+// probe waits until a message that comes in at one endpoint reaches the stream: a
+// server refuses those to subjects that it has not heard of yet. The probe itself
+// expects a last sequence that no stream has, so that nothing is stored.
+func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error {
+	conn, err := c.vantage(ctx, endpoint)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	for _, subject := range subjects {
-		m := nats.NewMsg(subject)
-		m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
-		err := poll(ctx, func() error {
-			if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
-				return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(), err)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	m := nats.NewMsg(subject)
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
+	return poll(ctx, func() error {
+		if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
+			return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(), err)
 		}
+		return nil
+	})
+}
+
+// vantage is the cluster's own connection to one endpoint.
+func (c *cluster) vantage(ctx context.Context, endpoint int) (*nats.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn := c.vantages[endpoint]; conn != nil {
+		return conn, nil
 	}
-	return nil
+	conn, err := c.connect(ctx, endpoint, "plimsoll probe")
+	if err == nil {
+		c.vantages[endpoint] = conn
+	}
+	return conn, err
 }
 
 // poll tries until there is no error or ctx ends, and then returns what was
@@ -222,23 +231,29 @@ func poll(ctx context.Context, try func() error) error {
 }
 
 // streamInfo asks for a stream until somebody answers.
-func (c *cluster) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
-	for {
-		stream, err := c.streamWithin(ctx, name)
+func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.StreamInfo, err error) {
+	err = persist(ctx, func(ctx context.Context) error {
+		stream, err := c.js.Stream(ctx, name)
 		if err == nil {
-			return stream.CachedInfo(), nil
+			info = stream.CachedInfo()
 		}
-		// A cluster between two leaders lets a question go unanswered.
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return nil, err
-		}
-	}
+		return err
+	})
+	return info, err
 }
 
-func (c *cluster) streamWithin(ctx context.Context, name string) (jetstream.Stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	return c.js.Stream(ctx, name)
+// persist asks until somebody answers: a cluster between two leaders, or with
+// more to do than it can, lets a question go unanswered. To ask for the same
+// stream or the same durable consumer twice makes one.
+func persist(ctx context.Context, ask func(context.Context) error) error {
+	for {
+		within, cancel := context.WithTimeout(ctx, askWithin)
+		err := ask(within)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 }
 
 // notInPlace says what a stream lacks.

@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+const (
+	// maxTopicsAtOnce bounds how many topics are made or deleted at one time,
+	// where each takes a request of its own.
+	maxTopicsAtOnce = 16
+	// maxInRequest bounds the partitions of one request for many topics.
+	maxInRequest = 1_000
+)
+
+// What a crowd adds to the limits: more than any system was seen to take.
+const (
+	topicTime     = 20 * time.Millisecond // to make, read back or delete one
+	partitionTime = 20 * time.Millisecond // to make one and to prove it
+	clientTime    = 10 * time.Millisecond // to open or close one
+	proofTime     = time.Millisecond      // for one subscription to receive one message
+)
+
+// prepareTime bounds everything before the load.
+func prepareTime(w *workload.Workload) time.Duration {
+	partitions := time.Duration(w.Topics * w.Partitions)
+	return prepareLimit + time.Duration(w.Topics)*topicTime + partitions*partitionTime + clients(w)*clientTime +
+		partitions*time.Duration(w.Subscriptions)*proofTime
+}
+
+// closeTime bounds the closing of all clients, or the deletion of all topics.
+func closeTime(w *workload.Workload) time.Duration {
+	return closeLimit + time.Duration(w.Topics)*topicTime + clients(w)*clientTime
+}
+
+func clients(w *workload.Workload) time.Duration {
+	return time.Duration(w.Topics * (w.Producers + w.Subscriptions*w.Consumers))
+}
+
+// maxPlaces bounds how many places are named of which a cluster reports the same.
+const maxPlaces = 8
+
+// condensed is what a cluster reported. Where more than maxPlaces say the same of
+// something, they are one fact, which names the first and counts the others:
+// every value that differs is there.
+func condensed(facts []system.Fact) []result.Fact {
+	type said struct{ name, value, source string }
+	places := make(map[said]int)
+	for _, f := range facts {
+		places[said{f.Name, f.Value, f.Source}]++
+	}
+	var out []result.Fact
+	for _, f := range facts {
+		what := said{f.Name, f.Value, f.Source}
+		n := places[what]
+		switch {
+		case n == 0: // told
+			continue
+		case n > maxPlaces:
+			f.Where += fmt.Sprintf(" and %s others", quantity.Count(int64(n-1)))
+			places[what] = 0
+		}
+		out = append(out, result.Fact(f))
+	}
+	return out
+}
+
+// createTopics makes the topics, many at a time, and returns those that may be
+// there, in no order.
+func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, progress func(string)) (created []system.Topic, err error) {
+	var mu sync.Mutex
+	note := func(some ...system.Topic) {
+		mu.Lock()
+		defer mu.Unlock()
+		created = append(created, some...)
+	}
+	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
+		return topics, inRequests(ctx, topics, told(progress, "created", len(topics)), keeper.CreateTopics)
+	}
+	err = system.Each(ctx, len(topics), maxTopicsAtOnce, told(progress, "created", len(topics)), func(ctx context.Context, i int) error {
+		if err := c.CreateTopic(ctx, topics[i]); err != nil {
+			return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
+		}
+		note(topics[i])
+		return nil
+	})
+	return created, err
+}
+
+// deleteTopics deletes topics of a cluster that can, many at a time.
+func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic, progress func(string)) error {
+	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
+		return inRequests(ctx, topics, told(progress, "deleted", len(topics)), keeper.DeleteTopics)
+	}
+	var mu sync.Mutex
+	var errs []error
+	err := system.Each(ctx, len(topics), maxTopicsAtOnce, told(progress, "deleted", len(topics)), func(ctx context.Context, i int) error {
+		// One that cannot be deleted leaves the others to be.
+		if err := c.DeleteTopic(ctx, topics[i]); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		}
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// inRequests does something for the topics, as many at a time as one request
+// takes.
+func inRequests(ctx context.Context, topics []system.Topic, progress func(int), do func(context.Context, []system.Topic) error) error {
+	size := max(maxInRequest/max(topics[0].Partitions, 1), 1)
+	done := 0
+	for some := range slices.Chunk(topics, size) {
+		if err := do(ctx, some); err != nil {
+			return fmt.Errorf("topics %s to %s: %w", some[0].Name, some[len(some)-1].Name, err)
+		}
+		if done += len(some); progress != nil {
+			progress(done)
+		}
+	}
+	return nil
+}
+
+func told(progress func(string), did string, all int) func(int) {
+	return func(done int) {
+		progress(fmt.Sprintf("%s %s of %s topics", did, quantity.Count(int64(done)), quantity.Count(int64(all))))
+	}
+}

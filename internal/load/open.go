@@ -1,0 +1,134 @@
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// maxOpening bounds how many clients open at one time.
+const maxOpening = 32
+
+// Open opens every consumer, then every producer, many at a time. progress,
+// which may be nil, is told in words how far it has come. On an error the
+// cluster's Close ends those that were opened.
+func (e *Engine) Open(ctx context.Context, c system.Cluster, progress func(sentence string)) error {
+	w := e.plan.Workload
+	var consumers []*consumer
+	for t := range e.topics {
+		for s := range e.prompt() {
+			for i := range w.Consumers {
+				consumers = append(consumers, e.newConsumer(t, s, i))
+			}
+		}
+	}
+	err := system.Each(ctx, len(consumers), maxOpening, counting(progress, "opened %s of %s consumers", len(consumers)), func(ctx context.Context, i int) error {
+		return e.openConsumer(ctx, c, consumers[i])
+	})
+	if err != nil {
+		return err
+	}
+	producers := make([]*producer, w.Topics*w.Producers)
+	err = system.Each(ctx, len(producers), maxOpening, counting(progress, "opened %s of %s producers", len(producers)), func(ctx context.Context, i int) (err error) {
+		if producers[i], err = e.openProducer(ctx, c, i); err != nil {
+			return fmt.Errorf("open producer %d: %w", i, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.consumers, e.producers = consumers, producers
+	if err := settle(ctx, e.consumers); err != nil {
+		return err
+	}
+	return e.reserve(ctx, c)
+}
+
+// settle waits until the consumers' subscriptions have shared out their
+// partitions.
+func settle(ctx context.Context, consumers []*consumer) error {
+	for _, c := range consumers {
+		if s, able := c.system.(system.Settler); able {
+			if err := s.Settle(ctx); err != nil {
+				return fmt.Errorf("open the consumers of %s: %w", c.topic.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// counting tells progress a count in a sentence that has room for it and for the
+// whole.
+func counting(progress func(string), sentence string, all int) func(done int) {
+	if progress == nil {
+		return nil
+	}
+	return func(done int) {
+		progress(fmt.Sprintf(sentence, quantity.Count(int64(done)), quantity.Count(int64(all))))
+	}
+}
+
+// newConsumer returns a consumer that is not open.
+func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
+	w := e.plan.Workload
+	lanes := w.Producers * w.Partitions
+	c := &consumer{
+		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run, topic: e.topics[topic], index: index,
+		replay: subscription == w.Subscriptions,
+		base:   uint32(topic * lanes), lanes: uint32(lanes),
+		payload: newPayload(w.Message, w.Seed), window: e.window,
+		Recorder: e.consuming.recorder((topic*e.subscriptions()+subscription)*w.Consumers + index),
+		arrived:  measure.NewArrived(lanes),
+	}
+	c.proof.Store(e.proofOf(topic, subscription))
+	return c
+}
+
+func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
+	opened, err := c.OpenConsumer(ctx, e.optionsOf(consumer))
+	if err != nil {
+		return fmt.Errorf("open consumer %d of %s on %s: %w", consumer.index, e.subscriptionName(consumer.subscription), consumer.topic.Name, err)
+	}
+	consumer.system = opened
+	return nil
+}
+
+func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
+	return system.ConsumerOptions{
+		Topic: c.topic, Subscription: e.subscriptionName(c.subscription),
+		Index: c.index, Delivery: e.plan.Workload.Delivery,
+		Receive: c.receive, Failed: e.failed,
+	}
+}
+
+func (e *Engine) failed(err error) {
+	select {
+	case e.failures <- err:
+	default:
+	}
+}
+
+// openProducer opens the i-th producer of the run. Neighbours go to different
+// topics, so that consecutive messages do.
+func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*producer, error) {
+	w := e.plan.Workload
+	topic, index := i%w.Topics, i/w.Topics
+	p := &producer{
+		clock: e.plan.Clock, index: i, run: e.plan.Run,
+		base:    uint32((topic*w.Producers + index) * w.Partitions),
+		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
+		nextSeq: make([]int64, w.Partitions), window: e.window,
+		Recorder: e.producing.recorder(i),
+		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
+	}
+	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
+	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
+		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
+	})
+	p.system = opened
+	return p, err
+}

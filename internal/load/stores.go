@@ -1,0 +1,59 @@
+package load
+
+import (
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// maxStores bounds the histograms that the clients of one kind record into: up
+// to as many clients have their own, and in a crowd they share them.
+const maxStores = 16
+
+// stores are the histograms of all clients of one kind.
+type stores struct {
+	all   []*measure.Store
+	spare *measure.Cells
+}
+
+// newStores returns the stores of so many clients.
+func newStores(clients int, series ...result.Series) stores {
+	s := stores{all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewCells(series...)}
+	for i := range s.all {
+		s.all[i] = measure.NewStore(series...)
+	}
+	return s
+}
+
+// recorder returns a recorder for the i-th client.
+func (s *stores) recorder(i int) *measure.Recorder { return s.all[i%len(s.all)].Recorder() }
+
+func (s *stores) collect(into *measure.Cells) {
+	for _, one := range s.all {
+		s.spare = one.Collect(into, s.spare)
+	}
+}
+
+// Histograms is how many an engine for the workload holds at most.
+func Histograms(w *workload.Workload) int {
+	producers := min(w.Topics*w.Producers, maxStores)
+	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)
+	const phases = 2
+	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) + consumers*len(consumerSeries))
+}
+
+// Collect moves all latencies recorded since the last Collect into cells.
+func (e *Engine) Collect(into *measure.Cells) {
+	for _, p := range e.producers {
+		p.Hand()
+	}
+	for _, p := range e.pacers {
+		p.Hand()
+	}
+	for _, c := range e.consumers {
+		c.Hand()
+	}
+	e.producing.collect(into)
+	e.pacings.collect(into)
+	e.consuming.collect(into)
+}

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// crowd is from how many partitions, or clients, on the start and the memory are
+// told beside the figures: below, they say nothing.
+const crowd = 100
+
+// startupSteps are the parts of a start, in order.
+func startupSteps(s result.Startup) []fact {
+	return []fact{
+		{"connect", quantity.Duration(s.ConnectNs)},
+		{"create topics", quantity.Duration(s.TopicsNs)},
+		{"read durability back", quantity.Duration(s.ReadBackNs)},
+		{"open clients", quantity.Duration(s.OpenNs)},
+		{"prove every partition and subscription", quantity.Duration(s.ReadyNs)},
+	}
+}
+
+// startupSentence says what it took to begin, and the memory that a crowd takes;
+// empty where that is not known or there is no crowd.
+func startupSentence(r *result.Run) string {
+	s, l := r.Startup, r.Load
+	clients := l.Topics * (l.Producers + l.Subscriptions*l.Consumers)
+	if s.TotalNs() == 0 || max(l.Topics*l.Partitions, clients) < crowd {
+		return ""
+	}
+	var steps []string
+	for _, step := range startupSteps(s) {
+		steps = append(steps, step.Value+" to "+step.Name)
+	}
+	out := fmt.Sprintf("%s: %s (%s)", quantity.Duration(s.TotalNs()), strings.Join(steps, ", "),
+		plural(s.Proofs, "message", "messages"))
+	if peak := r.Summary.Generator.PeakRSSBytes; peak > 0 {
+		out += fmt.Sprintf("; at most %s of memory", quantity.Bytes(peak))
+		if embedded(r.Observation) {
+			out += ", embedded servers included"
+		}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package system
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// eachTells is how often Each tells how far it has come.
+const eachTells = time.Second
+
+// Each calls do for 0 to n-1, at most width at a time, and returns when all have
+// returned. The first error ends the context of the others, lets none begin, and
+// is returned. progress, which may be nil, is told by the caller's goroutine how many
+// are done, at most once a second and when there are more than before.
+func Each(ctx context.Context, n, width int, progress func(done int), do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, width) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		workers.Wait()
+	}()
+	ticker := time.NewTicker(eachTells)
+	defer ticker.Stop()
+	said := 0
+	for {
+		select {
+		case <-over:
+			if int(done.Load()) == n {
+				return nil
+			}
+			return context.Cause(ctx)
+		case <-ticker.C:
+			if now := int(done.Load()); now > said && progress != nil {
+				said = now
+				progress(now)
+			}
+		}
+	}
+}
