@@ -91,8 +91,12 @@ func start[P system.Provisioned](s system.System, dir string, level workload.Lev
 	if err != nil {
 		return none, err
 	}
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o755); err != nil {
+		return none, err
+	}
 	p, err := s.(system.Provisioner).Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
+		Nodes: nodes, DataDir: data, LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
 	})
 	if err != nil {
 		return none, err

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -22,6 +24,15 @@ import (
 const serveEnv = "PLIMSOLL_NATS_SERVE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == NodeCommand {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		if err := ServeNode(ctx, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if level := os.Getenv(serveEnv); level != "" {
 		if err := serve(level); err != nil {
 			fmt.Fprintln(os.Stderr, err)
