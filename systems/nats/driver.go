@@ -62,6 +62,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
+	c.servers.of = c
 	if c.admin.user == "" {
 		c.admin = c.user
 	}
@@ -91,6 +92,7 @@ type cluster struct {
 	js          jetstream.JetStream
 
 	clients system.Clients
+	servers serverNames
 
 	mu     sync.Mutex
 	opened int // clients so far: each starts at the next endpoint
