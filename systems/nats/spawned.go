@@ -55,16 +55,9 @@ func spawn(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 	if err != nil {
 		return nil, err
 	}
-	var routes []string
-	for _, a := range addresses {
-		routes = append(routes, a[1])
-	}
-	s := &spawned{shared: newClusterConfig(routes)}
-	for i, a := range addresses {
-		name := "n" + strconv.Itoa(i+1)
-		n := &child{name: name, dir: filepath.Join(p.DataDir, name), address: a[0], log: filepath.Join(p.LogDir, name+".log")}
-		s.nodes = append(s.nodes, n)
-		if err = n.start(s.shared.node(name, n.dir, n.address, i, cfg, synced(p.Durability))); err != nil {
+	s := planSpawned(p, addresses)
+	for i, n := range s.nodes {
+		if err = n.start(s.shared.node(n.name, n.dir, n.address, i, cfg, synced(p.Durability))); err != nil {
 			break
 		}
 	}
@@ -81,6 +74,23 @@ func spawn(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 		err = errors.Join(err, process.RemoveFolder(n.dir))
 	}
 	return nil, err
+}
+
+// planSpawned is the cluster, of which nothing is started: each node listens to
+// clients at the first of its addresses and to other nodes at the second.
+func planSpawned(p system.Provision, addresses [][]string) *spawned {
+	var routes []string
+	for _, a := range addresses {
+		routes = append(routes, a[1])
+	}
+	s := &spawned{shared: newClusterConfig(routes)}
+	for i, a := range addresses {
+		name := "n" + strconv.Itoa(i+1)
+		s.nodes = append(s.nodes, &child{
+			name: name, dir: filepath.Join(p.DataDir, name), address: a[0], log: filepath.Join(p.LogDir, name+".log"),
+		})
+	}
+	return s
 }
 
 // start starts a server with its configuration, which it is told in secret.
@@ -122,6 +132,9 @@ func (s *spawned) awaitReady(ctx context.Context) error {
 // ended is why a server is not there any more.
 func (s *spawned) ended() error {
 	for _, n := range s.nodes {
+		if n.process == nil {
+			continue
+		}
 		select {
 		case <-n.process.Exited():
 		default:
