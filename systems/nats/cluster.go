@@ -90,14 +90,43 @@ func startWithin(ctx context.Context, limit time.Duration, p system.Provision, c
 	return start(ctx, p, cfg)
 }
 
-// fairShare is the disk that each of the nodes may fill.
+// fairShare is the disk that each of the nodes may fill: an equal part of what
+// the data directory has, or the least that one has which is a file system of its
+// own.
 func fairShare(dir string, nodes int) (int64, error) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+	shared, on, err := freeDisk(dir)
+	if err != nil {
+		return 0, err
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9 / int64(nodes), nil
+	share := shared / int64(nodes)
+	for i := range nodes {
+		own, at, err := freeDisk(filepath.Join(dir, nodeName(i)))
+		if errors.Is(err, os.ErrNotExist) || err == nil && at == on {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		share = min(share, own)
+	}
+	return share, nil
 }
+
+// freeDisk is nine tenths of what is free where a directory is, in bytes, and
+// which device that is.
+func freeDisk(dir string) (bytes int64, device uint64, err error) {
+	var fs syscall.Statfs_t
+	var file syscall.Stat_t
+	if err = syscall.Stat(dir, &file); err == nil {
+		err = syscall.Statfs(dir, &fs)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9, uint64(file.Dev), nil
+}
+
+func nodeName(index int) string { return fmt.Sprintf("n%d", index+1) }
 
 // embedded is a cluster inside this process.
 type embedded struct {
@@ -146,7 +175,7 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 
 func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
 	for i := range p.Nodes {
-		name := fmt.Sprintf("n%d", i+1)
+		name := nodeName(i)
 		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
 		if err := os.MkdirAll(n.dir, 0o700); err != nil {
 			return fmt.Errorf("making the data directory of %s: %w", name, err)

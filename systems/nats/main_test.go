@@ -25,9 +25,7 @@ const serveEnv = "PLIMSOLL_NATS_SERVE"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == NodeCommand {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		defer stop()
-		if err := ServeNode(ctx, os.Stdin, os.Stdout); err != nil {
+		if err := serveNode(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -41,6 +39,13 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// serveNode is what the plimsoll program does for NodeCommand.
+func serveNode() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return ServeNode(ctx, os.Stdin, os.Stdout)
 }
 
 // served is how to reach a cluster in another process.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -85,7 +84,7 @@ func planSpawned(p system.Provision, addresses [][]string) *spawned {
 	}
 	s := &spawned{shared: newClusterConfig(routes)}
 	for i, a := range addresses {
-		name := "n" + strconv.Itoa(i+1)
+		name := nodeName(i)
 		s.nodes = append(s.nodes, &child{
 			name: name, dir: filepath.Join(p.DataDir, name), address: a[0], log: filepath.Join(p.LogDir, name+".log"),
 		})
