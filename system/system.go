@@ -256,8 +256,11 @@ type Fetcher interface {
 
 // Provision says what cluster to start.
 type Provision struct {
-	Nodes      int
-	DataDir    string // an empty directory of the caller's; the cluster keeps its data here
+	Nodes int
+	// DataDir is a directory of the caller's; the cluster keeps its data here, each
+	// node's in a folder that is called like it. Such a folder may be there, for a
+	// file system mounted on it, and hold nothing but lost+found.
+	DataDir    string
 	LogDir     string // where each node's log goes
 	Durability workload.Level
 	Settings   Settings

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -32,6 +34,10 @@ const (
 	killAfter  = 5 * time.Second // of the measured window
 	deadFor    = 5 * time.Second
 	rejoinWait = 90 * time.Second
+	// The measured window, which ends after the victim is back: most need seconds
+	// to start.
+	longWindow  = 30 * time.Second
+	shortWindow = 14 * time.Second
 )
 
 // A node that is killed in the middle of a run and started again on its data
@@ -45,16 +51,20 @@ func TestNodeKilledAndBroughtBack(t *testing.T) {
 	for _, c := range []struct {
 		name, target, victim string
 		level                int
+		duration             time.Duration
 		needs                func() error
 		member               func(*testing.T, *bench.Job) error // nil: the victim is one again
 	}{
-		{"kafka", "settings: {security: plaintext}", "n2", 1, maven.Available, allInSync},
-		{"kafka", "settings: {security: plaintext}", "n2", 2, maven.Available, allInSync},
-		{"rabbitmq", "", "n2", 1, rabbitmq.Installed, allOnline},
-		{"rabbitmq", "", "n2", 2, rabbitmq.Installed, allOnline},
+		// What the dead server had delivered comes again after ack_wait.
+		{"nats", "settings: {servers: processes, ack_wait: 3s}", "n2", 1, shortWindow, alwaysThere, allCurrent},
+		{"nats", "settings: {servers: processes, ack_wait: 3s}", "n2", 2, shortWindow, alwaysThere, allCurrent},
+		{"kafka", "settings: {security: plaintext}", "n2", 1, longWindow, maven.Available, allInSync},
+		{"kafka", "settings: {security: plaintext}", "n2", 2, longWindow, maven.Available, allInSync},
+		{"rabbitmq", "", "n2", 1, longWindow, rabbitmq.Installed, allOnline},
+		{"rabbitmq", "", "n2", 2, longWindow, rabbitmq.Installed, allOnline},
 		// With three bookies all writes wait until the dead one is back.
-		{"pulsar", "settings: {bookies: 4}", "bookie-2", 1, maven.Available, allWritable},
-		{"pulsar", "", "bookie-2", 2, maven.Available, allWritable},
+		{"pulsar", "settings: {bookies: 4}", "bookie-2", 1, longWindow, maven.Available, allWritable},
+		{"pulsar", "", "bookie-2", 2, longWindow, maven.Available, allWritable},
 	} {
 		t.Run(fmt.Sprintf("%s level %d", c.name, c.level), func(t *testing.T) {
 			if err := c.needs(); err != nil {
@@ -63,7 +73,7 @@ func TestNodeKilledAndBroughtBack(t *testing.T) {
 			dir, level := t.TempDir(), fmt.Sprint(c.level)
 			for name, content := range map[string]string{
 				"bed.yaml":    fmt.Sprintf("name: bed\nsystem: %s\n%s\n", c.name, c.target),
-				"killed.yaml": fmt.Sprintf("name: killed\npartitions: 6\nload: {rate: 1k/s}\nwarmup: 5s\nduration: 30s\ndurability: %d\n", c.level),
+				"killed.yaml": fmt.Sprintf("name: killed\npartitions: 6\nload: {rate: 1k/s}\nwarmup: 5s\nduration: %s\ndurability: %d\n", c.duration, c.level),
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 					t.Fatal(err)
@@ -202,6 +212,42 @@ func awaitMember(t *testing.T, is func() error) {
 	if err != nil {
 		t.Errorf("%s after the run: %v", rejoinWait, err)
 	}
+}
+
+// alwaysThere is for servers that come with plimsoll.
+func alwaysThere() error { return nil }
+
+// allCurrent asks NATS whether every replica of every stream is there and
+// current.
+func allCurrent(t *testing.T, job *bench.Job) error {
+	conn, err := nats.Connect(strings.Join(job.Target.Endpoints, ","), nats.UserInfo(job.Secrets.User, job.Secrets.Password))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	streams := 0
+	all := js.ListStreams(ctx)
+	for s := range all.Info() {
+		streams++
+		if s.Cluster == nil || s.Cluster.Leader == "" || 1+len(s.Cluster.Replicas) != len(job.Target.Endpoints) {
+			return fmt.Errorf("stream %s is not everywhere: %+v", s.Config.Name, s.Cluster)
+		}
+		for _, r := range s.Cluster.Replicas {
+			if !r.Current || r.Offline {
+				return fmt.Errorf("of stream %s, %s is not current: %+v", s.Config.Name, r.Name, r)
+			}
+		}
+	}
+	if streams == 0 {
+		return errors.Join(all.Err(), errors.New("the stream witness is not there"))
+	}
+	return all.Err()
 }
 
 // allInSync asks Kafka whether every replica of every partition is in sync.

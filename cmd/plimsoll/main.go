@@ -44,6 +44,7 @@ type commands struct {
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
+	NATSNode  natsNodeCommand  `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
 }
 
 const description = "plimsoll measures messaging systems at equal guarantees: how much they carry, how fast,\n" +

@@ -18,6 +18,7 @@
 // nothing of the parent's. What it prints goes straight into a file: nothing
 // here reads it, and nothing bounds it.
 //
-// The package knows no system and no configuration. Secrets have no place in
-// a Spec: arguments are there for everybody to read.
+// The package knows no system and no configuration. Of a Spec, the input alone is
+// a place for secrets: arguments are there for everybody to read, the environment
+// for every process of the same user.
 package process

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ type Spec struct {
 	Env  []string // all of the child's environment; nothing is inherited
 	Dir  string   // its working directory
 	Log  string   // the file that its output is appended to
+	// Input is what the child reads on its standard input, each time that it is
+	// started; nil: nothing.
+	Input []byte
 }
 
 // Server is a child process, which can be started again when it has ended. Its
@@ -58,6 +62,9 @@ func begin(spec Spec) (*life, error) {
 	// An empty list, and not nil, which would mean the parent's environment.
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
+	if spec.Input != nil {
+		cmd.Stdin = bytes.NewReader(spec.Input)
+	}
 	cmd.SysProcAttr = attributes()
 	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {

@@ -374,3 +374,22 @@ func TestAddressesOfOneHost(t *testing.T) {
 		}
 	}
 }
+
+// A child reads its input, and reads it again when it is started again.
+func TestInput(t *testing.T) {
+	dir := t.TempDir()
+	spec := shell(dir, "reader", "cat")
+	spec.Input = []byte("said in secret\n")
+	s, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.Exited()
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Exited()
+	if got, err := os.ReadFile(spec.Log); err != nil || string(got) != "said in secret\nsaid in secret\n" {
+		t.Errorf("it read %q: %v", got, err)
+	}
+}

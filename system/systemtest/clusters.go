@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,10 +115,29 @@ func (s *suite) optional(t *testing.T) {
 		}
 		t.Log(versions)
 	}
+	if l, can := c.(system.LeaderReader); can {
+		s.leads(t, l, topic)
+	}
 	if d, can := c.(system.TopicDeleter); can {
 		must(t, "deleting a topic", d.DeleteTopic(s.context(t), topic))
 		must(t, "creating a deleted topic", c.CreateTopic(s.context(t), topic))
 		s.sendAll(t, c, topic, 0)
+	}
+}
+
+// leads holds that one of the servers that clients talk to leads each partition.
+func (s *suite) leads(t *testing.T, l system.LeaderReader, topic system.Topic) {
+	t.Helper()
+	for partition := range topic.Partitions {
+		address, err := l.Leader(s.context(t), topic, partition)
+		if err != nil || !slices.Contains(s.options[s.level].Endpoints, address) {
+			t.Errorf("%q leads partition %d, which is none of %v: %v", address, partition, s.options[s.level].Endpoints, err)
+		}
+		t.Logf("%s leads partition %d", address, partition)
+	}
+	none := system.Topic{Name: topic.Name + "-none", Partitions: 1}
+	if address, err := l.Leader(s.context(t), none, 0); err == nil {
+		t.Errorf("%q leads a topic that does not exist", address)
 	}
 }
 

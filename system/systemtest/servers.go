@@ -27,6 +27,9 @@ type Servers[P system.Provisioned] struct {
 	System   system.System // a Provisioner
 	Level    workload.Level
 	Settings []string // name and value in turn
+	// Mounted are nodes whose folders are there before the start, as when a file
+	// system is mounted on each.
+	Mounted []string
 
 	once    sync.Once
 	dir     string
@@ -42,7 +45,7 @@ func (s *Servers[P]) Get(t testing.TB) P {
 	s.once.Do(func() {
 		began := time.Now()
 		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
-			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings)
+			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings, s.Mounted...)
 			s.started = s.err == nil
 		}
 		t.Logf("the cluster for level %d took %s to start", s.Level, time.Since(began).Round(time.Millisecond))
@@ -86,13 +89,22 @@ func Provision[P system.Provisioned](t testing.TB, s system.System, level worklo
 	return c
 }
 
-func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string) (none P, err error) {
+func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string, mounted ...string) (none P, err error) {
 	settings, err := resolve(s, given)
 	if err != nil {
 		return none, err
 	}
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o755); err != nil {
+		return none, err
+	}
+	for _, node := range mounted {
+		if err := os.MkdirAll(filepath.Join(data, node, "lost+found"), 0o755); err != nil {
+			return none, err
+		}
+	}
 	p, err := s.(system.Provisioner).Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
+		Nodes: nodes, DataDir: data, LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
 	})
 	if err != nil {
 		return none, err

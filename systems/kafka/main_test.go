@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, level 2, default settings. It is started by the first and
 // stopped by TestMain.
-var shared = &systemtest.Servers[*provisionedCluster]{System: kafkaSystem{}, Level: workload.SyncAsync}
+var shared = &systemtest.Servers[*provisionedCluster]{System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"}}
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
 // had.

@@ -163,7 +163,7 @@ func connectTellsFailuresApart(t *testing.T, e *embedded) {
 		{"host", func(o *system.Options) { o.Endpoints = []string{"no-such-host.invalid:4222"} }, []string{"no host no-such-host.invalid"}},
 		{"no jetstream", func(o *system.Options) { o.Endpoints = []string{plain.Addr().String()} }, []string{"JetStream is not enabled"}},
 		{"system account", func(o *system.Options) {
-			o.Credentials.User, o.Credentials.Password = e.credentials.AdminUser, e.credentials.AdminPassword
+			o.Credentials.User, o.Credentials.Password = e.Credentials().AdminUser, e.Credentials().AdminPassword
 		}, []string{"JetStream is not enabled for this user's account"}},
 		{"secret in the endpoint", func(o *system.Options) { o.Endpoints = []string{"nats://me:geheim@127.0.0.1:1"} }, []string{"credentials"}},
 		{"none", func(o *system.Options) { o.Endpoints = nil }, []string{"no endpoints"}},

@@ -2,8 +2,6 @@ package nats
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -40,16 +39,22 @@ const (
 	systemAccount = "SYS"
 )
 
-// Provision starts a JetStream cluster of p.Nodes servers inside
-// this process, on loopback ports of its own, each with a data directory below
-// p.DataDir and a log file in p.LogDir. It returns when the cluster has a
-// leader and every server is current, within half a minute.
+// Provision starts a JetStream cluster of p.Nodes servers inside this process,
+// on loopback ports of its own, or each in a process of its own (see spawned),
+// each with a data directory below p.DataDir and a log file in p.LogDir. It
+// returns when the cluster has a leader and every server is current, within
+// half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	cfg := readConfig(p.Settings)
 	if bad := append(cfg.problems(p.Settings, p.Durability), tooFewNodes(cfg, p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
 	var err error
+	// Servers that are processes run in folders of their own, where a relative
+	// path means another place.
+	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
+		return nil, fmt.Errorf("finding the data directory: %w", err)
+	}
 	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the log directory: %w", err)
 	}
@@ -62,9 +67,9 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	defer cancel()
 	limit := firstElection
 	for range startAttempts {
-		var e *embedded
-		if e, err = startWithin(ctx, limit, p, cfg.server); err == nil {
-			return e, nil
+		var c system.Provisioned
+		if c, err = startWithin(ctx, limit, p, cfg.server); err == nil {
+			return c, nil
 		}
 		split := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 		if !split && !errors.Is(err, errPortTaken) {
@@ -75,25 +80,58 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	return nil, err
 }
 
-func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (*embedded, error) {
+// startWithin is one attempt. On an error nothing is left but the logs.
+func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	if cfg.processes {
+		return spawn(ctx, p, cfg)
+	}
 	return start(ctx, p, cfg)
 }
 
-// fairShare is the disk that each of the nodes may fill.
+// fairShare is the disk that each of the nodes may fill: an equal part of what
+// the data directory has, or the least that one has which is a file system of its
+// own.
 func fairShare(dir string, nodes int) (int64, error) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+	shared, on, err := freeDisk(dir)
+	if err != nil {
+		return 0, err
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9 / int64(nodes), nil
+	share := shared / int64(nodes)
+	for i := range nodes {
+		own, at, err := freeDisk(filepath.Join(dir, nodeName(i)))
+		if errors.Is(err, os.ErrNotExist) || err == nil && at == on {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		share = min(share, own)
+	}
+	return share, nil
 }
+
+// freeDisk is nine tenths of what is free where a directory is, in bytes, and
+// which device that is.
+func freeDisk(dir string) (bytes int64, device uint64, err error) {
+	var fs syscall.Statfs_t
+	var file syscall.Stat_t
+	if err = syscall.Stat(dir, &file); err == nil {
+		err = syscall.Statfs(dir, &fs)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9, uint64(file.Dev), nil
+}
+
+func nodeName(index int) string { return fmt.Sprintf("n%d", index+1) }
 
 // embedded is a cluster inside this process.
 type embedded struct {
-	credentials system.Credentials
-	nodes       []*node
+	shared clusterConfig
+	nodes  []*node
 
 	once    sync.Once
 	stopped chan struct{} // closed when every server has ended
@@ -109,21 +147,19 @@ type node struct {
 
 var errPortTaken = errors.New("a port was taken by another process")
 
-// start starts the servers and waits until they are a cluster. On an error
-// nothing is left but the logs.
-func start(ctx context.Context, p system.Provision, cfg serverConfig) (*embedded, error) {
+// start starts the servers and waits until they are a cluster. What it returns
+// is nil on an error, and nothing is left but the logs.
+func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
 	ports, err := freePorts(p.Nodes)
 	if err != nil {
 		return nil, fmt.Errorf("finding free ports: %w", err)
 	}
-	e := &embedded{
-		credentials: system.Credentials{
-			User: "bench", Password: secret(), AdminUser: "admin", AdminPassword: secret(),
-		},
-		stopped: make(chan struct{}),
+	var routes []string
+	for _, port := range ports {
+		routes = append(routes, fmt.Sprintf("%s:%d", loopback, port))
 	}
-	shared := clusterConfig{name: "plimsoll-" + secret()[:8], secret: secret(), ports: ports}
-	err = e.startNodes(p, cfg, shared)
+	e := &embedded{shared: newClusterConfig(routes), stopped: make(chan struct{})}
+	err = e.startNodes(p, cfg)
 	if err == nil {
 		err = e.awaitReady(ctx)
 	}
@@ -132,41 +168,20 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (*embedded
 	}
 	err = errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	for _, n := range e.nodes {
-		err = errors.Join(err, os.RemoveAll(n.dir))
+		err = errors.Join(err, process.RemoveFolder(n.dir))
 	}
 	return nil, err
 }
 
-// clusterConfig is what the nodes of one cluster share.
-type clusterConfig struct {
-	name   string
-	secret string // of the routes
-	ports  []int  // of the routes, by node
-}
-
-func (c clusterConfig) routes() string {
-	var urls []string
-	for _, port := range c.ports {
-		urls = append(urls, fmt.Sprintf("nats-route://route:%s@%s:%d", c.secret, loopback, port))
-	}
-	return strings.Join(urls, ", ")
-}
-
-func (e *embedded) startNodes(p system.Provision, cfg serverConfig, shared clusterConfig) error {
+func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
 	for i := range p.Nodes {
-		name := fmt.Sprintf("n%d", i+1)
+		name := nodeName(i)
 		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
 		if err := os.MkdirAll(n.dir, 0o700); err != nil {
 			return fmt.Errorf("making the data directory of %s: %w", name, err)
 		}
 		e.nodes = append(e.nodes, n)
-		options := &server.Options{NoSigs: true, NoLog: true, DisableJetStreamBanner: true}
-		text := e.nodeConfig(n, i, cfg, shared, synced(p.Durability))
-		if err := options.ProcessConfigString(text); err != nil {
-			// The text holds secrets; the parser's complaint may quote it.
-			return fmt.Errorf("configuring %s: the server does not accept the configuration made from the settings", name)
-		}
-		s, err := server.NewServer(options)
+		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i, cfg, synced(p.Durability)))
 		if err != nil {
 			return fmt.Errorf("making server %s: %w", name, err)
 		}
@@ -178,53 +193,6 @@ func (e *embedded) startNodes(p system.Provision, cfg serverConfig, shared clust
 		s.Start()
 	}
 	return nil
-}
-
-// nodeConfig is a server's configuration, as its file would hold it. It is not
-// written anywhere, because it holds the passwords.
-func (e *embedded) nodeConfig(n *node, index int, cfg serverConfig, shared clusterConfig, always bool) string {
-	interval := fmt.Sprintf("%q", cfg.syncInterval)
-	if always {
-		interval = syncAlways
-	}
-	return fmt.Sprintf(`
-server_name: %q
-listen: "%s:-1"
-server_tags: [%q]
-max_payload: %d
-jetstream {
-  store_dir: %q
-  max_file_store: %d
-  max_memory_store: %d
-  max_buffered_msgs: %d
-  max_buffered_size: %d
-  sync_interval: %s
-}
-cluster {
-  name: %q
-  listen: "%s:%d"
-  authorization { user: route, password: %q, timeout: 5 }
-  routes: [%s]
-  pool_size: %d
-}
-accounts {
-  %s { jetstream: enabled, users: [{user: %q, password: %q}] }
-  %s { users: [{user: %q, password: %q}] }
-}
-system_account: %s
-`, n.name, loopback, n.name, cfg.maxPayload,
-		n.dir, cfg.maxFile, cfg.maxMemory, cfg.bufferedMsgs, cfg.bufSize, interval,
-		shared.name, loopback, shared.ports[index], shared.secret, shared.routes(), routePool,
-		account, e.credentials.User, e.credentials.Password,
-		systemAccount, e.credentials.AdminUser, e.credentials.AdminPassword,
-		systemAccount)
-}
-
-// secret is 128 random bits, in letters that need no quoting.
-func secret() string {
-	var b [16]byte
-	rand.Read(b[:]) // it never fails: it ends the program instead
-	return "s" + hex.EncodeToString(b[:])
 }
 
 // freePorts finds ports that nobody listens on. They are all held at once, so
@@ -311,7 +279,7 @@ func (n *node) address() string {
 }
 
 // Credentials open the cluster and its system account.
-func (e *embedded) Credentials() system.Credentials { return e.credentials }
+func (e *embedded) Credentials() system.Credentials { return e.shared.credentials }
 
 // Nodes are the servers. Their process is this one.
 func (e *embedded) Nodes() []system.Node {

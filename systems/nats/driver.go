@@ -69,6 +69,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	c.consuming = links{every: cfg.pull.heartbeat / 2, connect: func(ctx context.Context) (*nats.Conn, error) {
 		return c.connectClient(ctx, "plimsoll consumer")
 	}}
+	c.servers.of = c
 	if c.admin.user == "" {
 		c.admin = c.user
 	}
@@ -99,6 +100,7 @@ type cluster struct {
 
 	clients              system.Clients
 	producing, consuming links
+	servers              serverNames
 
 	mu       sync.Mutex
 	opened   int                // clients so far: each starts at the next endpoint

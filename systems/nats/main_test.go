@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -22,6 +24,13 @@ import (
 const serveEnv = "PLIMSOLL_NATS_SERVE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == NodeCommand {
+		if err := serveNode(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if level := os.Getenv(serveEnv); level != "" {
 		if err := serve(level); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -30,6 +39,13 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// serveNode is what the plimsoll program does for NodeCommand.
+func serveNode() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	return ServeNode(ctx, os.Stdin, os.Stdout)
 }
 
 // served is how to reach a cluster in another process.

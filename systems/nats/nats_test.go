@@ -46,6 +46,7 @@ func optionsOf(e *embedded, level workload.Level, s system.Settings) system.Opti
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	s := settings(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),

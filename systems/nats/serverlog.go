@@ -11,9 +11,13 @@ import (
 // maxLog bounds a server's log, which a full disk could otherwise make endless.
 const maxLog = 32 << 20
 
+// addressInUse is what a server says of a port that another process has.
+const addressInUse = "address already in use"
+
 const (
 	kindWarning = "WRN"
 	kindError   = "ERR"
+	kindFatal   = "FTL"
 )
 
 // serverLog is one server's log file. The library's own logger ends the
@@ -26,6 +30,8 @@ type serverLog struct {
 	written int
 	failed  error
 	last    string // warning or error
+
+	died chan struct{} // closed when failed is set
 }
 
 func openServerLog(path string) (*serverLog, error) {
@@ -33,7 +39,12 @@ func openServerLog(path string) (*serverLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a server's log: %w", err)
 	}
-	return &serverLog{path: path, file: file}, nil
+	return newServerLog(path, file), nil
+}
+
+// newServerLog is a log in a file that is open.
+func newServerLog(path string, file *os.File) *serverLog {
+	return &serverLog{path: path, file: file, died: make(chan struct{})}
 }
 
 func (l *serverLog) write(kind, format string, v []any) {
@@ -61,14 +72,15 @@ func (l *serverLog) Tracef(format string, v ...any)  { l.write("TRC", format, v)
 
 // Fatalf keeps the error for whoever waits for the server.
 func (l *serverLog) Fatalf(format string, v ...any) {
-	l.write("FTL", format, v)
+	l.write(kindFatal, format, v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil {
 		return
 	}
 	l.failed = fmt.Errorf(format, v...)
-	if strings.Contains(l.failed.Error(), "address already in use") {
+	close(l.died)
+	if strings.Contains(l.failed.Error(), addressInUse) {
 		l.failed = fmt.Errorf("%w: %w", errPortTaken, l.failed)
 	}
 }

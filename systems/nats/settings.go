@@ -31,6 +31,7 @@ const (
 	setMaxBytes         = "max_bytes"
 	setDiscard          = "discard"
 	setCompression      = "compression"
+	setServers          = "servers"
 	setSyncInterval     = "sync_interval"
 	setMaxFileStore     = "max_file_store"
 	setMaxMemoryStore   = "max_memory_store"
@@ -47,6 +48,8 @@ const (
 	valueAll             = "all"
 	valueOld             = "old"
 	valueS2              = "s2"
+	valueEmbedded        = "embedded"
+	valueProcesses       = "processes"
 	minReplicas          = 3
 	maxReplicas          = 5
 	minHeartbeat         = 100 * time.Millisecond
@@ -109,6 +112,8 @@ func streamSettings() []system.Setting {
 
 func serverSettings() []system.Setting {
 	return []system.Setting{
+		{Name: setServers, Kind: system.Text, Default: valueEmbedded, OneOf: []string{valueEmbedded, valueProcesses}, Server: true,
+			Doc: "where the servers run: inside plimsoll's own process, or each in a process and at a host of its own, which can be broken and mended" + ofAServerThatWeStart},
 		{Name: setSyncInterval, Kind: system.Duration, Default: "2m", Server: true,
 			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write" + ofAServerThatWeStart},
 		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0", Server: true,
@@ -140,6 +145,7 @@ type pullConfig struct {
 }
 
 type serverConfig struct {
+	processes             bool // each server is one; else all are in this one
 	syncInterval          time.Duration
 	maxFile, maxMemory    int64
 	maxPayload            int64
@@ -188,6 +194,7 @@ func readConfig(s system.Settings) config {
 		consumer: consumerConfig(s),
 		stream:   streamConfig(s),
 		server: serverConfig{
+			processes:    s.Text(setServers) == valueProcesses,
 			syncInterval: s.Duration(setSyncInterval),
 			maxFile:      s.Bytes(setMaxFileStore), maxMemory: s.Bytes(setMaxMemoryStore),
 			maxPayload:   s.Bytes(setMaxPayload),

@@ -147,7 +147,7 @@ func (s *starter) start(ctx context.Context) (*provisionedCluster, error) {
 		if n.process != nil {
 			err = errors.Join(err, n.process.Kill())
 		}
-		err = errors.Join(err, os.RemoveAll(n.dir))
+		err = errors.Join(err, process.RemoveFolder(n.dir))
 	}
 	return nil, err
 }

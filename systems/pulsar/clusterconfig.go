@@ -124,7 +124,10 @@ func (c serverConfig) bookieConf(host, dir string) (*properties, error) {
 	p.set("allowLoopback", true)
 	p.set("advertisedAddress", host)
 	p.set("bookiePort", bookiePort)
-	p.set("metadataServiceUri", "metadata-store:zk:"+c.zooKeeper)
+	// BookKeeper's own driver, as in the file that is shipped, and not Pulsar's: a
+	// bookie that comes back before the session of its dead self has ended waits
+	// for that. With Pulsar's it gives up at once, and its process stays, useless.
+	p.set("metadataServiceUri", "zk+null://"+c.zooKeeper+"/ledgers")
 	p.set("journalDirectory", filepath.Join(dir, dataFolder, "journal"))
 	p.set("ledgerDirectories", filepath.Join(dir, dataFolder, "ledgers"))
 	p.set("indexDirectories", filepath.Join(dir, dataFolder, "index"))

@@ -68,5 +68,7 @@
 //
 // With as many bookies as a ledger is spread over, 3 by default, one that dies
 // stalls all writes until it is back. That is how Pulsar keeps the level; give
-// the testbed a fourth one (bookies) for tests of failures.
+// the testbed a fourth one (bookies) for tests of failures. A bookie that was
+// killed and started again takes writes once ZooKeeper has given up the session
+// of its dead self, half a minute after its death.
 package pulsar

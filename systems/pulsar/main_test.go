@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // Bookies sync or do not, so two clusters are needed for the four levels. The
 // second one differs in whatever else a cluster can differ in.
 var (
-	unsyncedServers = &systemtest.Servers[*provisionedCluster]{System: pulsarSystem{}, Level: workload.SyncAsync}
+	unsyncedServers = &systemtest.Servers[*provisionedCluster]{System: pulsarSystem{}, Level: workload.SyncAsync, Mounted: []string{"zookeeper", "bookie-1", "broker-1"}}
 	syncedServers   = &systemtest.Servers[*provisionedCluster]{System: pulsarSystem{}, Level: workload.SyncSync, Settings: []string{
 		setTopology, tiered, setBrokers, "2", setBookies, "4", setSecurity, tokenTLS, setGC, gcSerial,
 		setBrokerHeap, "256MB", setBrokerDirect, "256MB", setBookieHeap, "128MB", setBookieDirect, "192MB",

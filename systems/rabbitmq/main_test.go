@@ -35,7 +35,7 @@ const installWithin = 5 * time.Minute
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, default settings, a Raft log that is synced. It is started by the
 // first and stopped by TestMain.
-var shared = &systemtest.Servers[*provisionedCluster]{System: rabbitSystem{}, Level: workload.SyncSync}
+var shared = &systemtest.Servers[*provisionedCluster]{System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"}}
 
 // installing is done once, by root alone: the tests of a machine that is ours
 // may install what they need, and the product never does.

@@ -1,0 +1,202 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// processes are the settings of servers that are processes.
+var processes = []string{setServers, valueProcesses}
+
+func TestConformanceOfProcesses(t *testing.T) {
+	t.Parallel() // with TestConformance: both wait most of the time
+	systemtest.Run(t, systemtest.Harness{
+		System: New(),
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			return systemtest.OptionsOf(t, New(), systemtest.Provision[*spawned](t, New(), level, processes...), level)
+		},
+	})
+}
+
+// The leader is killed and started again: another one takes its place, and it is
+// a full member again, at its address and on its data.
+func TestProcessKilledAndBroughtBack(t *testing.T) {
+	t.Parallel()
+	const each = 50
+	s := provisionOnMounts(t)
+	c := connect(t, systemtest.OptionsOf(t, New(), s, workload.SyncSync)).(*cluster)
+	ctx := within(t, 60*time.Second)
+	topic := system.Topic{Name: "back", Partitions: 1}
+	if err := c.CreateTopic(ctx, topic); err != nil {
+		t.Fatal(err)
+	}
+	store(t, ctx, c, topic, each)
+	leader, err := c.Leader(ctx, topic, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.Nodes()
+	victim := before[slices.IndexFunc(before, func(n system.Node) bool { return n.Address == leader })]
+	if err := s.Restart(victim.Name); err == nil {
+		t.Error("a node that runs was started again")
+	}
+	if err := s.Kill(victim.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := poll(ctx, func() error {
+		next, err := c.Leader(ctx, topic, 0)
+		if err == nil && next == leader {
+			err = errors.New("the dead server leads")
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	store(t, ctx, c, topic, each)
+	if err := s.Restart(victim.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.awaitReady(ctx); err != nil {
+		t.Errorf("%s is no full member again: %v", victim.Name, err)
+	}
+	if info, err := c.settleStream(ctx, topic.Name); err != nil || info.State.Msgs != 2*each || len(info.Cluster.Replicas) != 2 {
+		t.Errorf("the stream is %+v: %v", info, err)
+	}
+	for i, n := range s.Nodes() {
+		if n.Address != before[i].Address || (n.PID == before[i].PID) == (n.Name == victim.Name) {
+			t.Errorf("%+v was %+v", n, before[i])
+		}
+	}
+	for _, err := range []error{s.Kill("n9"), s.Restart("n9")} {
+		mustSay(t, err, "no node n9")
+	}
+}
+
+// provisionOnMounts starts servers at level 1 whose folders are there already,
+// as they are when a file system is mounted on each.
+func provisionOnMounts(t *testing.T) *spawned {
+	t.Helper()
+	p := system.Provision{
+		Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(), Durability: workload.SyncSync, Settings: systemtest.Settings(t, New(), processes...),
+	}
+	for i := range p.Nodes {
+		if err := os.MkdirAll(filepath.Join(p.DataDir, fmt.Sprintf("n%d", i+1), "lost+found"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := natsSystem{}.Provision(within(t, time.Minute), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(within(t, time.Minute)); err != nil {
+			t.Error(err)
+		}
+	})
+	return c.(*spawned)
+}
+
+// store publishes messages; while a new leader is found it tries again.
+func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n int) {
+	t.Helper()
+	for range n {
+		err := poll(ctx, func() error {
+			asked, cancel := context.WithTimeout(ctx, askWithin)
+			defer cancel()
+			_, err := c.js.Publish(asked, subjectOf(safeName(topic.Name), 0), []byte("x"))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The passwords are told to the servers alone.
+func TestProcessesKeepTheirSecrets(t *testing.T) {
+	s := systemtest.Provision[*spawned](t, New(), workload.SyncAsync, processes...)
+	hosts := map[string]bool{}
+	for _, n := range s.Nodes() {
+		host, _, err := net.SplitHostPort(n.Address)
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			t.Errorf("%s listens at %s", n.Name, n.Address)
+		}
+		hosts[host] = true
+		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.PID), fmt.Sprintf("/proc/%d/environ", n.PID), n.Log} {
+			raw, err := os.ReadFile(open)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, secret := range []string{s.Credentials().Password, s.Credentials().AdminPassword, s.shared.secret} {
+				if strings.Contains(string(raw), secret) {
+					t.Errorf("%s shows a password", open)
+				}
+			}
+		}
+	}
+	if len(hosts) != 3 {
+		t.Errorf("the servers share hosts: %v", hosts)
+	}
+}
+
+// A server that cannot run is told of in its own words, and an address that
+// another process took is told apart from what cannot be helped by starting
+// anew.
+func TestProcessThatCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	p := system.Provision{Nodes: 3, DataDir: dir, LogDir: dir, Durability: workload.SyncAsync, Settings: systemtest.Settings(t, New(), processes...)}
+	addresses, err := process.Addresses(p.Nodes, clientPort, routePort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", addresses[1][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := planSpawned(p, addresses)
+	n := s.nodes[1]
+	cfg := readConfig(p.Settings).server
+	cfg.maxFile = 1 << 30
+	if err := n.start(s.shared.node(n.name, n.dir, n.address, 1, cfg, false)); err != nil {
+		t.Fatal(err)
+	}
+	defer n.process.Kill()
+	if err := s.awaitReady(within(t, 20*time.Second)); !errors.Is(err, errPortTaken) {
+		t.Errorf("got %v", err)
+	}
+	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "no configuration", "servers: processes")
+	mustSay(t, ServeNode(t.Context(), strings.NewReader("password: geheim }"), os.Stdout), "does not accept the configuration")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.DataDir, p.LogDir = t.TempDir(), t.TempDir()
+	if _, err := (natsSystem{}).Provision(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled start gave %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.DataDir, "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestLastComplaint(t *testing.T) {
+	for log, want := range map[string]string{
+		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b", "t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
+	} {
+		if got := lastComplaint([]byte(log)); got != want {
+			t.Errorf("%q: got %q, want %q", log, got, want)
+		}
+	}
+}
