@@ -39,6 +39,7 @@ func (w *Workload) YAML() string {
 	}
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
+	b.WriteString(faultsYAML(w.Faults))
 	return b.String()
 }
 

@@ -30,6 +30,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkTimes(doc)
 	w.checkGuarantees(doc)
 	w.checkInFlight(doc)
+	w.checkFaults(doc)
 }
 
 func (w *Workload) checkNames(doc *strict.Document) {

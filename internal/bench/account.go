@@ -23,6 +23,13 @@ func (m *meter) account() error {
 	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
+	for _, l := range m.run.Ledger.Subscriptions {
+		for _, r := range l.LostRanges {
+			if r.When != nil {
+				r.When.Since(m.beganNs)
+			}
+		}
+	}
 	m.summarize(figures)
 	return err
 }

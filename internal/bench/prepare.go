@@ -56,6 +56,9 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.engine.Open(ctx, cluster); err != nil {
 		return err
 	}
+	if err := s.readyFaults(); err != nil {
+		return err
+	}
 	return s.observe()
 }
 
