@@ -41,12 +41,12 @@ type Impact struct {
 	After  Stretch `json:"after"`
 }
 
-// Stretch is the figures of some part of a run, warm-up messages left out of
-// latencies.
+// Stretch is the figures of some part of a run. Warm-up messages are left out
+// of the latencies, and those answered in the drain are in them.
 type Stretch struct {
-	LengthNs int64   `json:"length_ns"`
-	Acked    int64   `json:"acked"`
-	Failed   int64   `json:"failed"`
+	LengthNs int64   `json:"length_ns"` // within the measured window
+	Acked    int64   `json:"acked"`     // in that time
+	Failed   int64   `json:"failed"`    // in that time
 	Publish  Latency `json:"publish"`
 	EndToEnd Latency `json:"end_to_end"`
 }

@@ -23,7 +23,7 @@ import (
 // withFault is a load of so many seconds with one fault in it.
 func withFault(f workload.Fault) *workload.Workload {
 	w := load(1000, 10*time.Second)
-	w.Warmup, w.Faults = time.Second, []workload.Fault{f}
+	w.Warmup, w.Drain, w.Faults = time.Second, 5*time.Second, []workload.Fault{f}
 	return w
 }
 

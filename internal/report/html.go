@@ -117,6 +117,7 @@ type runData struct {
 	Time   timeline          `json:"time"`
 	Phases []phaseData       `json:"phases"`
 	Events []eventData       `json:"events"`
+	Faults []phaseData       `json:"faults,omitempty"` // until they were healed
 	Heat   map[string]*heat  `json:"heat"`
 	Curves map[string]*curve `json:"curves"`
 	Cores  int               `json:"cores"`
@@ -162,6 +163,11 @@ func newRunData(name string, s *result.Saved) runData {
 		}
 		if p.EndNs > p.StartNs {
 			d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
+		}
+	}
+	for _, f := range s.Run.Faults {
+		if f.HealedNs > f.StartNs && len(d.Faults) < maxEvents {
+			d.Faults = append(d.Faults, phaseData{faultTitle(f), float64(f.StartNs) / 1e9, float64(f.HealedNs) / 1e9})
 		}
 	}
 	for _, e := range s.Events {

@@ -94,6 +94,9 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		fmt.Fprintf(b, "- **p95:** %s\n", md(minutes))
 	}
+	for _, f := range faultSentences(r) {
+		fmt.Fprintf(b, "- **Fault:** %s\n", md(f))
+	}
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
 	if !imported(r) {
 		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
@@ -115,6 +118,10 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		fmt.Fprintf(b, "- **%s %s:** %s\n", md(verdictName(v)), outcomeWord(v), md(v.Sentence))
 	}
 	b.WriteString("\n")
+	if rows := impactRows(r); len(rows) > 0 {
+		markdownTable(b, "around faults", impactHead, rows)
+		fmt.Fprintf(b, "%s\n\n", md(r.Impact.Rule))
+	}
 	var columns []string
 	for _, p := range terminalColumns {
 		columns = append(columns, percentileName(p))

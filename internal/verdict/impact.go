@@ -109,9 +109,11 @@ func merged(pieces []piece, series result.Series) *hdr.Histogram {
 func stretchOf(pieces []piece) result.Stretch {
 	var s result.Stretch
 	for _, p := range pieces {
-		s.LengthNs += p.EndNs - p.StartNs
-		s.Acked += p.Acked
-		s.Failed += p.Failed
+		if p.Phase == result.PhaseMeasure {
+			s.LengthNs += p.EndNs - p.StartNs
+			s.Acked += p.Acked
+			s.Failed += p.Failed
+		}
 	}
 	s.Publish = result.Summarize(result.Publish, merged(pieces, result.Publish), 0, 0)
 	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0)
