@@ -36,8 +36,8 @@ func small(f workload.Fault) *workload.Workload {
 	return &workload.Workload{
 		Name: "truth", Topics: 1, Partitions: 3, Producers: 2, Subscriptions: 2, Consumers: 2,
 		Message: workload.Message{Size: 64, Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
-		Load:   workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 200, To: 200, For: 2500 * time.Millisecond}}},
-		Warmup: 100 * time.Millisecond, Duration: 2500 * time.Millisecond, Drain: time.Second, Delivery: workload.AtLeastOnce, Durability: workload.SyncSync,
+		Load:   workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 300, To: 300, For: 1600 * time.Millisecond}}},
+		Warmup: 100 * time.Millisecond, Duration: 1600 * time.Millisecond, Drain: time.Second, Delivery: workload.AtLeastOnce, Durability: workload.SyncSync,
 		MaxInFlight: 10_000, Seed: 1, Faults: []workload.Fault{f},
 	}
 }
@@ -91,7 +91,7 @@ func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 		some := func(most int64) string { return strconv.FormatInt(max(0, draw.Int64N(2*most)-most+1), 10) }
 		w := small(workload.Fault{
 			Do: kinds[seed%len(kinds)], Whom: whom[draw.IntN(len(whom))],
-			At: 500 * time.Millisecond, Within: 300 * time.Millisecond, For: 400 * time.Millisecond,
+			At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond,
 		})
 		w.Seed = uint64(seed)
 		settings := map[string]string{
@@ -133,8 +133,8 @@ func compare(t *testing.T, name string, s *verify.Saved, p sim.Planted) {
 		t.Errorf("%s: %d refused, found %+v", name, p.Failed, round.Counters)
 	}
 	effect, waits := round.Faults[0].Effect, p.Failed == 0 && round.Faults[0].Do != string(workload.FaultSlowDisk)
-	if waits && (effect.UnavailableNs < 480e6 || effect.UnavailableNs > 520e6) {
-		t.Errorf("%s: unavailable for %v, want 500ms", name, time.Duration(effect.UnavailableNs))
+	if waits && (effect.UnavailableNs < 380e6 || effect.UnavailableNs > 420e6) {
+		t.Errorf("%s: unavailable for %v, want 400ms", name, time.Duration(effect.UnavailableNs))
 	}
 }
 
@@ -168,7 +168,7 @@ func namesOf(t *testing.T, name string, ranges []result.Range, f result.Fault) (
 // Rounds have seeds of their own, and what one loses is not excused by the
 // others.
 func TestTruthRoundsAreJudgedTogether(t *testing.T) {
-	w := small(workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll, At: 500 * time.Millisecond, Within: 300 * time.Millisecond, For: 400 * time.Millisecond})
+	w := small(workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll, At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond})
 	s, planted := verified(t, w, 3, map[string]string{"fault_lose": "2"})
 	if len(planted) != 3 || s.Rounds[0].Seed == s.Rounds[1].Seed || s.Rounds[0].Faults[0].StartNs == s.Rounds[1].Faults[0].StartNs {
 		t.Errorf("%+v", s.Rounds)
