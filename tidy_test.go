@@ -24,6 +24,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/compare",
 	"internal/peak",
+	"internal/verify",
 	"internal/verdict",
 	"internal/sweep",
 	"internal/bench",

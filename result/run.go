@@ -44,6 +44,10 @@ type Run struct {
 	Errors   []Error  `json:"errors,omitempty"`
 	Ledger   Ledger   `json:"ledger"`
 	Summary  Summary  `json:"summary"`
+	// Faults are those injected on purpose, in order, and Impact what they did to
+	// the figures, as internal/verdict finds it.
+	Faults []Fault `json:"faults,omitempty"`
+	Impact *Impact `json:"fault_impact,omitempty"`
 	// Observation is what the run cost. Its zero value: nothing was observed.
 	Observation Observation `json:"observation,omitzero"`
 	Verdicts    []Verdict   `json:"verdicts"`
@@ -291,6 +295,9 @@ type Range struct {
 	Producer  int    `json:"producer"`
 	First     int64  `json:"first"`
 	Last      int64  `json:"last"`
+	// When the messages were due and acknowledged, of a run with faults; nil: not
+	// known.
+	When *Span `json:"when,omitempty"`
 }
 
 // Summary is the measured window in figures.
@@ -422,6 +429,10 @@ type Interval struct {
 	Backlog   int64     `json:"backlog_msgs"`       // acknowledged, not received, at the end, summed over subscriptions
 	Latency   []Latency `json:"latency"`            // of events in the interval, any phase
 	BlockedNs int64     `json:"blocked_ns"`         // producers waiting for the system, summed
+	// When the first and the last acknowledgement of the interval came, of any
+	// producer; 0: none came, or it was not recorded.
+	FirstAckNs int64 `json:"first_ack_ns,omitempty"`
+	LastAckNs  int64 `json:"last_ack_ns,omitempty"`
 
 	CPUSeconds float64 `json:"cpu_seconds"` // this process
 	RSSBytes   int64   `json:"rss_bytes"`

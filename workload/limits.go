@@ -29,6 +29,8 @@ const (
 	MaxDuration = 7 * 24 * time.Hour
 	MaxDrain    = 24 * time.Hour
 
+	MaxStrikes = 50 // times that faults happen in a run
+
 	// MaxInFlightBytes bounds the payload that all producers together may have
 	// under way: topics x producers x max_in_flight x message size.
 	MaxInFlightBytes = 2 << 30

@@ -32,6 +32,7 @@ type file struct {
 	Seed          uint64          `yaml:"seed"`
 	Isolate       fileIsolate     `yaml:"isolate"`
 	Backlog       fileBacklog     `yaml:"backlog"`
+	Faults        []fileFault     `yaml:"faults"`
 }
 
 // fileWarmup is a length, or "auto", alone or with the longest that it may take.
@@ -146,6 +147,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 		return nil, doc.Err()
 	}
 	f.checkSpelling(doc)
+	f.checkFaultSpelling(doc)
 	w := f.workload(doc)
 	w.check(doc)
 	if err := doc.Err(); err != nil {
@@ -230,6 +232,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
 		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
 		Isolate: Isolate(f.Isolate),
+		Faults:  f.faults(doc),
 	}
 	if w.Keys.Kind != KeysNone && !doc.Has("keys.count") {
 		w.Keys.Count = defaultKeys

@@ -44,6 +44,7 @@ func (w *Workload) YAML() string {
 	if w.Backlog != nil {
 		line("backlog", w.Backlog.String())
 	}
+	b.WriteString(faultsYAML(w.Faults))
 	return b.String()
 }
 

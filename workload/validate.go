@@ -31,6 +31,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkGuarantees(doc)
 	w.checkInFlight(doc)
 	w.checkBacklog(doc)
+	w.checkFaults(doc)
 }
 
 func (w *Workload) checkNames(doc *strict.Document) {

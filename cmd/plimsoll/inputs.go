@@ -35,6 +35,8 @@ type inputs struct {
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, in place of the workload's."`
 	Seed       *uint64 `placeholder:"N" help:"Seed of all that is random, in place of the workload's."`
+
+	Fault []string `sep:"none" placeholder:"FAULT" help:"What to break while load is offered, in place of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
 // jobs turns the flags into checked jobs, one for each target.
@@ -122,6 +124,19 @@ func (in *inputs) override(w *workload.Workload) error {
 		if err := w.SetDuration(d); err != nil {
 			return fmt.Errorf("--duration: %w", err)
 		}
+	}
+	if len(in.Fault) > 0 {
+		w.Faults = nil
+	}
+	for _, text := range in.Fault {
+		f, given, err := workload.ParseFault(text)
+		switch {
+		case err != nil:
+			return fmt.Errorf("--fault: %w", err)
+		case !given.At:
+			return fmt.Errorf("--fault: %q does not say when: write it like '%s at 5s for 2s'", text, text)
+		}
+		w.Faults = append(w.Faults, f)
 	}
 	return w.Validate()
 }

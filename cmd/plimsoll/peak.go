@@ -119,6 +119,9 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 // probeOf is the job at the first rate of the search.
 func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 	probe, w := *job, *job.Workload
+	if len(w.Faults) > 0 {
+		return nil, errors.New("a search asks what a whole system carries: take the faults out, plimsoll run and plimsoll verify take them")
+	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
 		start = float64(w.OfferedMessages()) / w.Duration.Seconds()

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -11,11 +11,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
-	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak; several are laid side by side. Or the folder of a sweep."`
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
 }
 
@@ -23,6 +24,15 @@ type reportCommand struct {
 func (c *reportCommand) Run(con console) error {
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
+	}
+	if all, err := c.verifications(); err != nil || len(all) > 0 {
+		return c.render(con, err, func(w io.Writer) error {
+			if c.Format == "table" {
+				width, isTerminal := terminal(con.out)
+				return report.VerifyTerminal(w, all, width, report.WantColor(isTerminal))
+			}
+			return report.RenderVerifications(w, c.Format, all)
+		})
 	}
 	if searches, err := c.searches(); err != nil || len(searches) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
@@ -81,24 +91,35 @@ func (c *reportCommand) sweep(con console, dir string) error {
 	})
 }
 
+// verifications are those that the directories hold, if they hold any.
+func (c *reportCommand) verifications() ([]*verify.Saved, error) {
+	return foldersOf(c.RunDirs, "verifications", verify.Is, verify.Read)
+}
+
 // searches are those that the directories hold, if they hold searches.
 func (c *reportCommand) searches() ([]*peak.Saved, error) {
-	var all []*peak.Saved
-	for _, dir := range c.RunDirs {
+	return foldersOf(c.RunDirs, "searches for a peak", peak.Is, peak.Read)
+}
+
+// foldersOf reads those of the directories that are folders of a kind; none or
+// all of them must be.
+func foldersOf[T any](dirs []string, kind string, is func(string) bool, read func(string) (*T, error)) ([]*T, error) {
+	var all []*T
+	for _, dir := range dirs {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = resolved
 		}
-		if !peak.Is(dir) {
+		if !is(dir) {
 			continue
 		}
-		s, err := peak.Read(dir)
+		s, err := read(dir)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, s)
 	}
-	if len(all) > 0 && len(all) < len(c.RunDirs) {
-		return nil, errors.New("runs and searches for a peak cannot be laid side by side: give only the one or the other")
+	if len(all) > 0 && len(all) < len(dirs) {
+		return nil, fmt.Errorf("runs and %s cannot be laid side by side: give only the one or the other", kind)
 	}
 	return all, nil
 }

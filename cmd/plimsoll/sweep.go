@@ -168,7 +168,7 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 		if !c.Resume.given {
 			return sweep.Plan{}, errors.New("nothing is varied: say what, like --vary partitions=1,10,100")
 		}
-		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil {
+		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
 			return sweep.Plan{}, errors.New("--resume goes on with what the sweep asked for: leave the other flags out, or give the whole command again")
 		}
 		return sweep.Plan{}, nil

@@ -24,6 +24,13 @@ func (m *meter) account() error {
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
 	m.backlog.setAside(m.run.Ledger.Subscriptions)
+	for _, l := range m.run.Ledger.Subscriptions {
+		for _, r := range l.LostRanges {
+			if r.When != nil {
+				r.When.Since(m.beganNs)
+			}
+		}
+	}
 	m.summarize(figures)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
@@ -39,6 +40,12 @@ type Job struct {
 	// Late is how long after the measured window what is late is still handed
 	// over; 0: as long as the drain lasts.
 	Late time.Duration
+	// Idle ends the drain when nothing has happened for so long and every fault
+	// is healed, although messages are missing; 0: they are waited for.
+	Idle time.Duration
+	// Injector returns who breaks the servers of a testbed, for the workload's
+	// faults; nil: only a system that does it itself can have them.
+	Injector func(bed *testbed.Testbed) (system.Injector, error)
 
 	Clock   clock.Clock
 	Build   result.Build
@@ -88,6 +95,9 @@ func (j *Job) Check() error {
 		return fmt.Errorf("processes: %w", err)
 	}
 	if err := j.checkIsolation(); err != nil {
+		return err
+	}
+	if err := j.checkFaults(); err != nil {
 		return err
 	}
 	return j.checkSystem()
@@ -184,7 +194,7 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
 	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
 		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
-		accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
+		float64(load.TimedMessages(w))*measure.MomentBytes + accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
 func whole(f float64) int64 {

@@ -42,6 +42,7 @@ type meter struct {
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
 	settling    *settling    // nil: the warm-up lasts as long as asked
 	backlog     *catchUp     // nil: readers keep up from the start
+	breaker     *breaker     // nil: no faults, or not yet
 	interrupted bool         // on request, before load and drain had ended
 
 	// recorded is every series, in the order of an interval's line; own lag has
@@ -91,6 +92,7 @@ func (m *meter) offer(ctx context.Context) error {
 			return err
 		}
 	}
+	m.breaker = m.startFaults(ctx, m.measureNs.Load())
 	return m.stretch(ctx, result.PhaseMeasure, "every message counts", &m.endNs)
 }
 
@@ -115,8 +117,9 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 	}
 	for next := m.lastNs; next < end.Load(); {
 		untilNs := end.Load()
-		next = min(next+m.every, untilNs)
-		if untilNs-next < m.every/4 {
+		length := m.length(next)
+		next = min(next+length, untilNs)
+		if untilNs-next < length/4 {
 			next = untilNs
 		}
 		cut, err := m.await(ctx, name, next)
@@ -173,19 +176,24 @@ func (m *meter) drain(ctx context.Context) error {
 	if m.backlog.gaveUp() && !m.backlog.replays() {
 		until = min(until, begin+int64(interruptedDrain))
 	}
-	quietSince, before := begin, load.Figures{}
+	quietSince, movedNs, before := begin, begin, load.Figures{}
 	for now := begin; now < until; now = m.job.Clock.Now() {
 		if ctx.Err() != nil {
 			m.interrupted = true
 			until = min(until, now+int64(interruptedDrain))
 			ctx = context.WithoutCancel(ctx)
 		}
-		if figures := m.engine.Figures(); figures != before || !m.settled(figures) {
-			before, quietSince = figures, now
-		} else if now-quietSince >= int64(quiet) {
+		figures := m.engine.Figures()
+		if figures != before || !m.breaker.healed() {
+			before, movedNs = figures, now
+		}
+		if movedNs == now || !m.settled(figures) {
+			quietSince = now
+		}
+		if now-quietSince >= int64(quiet) || m.job.Idle > 0 && now-movedNs >= int64(m.job.Idle) {
 			return nil
 		}
-		if now-m.lastNs >= m.every {
+		if now-m.lastNs >= m.length(m.lastNs) {
 			if err := m.interval(result.PhaseDrain); err != nil {
 				return err
 			}
@@ -233,13 +241,16 @@ func (m *meter) interval(phase result.PhaseName) error {
 	case phase == result.PhaseWarmup && m.settling != nil:
 		m.settling.add(i)
 	}
+	if first, last := m.engine.AckSpan(); first != 0 {
+		i.FirstAckNs, i.LastAckNs = first-m.beganNs, last-m.beganNs
+	}
 	err := m.writer.Interval(i, written)
 	m.totals.Merge(m.cells)
 	m.lastNs, m.last, m.lastDue = now, figures, due
 	m.backlog.add(phase, i, m.cells)
 	m.cells.Reset()
 	m.watch.Interval(i)
-	return errors.Join(err, m.spent(phase))
+	return errors.Join(err, m.spent(phase), m.takeFaults(phase))
 }
 
 // series adds one series to the interval's line and its histograms to those

@@ -48,6 +48,9 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
+	if err := s.readyFaults(); err != nil {
+		return err
+	}
 	return s.observe()
 }
 

@@ -27,16 +27,17 @@ const (
 
 // session is a run under way. It is used by one goroutine.
 type session struct {
-	job     *Job
-	watch   Watch
-	run     result.Run
-	writer  *result.Writer
-	engine  *load.Engine
-	cluster system.Cluster
-	testbed *testbed.Testbed
-	held    bool // the testbed is the caller's
-	created []system.Topic
-	beganNs int64 // the run's time 0 on the clock
+	job      *Job
+	watch    Watch
+	run      result.Run
+	writer   *result.Writer
+	engine   *load.Engine
+	cluster  system.Cluster
+	testbed  *testbed.Testbed
+	held     bool // the testbed is the caller's
+	created  []system.Topic
+	injector system.Injector // nil: no faults
+	beganNs  int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
 	observedNs int64 // when it was read last
@@ -139,6 +140,7 @@ func (s *session) measure(ctx context.Context) error {
 	if err == nil {
 		err = m.drain(ctx)
 	}
+	err = errors.Join(err, m.endFaults())
 	accountErr := m.account()
 	err = errors.Join(err, accountErr)
 	s.finish(m.interrupted, err)

@@ -195,7 +195,7 @@ func TestTruthLedgerFindsExactlyWhatWasPlanted(t *testing.T) {
 	s, planted := onSim(t, w, map[string]string{
 		"lose_per_million": "1", "duplicate_per_million": "1", "swap_per_million": "1",
 	})
-	if planted != (sim.Planted{Lost: 1, Duplicated: 1, Swapped: 1}) {
+	if planted.Lost != 1 || planted.Duplicated != 1 || planted.Swapped != 1 || planted.Failed != 0 {
 		t.Fatalf("planted %+v", planted)
 	}
 	if s.Run.Counters.Scheduled != 1_000_000 {

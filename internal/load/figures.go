@@ -116,6 +116,25 @@ func (e *Engine) begun() (n [2]int64) {
 	return n
 }
 
+// AckSpan returns when the first and the last acknowledgement came since it was
+// called last, of any producer, on the clock; 0: none came. A gap between two
+// spans is exact; one within a span it cannot see.
+func (e *Engine) AckSpan() (firstNs, lastNs int64) {
+	for _, p := range e.producers {
+		p.Lock()
+		switch {
+		case p.firstAckNs == 0:
+		case firstNs == 0:
+			firstNs, lastNs = p.firstAckNs, p.lastAckNs
+		default:
+			firstNs, lastNs = min(firstNs, p.firstAckNs), max(lastNs, p.lastAckNs)
+		}
+		p.firstAckNs, p.lastAckNs = 0, 0
+		p.Unlock()
+	}
+	return firstNs, lastNs
+}
+
 // Errors returns the failures that the system gave, most frequent first.
 func (e *Engine) Errors() []result.Error {
 	counts := make(map[string]int64)

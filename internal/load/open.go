@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // maxOpening bounds how many clients open at one time.
@@ -125,10 +126,28 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*pr
 		Recorder: e.producing.recorder(i),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
 	}
+	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
 		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
 	})
 	p.system = opened
 	return p, err
+}
+
+// maxTimed bounds the messages of which a run with faults keeps when they were
+// acknowledged.
+const maxTimed = 4_000_000
+
+// TimedMessages is of how many messages an engine for the workload keeps when
+// each was acknowledged: those of a run with faults, up to a bound.
+func TimedMessages(w *workload.Workload) int {
+	if len(w.Faults) == 0 {
+		return 0
+	}
+	if w.Load.Closed != nil {
+		return maxTimed
+	}
+	// Room for lanes that get more than their share.
+	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(w.Topics*w.Producers*w.Partitions), maxTimed))
 }

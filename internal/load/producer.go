@@ -50,6 +50,8 @@ type producer struct {
 	ackedWithin       int64    // the window, whenever they were due
 	errors            map[string]int64
 	frozen            bool // answers no longer count: they came too late
+
+	firstAckNs, lastAckNs int64 // since AckSpan was called last; 0: none
 }
 
 func (p *producer) fresh() *flight {
@@ -101,7 +103,11 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
 		usual := p.usualNs.Load()
 		p.usualNs.Store(usual + (nowNs-f.handedNs-usual)/usualOver)
-		p.sent.Acked(int(f.lane), f.seq)
+		p.sent.Acked(int(f.lane), f.seq, f.dueNs, nowNs)
+		if p.firstAckNs == 0 {
+			p.firstAckNs, p.lastAckNs = nowNs, nowNs
+		}
+		p.lastAckNs = max(p.lastAckNs, nowNs)
 		p.acked[f.phase]++
 		if p.window.holds(nowNs) {
 			p.ackedWithin++

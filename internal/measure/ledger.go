@@ -14,13 +14,46 @@ const maxLostRanges = 20
 type Sent struct {
 	lanes []bitmap
 	pool  pagePool
+	times [][]moment // by lane and sequence number; nil: not kept
+	keep  int        // most moments of a lane
+}
+
+// moment is when a message was due and acknowledged.
+type moment struct{ dueNs, ackNs int64 }
+
+// MomentBytes is the memory of what KeepTimes keeps of a message.
+const MomentBytes = 16
+
+// KeepTimes has the account keep when each message was due and acknowledged,
+// of at most so many of a lane: evidence for what gets lost.
+func (s *Sent) KeepTimes(perLane int) {
+	s.times, s.keep = make([][]moment, len(s.lanes)), perLane
+	for i := range s.times {
+		s.times[i] = make([]moment, 0, perLane)
+	}
 }
 
 // NewSent returns the account of a producer with that many lanes.
 func NewSent(lanes int) *Sent { return &Sent{lanes: make([]bitmap, lanes)} }
 
-// Acked notes that the message was acknowledged.
-func (s *Sent) Acked(lane int, seq int64) { s.lanes[lane].set(seq, &s.pool) }
+// Acked notes that the message was acknowledged. The times are of the clock.
+func (s *Sent) Acked(lane int, seq, dueNs, ackNs int64) {
+	s.lanes[lane].set(seq, &s.pool)
+	if seq < int64(s.keep) {
+		if n := len(s.times[lane]); seq >= int64(n) {
+			s.times[lane] = s.times[lane][:seq+1]
+		}
+		s.times[lane][seq] = moment{dueNs, ackNs}
+	}
+}
+
+// when is the times of a message; nil: not kept.
+func (s *Sent) when(lane int, seq int64) *moment {
+	if seq >= int64(s.keep) {
+		return nil
+	}
+	return &s.times[lane][seq]
+}
 
 // Arrived is what one consumer received, by lane. It has one owner at a time,
 // who locks.
@@ -102,7 +135,7 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 	lane := 0
 	for _, s := range sent {
 		for i := range s.lanes {
-			accountLane(into, &s.lanes[i], arrived, lane, name)
+			accountLane(into, s, i, arrived, lane, name)
 			lane++
 		}
 	}
@@ -112,7 +145,8 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 	}
 }
 
-func accountLane(into *result.SubscriptionLedger, acked *bitmap, arrived []*Arrived, lane int, name func(int) LaneName) {
+func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived []*Arrived, lane int, name func(int) LaneName) {
+	acked := &sent.lanes[own]
 	var received bitmap
 	if len(arrived) > 0 {
 		received = arrived[0].lanes[lane]
@@ -125,22 +159,32 @@ func accountLane(into *result.SubscriptionLedger, acked *bitmap, arrived []*Arri
 	received.minus(acked, func(int64) { into.Unacked++ })
 	acked.minus(&received, func(seq int64) {
 		into.Lost++
-		noteLost(into, name(lane), seq)
+		noteLost(into, name(lane), seq, sent.when(own, seq))
 	})
 }
 
 // noteLost lengthens the last range, or opens another while there is room.
-func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64) {
+func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *moment) {
 	if k := len(into.LostRanges); k > 0 {
 		last := &into.LostRanges[k-1]
 		if last.Topic == n.Topic && last.Partition == n.Partition && last.Producer == n.Producer && last.Last == seq-1 {
 			last.Last = seq
+			if last.When != nil && at != nil {
+				w := last.When
+				w.FirstDueNs, w.LastDueNs = min(w.FirstDueNs, at.dueNs), max(w.LastDueNs, at.dueNs)
+				w.FirstAckNs, w.LastAckNs = min(w.FirstAckNs, at.ackNs), max(w.LastAckNs, at.ackNs)
+			} else {
+				last.When = nil // of a part says little
+			}
 			return
 		}
 	}
-	if len(into.LostRanges) < maxLostRanges {
-		into.LostRanges = append(into.LostRanges, result.Range{
-			Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq,
-		})
+	if len(into.LostRanges) >= maxLostRanges {
+		return
 	}
+	r := result.Range{Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq}
+	if at != nil {
+		r.When = &result.Span{FirstDueNs: at.dueNs, LastDueNs: at.dueNs, FirstAckNs: at.ackNs, LastAckNs: at.ackNs}
+	}
+	into.LostRanges = append(into.LostRanges, r)
 }

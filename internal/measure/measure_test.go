@@ -64,7 +64,7 @@ func TestAccountCountsExactly(t *testing.T) {
 			acked := rapid.IntRange(0, 20).Draw(t, "acked") > 0
 			copies := rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 0, 2, 3}).Draw(t, "copies")
 			if acked {
-				sent.Acked(0, seq)
+				sent.Acked(0, seq, 0, 0)
 				want.Acked++
 			}
 			for range copies {
@@ -95,7 +95,7 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 	sent := NewSent(1)
 	got := NewArrived(1)
 	for seq := range int64(1000) {
-		sent.Acked(0, seq)
+		sent.Acked(0, seq, 0, 0)
 		if seq%10 >= 3 {
 			got.Received(0, seq)
 		}

@@ -2,27 +2,19 @@ package peak
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
-
 // create makes the search's folder, with peak.json in it. The latest link comes
 // to it with its first probe.
 func (f *finder) create() error {
 	now, job := time.Now().UTC(), f.Job
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(job.Target.Name+"-"+job.Workload.Name), "-"), "-")
 	f.saved = &Saved{
-		SchemaVersion: SchemaVersion, ID: now.Format("2006-01-02T150405") + "-peak-" + name, Name: job.Target.Name,
+		SchemaVersion: SchemaVersion, Name: job.Target.Name,
 		State: result.Running, StartedAt: now, PID: os.Getpid(), Plimsoll: job.Build, Asked: job.Asked, Plan: f.Plan,
 		ProbeSeconds: f.Probe.Seconds(), ConfirmSeconds: f.Confirm.Seconds(), MaxSeconds: f.MaxTime.Seconds(),
 		End: Unfinished, Probes: []Probe{},
@@ -30,22 +22,12 @@ func (f *finder) create() error {
 	for _, o := range f.Objectives {
 		f.saved.Objectives = append(f.saved.Objectives, o.String())
 	}
-	if err := os.MkdirAll(f.root, 0o755); err != nil {
-		return fmt.Errorf("create the folder for runs: %w", err)
+	dir, err := result.NewFolder(f.root, now, "peak", job.Target.Name, job.Workload.Name)
+	if err != nil {
+		return err
 	}
-	id := f.saved.ID
-	for n := 2; n < 1000; n++ {
-		f.saved.Dir = filepath.Join(f.root, f.saved.ID)
-		err := os.Mkdir(f.saved.Dir, 0o755)
-		if err == nil {
-			return f.saved.save()
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("create the folder of the search: %w", err)
-		}
-		f.saved.ID = fmt.Sprintf("%s-%d", id, n)
-	}
-	return fmt.Errorf("create the folder of the search %s: the name is taken", id)
+	f.saved.Dir, f.saved.ID = dir, filepath.Base(dir)
+	return f.saved.save()
 }
 
 // discard removes the folder of a search that measured nothing.

@@ -2,11 +2,9 @@ package peak
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -100,45 +98,18 @@ func Is(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// maxFile bounds peak.json: ours are some tens of kilobytes.
-const maxFile = 16 << 20
-
-// Read reads a search's folder.
+// Read reads the folder of a search.
 func Read(dir string) (*Saved, error) {
-	path := filepath.Join(dir, File)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return nil, fmt.Errorf("%s is not the folder of a search: it has no %s", dir, File)
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", path)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
 	s := &Saved{}
-	if err := json.Unmarshal(raw, s); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if err := result.ReadDocument(dir, File, "a search", s); err != nil {
+		return nil, err
 	}
 	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", path, s.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
 	}
 	s.Dir = dir
-	if s.State == result.Running && !alive(s.PID) {
+	if s.State == result.Running && !result.Lives(s.PID) {
 		s.State, s.StateReason = result.Incomplete, "the process that searched ended without finishing"
 	}
 	return s, nil
-}
-
-// alive reports whether there is a process of that number, which on a machine
-// long in use may be another than ours.
-func alive(pid int) bool {
-	if pid <= 0 {
-		return false
-	}
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -117,6 +117,7 @@ type runData struct {
 	Time   timeline          `json:"time"`
 	Phases []phaseData       `json:"phases"`
 	Events []eventData       `json:"events"`
+	Faults []phaseData       `json:"faults,omitempty"` // until they were healed
 	Heat   map[string]*heat  `json:"heat"`
 	Curves map[string]*curve `json:"curves"`
 	Cores  int               `json:"cores"`
@@ -167,6 +168,11 @@ func newRunData(name string, s *result.Saved) runData {
 	if b := s.Run.Backlog; b != nil {
 		if during, read := b.Stretch(result.During); read {
 			d.Phases = append(d.Phases, phaseData{catchUpPhase, float64(during.StartNs) / 1e9, float64(during.EndNs) / 1e9})
+		}
+	}
+	for _, f := range s.Run.Faults {
+		if f.HealedNs > f.StartNs && len(d.Faults) < maxEvents {
+			d.Faults = append(d.Faults, phaseData{faultTitle(f), float64(f.StartNs) / 1e9, float64(f.HealedNs) / 1e9})
 		}
 	}
 	for _, e := range s.Events {

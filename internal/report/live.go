@@ -40,7 +40,14 @@ type Live struct {
 	state    progress
 	painted  []int // columns of each line of the panel on the screen
 	closed   bool
+	toldNs   int64 // of the run, when a line was written last
 }
+
+// Around faults a run has short intervals: a line a second is enough.
+const (
+	shortInterval     = 200_000_000
+	leastBetweenLines = 1_000_000_000
+)
 
 // WantColor reports whether output to a terminal, or not, should be coloured:
 // NO_COLOR in the environment forbids it.
@@ -57,7 +64,7 @@ func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
 func (l *Live) Plan(p Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.painted = nil
+	l.painted, l.toldNs = nil, 0
 	l.state = progress{plan: p}
 }
 
@@ -83,6 +90,10 @@ func (l *Live) Interval(i result.Interval) {
 		return
 	}
 	if !l.terminal {
+		if i.EndNs-i.StartNs < shortInterval && i.EndNs-l.toldNs < leastBetweenLines {
+			return
+		}
+		l.toldNs = i.EndNs
 		l.write(l.state.sentence() + "\n")
 		return
 	}

@@ -100,6 +100,9 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 			fmt.Fprintf(b, "- **Effect:** %s\n", md(effect))
 		}
 	}
+	for _, f := range faultSentences(r) {
+		fmt.Fprintf(b, "- **Fault:** %s\n", md(f))
+	}
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
 	if !imported(r) {
 		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
@@ -127,6 +130,10 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	if r.Backlog != nil && len(r.Backlog.Stretches) > 0 {
 		t := stretchTable(r.Backlog)
 		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
+	}
+	if rows := impactRows(r); len(rows) > 0 {
+		markdownTable(b, "around faults", impactHead, rows)
+		fmt.Fprintf(b, "%s\n\n", md(r.Impact.Rule))
 	}
 	var columns []string
 	for _, p := range terminalColumns {

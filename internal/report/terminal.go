@@ -106,6 +106,7 @@ func (p *page) run(name string, s *result.Saved) {
 	if within := withinSentence(s); within != "" {
 		p.said("intervals", "", within)
 	}
+	p.faults(r)
 	p.account(r)
 	p.said("durability", "", durabilitySentence(r.Durability))
 	for _, cost := range []struct{ label, sentence string }{

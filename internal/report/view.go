@@ -107,6 +107,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
+	v.Tables = append(v.Tables, faultTables(r)...)
 	if within := withinSentence(s); within != "" {
 		v.Tables[0].Note += " How sure: " + micro(within) + "."
 	}

@@ -24,6 +24,7 @@ const (
 // JudgeSaved fills verdicts and warnings like Judge, from all that was saved:
 // the warnings speak of faults and of trends within the measured window too.
 func JudgeSaved(s *result.Saved) {
+	faultsOf(s)
 	Judge(&s.Run, s.Events...)
 	all := list(s.Run.Warnings)
 	trends(&all, s)

@@ -30,7 +30,9 @@ type subscription struct {
 type producer struct {
 	line    *line
 	topic   *topic
+	index   int
 	held    []*record // by partition: waits to be delivered after its follower
+	sent    []int64   // messages that arrived, by partition
 	pending atomic.Int64
 	closed  atomic.Bool
 	idle    chan struct{} // tells Close that nothing is pending

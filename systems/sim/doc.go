@@ -9,6 +9,11 @@
 // delivered after the delivery delay to every subscription. A partition
 // belongs to one consumer of a subscription.
 //
+// Faults can be injected: the settings that begin with fault_ say what one does
+// to messages. Whatever it is of and whomever it hits, answers and deliveries
+// wait until it is healed, unless messages are refused; the last messages
+// acknowledged before it are lost, doubled, swapped or left without an answer.
+//
 // One goroutine, the line, does what is due when it is due: it answers and it
 // delivers. Consumers are called on it, so a slow consumer slows the line.
 package sim

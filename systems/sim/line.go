@@ -32,6 +32,7 @@ type slot struct {
 	record   *record // nil: nothing to deliver
 	what     fault
 	answered bool
+	seq      int64 // of its producer in its partition
 }
 
 // answer is an acknowledgement that will be due.
@@ -71,6 +72,7 @@ type line struct {
 	clock   clock.Clock
 	truth   truth
 	faults  faults
+	outage  outage
 	startNs int64
 
 	arrived    int64
@@ -93,7 +95,7 @@ type line struct {
 
 func newLine(c clock.Clock, s system.Settings) *line {
 	l := &line{
-		clock: c, truth: newTruth(s), faults: newFaults(s), startNs: c.Now(),
+		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
 		retain: s.Bool("retain"),
 	}
@@ -151,9 +153,15 @@ func (l *line) arrive(a arrival) {
 		turn = int64(l.turnNs)
 	}
 	s := l.newSlot(a.from, l.faults.of(n))
+	s.seq = a.from.sent[a.message.Partition]
+	a.from.sent[a.message.Partition]++
+	service := l.truth.serviceNs(n)
+	if l.outage.slowed {
+		service += l.outage.slowNs
+	}
 	a.from.topic.partitions[a.message.Partition].push(s)
 	l.answers.push(answer{
-		atNs: l.truth.afterStall(turn + l.truth.serviceNs(n)), message: a.message, slot: s,
+		atNs: l.truth.afterStall(turn + service), message: a.message, slot: s,
 	})
 }
 
@@ -231,6 +239,9 @@ func (l *line) nextNs() int64 {
 	if d, ok := l.deliveries.peek(); ok {
 		next = min(next, l.startNs+d.atNs)
 	}
+	if dark := l.outage.untilNs; dark != 0 && next != clock.Never {
+		next = max(next, min(l.startNs+dark, clock.Never))
+	}
 	return next
 }
 
@@ -242,6 +253,8 @@ const batch = 64
 func (l *line) work(now int64) bool {
 	for n := range batch {
 		switch {
+		case now < l.outage.untilNs:
+			return n > 0
 		case l.drainDue(now) || l.deliverDue(now) || l.answerDue(now):
 		default:
 			return n > 0
@@ -272,10 +285,12 @@ func (l *line) answerDue(now int64) bool {
 // waited for it.
 func (l *line) answer(a answer) {
 	from, partition := a.slot.from, a.message.Partition
+	a.slot.what = l.outage.plant(a.slot.what, from.held[partition] == nil)
 	err := l.accept(a)
 	l.finish(from.topic, partition, a.atNs)
 	a.message.Done(err)
 	from.answered()
+	l.outage.begin()
 }
 
 // accept takes a message's content over, so that the message is free for its
@@ -283,16 +298,24 @@ func (l *line) answer(a answer) {
 func (l *line) accept(a answer) error {
 	a.slot.answered = true
 	switch {
-	case a.slot.what == fail:
+	case a.slot.what == fail || l.outage.failing:
 		l.faults.planted.Failed++
 		return errRefused
 	case l.buffered >= l.bufferMax:
 		return errBufferFull
 	case a.slot.what == lose:
-		l.faults.planted.Lost++
+		p := &l.faults.planted
+		p.Lost++
+		if len(p.LostMessages) < maxNamed {
+			p.LostMessages = append(p.LostMessages, LostMessage{a.slot.from.index, int(a.message.Partition), a.slot.seq})
+		}
 		return nil
 	}
 	a.slot.record = l.keep(a.message, a.slot.from.topic)
+	if a.slot.what == unanswered {
+		l.faults.planted.Unanswered++
+		return errUnanswered
+	}
 	return nil
 }
 

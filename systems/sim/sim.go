@@ -30,6 +30,8 @@ type System struct {
 // Planted is what a cluster did to messages on purpose.
 type Planted struct {
 	Lost, Duplicated, Swapped, Failed int64
+	Unanswered                        int64         // delivered, and never acknowledged
+	LostMessages                      []LostMessage // the first of them
 }
 
 // New returns the system on a clock. planted, if not nil, is told what each
@@ -79,6 +81,14 @@ var settings = []system.Setting{
 	{Name: "fail_per_million", Kind: system.Count, Default: "0", Doc: "messages refused, in each million"},
 	{Name: "drain_rate", Kind: system.Rate, Default: "0/s", Doc: "messages per second that a subscription gets at most; 0: all that there are"},
 	{Name: "retain", Kind: system.Bool, Default: "false", Doc: "keep what was delivered: a new subscription begins at the topic's first message"},
+	{Name: "fault_messages", Kind: system.Text, Default: "waiting", OneOf: []string{"waiting", "refused"},
+		Doc: "what becomes of messages while a fault lasts; a full disk refuses them, a slow one makes them late"},
+	{Name: "fault_recovery", Kind: system.Duration, Default: "0s", Doc: "time from the heal of a fault until messages go on that waited"},
+	{Name: "fault_slow", Kind: system.Duration, Default: "20ms", Doc: "what a slow disk adds to each service time"},
+	{Name: "fault_lose", Kind: system.Count, Default: "0", Doc: "messages acknowledged and never delivered: the last ones before each fault"},
+	{Name: "fault_duplicate", Kind: system.Count, Default: "0", Doc: "messages delivered twice, before each fault"},
+	{Name: "fault_swap", Kind: system.Count, Default: "0", Doc: "messages delivered after the one that follows them, before each fault"},
+	{Name: "fault_unknown", Kind: system.Count, Default: "0", Doc: "messages delivered and never acknowledged, before each fault"},
 	{Name: "buffer", Kind: system.Bytes, Default: "256MB", Doc: "most bytes kept for subscriptions that have not had them, and by retain; more are refused"},
 	{Name: "seed", Kind: system.Count, Default: "1", Doc: "seed of all that is random"},
 }
@@ -101,6 +111,11 @@ func (*System) Check(c system.Check) error {
 		}
 	}
 	for _, name := range []string{"lose_per_million", "duplicate_per_million", "swap_per_million", "fail_per_million"} {
+		if n := s.Count(name); n > maxPlanted {
+			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
+		}
+	}
+	for _, name := range []string{"fault_lose", "fault_duplicate", "fault_swap", "fault_unknown"} {
 		if n := s.Count(name); n > maxPlanted {
 			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
 		}
@@ -159,7 +174,7 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 	if !there {
 		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name", o.Topic.Name)
 	}
-	p := &producer{line: c.line, topic: t, held: make([]*record, len(t.partitions)), idle: make(chan struct{}, 1)}
+	p := &producer{line: c.line, topic: t, held: make([]*record, len(t.partitions)), index: o.Index, sent: make([]int64, len(t.partitions)), idle: make(chan struct{}, 1)}
 	c.producers = append(c.producers, p)
 	return p, nil
 }

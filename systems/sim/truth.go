@@ -95,10 +95,14 @@ const (
 	duplicate
 	swap
 	fail
+	unanswered // delivered, and the producer is told that nobody knows
 	faultKinds
 )
 
 const million = 1_000_000
+
+// maxNamed bounds the lost messages that are named; the count is whole.
+const maxNamed = 10_000
 
 // maxPlanted bounds the faults of one kind in each million, so that all kinds
 // find places.

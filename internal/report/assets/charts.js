@@ -88,7 +88,7 @@ function text(u, words, x, y, color, align) {
 // shadePhases shades what is not measured and marks events.
 function shadePhases(options, run) {
   options.hooks.drawClear.push((u) => {
-    for (const p of run.phases) {
+    for (const p of run.phases.concat(run.faults || [])) {
       if (p.name === "measure") continue;
       const from = Math.max(u.valToPos(p.from, "x", true), u.bbox.left);
       const to = Math.min(u.valToPos(p.to, "x", true), u.bbox.left + u.bbox.width);

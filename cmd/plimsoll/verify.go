@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type verifyCommand struct {
+	inputs
+	Rounds int    `default:"3" placeholder:"N" help:"How often each fault is tried, each time with another seed and with new topics."`
+	Matrix bool   `help:"Try the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
+	Quiet  string `default:"20s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost."`
+	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the verification's folder is made in."`
+	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
+}
+
+const (
+	maxRounds  = 1000
+	leastQuiet = 100 * time.Millisecond
+	mostQuiet  = 10 * time.Minute
+	// A fault that does not say when comes in the second third of the window, and
+	// ends before the last sixth, in which the system may recover.
+	faultPart = 3
+	faultFor  = 6
+)
+
+// verifyWorkload is the load where no other is named.
+const verifyWorkload = "verify"
+
+// defaultFault is tried where none is named, and matrixFaults for a matrix.
+var (
+	defaultFault = []string{"kill leader"}
+	matrixFaults = []string{"kill leader", "kill all", "power-cut one", "power-cut all", "partition leader", "pause leader"}
+)
+
+// Run verifies each target under each fault in turn and shows what held.
+func (c *verifyCommand) Run(con console) error {
+	all, err := c.options()
+	if err != nil {
+		return inputError{err}
+	}
+	var usual, most time.Duration
+	for _, o := range all {
+		this, atMost := o.Takes()
+		usual, most = usual+this, most+atMost
+	}
+	fmt.Fprintf(con.err, "%d verifications of %d rounds: about %s in all, and at most %s; the start of servers comes to that\n", len(all), c.Rounds, usual, most)
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	_, isTerminal := terminal(con.err)
+	watch := &verifyWatch{Live: newLive(con.err), terminal: isTerminal}
+	var found []*verify.Saved
+	var failed error
+	for _, o := range all {
+		o.Watch = watch
+		saved, err := verify.Run(ctx, o)
+		if saved != nil {
+			found = append(found, saved)
+		}
+		if failed = err; failed != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	watch.Close()
+	if len(found) > 0 {
+		failed = cmp.Or(failed, c.show(con, found))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitError(exitInterrupted)
+	case failed != nil:
+		return failed
+	}
+	for _, s := range found {
+		if !s.Kept() {
+			return exitError(exitFailed)
+		}
+	}
+	return nil
+}
+
+// options turns the flags into checked verifications, one for each target and
+// fault.
+func (c *verifyCommand) options() ([]verify.Options, error) {
+	quiet, err := quantity.ParseDuration(c.Quiet)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--quiet: %w", err)
+	case quiet < leastQuiet || quiet > mostQuiet:
+		return nil, fmt.Errorf("--quiet: must be %s to %s, not %s", leastQuiet, mostQuiet, c.Quiet)
+	case c.Rounds < 1 || c.Rounds > maxRounds:
+		return nil, fmt.Errorf("--rounds: must be 1 to %s, not %d", quantity.Count(maxRounds), c.Rounds)
+	case c.Matrix && len(c.Fault) > 0:
+		return nil, errors.New("--matrix has faults of its own: give it or --fault")
+	}
+	if c.Workload == workload.Default().Name {
+		c.Workload = verifyWorkload
+	}
+	given := c.Fault
+	if c.Matrix {
+		given = matrixFaults
+	}
+	c.Fault = nil
+	jobs, err := c.jobs(c.Runs)
+	if err != nil {
+		return nil, err
+	}
+	var all []verify.Options
+	for _, job := range jobs {
+		loads, err := faulty(job.Workload, given)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range loads {
+			round := *job
+			round.Workload = w
+			if err := round.Check(); err != nil {
+				return nil, fmt.Errorf("target %s: %w", job.Target.Name, err)
+			}
+			all = append(all, verify.Options{Job: &round, Rounds: c.Rounds, Quiet: quiet})
+		}
+	}
+	return all, nil
+}
+
+// faulty is the workload with each of the faults; with its own, all together,
+// where none is given.
+func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) {
+	if len(given) == 0 && len(w.Faults) > 0 {
+		return []*workload.Workload{w}, nil
+	}
+	if len(given) == 0 {
+		given = defaultFault
+	}
+	var all []*workload.Workload
+	for _, text := range given {
+		f, said, err := workload.ParseFault(text)
+		if err != nil {
+			return nil, fmt.Errorf("--fault: %w", err)
+		}
+		if !said.At {
+			f.At = w.Duration / faultPart
+			if !said.Within {
+				f.Within = w.Duration / faultPart
+			}
+		}
+		if !said.For {
+			f.For = w.Duration / faultFor
+		}
+		one := *w
+		one.Faults = []workload.Fault{f}
+		if err := one.Validate(); err != nil {
+			return nil, fmt.Errorf("--fault %q: %w", text, err)
+		}
+		all = append(all, &one)
+	}
+	return all, nil
+}
+
+// show prints what was found and writes the reports: of each round into its
+// directory, of all into the last folder.
+func (c *verifyCommand) show(con console, found []*verify.Saved) error {
+	last := ""
+	for i, s := range found {
+		for _, r := range s.Rounds {
+			run, err := readRun(filepath.Join(s.Dir, r.Dir))
+			if err != nil {
+				return err
+			}
+			if _, err := writeReport([]*result.Saved{run}); err != nil {
+				return err
+			}
+		}
+		pages := found[i : i+1]
+		if i == len(found)-1 {
+			pages = found
+		}
+		var page bytes.Buffer
+		if err := report.VerifyHTML(&page, pages); err != nil {
+			return fmt.Errorf("render the report: %w", err)
+		}
+		last = filepath.Join(s.Dir, result.ReportFile)
+		if err := result.ReplaceFile(last, page.Bytes()); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return report.VerifyJSON(con.out, found)
+	}
+	width, isTerminal := terminal(con.out)
+	if err := report.VerifyTerminal(con.out, found, width, report.WantColor(isTerminal)); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "report: %s\n", relative(last))
+	return nil
+}
+
+// verifyWatch shows a verification: the picture of its runs on a terminal, a
+// line for each round elsewhere.
+type verifyWatch struct {
+	*report.Live
+	terminal bool
+}
+
+func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
+	w.Live.Plan(planOf(job))
+	w.Live.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
+}
+
+func (w *verifyWatch) Interval(i result.Interval) {
+	if w.terminal {
+		w.Live.Interval(i)
+	}
+}
+
+func (w *verifyWatch) Rounded(s *verify.Saved) {
+	r := s.Rounds[len(s.Rounds)-1]
+	for _, g := range r.Guarantees {
+		if g.Name == verify.NoLoss {
+			w.Live.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What bounds a fault: leaderLimit the question who leads, injectLimit the
+// injection, healLimit the heal, which may start servers.
+const (
+	leaderLimit = 10 * time.Second
+	injectLimit = time.Minute
+	healLimit   = 2 * time.Minute
+)
+
+// Around a fault the run is read more often: from aroundBefore it to
+// aroundAfter its end.
+const (
+	faultInterval = 100 * time.Millisecond
+	aroundBefore  = 5 * time.Second
+	aroundAfter   = 30 * time.Second
+)
+
+// breaker injects a run's faults and heals them, in a goroutine of its own that
+// end waits for. The meter takes over what happened.
+type breaker struct {
+	session *session
+	strikes []workload.Strike
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	mu     sync.Mutex
+	faults []result.Fault
+	events []result.Event // not yet written
+	failed error
+}
+
+// readyFaults finds who breaks the run's servers: the connected cluster where it
+// can do so itself, otherwise whoever the job names.
+func (s *session) readyFaults() (err error) {
+	if len(s.job.Workload.Faults) == 0 {
+		return nil
+	}
+	if own, able := s.cluster.(system.Injector); able {
+		s.injector = own
+		return nil
+	}
+	if s.injector, err = s.job.Injector(s.testbed); err != nil {
+		return fmt.Errorf("prepare the faults: %w", err)
+	}
+	return nil
+}
+
+// checkFaults refuses faults of servers that are not ours to break.
+func (j *Job) checkFaults() error {
+	if len(j.Workload.Faults) == 0 {
+		return nil
+	}
+	if _, embedded := j.System.(system.Embedded); embedded {
+		return nil
+	}
+	name := j.System.Describe().Name
+	if !j.starts() {
+		return fmt.Errorf("faults are for servers that plimsoll started: take the endpoints out of the target, and it starts %s itself", name)
+	}
+	if j.Injector == nil {
+		return fmt.Errorf("plimsoll cannot break the servers of %s yet: take the faults out, or try them on sim", name)
+	}
+	return nil
+}
+
+// startFaults begins the run's faults; the measured window begins at a time of
+// the clock. It returns nil where there are none.
+func (s *session) startFaults(ctx context.Context, windowNs int64) *breaker {
+	strikes := s.job.Workload.Strikes()
+	if len(strikes) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	b := &breaker{session: s, strikes: strikes, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		for _, strike := range strikes {
+			if !b.strike(ctx, strike, windowNs) {
+				return
+			}
+		}
+	}()
+	return b
+}
+
+// strike waits for a fault's time, injects it, and heals it: when its time is
+// over, when the run ends, and when it could not be injected. It reports
+// whether the next may follow.
+func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
+	if !b.wait(ctx, windowNs+int64(s.At)) {
+		return false
+	}
+	f := result.Fault{Do: string(s.Fault.Do), Whom: string(s.Fault.Whom), Nodes: []string{}, StartNs: b.session.sinceBegan()}
+	at := b.add(f)
+	fault := s.Fault
+	var err error
+	if fault.Whom, f.Leader, err = b.whom(ctx, s); err == nil {
+		err = b.inject(ctx, fault, &f)
+	}
+	if err == nil {
+		b.tell(at, f, f.Sentence)
+		b.wait(ctx, b.session.beganNs+f.InjectedNs+int64(fault.For))
+	}
+	f.HealStartNs = b.session.sinceBegan()
+	b.tell(at, f, "")
+	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
+	defer cancel()
+	healErr := b.session.injector.Heal(healing)
+	if healErr == nil {
+		f.HealedNs = b.session.sinceBegan()
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		err = fmt.Errorf("inject %s: %w", s.Fault, err)
+	case err != nil:
+		err = nil // the run was stopped meanwhile
+	}
+	if healErr != nil {
+		err = errors.Join(err, fmt.Errorf("heal %s: %w", s.Fault, healErr))
+	}
+	sentence := "healed: " + cmp.Or(f.Sentence, s.Fault.String())
+	if err != nil {
+		f.Error, sentence = err.Error(), err.Error()
+	}
+	b.tell(at, f, sentence)
+	b.mu.Lock()
+	b.failed = err
+	b.mu.Unlock()
+	return err == nil
+}
+
+func (b *breaker) inject(ctx context.Context, fault workload.Fault, f *result.Fault) error {
+	ctx, cancel := context.WithTimeout(ctx, injectLimit)
+	defer cancel()
+	injected, err := b.session.injector.Inject(ctx, fault, f.Leader)
+	if err != nil {
+		return err
+	}
+	f.InjectedNs, f.Nodes, f.Sentence = b.session.sinceBegan(), injected.Nodes, injected.Sentence
+	return nil
+}
+
+// whom asks the cluster who leads. Where any node will do it draws one, so that
+// the seed alone chooses it.
+func (b *breaker) whom(ctx context.Context, s workload.Strike) (whom workload.Whom, leader string, err error) {
+	whom = s.Fault.Whom
+	if reader, able := b.session.cluster.(system.LeaderReader); able {
+		ctx, cancel := context.WithTimeout(ctx, leaderLimit)
+		defer cancel()
+		leader, err = reader.Leader(ctx, b.session.engine.Topics()[0], 0)
+	}
+	switch whom {
+	case workload.WhomLeader, workload.WhomMinority, workload.WhomMajority:
+		return whom, leader, err
+	case workload.WhomFollower:
+		if err != nil {
+			return whom, leader, err
+		}
+	case workload.WhomOne:
+	default:
+		return whom, leader, nil // nobody's lead matters
+	}
+	if b.session.testbed == nil {
+		return whom, leader, nil
+	}
+	nodes := slices.DeleteFunc(slices.Clone(b.session.testbed.Cluster().Nodes()), func(n system.Node) bool {
+		return whom == workload.WhomFollower && n.Address == leader
+	})
+	if len(nodes) == 0 {
+		return whom, leader, errors.New("there is no such node")
+	}
+	return workload.Whom(nodes[s.Draw%uint64(len(nodes))].Name), leader, nil
+}
+
+// wait waits for a time of the clock; it reports false when the run ends first.
+func (b *breaker) wait(ctx context.Context, untilNs int64) bool {
+	timer := time.NewTimer(time.Duration(untilNs - b.session.job.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (b *breaker) add(f result.Fault) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, f)
+	return len(b.faults) - 1
+}
+
+// tell notes what is known of a fault by now, and what happened.
+func (b *breaker) tell(at int, f result.Fault, sentence string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults[at] = f
+	if sentence != "" {
+		b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: "fault", Sentence: sentence})
+	}
+}
+
+// healed reports whether no fault is under way or to come.
+func (b *breaker) healed() bool {
+	if b == nil {
+		return true
+	}
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// takeFaults writes down what happened, and returns why a fault could not be
+// injected or healed.
+func (m *meter) takeFaults(phase result.PhaseName) error {
+	b := m.breaker
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	events, failed := b.events, b.failed
+	b.events, b.failed = nil, nil
+	m.run.Faults = slices.Clone(b.faults)
+	b.mu.Unlock()
+	if len(events) == 0 {
+		return failed
+	}
+	errs := []error{failed}
+	for _, e := range events {
+		m.watch.Phase(phase, e.Sentence)
+		errs = append(errs, m.writer.Event(e))
+	}
+	return errors.Join(append(errs, m.writer.Update(&m.run))...)
+}
+
+// endFaults heals what is under way and lets nothing more happen.
+func (m *meter) endFaults() error {
+	if m.breaker == nil {
+		return nil
+	}
+	m.breaker.cancel()
+	<-m.breaker.done
+	return m.takeFaults(result.PhaseDrain)
+}
+
+// length is how long the interval that begins at a time of the clock lasts:
+// around faults they are short.
+func (m *meter) length(fromNs int64) int64 {
+	if m.breaker == nil {
+		return m.every
+	}
+	for _, s := range m.breaker.strikes {
+		at := m.measureNs.Load() + int64(s.At)
+		if fromNs >= at-int64(aroundBefore) && fromNs < at+int64(s.Fault.For+aroundAfter) {
+			return min(m.every, int64(faultInterval))
+		}
+	}
+	return m.every
+}

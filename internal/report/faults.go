@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// faultTitle is what a fault was asked to be, with the nodes that it hit.
+func faultTitle(f result.Fault) string {
+	out := clean(f.Do) + " " + clean(f.Whom)
+	if nodes := clean(strings.Join(f.Nodes, ", ")); nodes != "" && nodes != clean(f.Whom) {
+		out += " (" + nodes + ")"
+	}
+	return out
+}
+
+// windowOf is when the measured window began, in ns since the run started.
+func windowOf(r *result.Run) int64 {
+	for _, p := range r.Phases {
+		if p.Name == result.PhaseMeasure {
+			return p.StartNs
+		}
+	}
+	return 0
+}
+
+// faultTimes says when a fault was, and for how long.
+func faultTimes(r *result.Run, f result.Fault) string {
+	out := "after " + quantity.Duration(f.StartNs-windowOf(r))
+	switch {
+	case f.InjectedNs == 0:
+		out += ", never injected"
+	case f.HealStartNs > 0:
+		out += ", for " + quantity.Duration(f.HealStartNs-f.InjectedNs)
+	}
+	if f.Error != "" {
+		return out + ": " + clean(f.Error)
+	}
+	if f.HealedNs-f.HealStartNs > 1_000_000 {
+		out += ", the heal took " + quantity.Duration(f.HealedNs-f.HealStartNs)
+	}
+	return out
+}
+
+// unavailable prints the longest time without an acknowledgement.
+func unavailable(e result.Effect) string {
+	switch {
+	case e.ResolutionNs == 0:
+		return none
+	case e.UnavailableNs <= e.ResolutionNs:
+		return "at most " + quantity.Duration(e.ResolutionNs)
+	}
+	return quantity.Duration(e.UnavailableNs)
+}
+
+// sinceFault prints a moment after a fault: how long after the heal and after
+// the injection.
+func sinceFault(f result.Fault, atNs int64, never string) string {
+	if atNs == 0 {
+		return never
+	}
+	injected := quantity.Duration(atNs-f.InjectedNs) + " after the injection"
+	switch heal := f.HealedNs; {
+	case heal == 0:
+		return injected
+	case atNs < heal:
+		return injected + ", " + quantity.Duration(heal-atNs) + " before the heal"
+	default:
+		return quantity.Duration(atNs-heal) + " after the heal, " + injected
+	}
+}
+
+// faultEffectSentence says what a fault did to acknowledgements.
+func faultEffectSentence(f result.Fault) string {
+	e := f.Effect
+	if f.InjectedNs == 0 || e.ResolutionNs == 0 {
+		return "what it did is not known"
+	}
+	out := "no acknowledgement for " + unavailable(e)
+	if e.UnavailableNs > e.ResolutionNs {
+		out += "; the first again " + sinceFault(f, e.AckedAgainNs, "never came")
+	}
+	return out + "; recovered " + sinceFault(f, e.RecoveredNs, "not seen while load was offered")
+}
+
+// faultSentences are a sentence for each fault.
+func faultSentences(r *result.Run) []string {
+	var out []string
+	for _, f := range r.Faults {
+		out = append(out, fmt.Sprintf("%s %s: %s", faultTitle(f), faultTimes(r, f), faultEffectSentence(f)))
+	}
+	return out
+}
+
+// impactHead is the head of the table of a run around its faults.
+var impactHead = []string{"acked", "publish p50", "publish p99", "publish max", "e2e p50", "e2e p99", "e2e max"}
+
+// impactRows are the figures before, during and after the faults of a run.
+func impactRows(r *result.Run) []row {
+	if r.Impact == nil {
+		return nil
+	}
+	var rows []row
+	for _, s := range []struct {
+		name string
+		result.Part
+	}{{"before faults", r.Impact.Before}, {"during", r.Impact.During}, {"after", r.Impact.After}} {
+		acked := none
+		if s.LengthNs > 0 {
+			acked = rate(float64(s.Acked) * 1e9 / float64(s.LengthNs))
+		}
+		rows = append(rows, row{Name: s.name, Values: []string{
+			acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd),
+		}})
+	}
+	return rows
+}
+
+// faults writes what faults did.
+func (p *page) faults(r *result.Run) {
+	for _, s := range faultSentences(r) {
+		p.said("fault", warn, s)
+	}
+	rows := impactRows(r)
+	if len(rows) == 0 {
+		return
+	}
+	cells := [][]string{append([]string{""}, impactHead...)}
+	for _, r := range rows {
+		cells = append(cells, append([]string{"  " + r.Name}, r.Values...))
+	}
+	p.line("")
+	for i, l := range columnsOf(cells) {
+		if i == 0 {
+			l = p.paint.as(faint, l)
+		}
+		p.line(l)
+	}
+	p.line("")
+	p.said("recovery", faint, r.Impact.Rule)
+}
+
+// faultTables are the same for a page.
+func faultTables(r *result.Run) []table {
+	if len(r.Faults) == 0 {
+		return nil
+	}
+	t := table{ID: "faults", Title: "Faults", Words: true, Head: []string{"when", "no acknowledgement for", "acknowledged again", "recovered", "what was done"},
+		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any producer; those shorter than the reading of the run are not seen."}
+	for _, f := range r.Faults {
+		again := none
+		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
+			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
+		}
+		t.Rows = append(t.Rows, row{Name: faultTitle(f), Values: []string{
+			faultTimes(r, f), unavailable(f.Effect), again, sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(clean(f.Sentence)),
+		}})
+	}
+	out := []table{t}
+	if rows := impactRows(r); len(rows) > 0 {
+		rule := clean(r.Impact.Rule)
+		out = append(out, table{ID: "impact", Title: "Before, during and after the faults", Head: impactHead, Rows: rows,
+			Note: strings.ToUpper(rule[:min(1, len(rule))]) + rule[min(1, len(rule)):] + "."})
+	}
+	return out
+}

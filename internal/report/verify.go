@@ -1,0 +1,283 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// VerifyFormats are the forms that verifications can be written in.
+func VerifyFormats() []string { return []string{"table", "html", "md", "json"} }
+
+// RenderVerifications writes verifications in the named format.
+func RenderVerifications(w io.Writer, format string, all []*verify.Saved) error {
+	switch format {
+	case "table":
+		return VerifyTerminal(w, all, defaultWidth, false)
+	case "html":
+		return VerifyHTML(w, all)
+	case "md":
+		return VerifyMarkdown(w, all)
+	case "json":
+		return VerifyJSON(w, all)
+	}
+	if slices.Contains(Formats(), format) {
+		return fmt.Errorf("a verification is written as table, html, md or json, not as %s: each of its rounds is a run directory that can be", format)
+	}
+	return errors.New(strict.Unknown("report format", format, VerifyFormats()))
+}
+
+// VerifyJSON writes each verification's verify.json, in one array.
+func VerifyJSON(w io.Writer, all []*verify.Saved) error {
+	raw, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode verifications as JSON: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// guaranteeWords are the guarantees as people say them.
+var guaranteeWords = map[string]string{
+	verify.NoLoss:       "no acknowledged message is lost",
+	verify.NoDuplicates: "no message comes twice",
+	verify.Order:        "messages come in the order of their lane",
+}
+
+// promiseWord says whether a guarantee is promised.
+func promiseWord(g verify.Guarantee) string {
+	if g.Promised {
+		return "promised"
+	}
+	return "not promised"
+}
+
+// guaranteeCode is the colour of an outcome: what was not promised is neither
+// good nor bad.
+func guaranteeCode(g verify.Guarantee) string {
+	if !g.Promised {
+		return ""
+	}
+	return map[string]string{result.Holds: good, result.Broken: bad, result.Unknown: warn}[g.Outcome]
+}
+
+// verifiedSentence says what was done, how often.
+func verifiedSentence(s *verify.Saved) string {
+	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s", clean(strings.Join(s.Faults, ", then ")),
+		plural(int64(s.Wanted), "round", "rounds"), rate(s.Load.TargetRate), quantity.Bytes(s.Load.MessageBytes), seconds(s.Load.WindowSeconds),
+		s.Durability.Asked, strings.ReplaceAll(clean(s.Load.Delivery), "_", " "))
+}
+
+// verifyWarnings are what a reader must know before the judgements.
+func verifyWarnings(s *verify.Saved) []string {
+	var out []string
+	switch s.State {
+	case result.Complete:
+	case result.Running:
+		out = append(out, "this verification is still running: the judgements are of the rounds made so far")
+	default:
+		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made", s.State, clean(s.StateReason), len(s.Rounds), s.Wanted))
+	}
+	for _, r := range s.Rounds {
+		for _, f := range r.Faults {
+			if f.Error != "" {
+				out = append(out, fmt.Sprintf("round %d: %s", r.Number, clean(f.Error)))
+			}
+		}
+	}
+	return out
+}
+
+// lostSentence says how what is missing was told from what is late.
+func lostSentence(s *verify.Saved) string {
+	return fmt.Sprintf("lost is what was acknowledged and had not arrived when nothing had happened for %s after the heal, or %s after the load; unacknowledged messages may legally arrive",
+		seconds(s.QuietSeconds), seconds(s.DrainSeconds))
+}
+
+// roundHead is the head of the table of rounds.
+var roundHead = []string{"acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
+
+// roundRows is a row for each round and subscription.
+func roundRows(s *verify.Saved) []row {
+	var rows []row
+	for _, r := range s.Rounds {
+		gap, again, recovered := none, none, none
+		for _, f := range r.Faults {
+			if f.InjectedNs == 0 {
+				continue
+			}
+			// Of several faults, the last.
+			gap, again, recovered = unavailable(f.Effect), afterHeal(f, f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
+		}
+		for i, l := range r.Ledger {
+			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(l.Lost), quantity.Count(l.Unacked),
+				quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
+			if len(r.Ledger) > 1 {
+				out.Name += " " + clean(l.Subscription)
+			}
+			if i > 0 {
+				copy(out.Values[5:], []string{"", "", ""})
+			}
+			rows = append(rows, out)
+		}
+	}
+	return rows
+}
+
+// afterHeal prints a moment as a time after the heal, which it may precede.
+func afterHeal(f result.Fault, atNs int64) string {
+	if atNs == 0 || f.HealedNs == 0 {
+		return none
+	}
+	return signedDuration(atNs - f.HealedNs)
+}
+
+func signedDuration(ns int64) string {
+	if ns < 0 {
+		return "-" + quantity.Duration(-ns)
+	}
+	return "+" + quantity.Duration(ns)
+}
+
+// shownRanges bounds the lost ranges that a table names, of each subscription
+// and round.
+const shownRanges = 5
+
+// evidenceSentences name what was lost: which messages, and when they were due
+// and acknowledged.
+func evidenceSentences(s *verify.Saved) []string {
+	var out []string
+	for _, r := range s.Rounds {
+		for _, l := range r.Ledger {
+			for i, lost := range l.LostRanges {
+				if i == shownRanges {
+					out = append(out, fmt.Sprintf("round %d, %s: more of them are in %s/%s", r.Number, clean(l.Subscription), clean(r.Dir), result.RunFile))
+					break
+				}
+				out = append(out, fmt.Sprintf("round %d, %s: %s", r.Number, clean(l.Subscription), lostWords(lost, r.Faults)))
+			}
+		}
+	}
+	return out
+}
+
+func lostWords(lost result.Range, faults []result.Fault) string {
+	which := fmt.Sprintf("message %d", lost.First)
+	if lost.Last > lost.First {
+		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
+	}
+	out := fmt.Sprintf("%s of producer %d in partition %d of %s", which, lost.Producer, lost.Partition, clean(lost.Topic))
+	w := lost.When
+	if w == nil {
+		return out
+	}
+	out += fmt.Sprintf(", due from %s to %s of the run", quantity.Duration(w.FirstDueNs), quantity.Duration(w.LastDueNs))
+	if f := nearest(faults, w.LastAckNs); f != nil {
+		out += fmt.Sprintf(", acknowledged from %s to %s of %s", signedDuration(w.FirstAckNs-f.StartNs), signedDuration(w.LastAckNs-f.StartNs), faultTitle(*f))
+	}
+	return out
+}
+
+// nearest is the injected fault that began nearest to a time.
+func nearest(faults []result.Fault, ns int64) (best *result.Fault) {
+	away := func(f *result.Fault) int64 { return max(ns-f.StartNs, f.StartNs-ns) }
+	for i := range faults {
+		if f := &faults[i]; f.InjectedNs != 0 && (best == nil || away(f) < away(best)) {
+			best = f
+		}
+	}
+	return best
+}
+
+// repeatSentence says how a round is made again: the worst one.
+func repeatSentence(s *verify.Saved) string {
+	if len(s.Rounds) == 0 {
+		return ""
+	}
+	again := s.Rounds[0]
+	for _, r := range s.Rounds {
+		if slices.ContainsFunc(r.Guarantees, func(g verify.Guarantee) bool { return g.Outcome == result.Broken }) {
+			again = r
+			break
+		}
+	}
+	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number, again.Seed)
+	if len(s.Asked.Command) > 0 {
+		out += "; it was " + clean(strings.Join(s.Asked.Command, " "))
+	}
+	return out
+}
+
+// VerifyTerminal writes verifications for a terminal of the given width.
+func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) error {
+	if width <= 0 {
+		width = defaultWidth
+	}
+	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	if len(all) == 0 {
+		p.line("no verifications")
+	}
+	for i, s := range all {
+		if i > 0 {
+			p.line("")
+		}
+		p.verification(s)
+	}
+	if len(all) > 1 {
+		p.line("")
+		m := matrixOf(all)
+		rows := [][]string{append([]string{"together"}, m.Head...)}
+		for _, r := range m.Rows {
+			rows = append(rows, append([]string{r.Name}, r.Values...))
+		}
+		for _, l := range columnsOf(rows) {
+			p.line(l)
+		}
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *page) verification(s *verify.Saved) {
+	when := "  " + moment(s.StartedAt) + "  " + string(s.State)
+	p.line(p.paint.as(strong, cut(clean(s.Name)+": what an acknowledgement is worth", max(p.width-columns(when), 10))) + p.paint.as(faint, when))
+	for _, l := range wrap(verifiedSentence(s), p.width) {
+		p.line(l)
+	}
+	p.line("")
+	for _, sentence := range verifyWarnings(s) {
+		p.said("warning", warn, sentence)
+	}
+	for _, g := range s.Guarantees {
+		p.said(g.Outcome, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
+		p.said("", faint, clean(g.Why))
+	}
+	p.line("")
+	rows := [][]string{append([]string{"round"}, roundHead...)}
+	for _, r := range roundRows(s) {
+		rows = append(rows, append([]string{r.Name}, r.Values...))
+	}
+	for i, l := range columnsOf(rows) {
+		if i == 0 {
+			l = p.paint.as(faint, l)
+		}
+		p.line(l)
+	}
+	p.line("")
+	label := "evidence"
+	for _, sentence := range evidenceSentences(s) {
+		p.said(label, "", sentence)
+		label = ""
+	}
+	p.said("lost", faint, lostSentence(s))
+	p.said("durability", "", durabilitySentence(s.Durability))
+	p.said("repeat", "", repeatSentence(s))
+}

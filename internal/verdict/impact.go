@@ -1,0 +1,242 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// By what rule a run has recovered from a fault.
+const (
+	recoverySpanNs  = 1_000_000_000
+	recoveredShare  = 0.9 // of the rate before
+	recoveredTimes  = 2   // the latency before
+	recoveredMoreNs = 1_000_000
+)
+
+// piece is an interval and the latencies of measured messages in it.
+type piece struct {
+	result.Interval
+	latency map[result.Series][]*hdr.PackedHistogram
+}
+
+// past is a run with faults, taken apart.
+type past struct {
+	run        *result.Run
+	pieces     []piece // of window and drain
+	from, to   int64   // the window
+	rate       float64 // acknowledged per second, before the first fault
+	percentile float64
+	latencyNs  int64 // publish latency before, at that percentile
+}
+
+// faultsOf fills what the faults of a run did, from all that was saved.
+func faultsOf(s *result.Saved) {
+	r := &s.Run
+	r.Impact = nil
+	from, to, ok := measuredWindow(r)
+	pieces := piecesOf(s)
+	if len(r.Faults) == 0 || !ok || len(pieces) == 0 {
+		return
+	}
+	p := &past{run: r, pieces: pieces, from: from, to: to}
+	i := &result.Impact{}
+	var during, after []piece
+	before := p.within(from, r.Faults[0].StartNs)
+	i.Before = stretchOf(before)
+	p.usual(i.Before)
+	i.Rule = p.rule()
+	for k := range r.Faults {
+		p.effect(k)
+	}
+	for _, piece := range p.pieces[len(before):] {
+		if p.disturbed(piece) {
+			during = append(during, piece)
+		} else {
+			after = append(after, piece)
+		}
+	}
+	i.During, i.After = stretchOf(during), stretchOf(after)
+	r.Impact = i
+}
+
+// piecesOf are the intervals of window and drain with their histograms. Those
+// are logged by the millisecond.
+func piecesOf(s *result.Saved) []piece {
+	var all []piece
+	at := map[int64]int{}
+	for _, i := range s.Intervals {
+		if i.Phase == result.PhaseMeasure || i.Phase == result.PhaseDrain {
+			at[i.StartNs/1e6] = len(all)
+			all = append(all, piece{i, map[result.Series][]*hdr.PackedHistogram{}})
+		}
+	}
+	for _, l := range s.Latency {
+		if k, ok := at[(l.StartNs+500_000)/1e6]; ok && !l.Warmup {
+			all[k].latency[l.Series] = append(all[k].latency[l.Series], l.Histogram)
+		}
+	}
+	return all
+}
+
+// within are the pieces that begin at a time or later and end by another.
+func (p *past) within(from, to int64) []piece {
+	first := 0
+	for first < len(p.pieces) && p.pieces[first].StartNs < from {
+		first++
+	}
+	last := first
+	for last < len(p.pieces) && p.pieces[last].EndNs <= to {
+		last++
+	}
+	return p.pieces[first:last]
+}
+
+func merged(pieces []piece, series result.Series) *hdr.Histogram {
+	total := result.NewHistogram()
+	for _, p := range pieces {
+		for _, h := range p.latency[series] {
+			h.MergeInto(total)
+		}
+	}
+	return total
+}
+
+func stretchOf(pieces []piece) result.Part {
+	var s result.Part
+	for _, p := range pieces {
+		if p.Phase == result.PhaseMeasure {
+			s.LengthNs += p.EndNs - p.StartNs
+			s.Acked += p.Acked
+			s.Failed += p.Failed
+		}
+	}
+	s.Publish = result.Summarize(result.Publish, merged(pieces, result.Publish), 0, 0)
+	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0)
+	return s
+}
+
+// usual notes what there was before the first fault, at the highest percentile
+// that the messages of a second support.
+func (p *past) usual(before result.Part) {
+	if before.LengthNs == 0 || before.Acked == 0 {
+		return
+	}
+	p.rate = float64(before.Acked) * 1e9 / float64(before.LengthNs)
+	for _, percentile := range []float64{99, 95, 90, 75, 50} {
+		ns, ok := before.Publish.At(percentile)
+		if ok && (percentile == 50 || result.Supported(percentile, int64(p.rate*recoverySpanNs/1e9+0.5))) {
+			p.percentile, p.latencyNs = percentile, ns
+			return
+		}
+	}
+}
+
+func (p *past) bound() int64 { return recoveredTimes*p.latencyNs + recoveredMoreNs }
+
+func (p *past) rule() string {
+	if p.rate == 0 {
+		return "nothing was acknowledged before the first fault, so there is nothing to recover to"
+	}
+	return fmt.Sprintf("recovered is the begin of the first second of load in which at least %.0f%% of the rate before the first fault was acknowledged and publish p%s was at most %s, which is %d times what it was before and %s more; percentiles are of merged histograms",
+		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1, 64), quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
+}
+
+// effect fills what one fault did, up to the next one.
+func (p *past) effect(k int) {
+	f := &p.run.Faults[k]
+	f.Effect = result.Effect{}
+	if f.InjectedNs == 0 {
+		return
+	}
+	e := &f.Effect
+	p.gap(e, f.StartNs, p.horizon(k))
+	search := f.InjectedNs
+	if e.AckedAgainNs != 0 {
+		search = max(search, e.AckedAgainNs)
+	}
+	if e.AckedAgainNs != 0 || e.UnavailableNs <= e.ResolutionNs {
+		e.RecoveredNs = p.recovered(search, p.horizon(k))
+	}
+}
+
+// horizon is until when a fault is answerable: the begin of the next one, or
+// the end of the run.
+func (p *past) horizon(k int) int64 {
+	if k+1 < len(p.run.Faults) {
+		return p.run.Faults[k+1].StartNs
+	}
+	return 1<<63 - 1
+}
+
+// gap finds the longest time without an acknowledgement that ends after a
+// fault began. What is not acknowledged by the end of the load is a gap too.
+func (p *past) gap(e *result.Effect, startNs, horizonNs int64) {
+	lastNs := p.from
+	for _, i := range p.pieces {
+		if i.EndNs > startNs && i.StartNs < min(horizonNs, p.to) {
+			e.ResolutionNs = max(e.ResolutionNs, i.EndNs-i.StartNs)
+		}
+		if i.FirstAckNs == 0 {
+			continue
+		}
+		if gap := i.FirstAckNs - lastNs; i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) && gap > e.UnavailableNs {
+			e.UnavailableNs, e.AckedAgainNs = gap, i.FirstAckNs
+		}
+		lastNs = i.LastAckNs
+	}
+	if end := p.pieces[len(p.pieces)-1].EndNs; min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
+		e.UnavailableNs, e.AckedAgainNs = end-lastNs, 0
+	}
+	if e.UnavailableNs <= e.ResolutionNs {
+		e.UnavailableNs, e.AckedAgainNs = e.ResolutionNs, 0
+	}
+}
+
+// recovered is the begin of the first second from a time on that is as it was
+// before; 0: there was none while load was offered.
+func (p *past) recovered(fromNs, horizonNs int64) int64 {
+	if p.rate == 0 {
+		return 0
+	}
+	for first := range p.pieces {
+		if p.pieces[first].StartNs < fromNs {
+			continue
+		}
+		last, acked := first, int64(0)
+		for ; last < len(p.pieces); last++ {
+			acked += p.pieces[last].Acked
+			if p.pieces[last].EndNs-p.pieces[first].StartNs >= recoverySpanNs {
+				break
+			}
+		}
+		if last == len(p.pieces) || p.pieces[last].Phase != result.PhaseMeasure || p.pieces[last].EndNs > horizonNs {
+			return 0
+		}
+		second := p.pieces[first : last+1]
+		length := float64(p.pieces[last].EndNs - p.pieces[first].StartNs)
+		if float64(acked)*1e9 >= recoveredShare*p.rate*length && merged(second, result.Publish).ValueAtPercentile(p.percentile) <= p.bound() {
+			return p.pieces[first].StartNs
+		}
+	}
+	return 0
+}
+
+// disturbed reports whether a piece lies between a fault's begin and the
+// recovery from it.
+func (p *past) disturbed(i piece) bool {
+	for k, f := range p.run.Faults {
+		until := f.Effect.RecoveredNs
+		if until == 0 {
+			until = p.horizon(k)
+		}
+		if f.InjectedNs != 0 && i.EndNs > f.StartNs && i.StartNs < until {
+			return true
+		}
+	}
+	return false
+}

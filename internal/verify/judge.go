@@ -1,0 +1,151 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Guarantee is one judgement: of a round, or of all rounds together.
+type Guarantee struct {
+	Name     string `json:"name"` // see Guarantees
+	Promised bool   `json:"promised"`
+	Why      string `json:"why"`     // it is promised, or not
+	Outcome  string `json:"outcome"` // holds, broken, unknown
+	Sentence string `json:"sentence"`
+	Count    int64  `json:"count"` // of messages that broke it
+	Of       int64  `json:"of"`    // acknowledged, or received
+}
+
+// Judge judges each guarantee by one round. The run must have been judged
+// (verdict.JudgeSaved): what its faults did is part of that.
+func Judge(s *result.Saved) []Guarantee {
+	r := &s.Run
+	var total result.SubscriptionLedger
+	for _, l := range r.Ledger.Subscriptions {
+		total.Acked += l.Acked
+		total.Received += l.Received
+		total.Lost += l.Lost
+		total.Duplicate += l.Duplicate
+		total.Reordered += l.Reordered
+		total.Corrupt += l.Corrupt
+	}
+	unknown := untested(s)
+	out := []Guarantee{
+		{Name: NoLoss, Count: total.Lost + total.Corrupt, Of: total.Acked},
+		{Name: NoDuplicates, Count: total.Duplicate, Of: total.Received},
+		{Name: Order, Count: total.Reordered, Of: total.Received},
+	}
+	words := map[string]string{
+		NoLoss:       "%s of %s acknowledged messages never arrived",
+		NoDuplicates: "%s further copies came of %s messages received",
+		Order:        "%s of %s messages received came after a later one of their lane",
+	}
+	for i := range out {
+		g := &out[i]
+		g.Promised, g.Why = promised(r, g.Name)
+		g.Sentence = fmt.Sprintf(words[g.Name], quantity.Count(g.Count), quantity.Count(g.Of))
+		if g.Name == NoLoss && total.Corrupt > 0 {
+			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
+		}
+		switch {
+		case unknown.always != "":
+			g.Outcome, g.Sentence = result.Unknown, unknown.always
+		case g.Count > 0 && g.Name == NoLoss && unknown.ofLoss != "":
+			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", and it is not known whether they are lost: "+unknown.ofLoss
+		case g.Count > 0:
+			g.Outcome = result.Broken
+		case unknown.held != "":
+			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", which proves nothing: "+unknown.held
+		default:
+			g.Outcome = result.Holds
+		}
+	}
+	return out
+}
+
+// doubts are why a round cannot show something.
+type doubts struct {
+	always string // anything
+	ofLoss string // that what is missing is lost
+	held   string // that a guarantee held
+}
+
+func untested(s *result.Saved) (d doubts) {
+	r := &s.Run
+	switch {
+	case r.State != result.Complete:
+		d.always = fmt.Sprintf("the round is %s (%s)", r.State, r.StateReason)
+		return d
+	case !r.Ledger.Accounted:
+		d.always = "the round did not get to its account"
+		return d
+	case len(r.Faults) == 0:
+		d.always = "no fault was injected"
+		return d
+	}
+	last := r.Faults[len(r.Faults)-1]
+	if e := last.Effect; e.UnavailableNs > e.ResolutionNs && e.AckedAgainNs == 0 {
+		d.ofLoss = "nothing was acknowledged any more after the fault, so the system may not have come back"
+		d.held = d.ofLoss
+	}
+	if !slices.ContainsFunc(s.Intervals, func(i result.Interval) bool { return i.EndNs > last.HealedNs && i.Received > 0 }) {
+		d.ofLoss = "nothing was delivered any more after the heal, so the system may not have come back"
+	}
+	if r.Impact == nil || r.Impact.Before.Acked == 0 {
+		d.held = "nothing was acknowledged in the window before the fault"
+	}
+	for _, v := range r.Verdicts {
+		if v.Name == verdict.Generator && v.Outcome == result.Broken {
+			d.held = v.Sentence
+		}
+	}
+	return d
+}
+
+// together judges each guarantee by all rounds: broken in one is broken, and
+// what is unknown of one is not known to hold.
+func together(rounds []Round) []Guarantee {
+	var out []Guarantee
+	for _, name := range Guarantees {
+		var g Guarantee
+		outcomes := map[string]int{}
+		of := map[string]string{} // the first sentence of each outcome
+		for _, r := range rounds {
+			i := slices.IndexFunc(r.Guarantees, func(g Guarantee) bool { return g.Name == name })
+			if i < 0 {
+				continue
+			}
+			this := r.Guarantees[i]
+			if g.Name == "" || !this.Promised {
+				g.Name, g.Promised, g.Why = name, this.Promised, this.Why
+			}
+			g.Count += this.Count
+			g.Of += this.Of
+			outcomes[this.Outcome]++
+			if of[this.Outcome] == "" {
+				of[this.Outcome] = fmt.Sprintf("round %d: %s", r.Number, this.Sentence)
+			}
+		}
+		if g.Name == "" {
+			continue
+		}
+		g.Outcome = result.Holds
+		for _, outcome := range []string{result.Unknown, result.Broken} {
+			if outcomes[outcome] > 0 {
+				g.Outcome = outcome
+			}
+		}
+		g.Sentence = fmt.Sprintf("%s in %d of %d rounds", g.Outcome, outcomes[g.Outcome], len(rounds))
+		if g.Outcome == result.Holds {
+			g.Sentence += fmt.Sprintf(": none of %s", quantity.Count(g.Of))
+		} else {
+			g.Sentence += "; " + of[g.Outcome]
+		}
+		out = append(out, g)
+	}
+	return out
+}

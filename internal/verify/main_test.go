@@ -1,0 +1,36 @@
+package verify_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// What is no verification says so.
+func TestReadRefusesWhatIsNoVerification(t *testing.T) {
+	for name, content := range map[string]string{"no JSON": "{", "no version": "{}", "a later version": `{"schema_version": 99}`, "a list": "[]"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, verify.File), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := verify.Read(dir); err == nil {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if _, err := verify.Read(t.TempDir()); err == nil {
+		t.Error("an empty folder is a verification")
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, verify.File), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verify.Read(dir); err == nil || verify.Is(dir) {
+		t.Error("a folder called verify.json is a verification")
+	}
+}

@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The guarantees, in the order of tables.
+const (
+	NoLoss       = "no_loss"
+	NoDuplicates = "no_duplicates"
+	Order        = "order"
+)
+
+// Guarantees are all of them, in the order of tables.
+var Guarantees = []string{NoLoss, NoDuplicates, Order}
+
+// promised says whether a run was promised a guarantee through its faults, and
+// why or why not, in a part of a sentence.
+func promised(r *result.Run, guarantee string) (yes bool, why string) {
+	delivery := workload.Delivery(r.Load.Delivery)
+	switch guarantee {
+	case NoDuplicates:
+		if delivery == workload.ExactlyOnce {
+			return true, "exactly_once delivery promises it"
+		}
+		return false, fmt.Sprintf("%s delivery does not promise it", delivery)
+	case Order:
+		return true, "messages of one producer in one partition have an order"
+	}
+	if delivery == workload.AtMostOnce {
+		return false, "at_most_once delivery does not promise it"
+	}
+	level := workload.Level(r.Durability.Asked)
+	yes, why = true, fmt.Sprintf("level %d promises it: an acknowledged message is %s", level, level.Meaning())
+	for _, f := range r.Faults {
+		if survives, but := survives(r, level, f); !survives {
+			return false, fmt.Sprintf("level %d does not promise it: %s", level, but)
+		}
+	}
+	return yes, why
+}
+
+// survives says whether what a level acknowledges outlives a fault.
+func survives(r *result.Run, level workload.Level, f result.Fault) (yes bool, but string) {
+	do, nodes := workload.FaultKind(f.Do), len(r.System.Nodes)
+	forgets := do == workload.FaultKill || do == workload.FaultPowerCut
+	away := forgets || slices.Contains([]workload.FaultKind{workload.FaultPause, workload.FaultRestart, workload.FaultPartition, workload.FaultCutClients}, do)
+	majority := f.Whom == string(workload.WhomMajority) || f.Whom == string(workload.WhomAll) || nodes > 0 && 2*len(f.Nodes) > nodes
+	switch level {
+	case workload.SyncSync:
+		return true, ""
+	case workload.SyncAsync:
+		return !(forgets && majority), "what a majority holds only in memory may go when a majority ends at once"
+	case workload.AsyncSync:
+		return !away || nodes == 1, "what is on the disk of one replica may be missing while another takes its place"
+	}
+	return !away || nodes == 1 && !forgets, "what one replica has received may go with it"
+}

@@ -1,0 +1,195 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The tests of this file verify a system whose truth is known. Every round is a
+// whole run, files included, on virtual time.
+
+type silent struct{}
+
+func (silent) Phase(result.PhaseName, string)       {}
+func (silent) Interval(result.Interval)             {}
+func (silent) Round(*verify.Saved, int, *bench.Job) {}
+func (silent) Rounded(*verify.Saved)                {}
+
+// small is a load of half a thousand messages with a fault in it.
+func small(f workload.Fault) *workload.Workload {
+	return &workload.Workload{
+		Name: "truth", Topics: 1, Partitions: 3, Producers: 2, Subscriptions: 2, Consumers: 2,
+		Message: workload.Message{Size: 64, Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
+		Load:   workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 300, To: 300, For: 1600 * time.Millisecond}}},
+		Warmup: 100 * time.Millisecond, Duration: 1600 * time.Millisecond, Drain: time.Second, Delivery: workload.AtLeastOnce, Durability: workload.SyncSync,
+		MaxInFlight: 10_000, Seed: 1, Faults: []workload.Fault{f},
+	}
+}
+
+// verified verifies a simulated system with settings, and returns what it says
+// of itself, round by round.
+func verified(t *testing.T, w *workload.Workload, rounds int, settings map[string]string) (*verify.Saved, []sim.Planted) {
+	t.Helper()
+	var given []target.Setting
+	for name, value := range settings {
+		given = append(given, target.Setting{Name: name, Value: value})
+	}
+	var planted []sim.Planted
+	var saved *verify.Saved
+	runs := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(clock.Timers(), func(p sim.Planted) { planted = append(planted, p) })
+		resolved, err := system.Resolve(s.Describe().Settings, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := &bench.Job{
+			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
+			Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+		}
+		saved, err = verify.Run(context.Background(), verify.Options{Job: job, Rounds: rounds, Quiet: 300 * time.Millisecond, Watch: silent{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	read, err := verify.Read(saved.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read.State != result.Complete || len(read.Rounds) != rounds {
+		t.Fatalf("%s: %s, %d rounds", read.State, read.StateReason, len(read.Rounds))
+	}
+	return read, planted
+}
+
+// Whatever is planted is found, under each kind of fault, and nothing else.
+func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
+	seeds := 100
+	if raceDetector {
+		seeds = 16
+	}
+	kinds := workload.FaultKinds()
+	whom := []workload.Whom{workload.WhomOne, workload.WhomLeader, workload.WhomMinority, workload.WhomAll}
+	for seed := range seeds {
+		draw := rand.New(rand.NewPCG(uint64(seed), 0))
+		some := func(most int64) string { return strconv.FormatInt(max(0, draw.Int64N(2*most)-most+1), 10) }
+		w := small(workload.Fault{
+			Do: kinds[seed%len(kinds)], Whom: whom[draw.IntN(len(whom))],
+			At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond,
+		})
+		w.Seed = uint64(seed)
+		settings := map[string]string{
+			"fault_lose": some(12), "fault_duplicate": some(5), "fault_swap": some(3), "fault_unknown": some(4),
+			"fault_recovery": "100ms", "fault_messages": []string{"waiting", "refused"}[draw.IntN(2)],
+		}
+		s, planted := verified(t, w, 1, settings)
+		compare(t, fmt.Sprintf("seed %d, %s, %v", seed, w.Faults[0], settings), s, planted[0])
+	}
+}
+
+// compare holds a round against what was planted in it.
+func compare(t *testing.T, name string, s *verify.Saved, p sim.Planted) {
+	t.Helper()
+	round := s.Rounds[0]
+	for _, l := range round.Ledger {
+		if l.Lost != p.Lost || l.Duplicate != p.Duplicated || l.Reordered != p.Swapped || l.Unacked != p.Unanswered || l.Corrupt+l.Foreign != 0 {
+			t.Errorf("%s: planted %+v, %s has %+v", name, p, l.Subscription, l)
+		}
+		if named := namesOf(t, name, l.LostRanges, round.Faults[0]); !slices.Equal(named, linesOf(p.LostMessages)) {
+			t.Errorf("%s: planted %+v, %s names %v", name, p.LostMessages, l.Subscription, named)
+		}
+	}
+	n := int64(len(round.Ledger)) // each subscription's
+	for _, g := range []struct {
+		name    string
+		count   int64
+		promise bool
+	}{{verify.NoLoss, p.Lost * n, true}, {verify.NoDuplicates, p.Duplicated * n, false}, {verify.Order, p.Swapped * n, true}} {
+		want := map[bool]string{true: result.Holds, false: result.Broken}[g.count == 0]
+		if got := s.Guarantee(g.name); got.Outcome != want || got.Count != g.count || got.Promised != g.promise {
+			t.Errorf("%s: planted %+v, found %+v", name, p, got)
+		}
+	}
+	if kept := p.Lost+p.Swapped == 0; s.Kept() != kept {
+		t.Errorf("%s: kept is %v", name, s.Kept())
+	}
+	if p.Failed > 0 != (round.Counters.Failed > 0) {
+		t.Errorf("%s: %d refused, found %+v", name, p.Failed, round.Counters)
+	}
+	effect, waits := round.Faults[0].Effect, p.Failed == 0 && round.Faults[0].Do != string(workload.FaultSlowDisk)
+	if waits && (effect.UnavailableNs < 380e6 || effect.UnavailableNs > 420e6) {
+		t.Errorf("%s: unavailable for %v, want 400ms", name, time.Duration(effect.UnavailableNs))
+	}
+}
+
+func lineOf(m sim.LostMessage) string {
+	return fmt.Sprintf("%d/%d/%04d", m.Producer, m.Partition, m.Seq)
+}
+
+func linesOf(all []sim.LostMessage) (lines []string) {
+	for _, m := range all {
+		lines = append(lines, lineOf(m))
+	}
+	return slices.Sorted(slices.Values(lines))
+}
+
+// namesOf are the messages of lost ranges, which were acknowledged while the
+// fault was being injected.
+func namesOf(t *testing.T, name string, ranges []result.Range, f result.Fault) (lines []string) {
+	t.Helper()
+	for _, r := range ranges {
+		for seq := r.First; seq <= r.Last; seq++ {
+			lines = append(lines, lineOf(sim.LostMessage{Producer: r.Producer, Partition: r.Partition, Seq: seq}))
+		}
+		if w := r.When; w == nil || w.FirstAckNs < f.StartNs || w.LastAckNs > f.InjectedNs || w.FirstDueNs > w.FirstAckNs {
+			t.Errorf("%s: %+v was lost at a fault from %d to %d", name, w, f.StartNs, f.InjectedNs)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Rounds have seeds of their own, and what one loses is not excused by the
+// others.
+func TestTruthRoundsAreJudgedTogether(t *testing.T) {
+	w := small(workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll, At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond})
+	s, planted := verified(t, w, 3, map[string]string{"fault_lose": "2"})
+	if len(planted) != 3 || s.Rounds[0].Seed == s.Rounds[1].Seed || s.Rounds[0].Faults[0].StartNs == s.Rounds[1].Faults[0].StartNs {
+		t.Errorf("%+v", s.Rounds)
+	}
+	g := s.Guarantee(verify.NoLoss)
+	if g.Outcome != result.Broken || g.Count != 12 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 4 of ") {
+		t.Errorf("%+v", g)
+	}
+	// What a level does not promise is counted, and not held against it.
+	w.Durability = workload.SyncAsync
+	s, _ = verified(t, w, 1, map[string]string{"fault_lose": "2"})
+	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 4 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
+		t.Errorf("%+v, kept %v", g, s.Kept())
+	}
+}
+
+// What proves nothing is unknown.
+func TestTruthNothingBeforeTheFaultIsUnknown(t *testing.T) {
+	w := small(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, For: 400 * time.Millisecond})
+	s, _ := verified(t, w, 1, nil)
+	if g := s.Guarantee(verify.NoLoss); g.Outcome != result.Unknown || s.Kept() || !strings.Contains(g.Sentence, "nothing was acknowledged in the window before the fault") {
+		t.Errorf("%+v", g)
+	}
+}

@@ -1,0 +1,68 @@
+package result
+
+// Fault is one that was injected on purpose. Times are nanoseconds since the
+// run started; those that did not come are 0.
+type Fault struct {
+	Do          string   `json:"do"`
+	Whom        string   `json:"whom"` // as asked
+	Nodes       []string `json:"nodes"`
+	Leader      string   `json:"leader,omitempty"` // the address of the leading server before it, where it was asked for
+	StartNs     int64    `json:"start_ns"`         // when injecting began
+	InjectedNs  int64    `json:"injected_ns"`      // when it was done
+	HealStartNs int64    `json:"heal_start_ns"`
+	HealedNs    int64    `json:"healed_ns"`
+	Sentence    string   `json:"sentence"`
+	Error       string   `json:"error,omitempty"` // why it could not be injected, or healed
+	// What came of it, as internal/verdict finds it.
+	Effect Effect `json:"effect,omitzero"`
+}
+
+// Effect is what a fault did to acknowledgements. Times are nanoseconds since
+// the run started; 0: not seen.
+type Effect struct {
+	// UnavailableNs is the longest time without an acknowledgement of any
+	// producer, from the last one before to the first one after. It is exact
+	// when it is longer than ResolutionNs, and otherwise at most that.
+	UnavailableNs int64 `json:"unavailable_ns"`
+	ResolutionNs  int64 `json:"resolution_ns"`
+	// AckedAgainNs is when the first acknowledgement came after that time.
+	AckedAgainNs int64 `json:"acked_again_ns,omitempty"`
+	// RecoveredNs is the begin of the first second in which rate and publish
+	// latency were what they had been (see Impact.Rule).
+	RecoveredNs int64 `json:"recovered_ns,omitempty"`
+}
+
+// Impact is a run before, during and after its faults, by the time of the
+// events: during is from the injection to the recovery.
+type Impact struct {
+	Rule   string `json:"rule"`
+	Before Part   `json:"before"`
+	During Part   `json:"during"`
+	After  Part   `json:"after"`
+}
+
+// Part is the figures of a part of a run. Warm-up messages are left out
+// of the latencies, and those answered in the drain are in them.
+type Part struct {
+	LengthNs int64   `json:"length_ns"` // within the measured window
+	Acked    int64   `json:"acked"`     // in that time
+	Failed   int64   `json:"failed"`    // in that time
+	Publish  Latency `json:"publish"`
+	EndToEnd Latency `json:"end_to_end"`
+}
+
+// Span is when some messages were due, and acknowledged, in nanoseconds since
+// the run started.
+type Span struct {
+	FirstDueNs int64 `json:"first_due_ns"`
+	LastDueNs  int64 `json:"last_due_ns"`
+	FirstAckNs int64 `json:"first_ack_ns"`
+	LastAckNs  int64 `json:"last_ack_ns"`
+}
+
+// Since takes a time off all times that are known.
+func (s *Span) Since(ns int64) {
+	for _, t := range []*int64{&s.FirstDueNs, &s.LastDueNs, &s.FirstAckNs, &s.LastAckNs} {
+		*t -= ns
+	}
+}

@@ -1,0 +1,75 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
+
+// NewFolder makes a folder below root for runs that belong together, named by
+// the time and the words. When the name is taken a number is added to it.
+func NewFolder(root string, now time.Time, words ...string) (dir string, err error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", fmt.Errorf("create the folder for runs: %w", err)
+	}
+	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(strings.Join(words, "-")), "-"), "-")
+	id := now.Format("2006-01-02T150405") + "-" + name
+	for n := 1; n < 1000; n++ {
+		dir = filepath.Join(root, id)
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", dir, n)
+		}
+		if err = os.Mkdir(dir, 0o755); err == nil || !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("create the folder %s: %w", id, err)
+	}
+	return dir, nil
+}
+
+// maxDocument bounds a JSON file of ours: they are some tens of kilobytes.
+const maxDocument = 16 << 20
+
+// ReadDocument reads a JSON file of a directory; what says what holds such a
+// file.
+func ReadDocument(dir, file, what string, into any) error {
+	path := filepath.Join(dir, file)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s is not the folder of %s: it has no %s", dir, what, file)
+	case err != nil:
+		return fmt.Errorf("read %s: %w", path, err)
+	case !info.Mode().IsRegular() || info.Size() > maxDocument:
+		return fmt.Errorf("%s is not a file that plimsoll wrote", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// Lives reports whether there is a process of that number, which on a machine
+// long in use may be another than the one that was meant.
+func Lives(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

@@ -1,0 +1,137 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ system.Injector = (*cluster)(nil)
+
+// plantLimit bounds the wait for messages to do something to: a load that has
+// ended brings no more.
+const plantLimit = 2 * time.Second
+
+var errUnanswered = fmt.Errorf("the connection was lost before the answer came: %w", system.ErrUnknown)
+
+// LostMessage is one message that was acknowledged and never delivered: the
+// Seq-th of its producer in its partition.
+type LostMessage struct {
+	Producer, Partition int
+	Seq                 int64
+}
+
+// outage is what a fault does to the line, and what it does to messages on the
+// way into it. The line's lock guards it.
+type outage struct {
+	per       [faultKinds]int64 // messages at each fault
+	refuses   bool              // what comes is refused; otherwise it waits
+	slowNs    int64             // what a slow disk adds
+	recoverNs int64             // after the heal
+
+	under   bool  // a fault is under way
+	untilNs int64 // nothing is answered or delivered before; since the line began
+	failing bool  // what is answered is refused
+	slowed  bool
+	left    [faultKinds]int64 // messages still to plant
+	planted chan struct{}     // closed when they are
+	then    func()            // what the fault does when they are
+}
+
+func newOutage(s system.Settings) outage {
+	o := outage{
+		refuses: s.Text("fault_messages") == "refused", slowNs: int64(s.Duration("fault_slow")), recoverNs: int64(s.Duration("fault_recovery")),
+	}
+	o.per[lose], o.per[duplicate] = s.Count("fault_lose"), s.Count("fault_duplicate")
+	o.per[swap], o.per[unanswered] = s.Count("fault_swap"), s.Count("fault_unknown")
+	return o
+}
+
+// plant chooses what is done to a message that is being answered; free says
+// that its producer holds nothing back in its partition.
+func (o *outage) plant(what fault, free bool) fault {
+	if o.then == nil || what != none {
+		return what
+	}
+	for kind := lose; kind < faultKinds; kind++ {
+		if o.left[kind] == 0 || kind == swap && !free {
+			continue
+		}
+		o.left[kind]--
+		return kind
+	}
+	return none
+}
+
+// begin begins what the fault does once everything is planted.
+func (o *outage) begin() {
+	if o.then != nil && o.left == [faultKinds]int64{} {
+		o.then()
+		o.then = nil
+		close(o.planted)
+	}
+}
+
+// Inject does to the next messages what the settings say, then what a fault of
+// the kind does: so those are the last that were acknowledged before it. All of
+// the simulated system is one node.
+func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (system.Injected, error) {
+	l := c.line
+	l.Lock()
+	o := &l.outage
+	if o.under {
+		l.Unlock()
+		return system.Injected{}, errors.New("inject a fault: there is one under way")
+	}
+	o.under, o.left, o.planted = true, o.per, make(chan struct{})
+	sentence := "answers and deliveries stop"
+	o.then = func() { o.untilNs = clock.Never }
+	switch {
+	case f.Do == workload.FaultSlowDisk:
+		sentence = fmt.Sprintf("each answer takes %s longer", time.Duration(o.slowNs))
+		o.then = func() { o.slowed = true }
+	case o.refuses || f.Do == workload.FaultFullDisk:
+		sentence = "every message is refused"
+		o.then = func() { o.failing = true }
+	}
+	o.begin()
+	planted := o.planted
+	l.Unlock()
+	timer := time.NewTimer(plantLimit)
+	defer timer.Stop()
+	select {
+	case <-planted:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	l.Lock()
+	o.left = [faultKinds]int64{}
+	o.begin()
+	l.Unlock()
+	if err := ctx.Err(); err != nil {
+		return system.Injected{}, fmt.Errorf("inject a fault: %w", err)
+	}
+	return system.Injected{Nodes: []string{"sim"}, Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
+}
+
+// Heal ends the fault; what waited goes on after the time to recover.
+func (c *cluster) Heal(context.Context) error {
+	l := c.line
+	l.Lock()
+	defer l.Unlock()
+	o := &l.outage
+	if !o.under {
+		return nil
+	}
+	o.under, o.failing, o.slowed = false, false, false
+	if o.untilNs != 0 {
+		o.untilNs = l.clock.Now() - l.startNs + o.recoverNs
+	}
+	l.wake()
+	return nil
+}

@@ -1,0 +1,241 @@
+package workload
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// fileFault is a fault as it is written.
+type fileFault struct {
+	Do     string        `yaml:"do"`
+	Whom   string        `yaml:"whom"`
+	At     quantity.Span `yaml:"at"`
+	Within quantity.Span `yaml:"within"`
+	Every  quantity.Span `yaml:"every"`
+	For    quantity.Span `yaml:"for"`
+}
+
+// DefaultFaultFor is how long a fault lasts that says nothing of it.
+const DefaultFaultFor = 10 * time.Second
+
+// Strike is one time that a fault happens.
+type Strike struct {
+	Fault Fault
+	// At is when, since the measured window began.
+	At time.Duration
+	// Draw is a number of this strike alone, from the seed: it chooses among
+	// nodes.
+	Draw uint64
+}
+
+// checkFaultSpelling checks which keys go together in the file's faults.
+func (f *file) checkFaultSpelling(doc *strict.Document) {
+	for i := range f.Faults {
+		require(doc, fmt.Sprintf("faults[%d]", i), "{do: kill, whom: leader, at: 20s, for: 10s}", "do", "at")
+	}
+}
+
+// faults are what the file asks for, defaults filled in.
+func (f *file) faults(doc *strict.Document) []Fault {
+	var all []Fault
+	for i, given := range f.Faults {
+		path := fmt.Sprintf("faults[%d]", i)
+		fault := Fault{
+			Do: FaultKind(given.Do), Whom: Whom(given.Whom), At: time.Duration(given.At),
+			Within: time.Duration(given.Within), Every: time.Duration(given.Every), For: time.Duration(given.For),
+		}
+		if !doc.Has(path + ".whom") {
+			fault.Whom = WhomOne
+		}
+		if !doc.Has(path + ".for") {
+			fault.For = DefaultFaultFor
+		}
+		all = append(all, fault)
+	}
+	return all
+}
+
+// checkFaults holds the rules of faults: each ends within the window, and one
+// is under way at a time.
+func (w *Workload) checkFaults(doc *strict.Document) {
+	for i, f := range w.Faults {
+		w.checkFault(doc, fmt.Sprintf("faults[%d]", i), f)
+	}
+	if doc.Failed("faults") || doc.Failed("duration") {
+		return
+	}
+	type span struct {
+		fault    int
+		from, to time.Duration
+	}
+	var spans []span
+	for i, f := range w.Faults {
+		for _, from := range w.times(f) {
+			spans = append(spans, span{i, from, from + f.Within + f.For})
+		}
+	}
+	if len(spans) > MaxStrikes {
+		doc.Reject("faults", fmt.Sprintf("happen %s times: keep them to %d or fewer", quantity.Count(int64(len(spans))), MaxStrikes))
+		return
+	}
+	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
+	for i := 1; i < len(spans); i++ {
+		if before, after := spans[i-1], spans[i]; after.from < before.to {
+			doc.Reject(fmt.Sprintf("faults[%d]", max(before.fault, after.fault)),
+				fmt.Sprintf("may begin at %s, when the fault before it may last until %s: one at a time, leave more time between them",
+					quantity.ExactDuration(after.from), quantity.ExactDuration(before.to)))
+			return
+		}
+	}
+}
+
+func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
+	oneOf(doc, path+".do", f.Do, FaultKinds())
+	if message := strict.CheckName(string(f.Whom), maxName); message != "" {
+		doc.Reject(path+".whom", message)
+	}
+	for _, t := range []struct {
+		key  string
+		d    time.Duration
+		wish bool
+	}{{"at", f.At, f.At >= 0}, {"within", f.Within, f.Within >= 0}, {"every", f.Every, f.Every >= 0}, {"for", f.For, f.For > 0}} {
+		if !t.wish || t.d > MaxDuration {
+			least := map[bool]string{true: "above 0s", false: "0s or more"}[t.key == "for"]
+			doc.Reject(path+"."+t.key, fmt.Sprintf("must be %s and at most %s, not %s", least, quantity.Duration(int64(MaxDuration)), quantity.Duration(int64(t.d))))
+		}
+	}
+	if doc.Failed(path) || doc.Failed("duration") {
+		return
+	}
+	if end := f.At + f.Within + f.For; end > w.Duration {
+		doc.Reject(path, fmt.Sprintf("may last until %s of the measured window, which ends at %s: let it begin earlier or be shorter, or make the duration longer",
+			quantity.ExactDuration(end), quantity.ExactDuration(w.Duration)))
+	}
+	if f.Every > 0 && f.Every < f.Within+f.For {
+		doc.Reject(path+".every", fmt.Sprintf("is %s, and the fault may take %s: one at a time, leave more time between them",
+			quantity.ExactDuration(f.Every), quantity.ExactDuration(f.Within+f.For)))
+	}
+}
+
+// times are the earliest moments of a fault, each of which ends within the
+// window. It gives up above MaxStrikes.
+func (w *Workload) times(f Fault) []time.Duration {
+	out := []time.Duration{f.At}
+	for f.Every > 0 && len(out) <= MaxStrikes {
+		next := out[len(out)-1] + f.Every
+		if next+f.Within+f.For > w.Duration {
+			break
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// Strikes are all times that the faults of a valid workload happen, in order: a
+// pure function of faults, window and seed.
+func (w *Workload) Strikes() []Strike {
+	var all []Strike
+	for i, f := range w.Faults {
+		for n, at := range w.times(f) {
+			draw := rand.New(rand.NewPCG(w.Seed, uint64(i)<<32|uint64(n)))
+			if f.Within > 0 {
+				at += time.Duration(draw.Int64N(int64(f.Within) + 1))
+			}
+			all = append(all, Strike{Fault: f, At: at, Draw: draw.Uint64()})
+		}
+	}
+	slices.SortFunc(all, func(a, b Strike) int { return int(a.At - b.At) })
+	return all
+}
+
+// String is the fault as ParseFault reads it.
+func (f Fault) String() string {
+	out := string(f.Do) + " " + string(f.Whom) + " at " + quantity.ExactDuration(f.At)
+	for _, t := range []struct {
+		word string
+		d    time.Duration
+	}{{"within", f.Within}, {"every", f.Every}, {"for", f.For}} {
+		if t.d > 0 {
+			out += " " + t.word + " " + quantity.ExactDuration(t.d)
+		}
+	}
+	return out
+}
+
+// Given says which times a fault in words had.
+type Given struct{ At, Within, For bool }
+
+// ParseFault reads a fault in words, such as
+//
+//	kill leader at 20s within 5s for 10s
+//
+// Whom may be left out, and so may each of the times, which then have their
+// defaults. The error is one sentence.
+func ParseFault(text string) (f Fault, given Given, err error) {
+	words := strings.Fields(text)
+	var kinds []string
+	for _, k := range FaultKinds() {
+		kinds = append(kinds, string(k))
+	}
+	if len(words) == 0 || !slices.Contains(kinds, words[0]) {
+		first := ""
+		if len(words) > 0 {
+			first = words[0]
+		}
+		return f, given, fmt.Errorf("%q: %s: write it like 'kill leader at 20s for 10s'", text, strict.Unknown("fault", first, kinds))
+	}
+	f = Fault{Do: FaultKind(words[0]), Whom: WhomOne, For: DefaultFaultFor}
+	times := map[string]struct {
+		into *time.Duration
+		told *bool
+	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within}, "for": {&f.For, &given.For}, "every": {&f.Every, new(bool)}}
+	words = words[1:]
+	if len(words) > 0 && times[words[0]].into == nil {
+		f.Whom, words = Whom(words[0]), words[1:]
+		if message := strict.CheckName(string(f.Whom), maxName); message != "" {
+			return f, given, fmt.Errorf("%q: whom it hits %s", text, message)
+		}
+	}
+	for ; len(words) > 0; words = words[2:] {
+		t := times[words[0]]
+		switch {
+		case t.into == nil:
+			return f, given, fmt.Errorf("%q: %q is neither at, within, every nor for: write it like 'kill leader at 20s for 10s'", text, shorten(words[0]))
+		case *t.told:
+			return f, given, fmt.Errorf("%q: %s is given twice", text, words[0])
+		case len(words) == 1:
+			return f, given, fmt.Errorf("%q: there is no time after %q: write it like 'kill leader at 20s for 10s'", text, words[0])
+		}
+		d, err := quantity.ParseDuration(words[1])
+		if err != nil {
+			return f, given, fmt.Errorf("%q: %w", text, err)
+		}
+		*t.into, *t.told = d, true
+	}
+	return f, given, nil
+}
+
+func faultsYAML(all []Fault) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("faults:\n")
+	for _, f := range all {
+		fmt.Fprintf(&b, "  - {do: %s, whom: %s, at: %s", f.Do, strict.Quote(string(f.Whom)), quantity.ExactDuration(f.At))
+		if f.Within > 0 {
+			b.WriteString(", within: " + quantity.ExactDuration(f.Within))
+		}
+		if f.Every > 0 {
+			b.WriteString(", every: " + quantity.ExactDuration(f.Every))
+		}
+		b.WriteString(", for: " + quantity.ExactDuration(f.For) + "}\n")
+	}
+	return b.String()
+}
