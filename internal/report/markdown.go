@@ -90,42 +90,7 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
 	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
 	markdownWarnings(b, warnings(s))
-	fmt.Fprintf(b, "- **Throughput:** %s\n", md(throughputSentence(r)))
-	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
-		fmt.Fprintf(b, "- **p95:** %s\n", md(minutes))
-	}
-	if r.Backlog != nil {
-		fmt.Fprintf(b, "- **Backlog:** %s\n", md(backlogSentence(r.Backlog)))
-		if effect := effectSentence(r.Backlog); effect != "" {
-			fmt.Fprintf(b, "- **Effect:** %s\n", md(effect))
-		}
-	}
-	for _, f := range faultSentences(r) {
-		fmt.Fprintf(b, "- **Fault:** %s\n", md(f))
-	}
-	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
-	if !imported(r) {
-		fmt.Fprintf(b, "- **Messages:** %s\n", md(countersSentence(r.Counters)))
-	}
-	fmt.Fprintf(b, "- **Durability:** %s\n", md(durabilitySentence(r.Durability)))
-	if within := withinSentence(s); within != "" {
-		fmt.Fprintf(b, "- **Intervals:** %s\n", md(within))
-	}
-	if startup := startupSentence(r); startup != "" {
-		fmt.Fprintf(b, "- **Start-up:** %s\n", md(startup))
-	}
-	if cost := costSentence(r); cost != "" {
-		fmt.Fprintf(b, "- **Cost:** %s\n", md(cost))
-	}
-	if limit := limitSentence(r); limit != "" {
-		fmt.Fprintf(b, "- **Limit:** %s\n", md(limit))
-	}
-	for _, e := range errorSentences(r.Errors) {
-		fmt.Fprintf(b, "- **Error:** %s\n", md(e))
-	}
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(b, "- **%s %s:** %s\n", md(verdictName(v)), outcomeWord(v), md(v.Sentence))
-	}
+	markdownFacts(b, s)
 	b.WriteString("\n")
 	if r.Backlog != nil && len(r.Backlog.Stretches) > 0 {
 		t := stretchTable(r.Backlog)
@@ -157,4 +122,36 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		return
 	}
 	markdownTable(b, "latency", append(columns, "max"), rows)
+}
+
+// markdownFacts is a run in sentences, those that there is something to say of.
+func markdownFacts(b *bytes.Buffer, s *result.Saved) {
+	r := &s.Run
+	say := func(name string, sentences ...string) {
+		for _, sentence := range sentences {
+			if sentence != "" {
+				fmt.Fprintf(b, "- **%s:** %s\n", name, md(sentence))
+			}
+		}
+	}
+	say("Throughput", throughputSentence(r))
+	say("p95", minuteSentence(r.Summary.Minutes))
+	if r.Backlog != nil {
+		say("Backlog", backlogSentence(r.Backlog))
+		say("Effect", effectSentence(r.Backlog))
+	}
+	say("Fault", faultSentences(r)...)
+	say("Account", accountLine(r))
+	if !imported(r) {
+		say("Messages", countersSentence(r.Counters))
+	}
+	say("Durability", durabilitySentence(r.Durability))
+	say("Intervals", withinSentence(s))
+	say("Start-up", startupSentence(r))
+	say("Cost", costSentence(r))
+	say("Limit", limitSentence(r))
+	say("Error", errorSentences(r.Errors)...)
+	for _, v := range r.Verdicts {
+		fmt.Fprintf(b, "- **%s %s:** %s\n", md(verdictName(v)), outcomeWord(v), md(v.Sentence))
+	}
 }
