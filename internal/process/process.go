@@ -19,6 +19,9 @@ type Spec struct {
 	Env  []string // all of the child's environment; nothing is inherited
 	Dir  string   // its working directory
 	Log  string   // the file that its output is appended to
+	// Group is the number of the group that the child runs under, which takes
+	// root; 0: this process's own. By it a firewall knows whose a packet is.
+	Group int
 }
 
 // Server is a child process, which can be started again when it has ended. Its
@@ -59,6 +62,9 @@ func begin(spec Spec) (*life, error) {
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
 	cmd.SysProcAttr = attributes()
+	if spec.Group != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(os.Getuid()), Gid: uint32(spec.Group)}
+	}
 	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
