@@ -35,6 +35,7 @@ type Order struct {
 	// Settings are those given for clients; they go into the target.
 	Settings  []target.Setting
 	NeedBytes int64
+	Prepare   Preparation
 }
 
 // Own is the life of a process that Detach starts: it starts the cluster,
@@ -127,14 +128,14 @@ func (k *keeper) keep(ctx context.Context, told hello, order func([]byte) (Order
 	k.say(answer{Progress: fmt.Sprintf("starting %s of %d nodes on this machine", told.Name, o.Provision.Nodes)})
 	base := filepath.Dir(filepath.Dir(k.room.dir))
 	o.Provision.LogDir = filepath.Join(k.room.dir, logsName)
-	cluster, err := Options{
-		Base: base, Provisioner: o.Provisioner, Provision: o.Provision, NeedBytes: o.NeedBytes,
+	bed, err := Options{
+		Base: base, Provisioner: o.Provisioner, Provision: o.Provision, NeedBytes: o.NeedBytes, Prepare: o.Prepare,
 		Progress: func(sentence string) { k.say(answer{Progress: sentence}) },
 	}.startIn(ctx, k.room)
 	if err != nil {
 		return errors.Join(err, k.room.remove())
 	}
-	bed := &Testbed{cluster: cluster, room: k.room}
+	cluster := bed.cluster
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
