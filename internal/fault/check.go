@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,19 +63,19 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 
 func checkWhom(f workload.Fault, names []string, nodes int) error {
 	if !slices.Contains(workload.FaultKinds(), f.Do) {
-		return fmt.Errorf("there is no such fault: %v are all", workload.FaultKinds())
+		return unknownKind(f.Do)
 	}
 	switch f.Whom {
 	case workload.WhomOne, workload.WhomLeader, workload.WhomAll, workload.WhomMajority:
 		return nil
 	case workload.WhomFollower:
 		if nodes < 2 {
-			return fmt.Errorf("one node has no follower: start more, such as testbed: {nodes: 3}")
+			return errors.New("one node has no follower: start more, as testbed: {nodes: 3} does")
 		}
 		return nil
 	case workload.WhomMinority:
 		if nodes < 3 {
-			return fmt.Errorf("a minority of %d is none: start at least three nodes, as testbed: {nodes: 3}", nodes)
+			return fmt.Errorf("a minority of %d is none: start at least three nodes, as testbed: {nodes: 3} does", nodes)
 		}
 		return nil
 	}

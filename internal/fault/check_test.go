@@ -12,8 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-const asNobodyEnv = "PLIMSOLL_FAULT_AS_NOBODY"
-
 func cluster(nodes int, base string) Cluster {
 	return Cluster{System: "toys", Provisioner: toys{}, Provision: system.Provision{Nodes: nodes}, Base: base}
 }
@@ -29,7 +27,7 @@ func TestWhatCannotBeDoneIsSaidBefore(t *testing.T) {
 		{workload.Fault{Do: "kill", Whom: "n4"}, cluster(3, ""), "fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
 		{workload.Fault{Do: "kill", Whom: "minority"}, cluster(2, ""), "a minority of 2 is none"},
 		{workload.Fault{Do: "kill", Whom: "follower"}, cluster(1, ""), "one node has no follower"},
-		{workload.Fault{Do: "explode", Whom: "one"}, cluster(3, ""), "there is no such fault"},
+		{workload.Fault{Do: "explode", Whom: "one"}, cluster(3, ""), `there is no fault "explode": those that are: kill pause`},
 	} {
 		err := Check(t.Context(), []workload.Fault{{Do: "kill", Whom: "one"}, c.f}, c.to)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -56,7 +54,7 @@ func TestNobody(t *testing.T) {
 		}
 		defer program.Close()
 		cmd := exec.Command("/proc/self/fd/3", "-test.run", "^TestNobody$")
-		cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{asNobodyEnv + "=yes"}, "/", []*os.File{program}
+		cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", []*os.File{program}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
@@ -87,7 +85,7 @@ func TestFaultsThatServersWereNotPreparedForAreRefused(t *testing.T) {
 	injector := New(bed, 1)
 	for kind, want := range map[workload.FaultKind]string{
 		"power-cut": "power-cut: the nodes have no disks of their own", "partition": "partition: the nodes cannot be told apart",
-		"kill": "there is no node",
+		"kill": "there is no node", "explode": "there is no fault",
 	} {
 		whom := workload.WhomAll
 		if kind == "kill" {

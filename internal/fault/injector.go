@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,6 +67,9 @@ func (i *Injector) Inject(ctx context.Context, f workload.Fault, leader string) 
 
 // able says why a fault cannot be done to these servers.
 func (i *Injector) able(f workload.Fault, nodes []system.Node) error {
+	if !slices.Contains(workload.FaultKinds(), f.Do) {
+		return unknownKind(f.Do)
+	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
 		return errors.New("the servers live in one process and cannot be broken one by one")
 	}
@@ -102,7 +106,11 @@ func (i *Injector) do(ctx context.Context, kind workload.FaultKind, chosen []sys
 	case workload.FaultCutClients:
 		return "cut " + who + " off from all clients", i.cutClients(chosen)
 	}
-	return "", fmt.Errorf("there is no fault %q: %v are all", kind, workload.FaultKinds())
+	return "", unknownKind(kind)
+}
+
+func unknownKind(kind workload.FaultKind) error {
+	return fmt.Errorf("there is no fault %q: those that are: %s", kind, strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))
 }
 
 // Heal undoes the fault that is under way and starts what has ended of it. It

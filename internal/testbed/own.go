@@ -36,6 +36,9 @@ type Order struct {
 	Settings  []target.Setting
 	NeedBytes int64
 	Prepare   Preparation
+	// Injector breaks the testbed's servers when Break asks for it; nil: nobody
+	// can ask.
+	Injector func(*Testbed) system.Injector
 }
 
 // Own is the life of a process that Detach starts: it starts the cluster,
@@ -151,7 +154,11 @@ func (k *keeper) keep(ctx context.Context, told hello, order func([]byte) (Order
 	if err := k.room.save(state); err != nil {
 		return err
 	}
-	control, err := k.room.control(&state, cluster)
+	var injector system.Injector
+	if o.Injector != nil {
+		injector = o.Injector(bed)
+	}
+	control, err := k.room.control(&state, cluster, injector)
 	if err != nil {
 		return err
 	}

@@ -364,7 +364,7 @@ func (s *starter) startJava(n *server, name string, options []string, class stri
 	return process.Start(process.Spec{
 		Name: name, Path: s.java, Dir: n.dir, Log: n.log, Env: []string{"LC_ALL=C.UTF-8"},
 		Group: s.provision.Groups[n.name],
-		Args: append(append(options, "-cp", classpath, class), args...),
+		Args:  append(append(options, "-cp", classpath, class), args...),
 	})
 }
 
