@@ -152,7 +152,7 @@ func attach(image string) (*os.File, error) {
 
 // Sync writes all to the image that was written to the files so far.
 func (d *Disk) Sync() error {
-	return d.open(func(fd int) error { return unix.Syncfs(fd) })
+	return d.open(unix.Syncfs)
 }
 
 // open calls do with the open directory of the disk.

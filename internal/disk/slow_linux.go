@@ -75,7 +75,7 @@ func throttleOf(all []mounted) (string, error) {
 func hasten(all []mounted, device string) error {
 	throttle, err := throttleOf(all)
 	if err != nil {
-		return nil //nolint:nilerr // where there is no such file nobody has a bound
+		return nil // where there is no such file nobody has a bound
 	}
 	raw, err := os.ReadFile(throttle)
 	if err != nil {
