@@ -39,32 +39,34 @@ func (c *testbedBreakCommand) Run(con console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Whom: workload.Whom(c.Whom)})
-	if err != nil {
-		if len(done.Nodes) > 0 {
-			err = fmt.Errorf("%w: mend what was done so far with: plimsoll testbed heal %s", err, c.Name)
-		}
+	switch {
+	case ctx.Err() != nil: // how far it got is not known
+	case err != nil && len(done.Nodes) > 0:
+		return fmt.Errorf("%w: mend what was done so far with: plimsoll testbed heal %s", err, c.Name)
+	case err != nil:
 		return err
-	}
-	fmt.Fprintln(con.out, done.Sentence)
-	if c.For == 0 {
-		fmt.Fprintf(con.out, "mend it with: plimsoll testbed heal %s\n", c.Name)
+	case c.For == 0:
+		fmt.Fprintf(con.out, "%s\nmend it with: plimsoll testbed heal %s\n", done.Sentence, c.Name)
 		return nil
-	}
-	timer := time.NewTimer(c.For)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	default:
+		fmt.Fprintln(con.out, done.Sentence)
+		timer := time.NewTimer(c.For)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	}
 	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 	defer cancel()
 	if err := testbed.Heal(healing, s); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.out, "mended %s\n", strings.Join(done.Nodes, ", "))
 	if ctx.Err() != nil {
+		fmt.Fprintln(con.err, "interrupted; mended what was broken")
 		return exitError(exitInterrupted)
 	}
+	fmt.Fprintf(con.out, "mended %s\n", strings.Join(done.Nodes, ", "))
 	return nil
 }
 

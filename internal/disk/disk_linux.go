@@ -16,9 +16,10 @@ import (
 
 const (
 	fsType = "ext4"
-	// bytesPerFile makes inodes enough for the files of any server; each costs
-	// 256 bytes, which are written when the file system is made.
+	// bytesPerFile and mostFiles make inodes enough for the files of any server;
+	// each costs 256 bytes, which are written when the file system is made.
 	bytesPerFile = 64 << 10
+	mostFiles    = 128 << 10
 	// makeLimit bounds making a file system.
 	makeLimit = time.Minute
 	// attachAttempts is how often another loop device is taken when somebody
@@ -76,7 +77,7 @@ func (d *Disk) make(ctx context.Context, bytes int64) error {
 	defer cancel()
 	// All inodes are written now, so that the kernel does not do it in the
 	// background while somebody measures.
-	out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-m", "0", "-i", strconv.Itoa(bytesPerFile),
+	out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-m", "0", "-i", strconv.FormatInt(max(bytesPerFile, bytes/mostFiles), 10),
 		"-E", "lazy_itable_init=0", d.image).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mkfs.ext4: %w: %s", err, strings.TrimSpace(string(out)))
@@ -261,8 +262,11 @@ func (d *Disk) Empty() error {
 	return nil
 }
 
-// checkBytes are enough for an ext4 with a journal.
-const checkBytes = 16 << 20
+const (
+	// checkBytes are enough for an ext4 with a journal.
+	checkBytes = 16 << 20
+	checkName  = ".disk-check-"
+)
 
 // Check says in a sentence why no disk can be made below a directory, which is
 // made when it is not there, or nothing: it makes one, cuts it and removes it.
@@ -273,7 +277,10 @@ func Check(ctx context.Context, base string) (err error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(base, ".disk-")
+	if err := releaseChecks(base); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(base, checkName)
 	if err != nil {
 		return err
 	}
@@ -283,4 +290,22 @@ func Check(ctx context.Context, base string) (err error) {
 		err = d.Cut()
 	}
 	return err
+}
+
+// releaseChecks removes what checks left that were killed long ago.
+func releaseChecks(base string) error {
+	left, err := filepath.Glob(filepath.Join(base, checkName+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		info, err := os.Stat(dir)
+		if err != nil || time.Since(info.ModTime()) < makeLimit {
+			continue // somebody's who is at it
+		}
+		if err := errors.Join(Release(dir), os.RemoveAll(dir)); err != nil {
+			return fmt.Errorf("removing what a killed process left: %w", err)
+		}
+	}
+	return nil
 }

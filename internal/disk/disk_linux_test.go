@@ -273,3 +273,30 @@ func TestPathsAsTheKernelWritesThem(t *testing.T) {
 		}
 	}
 }
+
+func TestChecksThatWereKilledAreRemoved(t *testing.T) {
+	d := made(t, 64<<20) // as one was at it
+	base := filepath.Dir(filepath.Dir(d.dir))
+	recent, old := filepath.Join(base, checkName+"1"), filepath.Join(base, checkName+"2")
+	for _, dir := range []string{recent, old} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Make(t.Context(), filepath.Join(dir, "image"), filepath.Join(dir, "mount"), checkBytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	if left := attached(t, old); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if left := attached(t, recent); len(left) != 2 { // a mount and its loop device
+		t.Errorf("removed what somebody may be at: %v", left)
+	}
+}

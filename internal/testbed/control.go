@@ -120,7 +120,7 @@ func ask(ctx context.Context, s State, r request) (reply, error) {
 	case err != nil:
 		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, errors.Join(err, context.Cause(ctx)))
 	case answer.Failed != "":
-		return reply{}, fmt.Errorf("%s: %s", s.Name, answer.Failed)
+		return answer, fmt.Errorf("%s: %s", s.Name, answer.Failed)
 	}
 	return answer, nil
 }
