@@ -264,6 +264,18 @@ type Provision struct {
 	LogDir     string // where each node's log goes
 	Durability workload.Level
 	Settings   Settings
+	// Groups are the numbers of the groups that the nodes' processes run under,
+	// by the nodes' names; a node that is not there runs under this process's.
+	Groups map[string]int
+}
+
+// NodeNamer is a Provisioner whose nodes are processes of their own.
+type NodeNamer interface {
+	// NodeNames are the names of the nodes that Provision would start, as
+	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
+	// its name below the data directory, and nothing that is not its own; the
+	// folder may be there before, and empty. No names: the nodes live in this process.
+	NodeNames(p Provision) []string
 }
 
 // Provisioned is a cluster that runs on this machine.

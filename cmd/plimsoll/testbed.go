@@ -26,6 +26,8 @@ type testbedCommand struct {
 	Down   testbedDownCommand   `cmd:"" help:"Stop a cluster that is up, or all, and remove their data."`
 	Kill   testbedKillCommand   `cmd:"" help:"End one server of a cluster that is up at once, as kill -9 does; its data stays."`
 	Start  testbedStartCommand  `cmd:"" help:"Start a server that has ended again, on the data and the addresses that it had."`
+	Break  testbedBreakCommand  `cmd:"" help:"Break servers of a cluster that is up: end them, pause them, cut them off, cut their power, fill or slow their disks."`
+	Heal   testbedHealCommand   `cmd:"" help:"Mend what testbed break has broken."`
 	Own    testbedOwnCommand    `cmd:"" hidden:"" help:"Own a cluster; only testbed up and run --keep start this."`
 }
 
@@ -33,6 +35,7 @@ type testbedUpCommand struct {
 	Target     string `arg:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
 	Nodes      *int   `placeholder:"3" help:"Number of servers, in place of the target's."`
 	Durability int    `default:"2" placeholder:"1-4" help:"Durability level that the servers are set up for."`
+	Breakable  bool   `help:"Give each server a disk and a group of its own, so that testbed break can do everything (needs root)."`
 	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder beside whose runs the cluster keeps its data."`
 }
 
@@ -53,7 +56,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability}, t, c.Runs,
+	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability, Breakable: c.Breakable}, t, c.Runs,
 		func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	if ctx.Err() != nil {
 		fmt.Fprintln(con.err, "stopped before it was up; nothing is left of it")
@@ -79,12 +82,17 @@ type testbedRequest struct {
 	Target     string `json:"target"` // YAML
 	Durability int    `json:"durability"`
 	NeedBytes  int64  `json:"need_bytes"`
+	Breakable  bool   `json:"breakable"`
 }
 
 // bringUp starts a cluster in a process of its own that lives on.
 func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string, progress func(string)) (testbed.State, error) {
 	// Here too, so that a mistake in the input is told before anything starts.
-	if _, err := r.orderOf(t); err != nil {
+	o, err := r.orderOf(t)
+	if err == nil && r.Breakable {
+		err = breakable(ctx, o, baseOf(t, runs))
+	}
+	if err != nil {
 		return testbed.State{}, inputError{fmt.Errorf("target %s: %w", t.Name, err)}
 	}
 	self, err := os.Executable()
@@ -114,7 +122,11 @@ func (r testbedRequest) order() (testbed.Order, error) {
 	if err != nil {
 		return testbed.Order{}, err
 	}
-	return r.orderOf(t)
+	o, err := r.orderOf(t)
+	if err == nil && r.Breakable {
+		o.Prepare = testbed.Preparation{Disks: true, Groups: true}
+	}
+	return o, err
 }
 
 // orderOf is order for the target that was read already: its settings know
@@ -147,7 +159,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 		}
 	}
 	return testbed.Order{
-		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(d.Settings, t.Settings),
+		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings},
 	}, nil
 }

@@ -37,14 +37,9 @@ func (c *testbedStartCommand) Run(con console) error {
 }
 
 func (c *testbedNode) ask(con console, what func(context.Context, testbed.State, string) (testbed.Node, error)) (testbed.Node, error) {
-	all, err := listTestbeds(con, c.Runs)
+	s, err := findTestbed(con, c.Runs, c.Name)
 	if err != nil {
 		return testbed.Node{}, err
 	}
-	for _, s := range all {
-		if s.Name == c.Name {
-			return what(context.Background(), s, c.Node)
-		}
-	}
-	return testbed.Node{}, fmt.Errorf("no testbed called %s is up in %s: %s", c.Name, relative(c.Runs), othersUp(all))
+	return what(context.Background(), s, c.Node)
 }

@@ -23,6 +23,9 @@ type Spec struct {
 	// Input is what the child reads on its standard input, each time that it is
 	// started; nil: nothing.
 	Input []byte
+	// Group is the number of the group that the child runs under, which takes
+	// root; 0: this process's own. By it a firewall knows whose a packet is.
+	Group int
 }
 
 // Server is a child process, which can be started again when it has ended. Its
@@ -66,6 +69,9 @@ func begin(spec Spec) (*life, error) {
 		cmd.Stdin = bytes.NewReader(spec.Input)
 	}
 	cmd.SysProcAttr = attributes()
+	if spec.Group != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(os.Getuid()), Gid: uint32(spec.Group)}
+	}
 	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)

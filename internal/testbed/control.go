@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 const (
@@ -25,37 +26,67 @@ const (
 	longestSocket = 100
 	// controlLimit bounds one request to an owner and its answer.
 	controlLimit = 30 * time.Second
+	// breakLimit bounds those that break servers and mend them, which may wait
+	// for servers to end in good order.
+	breakLimit = 2 * time.Minute
 )
 
 // request is what an owner can be asked for, and reply what it says.
 type request struct {
 	Verb string `json:"verb"`
-	Node string `json:"node"`
+	Node string `json:"node,omitempty"`
+	// What to break: a fault and whom it hits.
+	Do   workload.FaultKind `json:"do,omitempty"`
+	Whom workload.Whom      `json:"whom,omitempty"`
+}
+
+// limit bounds the request and its answer.
+func (r request) limit() time.Duration {
+	if r.Verb == verbBreak || r.Verb == verbHeal {
+		return breakLimit
+	}
+	return controlLimit
 }
 
 type reply struct {
-	Failed string `json:"failed,omitempty"`
-	Node   Node   `json:"node"`
+	Failed   string          `json:"failed,omitempty"`
+	Node     Node            `json:"node"`
+	Injected system.Injected `json:"injected"`
 }
 
 const (
 	verbKill  = "kill"
 	verbStart = "start"
+	verbBreak = "break"
+	verbHeal  = "heal"
 )
 
 // Kill ends one server of a testbed at once, and returns it when it is gone.
 func Kill(ctx context.Context, s State, node string) (Node, error) {
-	return ask(ctx, s, request{verbKill, node})
+	return askOf(ctx, s, request{Verb: verbKill, Node: node})
 }
 
 // Start starts a server that has ended again, on the data and the addresses
 // that it had, and returns it as it is now. It joins the others by itself.
 func Start(ctx context.Context, s State, node string) (Node, error) {
-	return ask(ctx, s, request{verbStart, node})
+	return askOf(ctx, s, request{Verb: verbStart, Node: node})
 }
 
-// ask has the owner of a testbed do something with one of its servers.
-func ask(ctx context.Context, s State, r request) (Node, error) {
+// Break does a fault to the servers of a testbed and returns when it is in place:
+// until Heal, or until the testbed ends. Its times mean nothing here.
+func Break(ctx context.Context, s State, f workload.Fault) (system.Injected, error) {
+	answer, err := ask(ctx, s, request{Verb: verbBreak, Do: f.Do, Whom: f.Whom})
+	return answer.Injected, err
+}
+
+// Heal undoes the fault that is under way, if one is.
+func Heal(ctx context.Context, s State) error {
+	_, err := ask(ctx, s, request{Verb: verbHeal})
+	return err
+}
+
+// askOf has the owner of a testbed do something with one of its servers.
+func askOf(ctx context.Context, s State, r request) (Node, error) {
 	if !slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Name == r.Node }) {
 		var names []string
 		for _, n := range s.Nodes {
@@ -63,7 +94,13 @@ func ask(ctx context.Context, s State, r request) (Node, error) {
 		}
 		return Node{}, fmt.Errorf("%s has no node %s: its nodes are %s", s.Name, r.Node, strings.Join(names, ", "))
 	}
-	ctx, cancel := context.WithTimeout(ctx, controlLimit)
+	answer, err := ask(ctx, s, r)
+	return answer.Node, err
+}
+
+// ask has the owner of a testbed do something.
+func ask(ctx context.Context, s State, r request) (reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
 	var conn net.Conn
 	err := reach(s.Dir, func(path string) (err error) {
@@ -71,7 +108,7 @@ func ask(ctx context.Context, s State, r request) (Node, error) {
 		return err
 	})
 	if err != nil {
-		return Node{}, fmt.Errorf("%s does not answer: see whether it is up with: plimsoll testbed status: %w", s.Name, err)
+		return reply{}, fmt.Errorf("%s does not answer: see whether it is up with: plimsoll testbed status: %w", s.Name, err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -81,11 +118,11 @@ func ask(ctx context.Context, s State, r request) (Node, error) {
 	}
 	switch {
 	case err != nil:
-		return Node{}, fmt.Errorf("asking the owner of %s: %w", s.Name, errors.Join(err, context.Cause(ctx)))
+		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, errors.Join(err, context.Cause(ctx)))
 	case answer.Failed != "":
-		return Node{}, fmt.Errorf("%s: %s", s.Name, answer.Failed)
+		return answer, fmt.Errorf("%s: %s", s.Name, answer.Failed)
 	}
-	return answer.Node, nil
+	return answer, nil
 }
 
 // reach calls use with the path of a testbed's socket. A path that is too long
@@ -106,20 +143,26 @@ func reach(dir string, use func(path string) error) error {
 // controller does what others ask of an owner, one request after the other. It
 // has the state until it is closed.
 type controller struct {
-	room    *room
-	state   *State
-	cluster system.Provisioned
-	socket  net.Listener
+	room     *room
+	state    *State
+	cluster  system.Provisioned
+	injector system.Injector // nil: nobody gave one
+	socket   net.Listener
+	// Ended when it closes, so that no request under way holds up the end.
+	ctx     context.Context
+	cancel  context.CancelFunc
 	serving sync.WaitGroup
 }
 
-func (r *room) control(state *State, cluster system.Provisioned) (*controller, error) {
-	c := &controller{room: r, state: state, cluster: cluster}
+func (r *room) control(state *State, cluster system.Provisioned, injector system.Injector) (*controller, error) {
+	c := &controller{room: r, state: state, cluster: cluster, injector: injector}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	err := reach(r.dir, func(path string) (err error) {
 		c.socket, err = net.Listen("unix", path)
 		return err
 	})
 	if err != nil {
+		c.cancel()
 		return nil, fmt.Errorf("listening for testbed kill and start: %w", err)
 	}
 	c.serving.Go(c.serve)
@@ -129,6 +172,7 @@ func (r *room) control(state *State, cluster system.Provisioned) (*controller, e
 // close returns when the request under way has been answered.
 func (c *controller) close() {
 	_ = c.socket.Close()
+	c.cancel()
 	c.serving.Wait()
 }
 
@@ -141,8 +185,9 @@ func (c *controller) serve() {
 		_ = conn.SetDeadline(time.Now().Add(controlLimit))
 		var r request
 		if json.NewDecoder(conn).Decode(&r) == nil {
+			_ = conn.SetDeadline(time.Now().Add(r.limit()))
 			var answer reply
-			if err := c.obey(r, &answer.Node); err != nil {
+			if err := c.obey(r, &answer); err != nil {
 				answer.Failed = err.Error()
 			}
 			_ = json.NewEncoder(conn).Encode(answer) // nobody may listen any more
@@ -153,23 +198,29 @@ func (c *controller) serve() {
 
 // obey does it, and writes down how the servers are now: in the state, and in
 // the target those that run.
-func (c *controller) obey(r request, now *Node) error {
+func (c *controller) obey(r request, answer *reply) error {
 	nodes, able := c.cluster.(system.Restarter)
 	if !able {
 		return fmt.Errorf("the servers of %s live in one process and cannot be ended one by one: start them as processes, by a setting that plimsoll systems names", c.state.System)
 	}
 	var err error
-	switch r.Verb {
-	case verbKill:
+	switch {
+	case r.Verb == verbKill:
 		err = nodes.Kill(r.Node)
-	case verbStart:
+	case r.Verb == verbStart:
 		err = nodes.Restart(r.Node)
+	case r.Verb == verbBreak && c.injector != nil:
+		answer.Injected, err = c.injector.Inject(c.ctx, workload.Fault{Do: r.Do, Whom: r.Whom}, "")
+	case r.Verb == verbHeal && c.injector != nil:
+		err = c.injector.Heal(c.ctx)
 	default:
-		err = fmt.Errorf("this testbed does not know how to %s a node: use the plimsoll that started it", r.Verb)
+		return fmt.Errorf("this testbed does not know how to %s a node: use the plimsoll that started it", r.Verb)
 	}
-	if err != nil {
-		return err
-	}
+	return errors.Join(err, c.notice(r.Node, &answer.Node))
+}
+
+// notice writes down how the servers are.
+func (c *controller) notice(node string, now *Node) error {
 	var running []system.Node
 	for i, n := range c.cluster.Nodes() {
 		at := &c.state.Nodes[i]
@@ -177,7 +228,7 @@ func (c *controller) obey(r request, now *Node) error {
 		if at.Alive {
 			running = append(running, n)
 		}
-		if n.Name == r.Node {
+		if n.Name == node {
 			*now = *at
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // named are the servers that the testbed's target names.
@@ -80,6 +82,55 @@ func TestServersOfOneProcessAreNotKilled(t *testing.T) {
 	if _, err := Kill(within(t), s, "n1"); err == nil || !strings.Contains(err.Error(), "live in one process") {
 		t.Errorf("got %v", err)
 	}
+	if _, err := Down(within(t), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killer knows one fault.
+type killer struct {
+	bed    *Testbed
+	killed bool
+}
+
+func (k *killer) Inject(_ context.Context, f workload.Fault, _ string) (system.Injected, error) {
+	if f.Do != workload.FaultKill {
+		return system.Injected{}, errors.New("not that one")
+	}
+	k.killed = true
+	return system.Injected{Nodes: []string{string(f.Whom)}, Sentence: "done"}, k.bed.Cluster().(system.Restarter).Kill(string(f.Whom))
+}
+
+func (k *killer) Heal(context.Context) error {
+	if !k.killed {
+		return nil
+	}
+	k.killed = false
+	return k.bed.Cluster().(system.Restarter).Restart("n1")
+}
+
+func TestBreakAndHeal(t *testing.T) {
+	s := up(t, t.TempDir(), wish{})
+	if _, err := Break(within(t), s, workload.Fault{Do: workload.FaultPause, Whom: "n1"}); err == nil || err.Error() != "bed: not that one" {
+		t.Errorf("what the injector refuses: %v", err)
+	}
+	done, err := Break(within(t), s, workload.Fault{Do: workload.FaultKill, Whom: "n1"})
+	if err != nil || done.Sentence != "done" || !slices.Equal(done.Nodes, []string{"n1"}) {
+		t.Fatalf("%+v: %v", done, err)
+	}
+	base := filepath.Dir(filepath.Dir(s.Dir))
+	if all, _ := list(t, base); all[0].Nodes[0].Alive || len(named(t, s)) != 1 {
+		t.Errorf("broken: %+v", all[0].Nodes)
+	}
+	if err := Heal(within(t), s); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := list(t, base)
+	n := all[0].Nodes[0]
+	if !n.Alive || n.PID == s.Nodes[0].PID || len(named(t, s)) != 2 {
+		t.Errorf("mended: %+v", n)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(n.PID, syscall.SIGKILL) })
 	if _, err := Down(within(t), s); err != nil {
 		t.Fatal(err)
 	}

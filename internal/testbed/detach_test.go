@@ -43,6 +43,7 @@ func ownByWish() {
 		return Order{
 			System: "fake", Provisioner: &wished{wish: w}, Provision: system.Provision{Nodes: 2, Durability: 3},
 			Settings: []target.Setting{{Name: "linger", Value: "5ms"}},
+			Injector: func(bed *Testbed) system.Injector { return &killer{bed: bed} },
 		}, nil
 	})
 	if err != nil {

@@ -161,6 +161,9 @@ func awaitGone(ctx context.Context, dir string, pid int) (bool, error) {
 func size(dir string) int64 {
 	var sum int64
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == imagesName && filepath.Dir(path) == dir {
+			return filepath.SkipDir // what is in them is in the data, where they are mounted
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return nil //nolint:nilerr // what vanishes meanwhile is not counted
 		}

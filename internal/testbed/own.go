@@ -35,6 +35,10 @@ type Order struct {
 	// Settings are those given for clients; they go into the target.
 	Settings  []target.Setting
 	NeedBytes int64
+	Prepare   Preparation
+	// Injector breaks the testbed's servers when Break asks for it; nil: nobody
+	// can ask.
+	Injector func(*Testbed) system.Injector
 }
 
 // Own is the life of a process that Detach starts: it starts the cluster,
@@ -127,14 +131,14 @@ func (k *keeper) keep(ctx context.Context, told hello, order func([]byte) (Order
 	k.say(answer{Progress: fmt.Sprintf("starting %s of %d nodes on this machine", told.Name, o.Provision.Nodes)})
 	base := filepath.Dir(filepath.Dir(k.room.dir))
 	o.Provision.LogDir = filepath.Join(k.room.dir, logsName)
-	cluster, err := Options{
-		Base: base, Provisioner: o.Provisioner, Provision: o.Provision, NeedBytes: o.NeedBytes,
+	bed, err := Options{
+		Base: base, Provisioner: o.Provisioner, Provision: o.Provision, NeedBytes: o.NeedBytes, Prepare: o.Prepare,
 		Progress: func(sentence string) { k.say(answer{Progress: sentence}) },
 	}.startIn(ctx, k.room)
 	if err != nil {
 		return errors.Join(err, k.room.remove())
 	}
-	bed := &Testbed{cluster: cluster, room: k.room}
+	cluster := bed.cluster
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
@@ -150,7 +154,11 @@ func (k *keeper) keep(ctx context.Context, told hello, order func([]byte) (Order
 	if err := k.room.save(state); err != nil {
 		return err
 	}
-	control, err := k.room.control(&state, cluster)
+	var injector system.Injector
+	if o.Injector != nil {
+		injector = o.Injector(bed)
+	}
+	control, err := k.room.control(&state, cluster, injector)
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,9 @@ func (r *room) remove() error {
 }
 
 func removeDir(dir string) error {
+	if err := undo(dir); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -27,15 +27,19 @@ type Options struct {
 	// NeedBytes is how much disk the caller expects all nodes together to
 	// fill; 0: unknown, and not checked.
 	NeedBytes int64
+	// Prepare is what the servers must be prepared for before they start.
+	Prepare Preparation
 }
 
 // Testbed is a cluster that runs on this machine and its data directory. Its
 // methods may be called from any goroutine.
 type Testbed struct {
-	cluster system.Provisioned
-	room    *room
+	cluster  system.Provisioned
+	room     *room
+	prepared prepared
 
 	mu     sync.Mutex
+	before []func(context.Context) error
 	closed bool
 }
 
@@ -48,15 +52,15 @@ func Up(ctx context.Context, o Options) (*Testbed, error) {
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
-	cluster, err := o.startIn(ctx, r)
+	bed, err := o.startIn(ctx, r)
 	if err != nil {
 		return nil, errors.Join(err, r.remove())
 	}
-	return &Testbed{cluster: cluster, room: r}, nil
+	return bed, nil
 }
 
 // startIn starts the cluster with its data in the room.
-func (o Options) startIn(ctx context.Context, r *room) (system.Provisioned, error) {
+func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
 		return nil, err
 	}
@@ -67,15 +71,32 @@ func (o Options) startIn(ctx context.Context, r *room) (system.Provisioned, erro
 	}
 	p := o.Provision
 	p.DataDir = r.data()
+	made, err := o.prepare(ctx, r, p)
+	if err != nil {
+		return nil, explain(o.Base, err)
+	}
+	p.Groups = made.groups
 	cluster, err := o.Provisioner.Provision(ctx, p)
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
-	return cluster, nil
+	bed := &Testbed{cluster: cluster, room: r, prepared: made}
+	if err := made.sync(); err != nil {
+		return nil, errors.Join(err, cluster.Stop(ctx))
+	}
+	return bed, nil
 }
 
 // Cluster is the running cluster.
 func (t *Testbed) Cluster() system.Provisioned { return t.cluster }
+
+// BeforeClose has Close call f first. What it returns is returned by Close, which
+// goes on nevertheless.
+func (t *Testbed) BeforeClose(f func(context.Context) error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.before = append(t.before, f)
+}
 
 // Close stops the cluster and deletes its data. It is idempotent. When the
 // cluster does not stop within ctx the data stays and Close can be called
@@ -86,14 +107,18 @@ func (t *Testbed) Close(ctx context.Context) error {
 	if t.closed {
 		return nil
 	}
+	var mended []error
+	for _, f := range t.before {
+		mended = append(mended, f(ctx))
+	}
 	if err := t.cluster.Stop(ctx); err != nil {
-		return err
+		return errors.Join(append(mended, err)...)
 	}
 	t.closed = true
 	if err := t.room.remove(); err != nil {
-		return fmt.Errorf("deleting the data directory: %w", err)
+		mended = append(mended, fmt.Errorf("deleting the data directory: %w", err))
 	}
-	return nil
+	return errors.Join(mended...)
 }
 
 // CheckDisk refuses a run that the disk cannot hold; need is in bytes, 0 when it

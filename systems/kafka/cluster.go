@@ -162,6 +162,17 @@ func (s starter) start(ctx context.Context) (*provisionedCluster, error) {
 	return nil, err
 }
 
+// NodeNames are the names of the servers.
+func (kafkaSystem) NodeNames(p system.Provision) []string {
+	var all []string
+	for i := range p.Nodes {
+		all = append(all, nodeName(i))
+	}
+	return all
+}
+
+func nodeName(i int) string { return "n" + strconv.Itoa(i+1) }
+
 // prepare makes the servers' folders and everything in them but the data. The
 // cluster it returns is never nil.
 func (s starter) prepare() (*provisionedCluster, error) {
@@ -185,7 +196,7 @@ func (s starter) prepare() (*provisionedCluster, error) {
 		voters = append(voters, strconv.Itoa(i+1)+"@"+a[1])
 	}
 	for i, a := range addresses {
-		name := "n" + strconv.Itoa(i+1)
+		name := nodeName(i)
 		n := &server{
 			name: name, dir: filepath.Join(s.provision.DataDir, name), address: a[0],
 			log: filepath.Join(s.provision.LogDir, name+".log"),
@@ -273,7 +284,7 @@ func (s starter) launch(c *provisionedCluster) error {
 // run starts a Java in a server's folder.
 func (s starter) run(n *server, name string, options []string, class string, args ...string) (*process.Server, error) {
 	return process.Start(process.Spec{
-		Name: name, Path: s.java, Dir: n.dir, Log: n.log, Env: []string{"LC_ALL=C.UTF-8"},
+		Name: name, Path: s.java, Dir: n.dir, Log: n.log, Env: []string{"LC_ALL=C.UTF-8"}, Group: s.provision.Groups[n.name],
 		Args: slices.Concat(options, []string{"-cp", s.classpath, class}, args),
 	})
 }

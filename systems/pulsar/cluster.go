@@ -183,6 +183,29 @@ func (s *starter) run(ctx context.Context, c *provisionedCluster) error {
 	return err
 }
 
+// NodeNames are the names of the servers, in the order in which they start.
+func (pulsarSystem) NodeNames(p system.Provision) []string {
+	if p.Settings.Text(setTopology) == standalone {
+		return []string{standaloneName}
+	}
+	all := []string{zooKeeperName}
+	for i := range bookiesOf(p.Settings, p.Nodes) {
+		all = append(all, bookieName(i))
+	}
+	for i := range brokersOf(p.Settings, p.Nodes) {
+		all = append(all, brokerName(i))
+	}
+	return all
+}
+
+const (
+	standaloneName = "standalone"
+	zooKeeperName  = "zookeeper"
+)
+
+func bookieName(i int) string { return "bookie-" + strconv.Itoa(i+1) }
+func brokerName(i int) string { return "broker-" + strconv.Itoa(i+1) }
+
 // prepare makes the servers' folders and everything in them but the data.
 func (s *starter) prepare(c *provisionedCluster) error {
 	settings := s.provision.Settings
@@ -209,9 +232,9 @@ func (s *starter) prepare(c *provisionedCluster) error {
 		port = serviceTLSPort
 	}
 	if settings.Text(setTopology) == standalone {
-		return s.furnish(c, &c.brokers, "standalone", hosts[0], port, s.config.standaloneConf)
+		return s.furnish(c, &c.brokers, standaloneName, hosts[0], port, s.config.standaloneConf)
 	}
-	if err := s.furnish(c, &c.zooKeeper, "zookeeper", hosts[0], zooKeeperPort, s.config.zooKeeperConf); err != nil {
+	if err := s.furnish(c, &c.zooKeeper, zooKeeperName, hosts[0], zooKeeperPort, s.config.zooKeeperConf); err != nil {
 		return err
 	}
 	bookies, brokers := bookiesOf(settings, s.provision.Nodes), brokersOf(settings, s.provision.Nodes)
@@ -220,12 +243,12 @@ func (s *starter) prepare(c *provisionedCluster) error {
 		firstBookie = brokers
 	}
 	for i := range bookies {
-		if err := s.furnish(c, &c.bookies, "bookie-"+strconv.Itoa(i+1), hosts[firstBookie+i], bookiePort, s.config.bookieConf); err != nil {
+		if err := s.furnish(c, &c.bookies, bookieName(i), hosts[firstBookie+i], bookiePort, s.config.bookieConf); err != nil {
 			return err
 		}
 	}
 	for i := range brokers {
-		if err := s.furnish(c, &c.brokers, "broker-"+strconv.Itoa(i+1), hosts[i], port, s.config.brokerConf); err != nil {
+		if err := s.furnish(c, &c.brokers, brokerName(i), hosts[i], port, s.config.brokerConf); err != nil {
 			return err
 		}
 	}
@@ -340,7 +363,8 @@ func (s *starter) startJava(n *server, name string, options []string, class stri
 	classpath := maven.Classpath(filepath.Join(s.dist, "lib"))
 	return process.Start(process.Spec{
 		Name: name, Path: s.java, Dir: n.dir, Log: n.log, Env: []string{"LC_ALL=C.UTF-8"},
-		Args: append(append(options, "-cp", classpath, class), args...),
+		Group: s.provision.Groups[n.name],
+		Args:  append(append(options, "-cp", classpath, class), args...),
 	})
 }
 

@@ -189,6 +189,17 @@ func (s starter) start(ctx context.Context) (*provisionedCluster, error) {
 	return nil, err
 }
 
+// NodeNames are the names of the servers.
+func (rabbitSystem) NodeNames(p system.Provision) []string {
+	var all []string
+	for i := range p.Nodes {
+		all = append(all, nodeName(i))
+	}
+	return all
+}
+
+func nodeName(i int) string { return "n" + strconv.Itoa(i+1) }
+
 // prepare makes the servers' folders and everything in them but the data. The
 // cluster it returns is never nil.
 func (s starter) prepare() (*provisionedCluster, error) {
@@ -214,7 +225,7 @@ func (s starter) prepare() (*provisionedCluster, error) {
 		if err != nil || port != strconv.Itoa(ports[0]) {
 			return c, errors.New("each server needs a loopback address of its own, and here they have only one: start the cluster on Linux, or give endpoints")
 		}
-		name := "n" + strconv.Itoa(i+1)
+		name := nodeName(i)
 		nodes = append(nodes, name+"@"+host)
 		c.servers = append(c.servers, &server{
 			name: name, node: name + "@" + host, host: host, dir: filepath.Join(s.provision.DataDir, name),
@@ -326,7 +337,7 @@ func (s starter) launch(c *provisionedCluster) error {
 func (s starter) run(c *provisionedCluster, n *server) (*process.Server, error) {
 	return process.Start(process.Spec{
 		Name: "server " + n.name, Path: s.programs.server, Dir: n.dir, Log: n.log,
-		Env: s.config.environment(n, c.home, c.epmdPort),
+		Env: s.config.environment(n, c.home, c.epmdPort), Group: s.provision.Groups[n.name],
 	})
 }
 

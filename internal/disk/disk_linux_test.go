@@ -1,0 +1,302 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const asNobodyEnv = "PLIMSOLL_DISK_AS_NOBODY"
+
+// TestMain lets a test start itself as a user who may do nothing.
+func TestMain(m *testing.M) {
+	if base := os.Getenv(asNobodyEnv); base != "" {
+		if err := Check(nil, base); err != nil { //nolint:staticcheck // it ends before it is used
+			os.Stdout.WriteString(err.Error())
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// made is a disk that ends with the test.
+func made(t *testing.T, bytes int64) *Disk {
+	t.Helper()
+	base := t.TempDir()
+	err := Check(t.Context(), base)
+	if os.Geteuid() != 0 || errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist) {
+		t.Skipf("no disks here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Make(t.Context(), filepath.Join(base, "images", "n1.img"), filepath.Join(base, "a node", "n1"), bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := Release(base); err != nil {
+			t.Error(err)
+		}
+		if left := attached(t, base); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+	return d
+}
+
+// attached are the mounts and the loop devices that have something to do with
+// files below a directory.
+func attached(t *testing.T, base string) (left []string) {
+	t.Helper()
+	all, err := mounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if strings.HasPrefix(m.dir, base) {
+			left = append(left, m.dir)
+		}
+	}
+	files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if raw, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(raw), base) {
+			left = append(left, file)
+		}
+	}
+	return left
+}
+
+// write writes a file, and syncs as much of it as asked.
+func write(t *testing.T, path string, size, synced int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, piece := range []int{synced, size - synced} {
+		if _, err := f.Write(bytes.Repeat([]byte{'x'}, piece)); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 && synced > 0 {
+			if err := f.Sync(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestPowerCutKeepsWhatWasSyncedAndNothingElse(t *testing.T) {
+	d := made(t, 64<<20)
+	for round := range 2 { // the second is on what the first left
+		synced, half, lost := filepath.Join(d.dir, "synced"), filepath.Join(d.dir, "half"), filepath.Join(d.dir, "lost")
+		write(t, lost, 1<<20, 0)
+		write(t, synced, 1<<20, 1<<20)
+		write(t, half, 1<<20, 1<<19)
+		if err := d.Cut(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d.dir, "after"), []byte("too late"), 0o600); !errors.Is(err, syscall.EIO) {
+			t.Errorf("round %d: a write after the cut: %v", round, err)
+		}
+		if err := d.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]int{synced: 1 << 20, half: 1 << 19, lost: 0} {
+			got, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Error(err)
+			}
+			if !bytes.Equal(got, bytes.Repeat([]byte{'x'}, want)) {
+				t.Errorf("round %d: %s has %d bytes after the cut, want %d", round, path, len(got), want)
+			}
+		}
+		os.Remove(lost)
+	}
+}
+
+func TestSyncedAsAWhole(t *testing.T) {
+	d := made(t, 64<<20)
+	path := filepath.Join(d.dir, "configuration")
+	write(t, path, 1000, 0)
+	for _, step := range []func() error{d.Sync, d.Cut, func() error { return d.Renew(t.Context()) }} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || len(got) != 1000 {
+		t.Errorf("%d bytes: %v", len(got), err)
+	}
+	if entries, err := os.ReadDir(d.dir); err != nil || len(entries) != 1 {
+		t.Errorf("a new disk is not empty: %v: %v", entries, err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	d := made(t, 64<<20)
+	path := filepath.Join(d.dir, "segment")
+	for range 2 {
+		if err := d.Fill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("on a full disk: %v", err)
+		}
+		if err := d.Empty(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 32<<20), 0o600); err != nil {
+			t.Errorf("on a disk that is full no more: %v", err)
+		}
+		os.Remove(path)
+	}
+	// What is missing is somebody else's doing, and no error.
+	if err := d.Empty(); err != nil {
+		t.Error(err)
+	}
+}
+
+// syncTime is the median of some syncs of one byte each.
+func syncTime(t *testing.T, d *Disk) time.Duration {
+	t.Helper()
+	f, err := os.Create(filepath.Join(d.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []time.Duration
+	for range 7 {
+		began := time.Now()
+		if _, err := f.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+func TestSlowDisk(t *testing.T) {
+	if err := CheckSlow(); err != nil {
+		t.Skip(err)
+	}
+	d := made(t, 64<<20)
+	for round := range 2 {
+		before := syncTime(t, d)
+		if err := d.Slow(); err != nil {
+			t.Fatal(err)
+		}
+		slow := syncTime(t, d)
+		// A sync takes more than one write, so half of a write's time is little.
+		if slow < time.Second/SlowWritesPerSecond/2 {
+			t.Errorf("a sync takes %s, and took %s before the disk was slow", slow, before)
+		}
+		t.Logf("a sync took %s, and on the slow disk %s", before, slow)
+		if round == 0 {
+			if err := d.Hasten(); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		// Left slow, as by a process that was killed: Release mends it.
+		if err := Release(filepath.Dir(d.dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := mounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	throttle, err := throttleOf(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(throttle); err != nil || len(bytes.TrimSpace(raw)) > 0 {
+		t.Errorf("a bound is left: %s%v", raw, err)
+	}
+}
+
+// A mount that is in use goes nevertheless, and one that is beside stays.
+func TestReleaseOnlyWhatIsBelow(t *testing.T) {
+	d := made(t, 64<<20)
+	beside := filepath.Dir(d.dir)
+	if err := Release(d.dir); err != nil { // the mount is at it, and not below
+		t.Fatal(err)
+	}
+	if err := Release(filepath.Join(beside, "n")); err != nil { // a path that theirs begins with
+		t.Fatal(err)
+	}
+	if left := attached(t, d.dir); len(left) != 1 {
+		t.Errorf("released what is not below: %v", left)
+	}
+}
+
+func TestUsersWithoutRightsAreToldInASentence(t *testing.T) {
+	base := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = []string{asNobodyEnv + "=" + base}
+	if os.Geteuid() == 0 {
+		// Only the program, which root's folders may hide, is taken along.
+		program, err := os.Open(os.Args[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Close()
+		cmd.Path, cmd.ExtraFiles = "/proc/self/fd/3", []*os.File{program}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	cmd.Dir = "/"
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "only root may mount a disk for each node: run plimsoll as root" {
+		t.Errorf("said %q: %v", out, err)
+	}
+}
+
+func TestPathsAsTheKernelWritesThem(t *testing.T) {
+	for raw, want := range map[string]string{`/a\040b\134c`: `/a b\c`, `/plain`: `/plain`, `/end\04`: `/end\04`, `/no\0xx`: `/no\0xx`} {
+		if got := unescape(raw); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestChecksThatWereKilledAreRemoved(t *testing.T) {
+	d := made(t, 64<<20) // as one was at it
+	base := filepath.Dir(filepath.Dir(d.dir))
+	recent, old := filepath.Join(base, checkName+"1"), filepath.Join(base, checkName+"2")
+	for _, dir := range []string{recent, old} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Make(t.Context(), filepath.Join(dir, "image"), filepath.Join(dir, "mount"), checkBytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(t.Context(), base); err != nil {
+		t.Fatal(err)
+	}
+	if left := attached(t, old); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if left := attached(t, recent); len(left) != 2 { // a mount and its loop device
+		t.Errorf("removed what somebody may be at: %v", left)
+	}
+}

@@ -1,0 +1,180 @@
+package fault
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// brokers is a testbed of three real servers.
+type brokers struct {
+	system   system.System
+	level    workload.Level
+	settings []string
+	bed      *testbed.Testbed
+	injector *Injector
+	topic    system.Topic
+}
+
+func startBrokers(t *testing.T, b *brokers, faults ...workload.Fault) {
+	t.Helper()
+	base := t.TempDir()
+	bed, err := testbed.Up(t.Context(), testbed.Options{
+		Base: base, Provisioner: b.system.(system.Provisioner), Prepare: Prepare(faults),
+		Provision: system.Provision{
+			Nodes: 3, LogDir: base, Durability: b.level, Settings: systemtest.Settings(t, b.system, b.settings...),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bed.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		nothingLeft(t, base)
+	})
+	b.bed, b.injector, b.topic = bed, New(bed, 1), system.Topic{Name: "faults", Partitions: 3}
+}
+
+// connect waits until the servers take connections and lead the topic.
+func (b *brokers) connect(t *testing.T) system.Cluster {
+	t.Helper()
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
+		c, err := b.system.Connect(t.Context(), systemtest.OptionsOf(t, b.system, b.bed.Cluster(), b.level, b.settings...))
+		if err == nil {
+			return c
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sender counts what was acknowledged.
+type sender struct {
+	mu    sync.Mutex
+	acked map[uint64]bool
+	wait  sync.WaitGroup
+}
+
+type answered struct {
+	*sender
+	number uint64
+}
+
+func (a answered) Complete(err error) {
+	a.mu.Lock()
+	if err == nil {
+		a.acked[a.number] = true
+	}
+	a.mu.Unlock()
+	a.wait.Done()
+}
+
+// publish sends messages until ctx ends, and returns what was acknowledged.
+func publish(ctx context.Context, p system.Producer) map[uint64]bool {
+	s := &sender{acked: map[uint64]bool{}}
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for n := uint64(0); ; n++ {
+		select {
+		case <-ctx.Done():
+			_ = p.Close(ctx) // what has no answer now has failed
+			s.wait.Wait()
+			return s.acked
+		case <-ticker.C:
+		}
+		m := &system.Message{Payload: binary.LittleEndian.AppendUint64(make([]byte, 0, 1000), n)[:1000], Partition: int32(n % 3)}
+		m.Bind(answered{s, n})
+		s.wait.Add(1)
+		p.Send(m)
+	}
+}
+
+// missing reads the topic from its beginning, and returns how many of the
+// acknowledged are not in it.
+func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool) int {
+	t.Helper()
+	var mu sync.Mutex
+	left, last := map[uint64]bool{}, time.Now()
+	for n := range acked {
+		left[n] = true
+	}
+	consumer, _, err := c.(system.Replayer).OpenReplay(t.Context(), system.ConsumerOptions{
+		Topic: b.topic, Subscription: "all", Delivery: workload.AtLeastOnce,
+		Receive: func(payload []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			delete(left, binary.LittleEndian.Uint64(payload))
+			last = time.Now()
+		},
+		Failed: func(err error) { t.Error(err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consumer.Close(context.Background())
+	for {
+		mu.Lock()
+		n, quiet := len(left), time.Since(last)
+		mu.Unlock()
+		if n == 0 || quiet > 15*time.Second {
+			return n
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// What Kafka acknowledged at level 1 was synced on a majority, so a power cut of
+// all servers loses none of it. At level 2 it promises nothing of the kind.
+func TestKafkaComesBackFromAPowerCutOfAll(t *testing.T) {
+	cut := workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll}
+	if err := maven.Available(); err != nil {
+		t.Skip(err)
+	}
+	if err := Check(t.Context(), []workload.Fault{cut}, Cluster{Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir()}); err != nil {
+		t.Skip(err)
+	}
+	b := &brokers{system: kafka.New(), level: workload.SyncSync, settings: []string{"security", "plaintext"}}
+	startBrokers(t, b, cut)
+	c := b.connect(t)
+	if err := c.CreateTopic(t.Context(), b.topic); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{Topic: b.topic, InFlight: 1000, MessageMax: 1000, Delivery: workload.AtLeastOnce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	published := make(chan map[uint64]bool)
+	go func() { published <- publish(ctx, p) }()
+	time.Sleep(3 * time.Second)
+	done, err := b.injector.Inject(t.Context(), cut, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	acked := <-published
+	_ = c.Close(t.Context())
+	began := time.Now()
+	if err := b.injector.Heal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c = b.connect(t)
+	defer c.Close(t.Context())
+	lost := b.missing(t, c, acked)
+	t.Logf("%s; connected again %s after; of %d acknowledged messages %d were lost", done.Sentence, time.Since(began), len(acked), lost)
+	if lost > 0 || len(acked) < 100 {
+		t.Errorf("of %d acknowledged messages %d were lost", len(acked), lost)
+	}
+}

@@ -1,0 +1,118 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/disk"
+	"github.com/plimsoll-bench/plimsoll/internal/firewall"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Cluster is what faults are to be done to.
+type Cluster struct {
+	System string // its name
+	// Provisioner starts it; nil when it runs already, and is not ours to break.
+	Provisioner system.Provisioner
+	Provision   system.Provision
+	Base        string // as testbed.Options has it
+}
+
+// Prepare is what a testbed must be prepared for so that the faults can be done
+// to it.
+func Prepare(faults []workload.Fault) testbed.Preparation {
+	var p testbed.Preparation
+	for _, f := range faults {
+		switch f.Do {
+		case workload.FaultPowerCut, workload.FaultSlowDisk, workload.FaultFullDisk:
+			p.Disks = true
+		case workload.FaultPartition, workload.FaultCutClients:
+			p.Groups = true
+		}
+	}
+	return p
+}
+
+// Check says in one sentence which fault this system cannot be given, or this
+// machine or this user cannot do, and what to do about it. It starts no server;
+// it may make a small disk and a firewall table, and removes them.
+func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	if c.Provisioner == nil {
+		return fmt.Errorf("faults: the servers of %s are not plimsoll's to break: leave the endpoints out, so that it starts its own", c.System)
+	}
+	namer, able := c.Provisioner.(system.NodeNamer)
+	if !able || len(namer.NodeNames(c.Provision)) == 0 {
+		return fmt.Errorf("faults: the servers of %s live in one process and cannot be broken one by one: choose a target whose servers are processes", c.System)
+	}
+	names := namer.NodeNames(c.Provision)
+	for _, f := range faults {
+		if err := checkWhom(f, names, c.Provision.Nodes); err != nil {
+			return fmt.Errorf("fault %s %s: %w", f.Do, f.Whom, err)
+		}
+	}
+	return checkMachine(ctx, faults, c.Base)
+}
+
+func checkWhom(f workload.Fault, names []string, nodes int) error {
+	if !slices.Contains(workload.FaultKinds(), f.Do) {
+		return unknownKind(f.Do)
+	}
+	switch f.Whom {
+	case workload.WhomOne, workload.WhomLeader, workload.WhomAll, workload.WhomMajority:
+		return nil
+	case workload.WhomFollower:
+		if nodes < 2 {
+			return errors.New("one node has no follower: start more, as testbed: {nodes: 3} does")
+		}
+		return nil
+	case workload.WhomMinority:
+		if nodes < 3 {
+			return fmt.Errorf("a minority of %d is none: start at least three nodes, as testbed: {nodes: 3} does", nodes)
+		}
+		return nil
+	}
+	if !slices.Contains(names, string(f.Whom)) {
+		return fmt.Errorf("there is no node of that name: the nodes are %s", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// checkMachine tries what the faults need of this machine and this user, each
+// once.
+func checkMachine(ctx context.Context, faults []workload.Fault, base string) error {
+	need := Prepare(faults)
+	if need.Disks {
+		if err := disk.Check(ctx, base); err != nil {
+			return fmt.Errorf("fault %s: %w (kill needs no root, and loses less)", firstWith(faults, func(p testbed.Preparation) bool { return p.Disks }), err)
+		}
+	}
+	if slices.ContainsFunc(faults, func(f workload.Fault) bool { return f.Do == workload.FaultSlowDisk }) {
+		if err := disk.CheckSlow(); err != nil {
+			return fmt.Errorf("fault %s: %w", workload.FaultSlowDisk, err)
+		}
+	}
+	if need.Groups {
+		if err := firewall.Check(); err != nil {
+			return fmt.Errorf("fault %s: %w", firstWith(faults, func(p testbed.Preparation) bool { return p.Groups }), err)
+		}
+	}
+	return nil
+}
+
+// firstWith is the kind of the first fault that needs a preparation.
+func firstWith(faults []workload.Fault, needs func(testbed.Preparation) bool) workload.FaultKind {
+	for _, f := range faults {
+		if needs(Prepare([]workload.Fault{f})) {
+			return f.Do
+		}
+	}
+	return ""
+}

@@ -1,0 +1,387 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/nftables"
+
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// possible are the faults that this machine and this user can do; the others are
+// named.
+func possible(t *testing.T) (all []workload.Fault) {
+	t.Helper()
+	for _, kind := range workload.FaultKinds() {
+		f := workload.Fault{Do: kind, Whom: workload.WhomOne}
+		err := Check(t.Context(), []workload.Fault{f}, Cluster{Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir()})
+		switch {
+		case err == nil:
+			all = append(all, f)
+		case os.Geteuid() == 0 && kind != workload.FaultSlowDisk && !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist):
+			t.Error(err)
+		default:
+			t.Logf("not tested: %v", err)
+		}
+	}
+	return all
+}
+
+// brought is a testbed of three toys that ends with the test, leaving nothing.
+func brought(t *testing.T, faults ...workload.Fault) (*testbed.Testbed, *Injector) {
+	t.Helper()
+	base := t.TempDir()
+	bed, err := testbed.Up(t.Context(), optionsOf(base, faults...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bed.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		nothingLeft(t, base)
+	})
+	return bed, New(bed, 1)
+}
+
+// nothingLeft looks for what faults leave: processes, mounts, loop devices,
+// firewall tables, bounds of disks.
+func nothingLeft(t *testing.T, base string) {
+	t.Helper()
+	for _, left := range leftovers(t, base) {
+		t.Errorf("left behind: %s", left)
+	}
+	if rooms, _ := filepath.Glob(filepath.Join(base, ".testbed", "*", "*")); len(rooms) > 0 {
+		t.Errorf("left behind: %v", rooms)
+	}
+}
+
+func leftovers(t *testing.T, base string) (left []string) {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, base) {
+			left = append(left, line)
+		}
+	}
+	for pattern, kind := range map[string]string{"/sys/block/loop*/loop/backing_file": "loop device", "/proc/[0-9]*/cwd": "process"} {
+		paths, _ := filepath.Glob(pattern)
+		for _, path := range paths {
+			at, err := os.Readlink(path)
+			if err != nil {
+				raw, _ := os.ReadFile(path)
+				at = string(raw)
+			}
+			if strings.HasPrefix(at, base) {
+				left = append(left, kind+" "+path+" "+at)
+			}
+		}
+	}
+	if raw, err := os.ReadFile("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device"); err == nil {
+		for line := range strings.Lines(string(raw)) {
+			left = append(left, "bound "+line)
+		}
+	}
+	left = append(left, tables(t)...)
+	slices.Sort(left)
+	return left
+}
+
+// tables are the firewall's that this process or those it started made.
+func tables(t *testing.T) (all []string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	nft, err := nftables.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := nft.ListTables()
+	if err != nil && !errors.Is(err, os.ErrPermission) {
+		t.Fatal(err)
+	}
+	for _, table := range there {
+		if owner, ours := strings.CutPrefix(table.Name, "plimsoll-"); ours {
+			pid, _, _ := strings.Cut(owner, "-")
+			if n, _ := strconv.Atoi(pid); n == os.Getpid() || n == killed {
+				all = append(all, "table "+table.Name)
+			}
+		}
+	}
+	return all
+}
+
+// killed is the owner that a test has killed.
+var killed int
+
+// everybodyAnswers checks that clients and nodes reach every node.
+func everybodyAnswers(t *testing.T, bed *testbed.Testbed, after string) {
+	t.Helper()
+	for _, n := range bed.Cluster().Nodes() {
+		if !strings.HasPrefix(ask(n.Address, "get", patience), "has") {
+			t.Fatalf("after %s: %s does not answer", after, n.Name)
+		}
+		for _, other := range bed.Cluster().Nodes() {
+			for end := time.Now().Add(patience); !strings.HasPrefix(ask(n.Address, "ask "+other.Address, patience), "has"); {
+				if time.Now().After(end) {
+					t.Fatalf("after %s: %s does not reach %s", after, n.Name, other.Name)
+				}
+			}
+		}
+	}
+}
+
+func TestTwentyRoundsOfEachFaultLeaveNothing(t *testing.T) {
+	faults := possible(t)
+	bed, injector := brought(t, faults...)
+	for _, f := range faults {
+		began := time.Now()
+		hit := map[string]bool{}
+		for round := range 20 {
+			done, err := injector.Inject(t.Context(), f, "")
+			if err != nil {
+				t.Fatalf("%s, round %d: %v", f.Do, round, err)
+			}
+			if len(done.Nodes) != 1 || done.Sentence == "" {
+				t.Errorf("%s: %+v", f.Do, done)
+			}
+			hit[done.Nodes[0]] = true
+			if round == 0 {
+				shows(t, bed, f.Do, done.Nodes[0])
+				t.Log(done.Sentence)
+			}
+			if err := injector.Heal(t.Context()); err != nil {
+				t.Fatalf("%s, round %d: %v", f.Do, round, err)
+			}
+			everybodyAnswers(t, bed, string(f.Do))
+		}
+		if len(hit) != 3 {
+			t.Errorf("%s: any one was always one of %v", f.Do, hit)
+		}
+		t.Logf("%s: 20 rounds in %s", f.Do, time.Since(began))
+	}
+}
+
+// shows checks that a fault is in place at a node, and only there.
+func shows(t *testing.T, bed *testbed.Testbed, kind workload.FaultKind, name string) {
+	t.Helper()
+	nodes := bed.Cluster().Nodes()
+	at := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == name })
+	hit, beside, other := nodes[at], nodes[(at+1)%3], nodes[(at+2)%3]
+	reaches := func(from, to system.Node) bool {
+		return strings.HasPrefix(ask(from.Address, "ask "+to.Address, patience), "has")
+	}
+	if !reaches(beside, other) || !reaches(other, beside) {
+		t.Errorf("%s of %s: the others do not reach one another", kind, name)
+	}
+	switch kind {
+	case workload.FaultKill, workload.FaultRestart, workload.FaultPowerCut:
+		if alive(hit.PID) {
+			t.Errorf("%s: %s runs still", kind, name)
+		}
+	case workload.FaultPause:
+		if !alive(hit.PID) || ask(hit.Address, "get", silence) != "" {
+			t.Errorf("%s: %s is not paused", kind, name)
+		}
+	case workload.FaultPartition:
+		if reaches(hit, beside) || reaches(other, hit) || ask(hit.Address, "get", patience) == "" {
+			t.Errorf("%s: %s is not cut off from the others, or from clients too", kind, name)
+		}
+	case workload.FaultCutClients:
+		if ask(hit.Address, "get", silence) != "" || !reaches(beside, hit) {
+			t.Errorf("%s: %s is not cut off from clients, or from the others too", kind, name)
+		}
+	case workload.FaultFullDisk:
+		if said := ask(hit.Address, "put "+strings.Repeat("x", 60_000), patience); !strings.Contains(said, "no space") {
+			t.Errorf("%s: %s says %q", kind, name, said)
+		}
+		if said := ask(beside.Address, "put x", patience); said != "done" {
+			t.Errorf("%s: %s says %q", kind, beside.Name, said)
+		}
+	case workload.FaultSlowDisk:
+		if slow, quick := syncing(hit.Address), syncing(beside.Address); slow < 2*quick {
+			t.Errorf("%s: a sync takes %s, and %s beside", kind, slow, quick)
+		}
+	}
+}
+
+// syncing is the median time of a few synced lines.
+func syncing(address string) time.Duration {
+	var all []time.Duration
+	for range 7 {
+		began := time.Now()
+		ask(address, "sync x", patience)
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// Every node loses what it had not synced, and nothing else, and comes back; a
+// kill in its place loses nothing.
+func TestPowerCutOfAll(t *testing.T) {
+	cut := workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll}
+	if !slices.ContainsFunc(possible(t), func(f workload.Fault) bool { return f.Do == cut.Do }) {
+		t.Skip("the power of nobody can be cut here")
+	}
+	bed, injector := brought(t, cut)
+	for _, c := range []struct{ f, want string }{{"kill", "has kept lost"}, {"power-cut", "has kept lost kept"}} {
+		for _, n := range bed.Cluster().Nodes() {
+			for _, line := range []string{"sync kept", "put lost"} {
+				if said := ask(n.Address, line, patience); said != "done" {
+					t.Fatal(said)
+				}
+			}
+		}
+		done, err := injector.Inject(t.Context(), workload.Fault{Do: workload.FaultKind(c.f), Whom: workload.WhomAll}, "")
+		if err != nil || len(done.Nodes) != 3 {
+			t.Fatalf("%+v: %v", done, err)
+		}
+		t.Log(done.Sentence)
+		if _, err := injector.Inject(t.Context(), cut, ""); err == nil {
+			t.Error("two faults at a time")
+		}
+		for range 2 {
+			if err := injector.Heal(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, n := range bed.Cluster().Nodes() {
+			if said := ask(n.Address, "get", patience); said != c.want {
+				t.Errorf("%s: %s %q, want %q", c.f, n.Name, said, c.want)
+			}
+		}
+	}
+}
+
+// A connection that there was before is cut like new ones, both ways.
+func TestPartitionCutsClientsConnections(t *testing.T) {
+	f := workload.Fault{Do: workload.FaultCutClients, Whom: "n2"}
+	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
+		t.Skip("nobody can be cut off here")
+	}
+	bed, injector := brought(t, f)
+	address := bed.Cluster().Nodes()[1].Address
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	lines := bufio.NewReader(conn)
+	hear := func(limit time.Duration) error {
+		conn.SetDeadline(time.Now().Add(limit))
+		conn.Write([]byte("get\n"))
+		_, err := lines.ReadString('\n')
+		return err
+	}
+	if err := hear(patience); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := injector.Inject(t.Context(), f, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := hear(silence); err == nil {
+		t.Error("an old connection is not cut")
+	}
+	if err := injector.Heal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := hear(patience); err != nil {
+		t.Errorf("the connection did not come back: %v", err)
+	}
+}
+
+// Whatever is under way when the testbed is closed, nothing is left, and a server
+// that stood still ends at once.
+func TestCloseInTheMiddle(t *testing.T) {
+	for _, f := range possible(t) {
+		t.Run(string(f.Do), func(t *testing.T) {
+			f.Whom = workload.WhomAll
+			_, injector := brought(t, f)
+			if _, err := injector.Inject(t.Context(), f, ""); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Whatever is under way when its owner is killed, the next who looks removes it,
+// and nothing of those who live.
+func TestKilledInTheMiddle(t *testing.T) {
+	faults := possible(t)
+	for _, f := range faults {
+		t.Run(string(f.Do), func(t *testing.T) {
+			base := t.TempDir()
+			bed, err := testbed.Up(t.Context(), optionsOf(base, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer bed.Close(context.Background())
+			injector := New(bed, 1)
+			if _, err := injector.Inject(t.Context(), f, ""); err != nil {
+				t.Fatal(err)
+			}
+			before := leftovers(t, base)
+			killed = breakAndKill(t, base, f.Do)
+			if _, _, err := testbed.List(t.Context(), base); err != nil {
+				t.Fatal(err)
+			}
+			// A killed process is gone when its parent, which is not this
+			// process, has noticed.
+			for end := time.Now().Add(patience); !slices.Equal(leftovers(t, base), before) && time.Now().Before(end); {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if after := leftovers(t, base); !slices.Equal(after, before) {
+				t.Errorf("before there was %v, and after %v", before, after)
+			}
+			if err := injector.Heal(t.Context()); err != nil {
+				t.Error(err)
+			}
+			everybodyAnswers(t, bed, string(f.Do))
+			if err := bed.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			nothingLeft(t, base)
+		})
+	}
+}
+
+// breakAndKill starts an owner that breaks its testbed, kills it and returns its
+// process' number.
+func breakAndKill(t *testing.T, base string, kind workload.FaultKind) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), ownerEnv+"="+base, faultEnv+"="+string(kind))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	if line != "broken\n" {
+		t.Fatalf("the owner says %q: %v", line, err)
+	}
+	return cmd.Process.Pid
+}

@@ -1,0 +1,121 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// machine is the nodes that share a host.
+type machine []system.Node
+
+func (m machine) has(address string) bool {
+	return slices.ContainsFunc(m, func(n system.Node) bool { return n.Address == address })
+}
+
+// machines are all, in the order of their first nodes.
+func machines(nodes []system.Node) []machine {
+	var all []machine
+	at := map[string]int{}
+	for _, n := range nodes {
+		host, _, err := net.SplitHostPort(n.Address)
+		if err != nil || host == "127.0.0.1" || host == "localhost" {
+			host = n.Name // everybody's, so it tells nothing
+		}
+		if _, known := at[host]; !known {
+			at[host] = len(all)
+			all = append(all, nil)
+		}
+		all[at[host]] = append(all[at[host]], n)
+	}
+	return all
+}
+
+// ofMachines are the faults that happen to a machine, with all that is on it.
+func ofMachines(do workload.FaultKind) bool {
+	switch do {
+	case workload.FaultPartition, workload.FaultCutClients, workload.FaultPowerCut:
+		return true
+	}
+	return false
+}
+
+// choose says whom a fault hits, in the order of the nodes. leader is the address
+// of the node that leads; empty: not known.
+func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Rand) ([]system.Node, error) {
+	all := machines(nodes)
+	if i := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == string(f.Whom) }); i >= 0 {
+		if !ofMachines(f.Do) {
+			return nodes[i : i+1], nil
+		}
+		return all[slices.IndexFunc(all, func(m machine) bool { return m.has(nodes[i].Address) })], nil
+	}
+	var leads []int // at most one
+	for i, m := range all {
+		if leader != "" && m.has(leader) {
+			leads = append(leads, i)
+		}
+	}
+	switch f.Whom {
+	case workload.WhomLeader, workload.WhomFollower, workload.WhomMinority, workload.WhomMajority:
+		if len(leads) == 0 {
+			return nil, fmt.Errorf("which node leads is not known, and %q needs it: name a node, or take %q", f.Whom, workload.WhomOne)
+		}
+	}
+	picked, err := pick(f.Whom, len(all), leads, draw)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []system.Node
+	for _, n := range nodes {
+		if slices.ContainsFunc(picked, func(i int) bool { return all[i].has(n.Address) }) {
+			chosen = append(chosen, n)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, unknownNode(f.Whom, nodes)
+	}
+	return chosen, nil
+}
+
+// pick chooses among n machines, of which one may lead.
+func pick(whom workload.Whom, n int, leads []int, draw *rand.Rand) ([]int, error) {
+	order := draw.Perm(n)
+	// Those that lead first, the others as drawn.
+	first := append(slices.Clone(leads), slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(leads, i) })...)
+	switch whom {
+	case workload.WhomAll:
+		return first, nil
+	case workload.WhomOne:
+		return order[:1], nil
+	case workload.WhomLeader:
+		return first[:1], nil
+	case workload.WhomFollower:
+		if n < 2 {
+			return nil, errors.New("one node has no follower: start more nodes")
+		}
+		return first[1:2], nil
+	case workload.WhomMinority:
+		if n < 3 {
+			return nil, fmt.Errorf("a minority of %d is none: start at least three nodes", n)
+		}
+		return first[:(n-1)/2], nil
+	case workload.WhomMajority:
+		return first[:n/2+1], nil
+	}
+	return nil, nil
+}
+
+func unknownNode(whom workload.Whom, nodes []system.Node) error {
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.Name)
+	}
+	return fmt.Errorf("there is no node %q: the nodes are %s", whom, strings.Join(names, ", "))
+}
