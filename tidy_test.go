@@ -22,10 +22,12 @@ const module = "github.com/plimsoll-bench/plimsoll"
 var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
+	"internal/study",
 	"internal/compare",
 	"internal/peak",
 	"internal/verdict",
 	"internal/sweep",
+	"internal/folder",
 	"internal/bench",
 	"internal/probe",
 	"internal/testbed",

@@ -9,13 +9,14 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
-	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak; several are laid side by side. Or the folder of a sweep."`
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak; several are laid side by side. Or the folder of a sweep, or of studies."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
 }
 
@@ -23,6 +24,9 @@ type reportCommand struct {
 func (c *reportCommand) Run(con console) error {
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
+	}
+	if study.Is(c.RunDirs[0]) {
+		return c.studies(con)
 	}
 	if searches, err := c.searches(); err != nil || len(searches) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
@@ -78,6 +82,30 @@ func (c *reportCommand) sweep(con console, dir string) error {
 			return report.SweepHTML(w, plan, runs)
 		}
 		return report.Render(w, c.Format, slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
+	})
+}
+
+// studies renders studies' folders: several of them as one Markdown document.
+func (c *reportCommand) studies(con console) error {
+	var all []report.StudyResult
+	for _, dir := range c.RunDirs {
+		r, err := readStudy(dir)
+		if err != nil {
+			return inputError{err}
+		}
+		all = append(all, r)
+	}
+	return c.render(con, nil, func(w io.Writer) error {
+		switch {
+		case c.Format == "md":
+			return report.StudyMarkdown(w, all)
+		case len(all) > 1:
+			return errors.New("several studies are written together as md only: name one, or add -f md")
+		case c.Format == "table":
+			width, isTerminal := terminal(con.out)
+			return report.StudyTerminal(w, all[0], width, report.WantColor(isTerminal))
+		}
+		return report.RenderStudy(w, c.Format, all[0])
 	})
 }
 
