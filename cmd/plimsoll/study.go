@@ -119,7 +119,7 @@ func (c *runStudy) Run(con console) error {
 	live := newLive(con.err)
 	watch := &studyWatch{&peakWatch{Live: live, terminal: isTerminal}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
-		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) { return measureCell(ctx, job, live) }})
+		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) { return measureCell(ctx, job, watch) }})
 	live.Close()
 	err = c.show(con, s, folder)
 	switch {
@@ -140,6 +140,9 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	s, p, e, err := c.wanted()
 	if err != nil {
 		return nil, nil, err
+	}
+	if e.Absent == len(p.Cells) {
+		return nil, nil, inputError{fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
 	}
 	if !c.Resume.given {
 		if err := explainStudy(con.err, p, e); err != nil {
@@ -247,7 +250,7 @@ func readStudy(dir string) (report.StudyResult, error) {
 type studyWatch struct{ *peakWatch }
 
 func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
-	w.probing = false
+	w.probing, w.phase = true, "" // of runs, too, what each phase says is too much
 	w.Plan(planOf(job))
 	w.Live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }

@@ -22,7 +22,7 @@ func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
 		p.said(map[bool]string{true: "measured on"}[i == 0], "", sentence)
 	}
 	for i, sentence := range s.Missing {
-		p.said(map[bool]string{true: "not the same"}[i == 0], "", sentence)
+		p.said(map[bool]string{true: "differs"}[i == 0], "", sentence)
 	}
 	for i := range s.Tables {
 		p.plannedTable(&s.Tables[i], r)
@@ -97,7 +97,7 @@ func (p *page) plannedTable(t *study.Table, r StudyResult) {
 // plannedCell is what would be measured in a cell, in a few words.
 func plannedCell(c study.Cell) string {
 	if c.Absent {
-		return "not here: " + c.Reason
+		return c.Why()
 	}
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
 	if err != nil {

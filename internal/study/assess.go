@@ -135,7 +135,7 @@ func (c *Cell) level() int {
 func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	switch {
 	case c.Absent || c.State == sweep.Failed:
-		return "not to be had: " + c.Reason, false
+		return c.Why(), false
 	case c.State != sweep.Done:
 		return "not measured: " + string(c.State), false
 	}

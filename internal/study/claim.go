@@ -101,8 +101,10 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 			return j
 		}
 		if v, known := f.Value(side.m); !known || v <= 0 || side.cell.State != sweep.Done {
-			remark, _ := side.cell.remark(side.m, false)
-			j.Sentence = side.at + ": " + remark
+			remark, forbidden := side.cell.remark(side.m, false)
+			if j.Sentence = side.at + ": " + remark; forbidden {
+				j.Answer = Forbidden
+			}
 			return j
 		}
 	}

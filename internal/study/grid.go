@@ -85,7 +85,7 @@ func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
 			named = v.Target
 		}
 		if slices.Contains(v.Leave, scale.Name) {
-			c.absent("left out at this scale")
+			c.absent(leftOut)
 		}
 	}
 	if named == "" {
@@ -122,6 +122,16 @@ func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
 	}
 	c.Workload = w.YAML()
 	return c, nil
+}
+
+const leftOut = "left out at this scale"
+
+// Why says why a cell has no figure, when it is absent or failed.
+func (c *Cell) Why() string {
+	if c.Reason == leftOut {
+		return leftOut
+	}
+	return "not to be had: " + c.Reason
 }
 
 func (c *Cell) absent(why string) {

@@ -122,8 +122,7 @@ const (
 )
 
 // Prepare marks cells absent whose jobs are refused, and estimates what the
-// others take. The error is a strict.Violations where the study's file is to
-// blame, and a sentence when nothing can be measured.
+// others take. The error is about the study's file.
 func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
 	scale, err := FindScale(p.Scale)
 	if err != nil {
@@ -150,6 +149,17 @@ func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
 		}
 		jobs[i] = job
 	}
+	e.add(s, p, jobs, scale)
+	for _, c := range p.Cells {
+		if c.Absent {
+			e.Absent++
+		}
+	}
+	return e, nil
+}
+
+// add adds up what the cells take that are not done.
+func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) {
 	seen := map[identity]bool{}
 	serves := ""
 	for _, i := range order(s, *p) {
@@ -175,15 +185,6 @@ func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
 		e.Length += lengthOf(c, jobs[i], scale)
 		e.DiskBytes = max(e.DiskBytes, diskOf(c, jobs[i], scale))
 	}
-	for _, c := range p.Cells {
-		if c.Absent {
-			e.Absent++
-		}
-	}
-	if e.Absent == len(p.Cells) {
-		return e, fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)
-	}
-	return e, nil
 }
 
 // standing is a directory, or the nearest one around it that exists.

@@ -192,7 +192,9 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 	return job, nil
 }
 
-// rate is a rate of the study, as a share of peaks that were measured.
+// rate is a rate of the study, as a share of peaks that were measured. Where no
+// rate was stable it is of the most that was acknowledged, so that a noisy
+// machine does not cost every other cell.
 func (r *runner) rate(name string) (float64, error) {
 	of := r.Study.rate(name)
 	var peaks []float64
@@ -202,12 +204,25 @@ func (r *runner) rate(name string) (float64, error) {
 				continue
 			}
 			m, _ := measuredAt(filepath.Join(r.Folder.Dir, c.Run), MeasurePeak)
-			if peak, known := peakRate(m); known {
-				peaks = append(peaks, peak)
+			if most := mostCarried(m.Search); most > 0 {
+				peaks = append(peaks, most)
 			}
 		}
 	}
 	return of.shareOf(peaks)
+}
+
+// mostCarried is the peak that a search found, or else the highest rate that was
+// acknowledged in it.
+func mostCarried(s *peak.Saved) (most float64) {
+	if s == nil || s.Bracket.StableRate > 0 {
+		most, _ = peakRate(Measured{Search: s})
+		return most
+	}
+	for _, p := range s.Probes {
+		most = max(most, p.AchievedRate)
+	}
+	return most
 }
 
 // serve has the cluster up that a job needs.

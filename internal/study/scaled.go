@@ -80,7 +80,7 @@ func (s *Study) sayRate(say func(string), r Rate, p Plan) {
 		if err != nil || len(w.Load.Segments) == 0 {
 			continue
 		}
-		say(fmt.Sprintf("rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s", r.Name,
+		say(fmt.Sprintf("rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or of the most acknowledged where no rate was stable", r.Name,
 			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published), quantity.ExactShare(r.Share), r.Table, strings.Join(r.At, " and ")))
 		return
 	}
