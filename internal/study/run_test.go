@@ -191,7 +191,7 @@ func TestDamagedPlansAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "unexpected end of JSON", "{}": "schema version 0", `{"schema_version": 9}`: "schema version 9",
 		`{"schema_version": 1, "cells": [{"run": "../other"}]}`: "outside the folder",
-		`{"schema_version": 1, "study_yaml": "nmae: x"}`:        `did you mean "name"`,
+		`{"schema_version": 1, "study_yaml": "tabel: x"}`:       `did you mean "tables"`,
 	} {
 		if err := os.WriteFile(dir+"/study.json", []byte(text), 0o644); err != nil {
 			t.Fatal(err)
