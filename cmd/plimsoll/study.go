@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
@@ -203,16 +204,25 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 
 // show prints what a study came to and writes its report.
 func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
-	r, err := report.NewStudyResult(s, folder.Plan, judgedCells(folder.Dir, folder.Plan))
+	measured := judgedCells(folder.Dir, folder.Plan)
+	r, err := report.NewStudyResult(s, folder.Plan, measured)
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := report.StudyHTML(&page, r); err != nil {
-		return fmt.Errorf("render the study's report: %w", err)
+	write := func(dir string, render func(io.Writer) error) error {
+		var page bytes.Buffer
+		if err := render(&page); err != nil {
+			return fmt.Errorf("render the report: %w", err)
+		}
+		return result.ReplaceFile(filepath.Join(dir, result.ReportFile), page.Bytes())
+	}
+	for _, m := range measured {
+		if m.Search != nil {
+			err = errors.Join(err, write(m.Search.Dir, func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
+		}
 	}
 	path := filepath.Join(folder.Dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	if err := errors.Join(err, write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
@@ -262,18 +263,29 @@ func (p *page) studyQualities(o study.Outcome) {
 	}
 	p.line("")
 	p.line(p.paint.as(strong, "what the systems do beside carrying load"))
+	names, widths := 0, make([]int, len(o.Columns))
 	for _, q := range o.Qualities {
-		if q.Probe == "" {
-			p.said("", faint, clean(q.Name)+": nothing tries it")
-			continue
-		}
-		text := ""
-		for i, a := range q.Answers {
-			if i > 0 {
-				text += ", "
-			}
-			text += clean(o.Columns[i]) + " " + a
-		}
-		p.said("", "", clean(q.Probe)+": "+text)
+		names = max(names, columns(qualityName(q))+2)
 	}
+	head := pad("", names)
+	for k, c := range o.Columns {
+		widths[k] = max(columns(clean(c)), len(probe.Conditional)) + 2
+		head += pad(clean(c), widths[k])
+	}
+	p.line(p.paint.as(faint, head))
+	for _, q := range o.Qualities {
+		line := pad(qualityName(q), names)
+		for k, a := range q.Answers {
+			line += pad(clean(a), widths[k])
+		}
+		p.line(line)
+	}
+}
+
+// qualityName is what was tried, or that nothing was.
+func qualityName(q study.QualityRow) string {
+	if q.Probe == "" {
+		return clean(q.Name) + ": nothing tries it"
+	}
+	return clean(q.Probe)
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -139,11 +140,15 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	case c.State != sweep.Done:
 		return "not measured: " + string(c.State), false
 	}
-	if limit := machineLimit(m); limit != "" {
-		return limit, true
-	}
+	unstable := ""
 	if m.Search != nil && !has {
-		return "no rate was stable: " + m.Search.Reason, false
+		unstable = fmt.Sprintf("no rate was stable, and the most that was acknowledged is %s", quantity.Rate(mostCarried(m.Search)))
+	}
+	if limit := machineLimit(m); limit != "" {
+		return strings.TrimPrefix(unstable+"; "+limit, "; "), true
+	}
+	if unstable != "" {
+		return unstable, false
 	}
 	if m.Run != nil {
 		r := &m.Run.Run

@@ -205,8 +205,7 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64, backlo
 	own := scale.layer()
 	if backlog {
 		// How long the window is follows from the backlog.
-		own = slices.DeleteFunc(own, func(p Pair) bool { return p.Key == "duration" })
-		own = append(own, of.Backlog.layer(scale)...)
+		own = of.Backlog.layer(scale)
 	}
 	if err := set(layers[0].Set); err != nil {
 		return nil, err
@@ -235,13 +234,15 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64, backlo
 	return w, nil
 }
 
-// layer are the workload's keys of a backlog at a scale.
+// layer are the keys of every run with a backlog at a scale.
 func (b *Backlog) layer(scale Scale) []Pair {
 	bytes := b.Bytes
 	if scale.BacklogBytes > 0 {
 		bytes = min(bytes, scale.BacklogBytes)
 	}
 	return []Pair{
+		// What the warm-up sends is part of the backlog, and must not be all of it.
+		{"warmup", quantity.ExactDuration(scale.Warmup / 4)}, {"drain", quantity.ExactDuration(scale.Drain)},
 		{"backlog.size", quantity.ExactBytes(bytes)}, {"backlog.then", string(b.Then)},
 		{"backlog.limit", quantity.ExactDuration(scale.Limit)}, {"backlog.after", quantity.ExactDuration(scale.After)},
 	}

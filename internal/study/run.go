@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -237,7 +238,8 @@ func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 		if err != nil {
 			return err
 		}
-		cluster, err := bench.OpenCluster(ctx, job, filepath.Join(r.Folder.Dir, result.LogsDir), r.Watch)
+		logs := folder.Name(fmt.Sprintf("%s-level-%d", job.Target.Name, job.Workload.Durability))
+		cluster, err := bench.OpenCluster(ctx, job, filepath.Join(r.Folder.Dir, result.LogsDir, logs), r.Watch)
 		if err != nil {
 			if !stopped(ctx) {
 				r.broken[key] = err
