@@ -11,7 +11,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes clean
+.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +57,7 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
-	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./cmd/plimsoll -update
+	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./cmd/plimsoll -update
 
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
@@ -68,6 +68,17 @@ probes: build ## Try every probe on every system, and write docs/PROBES.md anew 
 		-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-stream.yaml -t pulsar -t nats > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/PROBES.md
+
+STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
+STUDIED := runs/studies
+studies: build ## Run the published studies at smoke scale as far as that is not done, and write docs/STUDIES.md anew (about an hour; needs Java, Maven and RabbitMQ).
+	@# Exit code 1: a cell failed, which the document says. Whatever else ends it here, and is gone on with next time.
+	for study in $(STUDIES); do \
+		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \
+		./$(BIN) study run $$study --scale smoke --runs $(STUDIED)/$$study $$resume > /dev/null || [ $$? -eq 1 ] || exit 1; \
+	done
+	./$(BIN) report -f md $(foreach study,$(STUDIES),$$(ls -d $(STUDIED)/$(study)/*-study-* | tail -1)) > bin/STUDIES.md
+	mv bin/STUDIES.md docs/STUDIES.md
 
 clean: ## Remove what was built; runs are yours to remove.
 	rm -rf bin

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -23,9 +24,12 @@ func TestDocumentedExamplesParse(t *testing.T) {
 		t.Fatalf("docs/USAGE.md shows %d examples", len(blocks))
 	}
 	for _, b := range blocks {
-		if strings.HasPrefix(string(b[1]), "system:") {
+		switch text := string(b[1]); {
+		case strings.HasPrefix(text, "system:"):
 			_, err = target.Parse("docs/USAGE.md", b[1])
-		} else {
+		case strings.Contains(text, "\nquestion:"):
+			_, err = study.Parse("docs/USAGE.md", b[1])
+		default:
 			_, err = workload.Parse("docs/USAGE.md", b[1])
 		}
 		if err != nil {

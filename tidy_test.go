@@ -22,11 +22,13 @@ const module = "github.com/plimsoll-bench/plimsoll"
 var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
+	"internal/study",
 	"internal/compare",
 	"internal/peak",
 	"internal/verify",
 	"internal/verdict",
 	"internal/sweep",
+	"internal/folder",
 	"internal/bench",
 	"internal/probe",
 	"internal/fault",

@@ -35,6 +35,7 @@ type commands struct {
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs, its answer a confirmed bracket and what limited it."`
 	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and what else was promised; offers the built-in workload verify unless told otherwise."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
+	Study     studyCommand     `cmd:"" help:"Ask the questions of four published comparisons again: their grids measured here, the figures beside theirs."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`

@@ -31,16 +31,11 @@ type peakCommand struct {
 
 // The bounds of a search.
 const (
-	maxProbes      = 12
-	confirmTimes   = 2 // as long as a probe
 	maxConfirm     = 5
 	leastTolerance = 0.01 // a rate 1% above capacity is as near as a window of seconds can tell
 	mostTolerance  = 0.5
 	leastProbe     = time.Second
 	mostProbe      = time.Hour
-	// fewestMessages is how many a probe must offer at least: fewer support no
-	// percentile worth the name.
-	fewestMessages = 100
 )
 
 // Run searches the peak of each target in turn and shows what was found.
@@ -127,10 +122,10 @@ func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 		start = float64(w.OfferedMessages()) / w.Duration.Seconds()
 	}
 	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
-	o.Plan.LeastRate = fewestMessages / o.Probe.Seconds()
+	o.Plan.LeastRate = peak.FewestMessages / o.Probe.Seconds()
 	if start < o.Plan.LeastRate {
 		return nil, fmt.Errorf("the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher --start, or a longer --probe",
-			quantity.Rate(start), fewestMessages, quantity.ExactDuration(o.Probe))
+			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Probe))
 	}
 	w.SetRate(start)
 	if err := w.SetDuration(o.Probe); err != nil {
@@ -149,7 +144,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		}
 		o.Objectives = append(o.Objectives, objective)
 	}
-	o.Plan.MaxProbes, o.Plan.Confirmations = maxProbes, c.Confirm
+	o.Plan.MaxProbes, o.Plan.Confirmations = peak.MostProbes, c.Confirm
 	if c.Confirm < 0 || c.Confirm > maxConfirm {
 		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
 	}
@@ -166,7 +161,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	if o.Probe < leastProbe || o.Probe > mostProbe {
 		return fmt.Errorf("--probe: must be %s to %s, not %s", leastProbe, mostProbe, c.Probe)
 	}
-	o.Confirm = confirmTimes * o.Probe
+	o.Confirm = peak.ConfirmTimes * o.Probe
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
 		return fmt.Errorf("--max-time: %w", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
@@ -16,7 +18,7 @@ import (
 )
 
 type reportCommand struct {
-	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep."`
+	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep, or of studies."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
 }
 
@@ -24,6 +26,9 @@ type reportCommand struct {
 func (c *reportCommand) Run(con console) error {
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
+	}
+	if study.Is(c.RunDirs[0]) {
+		return c.studies(con)
 	}
 	if all, err := c.verifications(); err != nil || len(all) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
@@ -94,6 +99,30 @@ func (c *reportCommand) sweep(con console, dir string) error {
 // verifications are those that the directories hold, if they hold any.
 func (c *reportCommand) verifications() ([]*verify.Saved, error) {
 	return foldersOf(c.RunDirs, "verifications", verify.Is, verify.Read)
+}
+
+// studies renders studies' folders: several of them as one Markdown document.
+func (c *reportCommand) studies(con console) error {
+	var all []report.StudyResult
+	for _, dir := range c.RunDirs {
+		r, err := readStudy(dir)
+		if err != nil {
+			return inputError{err}
+		}
+		all = append(all, r)
+	}
+	return c.render(con, nil, func(w io.Writer) error {
+		switch {
+		case c.Format == "md":
+			return report.StudyMarkdown(w, all)
+		case len(all) > 1:
+			return errors.New("several studies are written together as md only: name one, or add -f md")
+		case c.Format == "table":
+			width, isTerminal := terminal(con.out)
+			return report.StudyTerminal(w, all[0], width, report.WantColor(isTerminal))
+		}
+		return report.RenderStudy(w, c.Format, all[0])
+	})
 }
 
 // searches are those that the directories hold, if they hold searches.

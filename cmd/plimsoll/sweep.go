@@ -82,8 +82,8 @@ func (c *sweepCommand) Run(con console) error {
 }
 
 // measureCell measures one cell and writes its own report.
-func measureCell(ctx context.Context, job *bench.Job, live *report.Live) (*result.Saved, error) {
-	dir, failed := bench.Run(ctx, job, live)
+func measureCell(ctx context.Context, job *bench.Job, watch bench.Watch) (*result.Saved, error) {
+	dir, failed := bench.Run(ctx, job, watch)
 	if dir == "" {
 		return nil, failed
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -50,15 +51,21 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
+// provision is what cluster to start, with the servers' logs in a directory.
+func (j *Job) provision(logs string) system.Provision {
+	return system.Provision{
+		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability, Settings: j.Settings,
+	}
+}
+
 // up starts the job's cluster.
 func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
 	bed, err := testbed.Up(ctx, testbed.Options{
 		Base:        j.dataDir(),
 		Provisioner: j.System.(system.Provisioner),
-		Provision: system.Provision{
-			Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability, Settings: j.Settings,
-		},
-		NeedBytes: j.Estimate().DiskBytes,
+		Provision:   j.provision(logs),
+		NeedBytes:   j.Estimate().DiskBytes,
+		Prepare:     fault.Prepare(j.Workload.Faults),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", j.Target.Name, err)

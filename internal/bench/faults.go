@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -20,6 +21,8 @@ const (
 	leaderLimit = 10 * time.Second
 	injectLimit = time.Minute
 	healLimit   = 2 * time.Minute
+	// checkLimit bounds the trial of what the faults need of this machine.
+	checkLimit = 30 * time.Second
 )
 
 // Around a fault the run is read more often: from aroundBefore it to
@@ -45,19 +48,16 @@ type breaker struct {
 }
 
 // readyFaults finds who breaks the run's servers: the connected cluster where it
-// can do so itself, otherwise whoever the job names.
-func (s *session) readyFaults() (err error) {
+// can do so itself, otherwise the testbed's injector.
+func (s *session) readyFaults() {
 	if len(s.job.Workload.Faults) == 0 {
-		return nil
+		return
 	}
 	if own, able := s.cluster.(system.Injector); able {
 		s.injector = own
-		return nil
+		return
 	}
-	if s.injector, err = s.job.Injector(s.testbed); err != nil {
-		return fmt.Errorf("prepare the faults: %w", err)
-	}
-	return nil
+	s.injector = fault.New(s.testbed, s.job.Workload.Seed)
 }
 
 // checkFaults refuses faults of servers that are not ours to break.
@@ -68,14 +68,13 @@ func (j *Job) checkFaults() error {
 	if _, embedded := j.System.(system.Embedded); embedded {
 		return nil
 	}
-	name := j.System.Describe().Name
-	if !j.starts() {
-		return fmt.Errorf("faults are for servers that plimsoll started: take the endpoints out of the target, and it starts %s itself", name)
+	c := fault.Cluster{System: j.System.Describe().Name, Base: j.dataDir()}
+	if j.starts() {
+		c.Provisioner, c.Provision = j.System.(system.Provisioner), j.provision("")
 	}
-	if j.Injector == nil {
-		return fmt.Errorf("plimsoll cannot break the servers of %s yet: take the faults out, or try them on sim", name)
-	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.Background(), checkLimit)
+	defer cancel()
+	return fault.Check(ctx, j.Workload.Faults, c)
 }
 
 // startFaults begins the run's faults; the measured window begins at a time of

@@ -43,9 +43,6 @@ type Job struct {
 	// Idle ends the drain when nothing has happened for so long and every fault
 	// is healed, although messages are missing; 0: they are waited for.
 	Idle time.Duration
-	// Injector returns who breaks the servers of a testbed, for the workload's
-	// faults; nil: only a system that does it itself can have them.
-	Injector func(bed *testbed.Testbed) (system.Injector, error)
 
 	Clock   clock.Clock
 	Build   result.Build

@@ -48,9 +48,7 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	if err := s.readyFaults(); err != nil {
-		return err
-	}
+	s.readyFaults()
 	return s.observe()
 }
 

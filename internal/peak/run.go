@@ -16,7 +16,8 @@ import (
 // Options says what to search.
 type Options struct {
 	// Job is the run to make at each rate: all of its workload but the rate
-	// curve and the length of the window holds for every probe.
+	// curve and the length of the window holds for every probe. Its Cluster, if
+	// it has one, is left up.
 	Job        *bench.Job
 	Plan       Plan
 	Objectives []verdict.Objective
@@ -79,9 +80,15 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	if err := f.create(); err != nil {
 		return nil, err
 	}
-	f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir), o.Watch)
+	f.cluster = o.Job.Cluster
+	if f.cluster == nil {
+		f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir), o.Watch)
+	}
 	if err == nil {
-		err = errors.Join(f.probeAll(ctx), f.cluster.Close())
+		err = f.probeAll(ctx)
+	}
+	if o.Job.Cluster == nil {
+		err = errors.Join(err, f.cluster.Close())
 	}
 	if len(f.saved.Probes) == 0 {
 		f.discard()

@@ -6,6 +6,17 @@ import (
 	"slices"
 )
 
+// The bounds of a search that nobody sets.
+const (
+	// MostProbes is how many runs a search makes at most.
+	MostProbes = 12
+	// FewestMessages is how many a probe must offer at least: fewer support no
+	// percentile worth the name.
+	FewestMessages = 100
+	// ConfirmTimes is how many times as long as a probe a confirmation is.
+	ConfirmTimes = 2
+)
+
 // Plan bounds a search.
 type Plan struct {
 	StartRate     float64 `json:"start_msgs_per_s"` // of the first probe

@@ -41,8 +41,8 @@ type Column struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// finding returns the column's answer to a row, Unknown when it has none.
-func (c Column) finding(row string) Finding {
+// Finding returns the column's answer to a row, Unknown when it has none.
+func (c Column) Finding(row string) Finding {
 	i := slices.IndexFunc(c.Findings, func(f Finding) bool { return f.Row == row })
 	if i < 0 {
 		return Finding{Row: row, Answer: Unknown, Evidence: []string{"it was not tried"}}

@@ -37,7 +37,7 @@ func (c Column) Brief() []string {
 	}{{Yes, "does"}, {Conditional, "does, under conditions"}, {No, "does not"}, {Unknown, "unknown"}} {
 		var names []string
 		for _, r := range rows {
-			if c.finding(r.Name).Answer == one.answer {
+			if c.Finding(r.Name).Answer == one.answer {
 				names = append(names, r.Name)
 			}
 		}

@@ -67,7 +67,7 @@ func Terminal(w io.Writer, all []Column) error {
 	for _, r := range rows {
 		fmt.Fprintf(&b, "\n%s: %s\n", r.Name, r.Question)
 		for _, c := range all {
-			evidence(&b, c.Name, c.finding(r.Name))
+			evidence(&b, c.Name, c.Finding(r.Name))
 		}
 	}
 	b.WriteByte('\n')
@@ -101,7 +101,7 @@ func matrix(b *strings.Builder, all []Column) {
 	for _, r := range rows {
 		cells := make([]string, len(all))
 		for i, c := range all {
-			cells[i] = short(c.finding(r.Name).Answer)
+			cells[i] = short(c.Finding(r.Name).Answer)
 		}
 		cellsOf(b, r.Name, cells)
 	}
@@ -217,7 +217,7 @@ func Markdown(w io.Writer, all []Column) error {
 	for _, r := range rows {
 		b.WriteString("| " + md(r.Name) + " |")
 		for _, c := range all {
-			b.WriteString(" " + short(c.finding(r.Name).Answer) + " |")
+			b.WriteString(" " + short(c.Finding(r.Name).Answer) + " |")
 		}
 		b.WriteByte('\n')
 	}
@@ -231,7 +231,7 @@ func Markdown(w io.Writer, all []Column) error {
 	for _, r := range rows {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", md(r.Name), md(strings.ToUpper(r.Question[:1])+r.Question[1:]))
 		for _, c := range all {
-			f := c.finding(r.Name)
+			f := c.Finding(r.Name)
 			b.WriteString("- **" + md(c.Name) + "**: " + md(said(f)) + "\n")
 			for _, sentence := range f.Evidence {
 				b.WriteString("  - " + md(sentence) + "\n")

@@ -113,7 +113,7 @@ func TestReasons(t *testing.T) {
 			want[name] = No
 		}
 		hold(t, c, want)
-		if got := c.finding("priorities").Evidence[0]; !strings.Contains(got, "no protocol has it") {
+		if got := c.Finding("priorities").Evidence[0]; !strings.Contains(got, "no protocol has it") {
 			t.Errorf("the reason is not told: %s", got)
 		}
 	})
@@ -258,7 +258,7 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 	for i, c := range all {
 		names[i] = c.Name
 		for _, name := range Rows() {
-			if f := c.finding(name); f.Answer == Unknown {
+			if f := c.Finding(name); f.Answer == Unknown {
 				t.Errorf("%s, %s: the probe failed: %v", c.Name, name, f.Evidence)
 			}
 		}

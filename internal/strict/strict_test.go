@@ -192,6 +192,22 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// How deep a file is nested has nothing to do with how long it is.
+func TestListsBesideLists(t *testing.T) {
+	var into struct {
+		Groups []struct {
+			Name  string `yaml:"name"`
+			Items []struct {
+				Name string `yaml:"name"`
+			} `yaml:"items"`
+		} `yaml:"groups"`
+	}
+	src := "groups:\n" + strings.Repeat("  - name: a\n    items:\n      - {name: b}\n      - name: c\n", 50)
+	if err := Decode("long", []byte(src), &into).Err(); err != nil || len(into.Groups) != 50 || len(into.Groups[49].Items) != 2 {
+		t.Error(err)
+	}
+}
+
 func stairs(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -172,6 +172,7 @@ func refuse(tokens token.Tokens) []fault {
 	}
 	var faults []fault
 	depth, dashes, dashLine, contents := 0, 0, 0, false
+	var blocks indentation
 	for _, t := range tokens {
 		at := func(message string) { faults = append(faults, fault{t.Position.Line, t.Position.Column, message}) }
 		if message, found := unsupported[t.Type]; found {
@@ -194,7 +195,7 @@ func refuse(tokens token.Tokens) []fault {
 			}
 		}
 		contents = contents || (t.Type != token.DocumentHeaderType && t.Type != token.CommentType && t.Type != token.DirectiveType)
-		if max(depth, dashes, t.Position.IndentLevel) > maxDepth {
+		if max(depth, dashes, blocks.at(t.Position)) > maxDepth {
 			at(fmt.Sprintf("is nested more than %d deep: write it flatter", maxDepth))
 			return faults
 		}
@@ -203,6 +204,28 @@ func refuse(tokens token.Tokens) []fault {
 		}
 	}
 	return faults
+}
+
+// indentation is how deep a block stands, by the columns at which lines begin:
+// the library's own count grows with every list beside another.
+type indentation struct {
+	line    int
+	columns []int // of the blocks around, the outermost first
+}
+
+// at takes the next token and returns how many blocks it stands in.
+func (i *indentation) at(p *token.Position) int {
+	if p.Line == i.line {
+		return len(i.columns)
+	}
+	i.line = p.Line
+	for n := len(i.columns); n > 0 && i.columns[n-1] > p.Column; n-- {
+		i.columns = i.columns[:n-1]
+	}
+	if n := len(i.columns); n == 0 || i.columns[n-1] < p.Column {
+		i.columns = append(i.columns, p.Column)
+	}
+	return len(i.columns)
 }
 
 func convertFile(file *ast.File) (*node, []fault) {

@@ -36,7 +36,7 @@ func (f *Folder) Reconcile() error {
 			c.State = Done
 		}
 	}
-	return f.save()
+	return f.Save()
 }
 
 // Left is how many cells are still to be measured.
@@ -67,11 +67,11 @@ func (f *Folder) Run(ctx context.Context, measure Measure) error {
 			return nil
 		}
 		c.State, c.Run, c.Reason = Running, "", ""
-		if err := f.save(); err != nil {
+		if err := f.Save(); err != nil {
 			return err
 		}
 		c.ended(ctx, measure, i)
-		if err := f.save(); err != nil {
+		if err := f.Save(); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (f *Folder) Run(ctx context.Context, measure Measure) error {
 		return nil
 	}
 	f.Plan.EndedAt = time.Now().UTC()
-	return f.save()
+	return f.Save()
 }
 
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }

@@ -245,7 +245,7 @@ func TestTheRunsTellWhatIsDone(t *testing.T) {
 	measured(t, f, 1, result.Complete)
 	measured(t, f, 0, result.Running) // nobody writes to it: it is incomplete
 	f.Plan.Cells[0].State, f.Plan.Cells[1].State, f.Plan.Cells[2].State = Running, Running, Done
-	if err := f.save(); err != nil {
+	if err := f.Save(); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Reconcile(); err != nil {
@@ -286,7 +286,7 @@ func TestDamagedPlansAreRefused(t *testing.T) {
 		`{"schema_version": 1, "axes": [], "cells": [{"values": ["1"]}]}`:     "1 values for 0 keys",
 		`{"schema_version": 1, "cells": [{"values": [], "run": "../other"}]}`: "outside the folder",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, planFile), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {

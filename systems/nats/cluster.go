@@ -39,6 +39,18 @@ const (
 	systemAccount = "SYS"
 )
 
+// NodeNames are the names of the servers; none when they are in this process.
+func (natsSystem) NodeNames(p system.Provision) []string {
+	if !readConfig(p.Settings).server.processes {
+		return nil
+	}
+	names := make([]string, p.Nodes)
+	for i := range names {
+		names[i] = nodeName(i)
+	}
+	return names
+}
+
 // Provision starts a JetStream cluster of p.Nodes servers inside this process,
 // on loopback ports of its own, or each in a process of its own (see spawned),
 // each with a data directory below p.DataDir and a log file in p.LogDir. It

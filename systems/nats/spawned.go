@@ -43,6 +43,7 @@ type child struct {
 	dir     string
 	address string
 	log     string
+	group   int             // that the process runs under; 0: this one's
 	process *process.Server // nil: not started
 }
 
@@ -86,7 +87,7 @@ func planSpawned(p system.Provision, addresses [][]string) *spawned {
 	for i, a := range addresses {
 		name := nodeName(i)
 		s.nodes = append(s.nodes, &child{
-			name: name, dir: filepath.Join(p.DataDir, name), address: a[0], log: filepath.Join(p.LogDir, name+".log"),
+			name: name, dir: filepath.Join(p.DataDir, name), address: a[0], log: filepath.Join(p.LogDir, name+".log"), group: p.Groups[name],
 		})
 	}
 	return s
@@ -102,7 +103,7 @@ func (n *child) start(config string) error {
 		return fmt.Errorf("finding this program: %w", err)
 	}
 	n.process, err = process.Start(process.Spec{
-		Name: "server " + n.name, Path: self, Args: []string{NodeCommand, n.name, n.dir}, Dir: n.dir, Log: n.log, Input: []byte(config),
+		Name: "server " + n.name, Path: self, Args: []string{NodeCommand, n.name, n.dir}, Dir: n.dir, Log: n.log, Group: n.group, Input: []byte(config),
 	})
 	return err
 }

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type studyCommand struct {
+	List listStudies `cmd:"" help:"List the published studies that are built in."`
+	Show showStudy   `cmd:"" help:"Print a study: question, source, tables with their figures, and what would run here; nothing is started."`
+	Run  runStudy    `cmd:"" help:"Measure a study's cells and lay the figures beside the published ones."`
+}
+
+type listStudies struct{}
+
+// Run lists the built-in studies.
+func (*listStudies) Run(con console) error {
+	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	for _, name := range study.Names() {
+		s, err := study.Find(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t, "%s\t%s\n", name, s.Title)
+	}
+	return t.Flush()
+}
+
+// studyInputs say which cells of which study.
+type studyInputs struct {
+	Name  string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
+	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke: minutes; small: hours, of a few cores; full: the published size."`
+	Only  []string `placeholder:"NAME,..." help:"Keep to these tables, and these systems or targets of the study."`
+	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the study's own folder is made in."`
+}
+
+// wanted is the study and the plan that the flags ask for, with what it takes.
+func (in *studyInputs) wanted() (*study.Study, study.Plan, study.Estimate, error) {
+	s, err := study.Find(in.Name)
+	if err != nil {
+		return nil, study.Plan{}, study.Estimate{}, inputError{err}
+	}
+	scale, err := study.FindScale(in.Scale)
+	if err != nil {
+		return nil, study.Plan{}, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
+	}
+	p, err := study.NewPlan(s, scale, in.Only)
+	if err != nil {
+		return nil, p, study.Estimate{}, inputError{err}
+	}
+	p.Command = os.Args
+	e, err := study.Prepare(s, &p, jobMaker(), in.Runs)
+	if err != nil {
+		return nil, p, e, inputError{err}
+	}
+	return s, p, e, nil
+}
+
+func jobMaker() study.NewJob {
+	systems := registry()
+	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+		return newJob(systems, w, t, runs)
+	}
+}
+
+type showStudy struct{ studyInputs }
+
+// Run prints a study and what would run here.
+func (c *showStudy) Run(con console) error {
+	s, p, e, err := c.wanted()
+	if err != nil {
+		return err
+	}
+	width, isTerminal := terminal(con.out)
+	r, err := report.NewStudyResult(s, p, make([]study.Measured, len(p.Cells)))
+	if err != nil {
+		return err
+	}
+	if err := report.StudyPlan(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+		return err
+	}
+	fmt.Fprintln(con.out)
+	return explainStudy(con.out, p, e)
+}
+
+type runStudy struct {
+	studyInputs
+	Resume resumeFlag `placeholder:"[DIR]" help:"Go on with the study in DIR, or with the newest one of this command: cells that are complete are not repeated."`
+	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
+}
+
+// Run measures every cell and lays the figures beside the published ones.
+func (c *runStudy) Run(con console) error {
+	s, folder, err := c.folder(con)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	_, isTerminal := terminal(con.err)
+	live := newLive(con.err)
+	watch := &studyWatch{&peakWatch{Live: live, terminal: isTerminal}}
+	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
+		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) { return measureCell(ctx, job, watch) }})
+	live.Close()
+	err = c.show(con, s, folder)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s --resume %s\n", c.Name, folder.Plan.Scale, relative(folder.Dir))
+		return exitError(exitInterrupted)
+	case failed != nil || err != nil:
+		return errors.Join(failed, err)
+	case folder.Plan.Left() > 0:
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// folder makes the study's folder, or opens the one to go on with, and says what
+// is to come.
+func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
+	s, p, e, err := c.wanted()
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.Absent == len(p.Cells) {
+		return nil, nil, inputError{fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
+	}
+	if !c.Resume.given {
+		if err := explainStudy(con.err, p, e); err != nil {
+			return nil, nil, err
+		}
+		folder, err := study.Create(c.Runs, p)
+		return s, folder, err
+	}
+	dir := c.Resume.dir
+	if dir == "" {
+		if dir, err = study.FindFolder(c.Runs, p); err != nil {
+			return nil, nil, inputError{err}
+		}
+	}
+	folder, err := study.Open(dir)
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	if err := study.GoOn(folder, p); err != nil {
+		return nil, nil, inputError{errors.Join(err, folder.Close())}
+	}
+	if e, err = study.Prepare(s, &folder.Plan, jobMaker(), dir); err == nil {
+		err = explainStudy(con.err, folder.Plan, e)
+	}
+	if err != nil {
+		err = errors.Join(err, folder.Close())
+	}
+	return s, folder, err
+}
+
+// explainStudy says what is to come.
+func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
+	row("study", p.Name+" at scale "+p.Scale)
+	if len(p.Only) > 0 {
+		row("only", strings.Join(p.Only, ", "))
+	}
+	cells := fmt.Sprintf("%d, of which %d are to be measured", len(p.Cells), e.Cells-e.Same)
+	if e.Same > 0 {
+		cells += fmt.Sprintf(", %d are the same as others", e.Same)
+	}
+	if e.Absent > 0 {
+		cells += fmt.Sprintf(", %d cannot be had here or are left out", e.Absent)
+	}
+	row("cells", cells)
+	row("time", fmt.Sprintf("about %s, with %d starts of clusters", quantity.Duration(int64(e.Length)), e.Clusters))
+	row("disk", "up to about "+quantity.Bytes(e.DiskBytes)+" at a time for servers, deleted with their cluster")
+	var told []string
+	for _, c := range p.Cells {
+		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent && !slices.Contains(told, c.Reason) {
+			row(map[bool]string{true: "not here"}[len(told) == 0], sentence)
+			told = append(told, c.Reason)
+		}
+	}
+	return t.Flush()
+}
+
+// show prints what a study came to and writes its report.
+func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
+	measured := judgedCells(folder.Dir, folder.Plan)
+	r, err := report.NewStudyResult(s, folder.Plan, measured)
+	if err != nil {
+		return err
+	}
+	write := func(dir string, render func(io.Writer) error) error {
+		var page bytes.Buffer
+		if err := render(&page); err != nil {
+			return fmt.Errorf("render the report: %w", err)
+		}
+		return result.ReplaceFile(filepath.Join(dir, result.ReportFile), page.Bytes())
+	}
+	for _, m := range measured {
+		if m.Search != nil {
+			err = errors.Join(err, write(m.Search.Dir, func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
+		}
+	}
+	path := filepath.Join(folder.Dir, result.ReportFile)
+	if err := errors.Join(err, write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
+		return err
+	}
+	if c.JSON {
+		return report.StudyJSON(con.out, r)
+	}
+	width, isTerminal := terminal(con.out)
+	if err := report.StudyTerminal(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+		return err
+	}
+	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	return nil
+}
+
+// judgedCells are what a plan's cells came to, judged by this plimsoll.
+func judgedCells(dir string, p study.Plan) []study.Measured {
+	measured := study.Measurements(dir, p)
+	for _, m := range measured {
+		if m.Run != nil {
+			verdict.JudgeSaved(m.Run)
+		}
+	}
+	return measured
+}
+
+// readStudy reads a study's folder.
+func readStudy(dir string) (report.StudyResult, error) {
+	p, s, err := study.Read(dir)
+	if err != nil {
+		return report.StudyResult{}, err
+	}
+	return report.NewStudyResult(s, p, judgedCells(dir, p))
+}
+
+// studyWatch shows a study: which cell it is at, and that one as it goes.
+type studyWatch struct{ *peakWatch }
+
+func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
+	w.probing, w.phase = true, "" // of runs, too, what each phase says is too much
+	w.Plan(planOf(job))
+	w.Live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
+}

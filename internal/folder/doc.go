@@ -1,0 +1,8 @@
+// Package folder keeps a folder of measurements: its plan, and the runs that the
+// plan asks for.
+//
+// It promises that a folder appears whole or not at all; that its plan is only
+// replaced as a whole, so that it can be read at any moment; and that one process
+// holds a folder, by a lock that dies with it. What the plan says is its owner's
+// affair: internal/sweep and internal/study each have theirs.
+package folder

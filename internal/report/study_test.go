@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const fixtureStudy = `
+name: fixture-2020
+title: "Two systems, <b>compared</b>"
+question: Which of the two carries more | is quicker?
+source: a fixture, 2020
+testbed: [machines of their own]
+missing: [all of it shares one machine]
+targets:
+  - {name: quick, system: kafka}
+  - {name: slow, system: pulsar}
+  - {name: gone, system: elsewhere, unavailable: there is no driver for it}
+workloads:
+  - name: load
+    set: {partitions: 100}
+    smoke: {partitions: 12}
+    rate: 10k
+rates: [{name: 10k, published: 10k/s, share: 50%, table: peak, at: [quick, slow]}]
+tables:
+  - name: peak
+    title: Peak stable throughput
+    from: table 1
+    measure: peak
+    workload: load
+    figures: [peak_bytes]
+    axes: [{name: system, values: [{name: quick, label: Quick, target: quick}, {name: slow, target: slow}, {name: gone, target: gone}]}]
+    published: {quick: 605MB/s, slow: 300MB/s, gone: ~107MB/s}
+  - name: latency
+    title: Latency by partitions
+    from: figure 2
+    measure: run
+    workload: load
+    figures: [e2e.p99, e2e.max]
+    axes:
+      - {name: partitions, values: [{name: 100}, {name: 5000, set: {partitions: 5000}, smoke: {partitions: 60}}, {name: 10000, set: {partitions: 10000}, leave_out: [smoke]}]}
+      - {name: system, values: [{name: quick, label: Quick, target: quick}, {name: slow, target: slow}]}
+    published: {"100, quick": 5ms / 90ms, "100, slow": ~25ms / -, "5000, quick": 79236ms / -}
+claims:
+  - {says: the quick one carries more, table: peak, figure: peak_bytes, of: quick, to: slow, at_least: 1.5}
+  - {says: its p99 is half of the slow one's, table: latency, figure: e2e.p99, of: "100, quick", to: "100, slow", at_most: 0.5}
+  - {says: its p99 grows with partitions, table: latency, figure: e2e.p99, of: "5000, quick", to: "100, quick", at_least: 10}
+qualities:
+  - {name: ordering, probes: [order in a partition, global order]}
+  - {name: scaling out}
+`
+
+// studied is the fixture's study: of its peaks one was limited by the shared
+// cores, of its runs one was kept, one failed and one is still to come.
+func studied(t *testing.T) StudyResult {
+	t.Helper()
+	s, err := study.Parse("fixture.yaml", []byte(fixtureStudy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale, _ := study.FindScale(study.Smoke)
+	p, err := study.NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.StartedAt, p.Command = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), []string{"plimsoll", "study", "run", "<b>"}
+	measured := make([]study.Measured, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		switch c.Table + " " + c.At {
+		case "peak quick":
+			measured[i].Search = searched("quick")
+			c.State, c.Run = sweep.Done, "2026-11-21T101502-peak-quick"
+		case "peak slow":
+			measured[i].Search = searched("slow")
+			measured[i].Search.Side.Resource = verdict.NoneSeen
+			measured[i].Search.Bracket.StableRate /= 4
+			measured[i].Search.Bracket.UnstableRate /= 4
+			c.State, c.Run = sweep.Done, "2026-11-21T101602-peak-slow"
+		case "latency 100, quick", "latency 100, slow":
+			run := *small.load(t)
+			verdict.JudgeSaved(&run)
+			measured[i].Run = &run
+			c.State, c.Run = sweep.Done, "run-of-"+strings.TrimPrefix(c.At, "100, ")
+		case "latency 5000, quick":
+			c.State, c.Reason = sweep.Failed, "the disk\x1b is <full>"
+		}
+	}
+	r, err := NewStudyResult(s, p, measured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the last probes found changes with every make probes.
+	r.Outcome.Columns = []string{"kafka", "pulsar"}
+	for i := range r.Outcome.Qualities {
+		if r.Outcome.Qualities[i].Probe != "" {
+			r.Outcome.Qualities[i].Answers = []string{"yes", "conditional"}
+		}
+	}
+	return r
+}
+
+func TestStudyGolden(t *testing.T) {
+	r := studied(t)
+	for _, format := range StudyFormats() {
+		var b bytes.Buffer
+		if err := RenderStudy(&b, format, r); err != nil {
+			t.Fatal(err)
+		}
+		got := b.Bytes()
+		if format == "html" {
+			// Its style and script are held by nothing but eyes.
+			_, body, begins := bytes.Cut(got, []byte("<main>"))
+			body, _, ends := bytes.Cut(body, []byte("</main>"))
+			if !begins || !ends {
+				t.Fatal("the page has no main part")
+			}
+			got = body
+		}
+		golden(t, "study."+format, got)
+		for _, bad := range []string{"<b>", "<full>", "\x1b", "NaN", "Inf", "ZgotmplZ"} {
+			if format != "json" && format != "table" && strings.Contains(string(got), bad) {
+				t.Errorf("%s holds %q", format, bad)
+			}
+		}
+	}
+	var plan bytes.Buffer
+	if err := StudyPlan(&plan, r, 110, false); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "study.plan", plan.Bytes())
+	if err := RenderStudy(&plan, "csv", r); err == nil || !strings.Contains(err.Error(), "table, html, md or json") {
+		t.Error(err)
+	}
+	if err := RenderStudy(&plan, "htlm", r); err == nil || !strings.Contains(err.Error(), `did you mean "html"?`) {
+		t.Error(err)
+	}
+	if r.Measured[0].Search.Side.Resource != result.ResourceCPU {
+		t.Error("the first peak is not limited by cores")
+	}
+}

@@ -1,0 +1,228 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Outcome is what a study came to, beside what was published.
+type Outcome struct {
+	Tables    []TableOutcome `json:"tables"`
+	Claims    []Judgement    `json:"claims"`
+	Qualities []QualityRow   `json:"qualities,omitempty"`
+	// Columns are the names of what the qualities were tried on.
+	Columns []string `json:"quality_columns,omitempty"`
+	// Scaled says, a sentence each, which values are not the published ones.
+	Scaled []string `json:"scaled,omitempty"`
+}
+
+// TableOutcome is one figure of a table, cell by cell.
+type TableOutcome struct {
+	Table  string   `json:"table"`
+	Title  string   `json:"title"`
+	From   string   `json:"from"`
+	Figure string   `json:"figure"`
+	Unit   Unit     `json:"unit"`
+	Axes   []string `json:"axes"`
+	Rows   []Row    `json:"rows"`
+}
+
+// Row is one cell: a figure of theirs and ours, and each as times the first
+// cell's that has both.
+type Row struct {
+	At          string   `json:"at"`
+	Labels      []string `json:"labels"`
+	Level       int      `json:"durability_level,omitempty"`
+	Theirs      float64  `json:"theirs,omitempty"` // 0: nothing was published
+	About       bool     `json:"theirs_is_rounded,omitempty"`
+	Ours        float64  `json:"ours,omitempty"`         // 0: there is none
+	TheirsTimes float64  `json:"theirs_times,omitempty"` // 0: not to be had
+	OursTimes   float64  `json:"ours_times,omitempty"`
+	// Remark is what a reader must know: why there is no figure, or what limited
+	// it.
+	Remark string `json:"remark,omitempty"`
+	// Forbidden: the machine decided the figure, and not the system.
+	Forbidden bool   `json:"machine_decided,omitempty"`
+	Run       string `json:"run,omitempty"`
+}
+
+// QualityRow is what was found of a quality by probes, an answer for each column.
+type QualityRow struct {
+	Name    string   `json:"name"`
+	Probe   string   `json:"probe,omitempty"` // empty: none tries it
+	Answers []string `json:"answers,omitempty"`
+}
+
+// Assess lays what was measured beside what was published. measured are those
+// of the plan's cells.
+func Assess(s *Study, p Plan, measured []Measured) (Outcome, error) {
+	var o Outcome
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if !slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == t.Name }) {
+			continue
+		}
+		for k, name := range t.Figures {
+			f, err := FindFigure(name)
+			if err != nil {
+				return o, err
+			}
+			o.Tables = append(o.Tables, t.outcome(f, k, p, measured))
+		}
+	}
+	for _, c := range s.Claims {
+		if slices.ContainsFunc(p.Cells, func(of Cell) bool { return of.Table == c.Table }) {
+			o.Claims = append(o.Claims, s.judge(c, p, measured))
+		}
+	}
+	o.Scaled = s.scaled(p)
+	return o, o.qualities(s)
+}
+
+// outcome is a figure of a table, cell by cell.
+func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutcome {
+	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
+	for _, a := range t.Axes {
+		out.Axes = append(out.Axes, a.Name)
+	}
+	base := -1
+	for i, c := range p.Cells {
+		if c.Table != t.Name {
+			continue
+		}
+		ref := t.reference(c.At, at)
+		row := Row{At: c.At, Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
+		if ref.Known {
+			row.Theirs, row.About = ref.Value, ref.About
+		}
+		if v, known := f.Value(measured[i]); known && c.State == sweep.Done {
+			row.Ours = v
+		}
+		row.Remark, row.Forbidden = c.remark(measured[i], row.Ours > 0)
+		out.Rows = append(out.Rows, row)
+		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
+			base = len(out.Rows) - 1
+		}
+	}
+	if base < 0 {
+		return out
+	}
+	first := out.Rows[base]
+	for i := range out.Rows {
+		out.Rows[i].TheirsTimes, out.Rows[i].OursTimes = out.Rows[i].Theirs/first.Theirs, out.Rows[i].Ours/first.Ours
+	}
+	return out
+}
+
+// level is the durability level of a cell; 0: it has no workload.
+func (c *Cell) level() int {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil || c.Workload == "" {
+		return 0
+	}
+	return int(w.Durability)
+}
+
+// remark is what a reader must know of a cell, and whether the machine decided
+// its figure.
+func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
+	switch {
+	case c.Absent || c.State == sweep.Failed:
+		return c.Why(), false
+	case c.State != sweep.Done:
+		return "not measured: " + string(c.State), false
+	}
+	unstable := ""
+	if m.Search != nil && !has {
+		unstable = fmt.Sprintf("no rate was stable, and the most that was acknowledged is %s", quantity.Rate(mostCarried(m.Search)))
+	}
+	if limit := machineLimit(m); limit != "" {
+		return strings.TrimPrefix(unstable+"; "+limit, "; "), true
+	}
+	if unstable != "" {
+		return unstable, false
+	}
+	if m.Run != nil {
+		r := &m.Run.Run
+		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil && r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
+			return fmt.Sprintf("it fell behind: %s of %s offered", quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false
+		}
+		if !verdict.Sound(r) {
+			return "the system did not keep its word: see the run", false
+		}
+	}
+	if !has {
+		return "measured, without this figure", false
+	}
+	return "", false
+}
+
+// behind is the share of what was offered below which a run fell behind.
+const behind = 0.99
+
+// machineLimit says what decided a cell's figure when it was not the system: the
+// generator, or cores that servers and load share; empty: neither.
+func machineLimit(m Measured) string {
+	switch {
+	case m.Search != nil && m.Search.Side != nil:
+		side := m.Search.Side
+		if side.Name == verdict.SideGenerator {
+			return "plimsoll itself was the limit"
+		}
+		if side.Resource == result.ResourceCPU {
+			return "the shared cores were the limit"
+		}
+	case m.Run != nil:
+		switch verdict.Limiting(&m.Run.Run).Resource {
+		case verdict.Generator:
+			return "plimsoll itself was the limit"
+		case result.ResourceCPU:
+			return "the shared cores were the limit"
+		}
+	}
+	return ""
+}
+
+// qualities are the answers that the last probes gave for the study's systems.
+func (o *Outcome) qualities(s *Study) error {
+	if len(s.Qualities) == 0 {
+		return nil
+	}
+	var columns []probe.Column
+	var systems []string
+	for _, t := range s.Targets {
+		if t.Unavailable != "" || slices.Contains(systems, t.System) {
+			continue
+		}
+		systems = append(systems, t.System)
+		found, err := probe.Observed(t.System)
+		if err != nil {
+			return err
+		}
+		columns = append(columns, found...)
+	}
+	for _, c := range columns {
+		o.Columns = append(o.Columns, c.Name)
+	}
+	for _, q := range s.Qualities {
+		if len(q.Probes) == 0 {
+			o.Qualities = append(o.Qualities, QualityRow{Name: q.Name})
+		}
+		for _, row := range q.Probes {
+			r := QualityRow{Name: q.Name, Probe: row}
+			for _, c := range columns {
+				r.Answers = append(r.Answers, string(c.Finding(row).Answer))
+			}
+			o.Qualities = append(o.Qualities, r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table holds the rules of a table by itself.
+func (c *checker) table(path string, t *Table) {
+	if !slices.Contains(measures(), string(t.Measure)) {
+		c.doc.Reject(path+".measure", "must be one of "+strings.Join(measures(), ", "))
+	}
+	var workloads []string
+	for _, w := range c.study.Workloads {
+		workloads = append(workloads, w.Name)
+	}
+	if t.Workload == "" {
+		c.doc.Reject(path, "names no workload: write workload: NAME")
+	}
+	c.known(path+".workload", "workload", t.Workload, workloads)
+	if len(t.Figures) == 0 {
+		c.doc.Reject(path, "has no figures: write figures: [e2e.p99]")
+	}
+	for i, name := range t.Figures {
+		f, err := FindFigure(name)
+		at := fmt.Sprintf("%s.figures[%d]", path, i)
+		switch {
+		case err != nil:
+			c.doc.Reject(at, "is not known: "+err.Error())
+		case f.searched() != (t.Measure == MeasurePeak):
+			c.doc.Reject(at, fmt.Sprintf("is %s, which measure: %s does not give", name, t.Measure))
+		}
+	}
+	if w := c.study.workload(t.Workload); w != nil && (w.Backlog != nil) != (t.Measure == MeasureBacklog || t.Measure == MeasureMixed) {
+		c.doc.Reject(path+".workload", "has a backlog where nothing of one is measured, or has none where it is")
+	}
+	if len(t.Axes) == 0 {
+		c.doc.Reject(path, "has no axes: write axes with a list of values each")
+	}
+	for i := range t.Axes {
+		c.axis(fmt.Sprintf("%s.axes[%d]", path, i), &t.Axes[i])
+	}
+	if t.size() > MaxCells {
+		c.doc.Reject(path+".axes", fmt.Sprintf("have more than %d combinations", MaxCells))
+	}
+}
+
+func (c *checker) axis(path string, a *Axis) {
+	if a.Name == "" {
+		c.doc.Reject(path, "has no name: write one")
+	}
+	if len(a.Values) == 0 {
+		c.doc.Reject(path, "has no values: list them")
+	}
+	names(c, path+".values", a.Values, func(v Value) string { return v.Name })
+	var targets []string
+	for _, t := range c.study.Targets {
+		targets = append(targets, t.Name)
+	}
+	for i, v := range a.Values {
+		at := fmt.Sprintf("%s.values[%d]", path, i)
+		c.known(at+".target", "target", v.Target, targets)
+		c.known(at+".rate", "rate", v.Rate, c.rateNames())
+		for k, scale := range v.Leave {
+			c.known(fmt.Sprintf("%s.leave_out[%d]", at, k), "scale", scale, Scales())
+		}
+	}
+}
+
+// size is how many cells a table has, or one more than it may have.
+func (t *Table) size() int {
+	n := 1
+	for _, a := range t.Axes {
+		if n *= len(a.Values); n > MaxCells {
+			return MaxCells + 1
+		}
+	}
+	return n
+}
+
+// cells holds what needs every cell: that each can be made at each scale, and
+// that what refers to one finds it.
+func (c *checker) cells() {
+	total := 0
+	for i := range c.study.Tables {
+		t := &c.study.Tables[i]
+		path := fmt.Sprintf("tables[%d]", i)
+		places := t.places()
+		if total += len(places); total > MaxCells {
+			c.doc.Reject("tables", fmt.Sprintf("have more than %d cells together", MaxCells))
+			return
+		}
+		for _, p := range t.Published {
+			if !slices.ContainsFunc(places, func(at place) bool { return at.name() == p.At }) {
+				c.doc.Reject(path+".published."+p.At, "is of no cell of the table: name one value of each axis, in order, with \", \" between")
+			}
+		}
+		for _, at := range places {
+			for _, scale := range scales {
+				if _, err := c.study.cell(t, at, scale); err != nil {
+					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v", at.name(), scale.Name, firstOf(err)))
+					break
+				}
+			}
+		}
+	}
+	c.rates()
+	for i, claim := range c.study.Claims {
+		c.claim(fmt.Sprintf("claims[%d]", i), claim)
+	}
+}
+
+func (c *checker) rates() {
+	for i, r := range c.study.Rates {
+		path := fmt.Sprintf("rates[%d]", i)
+		if r.Published <= 0 || r.Share <= 0 {
+			c.doc.Reject(path, "needs a published rate and a share above 0")
+		}
+		t := c.study.Table(r.Table)
+		if t == nil || t.Measure != MeasurePeak {
+			c.doc.Reject(path+".table", fmt.Sprintf("%q is no table of peaks", r.Table))
+			continue
+		}
+		if len(r.At) == 0 {
+			c.doc.Reject(path, "names no cell of its table: write at: [...]")
+		}
+		for _, at := range r.At {
+			c.place(path+".at", t, at)
+		}
+	}
+}
+
+func (c *checker) claim(path string, claim Claim) {
+	t := c.study.Table(claim.Table)
+	if t == nil {
+		c.doc.Reject(path+".table", fmt.Sprintf("%q is no table of the study", claim.Table))
+		return
+	}
+	if !slices.Contains(t.Figures, claim.Figure) {
+		c.doc.Reject(path+".figure", fmt.Sprintf("%q is no figure of table %s, which has %s", claim.Figure, t.Name, strings.Join(t.Figures, ", ")))
+	}
+	c.place(path+".of", t, claim.Of)
+	c.place(path+".to", t, claim.To)
+	if claim.AtLeast <= 0 && claim.AtMost <= 0 {
+		c.doc.Reject(path, "has no bound: write at_least or at_most, a ratio")
+	}
+	if claim.Says == "" {
+		c.doc.Reject(path, "says nothing: write a sentence")
+	}
+}
+
+// place holds that a table has a cell of a name.
+func (c *checker) place(path string, t *Table, name string) {
+	if !slices.ContainsFunc(t.places(), func(at place) bool { return at.name() == name }) {
+		c.doc.Reject(path, fmt.Sprintf("%q is no cell of table %s: name one value of each axis, in order, with \", \" between", name, t.Name))
+	}
+}

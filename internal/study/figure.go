@@ -1,0 +1,183 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Unit is what a figure is counted in.
+type Unit string
+
+// The units of figures.
+const (
+	Nanoseconds    Unit = "ns"
+	PerSecond      Unit = "msgs_per_s"
+	BytesPerSecond Unit = "bytes_per_s"
+)
+
+// parse reads a value as people write it: 5.4ms, 200k/s, 605MB/s.
+func (u Unit) parse(text string) (float64, error) {
+	switch u {
+	case Nanoseconds:
+		d, err := quantity.ParseDuration(text)
+		return float64(d), err
+	case BytesPerSecond:
+		// 305.69MB is no whole number of bytes, and need not be.
+		unit := strings.TrimLeft(text, "0123456789.")
+		size, per := strings.CutSuffix(unit, "/s")
+		number, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
+		one, unitErr := quantity.ParseBytes("1" + size)
+		if !per || err != nil || unitErr != nil {
+			return 0, fmt.Errorf("%q is not a byte rate: write one like 605MB/s", text)
+		}
+		return number * float64(one), nil
+	}
+	return quantity.ParseRate(text)
+}
+
+// String prints a value for people.
+func (u Unit) String(value float64) string {
+	switch u {
+	case Nanoseconds:
+		return quantity.Duration(int64(value))
+	case BytesPerSecond:
+		return quantity.Bytes(int64(value)) + "/s"
+	}
+	return quantity.Rate(value)
+}
+
+// Figure is one number of a cell.
+type Figure struct {
+	Name, Title string
+	Unit        Unit
+	of          func(m Measured) (float64, bool)
+	// compared is set where internal/compare knows how sure the figure is.
+	compared string
+}
+
+// Measured is what came of a cell: a run or a search, or neither.
+type Measured struct {
+	Run    *result.Saved
+	Search *peak.Saved
+}
+
+// Value is the figure of a cell, and whether it has it.
+func (f Figure) Value(m Measured) (float64, bool) {
+	v, known := f.of(m)
+	return v, known && v > 0
+}
+
+// searched reports whether the figure is one of a search.
+func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
+
+// own are the figures that internal/compare does not have.
+func own() []Figure {
+	return []Figure{
+		{Name: "peak", Title: "peak stable throughput", Unit: PerSecond, of: peakRate},
+		{Name: "peak_bytes", Title: "peak stable throughput", Unit: BytesPerSecond, of: func(m Measured) (float64, bool) {
+			rate, known := peakRate(m)
+			if !known {
+				return 0, false
+			}
+			return rate * float64(m.Search.Load.MessageBytes), true
+		}},
+		{Name: "sent", Title: "sent and acknowledged", Unit: PerSecond, compared: "rate", of: ofRun(func(r *result.Run) (float64, bool) {
+			return r.Summary.AchievedRate, r.Summary.WindowNs > 0
+		})},
+		{Name: "received", Title: "received, each subscription", Unit: PerSecond, of: ofRun(func(r *result.Run) (float64, bool) {
+			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
+		})},
+		{Name: "e2e.max", Title: "greatest end-to-end latency", Unit: Nanoseconds, of: greatest(result.EndToEnd)},
+		{Name: "publish.max", Title: "greatest publish latency", Unit: Nanoseconds, of: greatest(result.Publish)},
+		{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows", Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
+			return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
+		})},
+		{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows", Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
+			return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
+		})},
+		{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond, of: ofRun(catchUpBytes)},
+		{Name: "catch_up.publish.p99", Title: "publish p99 while a second reader catches up", Unit: Nanoseconds, of: ofRun(catchUpPublish)},
+	}
+}
+
+// ofRun is a figure of a run.
+func ofRun(of func(*result.Run) (float64, bool)) func(Measured) (float64, bool) {
+	return func(m Measured) (float64, bool) {
+		if m.Run == nil {
+			return 0, false
+		}
+		return of(&m.Run.Run)
+	}
+}
+
+func peakRate(m Measured) (float64, bool) {
+	if m.Search == nil || m.Search.Bracket.StableRate == 0 {
+		return 0, false
+	}
+	return m.Search.Bracket.StableRate, true
+}
+
+func greatest(series result.Series) func(Measured) (float64, bool) {
+	return ofRun(func(r *result.Run) (float64, bool) {
+		l := r.Summary.Series(series)
+		return float64(l.MaxNs), l.Count > 0
+	})
+}
+
+// medianMinute is the middle one of a closed loop's minutes.
+func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
+	var all []int64
+	for _, m := range r.Summary.Minutes {
+		if ns := of(m); ns > 0 {
+			all = append(all, ns)
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return float64(all[len(all)/2]), true
+}
+
+// FindFigure returns the figure of a name: one of a search, of a closed loop or
+// of a backlog, or one that runs are compared by, such as e2e.p99.
+func FindFigure(name string) (Figure, error) {
+	var known []string
+	for _, f := range own() {
+		if f.Name == name {
+			return f, nil
+		}
+		known = append(known, f.Name)
+	}
+	of, err := compare.Find(name)
+	if err != nil {
+		if near := strict.Nearest(name, known); near != "" {
+			return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", name, near)
+		}
+		return Figure{}, err
+	}
+	if of.Unit == compare.Messages {
+		return Figure{}, errors.New("a count is no figure of a study")
+	}
+	return Figure{Name: name, Title: titleOf(name), Unit: Unit(of.Unit), compared: name, of: ofRun(of.Value)}, nil
+}
+
+func titleOf(name string) string {
+	series, percentile, _ := strings.Cut(name, ".")
+	switch series {
+	case "e2e":
+		return "end-to-end " + percentile
+	case "publish":
+		return "publish " + percentile
+	}
+	return name
+}

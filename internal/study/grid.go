@@ -1,0 +1,260 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Cell is one place of a table: what to measure there.
+type Cell struct {
+	Table   string  `json:"table"`
+	At      string  `json:"at"` // a value of each axis
+	Measure Measure `json:"measure"`
+	// Rate is the study's rate that the workload takes; while it is not known
+	// the workload is that of another rate.
+	Rate     string      `json:"rate,omitempty"`
+	Workload string      `json:"workload_yaml"`
+	Target   string      `json:"target_yaml"`
+	State    sweep.State `json:"state"`
+	Run      string      `json:"run,omitempty"`    // its run directory or search's folder, in the study's
+	Reason   string      `json:"reason,omitempty"` // why it failed, or cannot be had
+	// Absent: it cannot be had here, or is left out at this scale.
+	Absent bool `json:"absent,omitempty"`
+
+	system string
+}
+
+// place is a combination of values, one of each axis.
+type place []Value
+
+func (p place) name() string {
+	var parts []string
+	for _, v := range p {
+		parts = append(parts, v.Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Labels are the values of a cell's place as people read them.
+func (t *Table) Labels(at string) []string {
+	for _, p := range t.places() {
+		if p.name() == at {
+			var out []string
+			for _, v := range p {
+				out = append(out, v.Label)
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// places are all combinations; the last axis changes fastest.
+func (t *Table) places() []place {
+	out := []place{nil}
+	for _, a := range t.Axes {
+		var longer []place
+		for _, p := range out {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clone(p), v))
+			}
+		}
+		if out = longer; len(out) > MaxCells {
+			return out[:MaxCells+1]
+		}
+	}
+	return out
+}
+
+// cell makes the cell at a place of a table. The error is about the study's
+// file.
+func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
+	c := Cell{Table: t.Name, At: at.name(), Measure: t.Measure, State: sweep.Pending}
+	named := ""
+	for _, v := range at {
+		if v.Target != "" {
+			named = v.Target
+		}
+		if slices.Contains(v.Leave, scale.Name) {
+			c.absent(leftOut)
+		}
+	}
+	if named == "" {
+		return c, errors.New("no value of an axis names a target")
+	}
+	of := s.target(named)
+	c.system = of.System
+	if of.Unavailable != "" {
+		c.absent(of.Unavailable)
+		return c, nil
+	}
+	to := &target.Target{Name: of.Name, System: of.System, Testbed: target.Testbed{Nodes: of.Nodes}}
+	for _, p := range append(slices.Clone(of.Settings), settingsOf(at, scale)...) {
+		to.Settings = slices.DeleteFunc(to.Settings, func(has target.Setting) bool { return has.Name == p.Key })
+		to.Settings = append(to.Settings, target.Setting{Name: p.Key, Value: p.Value})
+	}
+	c.Target = to.YAML()
+	if c.Rate = s.rateOf(t, at); t.Measure == MeasurePeak {
+		c.Rate = ""
+	}
+	known := 0.0
+	if c.Rate != "" && scale.Published {
+		known = s.rate(c.Rate).Published
+	}
+	w, err := s.workloadAt(t, at, scale, known, false)
+	if err != nil {
+		return c, err
+	}
+	if s.workload(t.Workload).Backlog != nil {
+		if w, err = s.workloadAt(t, at, scale, known, true); err != nil {
+			c.absent("its backlog cannot be built: " + firstOf(err))
+			return c, nil
+		}
+	}
+	c.Workload = w.YAML()
+	return c, nil
+}
+
+const leftOut = "left out at this scale"
+
+// Why says why a cell has no figure, when it is absent or failed.
+func (c *Cell) Why() string {
+	if c.Reason == leftOut {
+		return leftOut
+	}
+	return "not to be had: " + c.Reason
+}
+
+func (c *Cell) absent(why string) {
+	if !c.Absent {
+		c.Absent, c.Reason = true, why
+	}
+}
+
+// firstOf is the first thing that is wrong, without its place in a text that
+// nobody has written.
+func firstOf(err error) string {
+	var all strict.Violations
+	if errors.As(err, &all) && len(all) > 0 {
+		return all[0].Message
+	}
+	return err.Error()
+}
+
+const ofTarget = "settings."
+
+// layersAt are the layers of a cell's workload, the last one on top.
+func (s *Study) layersAt(t *Table, at place) []Layer {
+	layers := []Layer{s.workload(t.Workload).Layer}
+	for _, v := range at {
+		layers = append(layers, v.Layer)
+	}
+	return layers
+}
+
+// settingsOf are the target's settings that a place asks for.
+func settingsOf(at place, scale Scale) (out []Pair) {
+	for _, v := range at {
+		for _, p := range append(slices.Clone(v.Set), scale.of(v.Layer)...) {
+			if name, is := strings.CutPrefix(p.Key, ofTarget); is {
+				out = append(out, Pair{name, p.Value})
+			}
+		}
+	}
+	return out
+}
+
+// rateOf is the name of the rate at a place: that of the topmost layer with one.
+func (s *Study) rateOf(t *Table, at place) (name string) {
+	for _, l := range s.layersAt(t, at) {
+		if l.Rate != "" {
+			name = l.Rate
+		}
+	}
+	return name
+}
+
+// workloadAt is the workload of a cell, at a rate of messages per second; 0: one
+// that is not known yet.
+func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64, backlog bool) (*workload.Workload, error) {
+	of := s.workload(t.Workload)
+	src := []byte("name: " + strict.Quote(of.Name) + "\n")
+	set := func(all []Pair) error {
+		for _, p := range all {
+			if strings.HasPrefix(p.Key, ofTarget) {
+				continue
+			}
+			changed, err := strict.Set(src, p.Key, p.Value)
+			if err != nil {
+				return err
+			}
+			src = []byte(changed)
+		}
+		return nil
+	}
+	layers := s.layersAt(t, at)
+	own := scale.layer()
+	if backlog {
+		// How long the window is follows from the backlog.
+		own = of.Backlog.layer(scale)
+	}
+	if err := set(layers[0].Set); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(set(own), set(scale.of(layers[0]))); err != nil {
+		return nil, err
+	}
+	for _, l := range layers[1:] {
+		if err := errors.Join(set(l.Set), set(scale.of(l))); err != nil {
+			return nil, err
+		}
+	}
+	if rate > 0 {
+		if err := set([]Pair{{"load.rate", quantity.ExactRate(rate)}}); err != nil {
+			return nil, err
+		}
+	}
+	w, err := workload.Parse("its workload", src)
+	if err != nil {
+		return nil, err
+	}
+	// What a run says that it was asked must be known again.
+	if _, err := workload.Parse("its workload", []byte(w.YAML())); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// layer are the keys of every run with a backlog at a scale.
+func (b *Backlog) layer(scale Scale) []Pair {
+	bytes := b.Bytes
+	if scale.BacklogBytes > 0 {
+		bytes = min(bytes, scale.BacklogBytes)
+	}
+	return []Pair{
+		// What the warm-up sends is part of the backlog, and must not be all of it.
+		{"warmup", quantity.ExactDuration(scale.Warmup / 4)}, {"drain", quantity.ExactDuration(scale.Drain)},
+		{"backlog.size", quantity.ExactBytes(bytes)}, {"backlog.then", string(b.Then)},
+		{"backlog.limit", quantity.ExactDuration(scale.Limit)}, {"backlog.after", quantity.ExactDuration(scale.After)},
+	}
+}
+
+// shareOf is a rate as a share of measured peaks, to two digits: more would
+// promise what a bracket cannot hold.
+func (r *Rate) shareOf(peaks []float64) (float64, error) {
+	if len(peaks) == 0 {
+		return 0, fmt.Errorf("no peak was measured of which it could take %s", quantity.ExactShare(r.Share))
+	}
+	value := r.Share * slices.Min(peaks)
+	digit := math.Pow(10, math.Floor(math.Log10(value))-1)
+	return math.Round(value/digit) * digit, nil
+}

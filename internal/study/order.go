@@ -1,0 +1,224 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// NewJob makes a checked job whose runs go into a folder.
+type NewJob func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error)
+
+// job is the job of a cell as it is known.
+func (c *Cell) job(make NewJob, runs string) (*bench.Job, error) {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil {
+		return nil, err
+	}
+	t, err := target.Parse("the cell's target", []byte(c.Target))
+	if err != nil {
+		return nil, err
+	}
+	return make(w, t, runs)
+}
+
+// clusterOf tells jobs apart that need different clusters: by target, durability
+// level and the settings of servers. Those of clients do not matter.
+func clusterOf(job *bench.Job) string {
+	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v", job.Target.Name, job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints)
+	for _, s := range job.System.Describe().Settings {
+		if s.Server {
+			key += "\n" + s.Name + "=" + job.Settings.Text(s.Name)
+		}
+	}
+	return key
+}
+
+// grouped is the part of clusterOf that a cell knows of itself.
+func (c *Cell) grouped() string {
+	level := ""
+	for line := range strings.Lines(c.Workload) {
+		if strings.HasPrefix(line, "durability:") {
+			level = line
+		}
+	}
+	return c.Target[:strings.Index(c.Target+"settings:", "settings:")] + level
+}
+
+// order is in which cells are measured: first the peaks that rates are taken
+// from, then the others, in each part those of one cluster together, and the
+// second part from the cluster on that the first one ended with. Absent cells
+// are not in it.
+func order(s *Study, p Plan) []int {
+	first := map[[2]string]bool{}
+	for _, c := range p.Cells {
+		if r := s.rate(c.Rate); r != nil && p.Scale != Full && !c.Absent {
+			for _, at := range r.At {
+				first[[2]string{r.Table, at}] = true
+			}
+		}
+	}
+	var out []int
+	last := ""
+	for _, early := range []bool{true, false} {
+		var groups []string
+		members := map[string][]int{}
+		for i, c := range p.Cells {
+			if c.Absent || first[[2]string{c.Table, c.At}] != early {
+				continue
+			}
+			key := c.grouped()
+			if members[key] == nil {
+				groups = append(groups, key)
+			}
+			members[key] = append(members[key], i)
+		}
+		slices.SortStableFunc(groups, func(a, b string) int {
+			if (a == last) == (b == last) {
+				return 0
+			}
+			if a == last {
+				return -1
+			}
+			return 1
+		})
+		for _, key := range groups {
+			out, last = append(out, members[key]...), key
+		}
+	}
+	return out
+}
+
+// Estimate is what is left of a study will take, known before it starts.
+type Estimate struct {
+	Cells, Absent int
+	Same          int // cells that are the same measurement as another
+	Clusters      int // starts of servers
+	Length        time.Duration
+	DiskBytes     int64 // for servers, at a time
+}
+
+// What is assumed of what is not known before: see docs/STUDIES.md for what was
+// measured.
+const (
+	startTakes     = 35 * time.Second // a cluster of three servers, from its start to its end
+	aroundRun      = 4 * time.Second  // topics, connections, the drain and the account of a run
+	aroundTopic    = 10 * time.Millisecond
+	assumedRate    = 50_000.0   // messages a second of a peak at the smaller scales
+	publishedPeak  = 1_000_000. // and at the published one
+	searchingShare = 0.5        // of a search's time that load near the peak is offered
+)
+
+// Prepare marks cells absent whose jobs are refused, and estimates what the
+// others take. The error is about the study's file.
+func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
+	scale, err := FindScale(p.Scale)
+	if err != nil {
+		return Estimate{}, err
+	}
+	var e Estimate
+	jobs := map[int]*bench.Job{}
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Absent {
+			continue
+		}
+		job, err := c.job(make, runs)
+		var wrong strict.Violations
+		if errors.As(err, &wrong) {
+			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
+		}
+		if err == nil {
+			err = testbed.CheckDisk(standing(runs), diskOf(c, job, scale))
+		}
+		if err != nil {
+			c.absent(err.Error())
+			continue
+		}
+		jobs[i] = job
+	}
+	e.add(s, p, jobs, scale)
+	for _, c := range p.Cells {
+		if c.Absent {
+			e.Absent++
+		}
+	}
+	return e, nil
+}
+
+// add adds up what the cells take that are not done.
+func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) {
+	seen := map[identity]bool{}
+	serves := ""
+	for _, i := range order(s, *p) {
+		c := &p.Cells[i]
+		if c.State == sweep.Done {
+			continue
+		}
+		e.Cells++
+		id := c.identity()
+		id.workload += c.Rate
+		if seen[id] {
+			e.Same++
+			continue
+		}
+		seen[id] = true
+		if key := clusterOf(jobs[i]); key != serves {
+			serves = key
+			if starts(jobs[i]) {
+				e.Clusters++
+				e.Length += startTakes
+			}
+		}
+		e.Length += lengthOf(c, jobs[i], scale)
+		e.DiskBytes = max(e.DiskBytes, diskOf(c, jobs[i], scale))
+	}
+}
+
+// standing is a directory, or the nearest one around it that exists.
+func standing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// starts reports whether a job's cluster is servers that are started.
+func starts(job *bench.Job) bool {
+	_, provisions := job.System.(system.Provisioner)
+	return provisions && len(job.Target.Endpoints) == 0
+}
+
+func lengthOf(c *Cell, job *bench.Job, scale Scale) time.Duration {
+	if c.Measure == MeasurePeak {
+		return scale.Search
+	}
+	w := job.Workload
+	return w.Warmup + w.Duration + aroundRun + time.Duration(w.Topics*w.Partitions)*aroundTopic
+}
+
+func diskOf(c *Cell, job *bench.Job, scale Scale) int64 {
+	if c.Measure != MeasurePeak || job.Estimate().DiskBytes == 0 {
+		return job.Estimate().DiskBytes
+	}
+	rate := assumedRate
+	if scale.Published {
+		rate = publishedPeak
+	}
+	bytes := rate * float64(job.Workload.Message.Size) * scale.Search.Seconds() * searchingShare * float64(job.Target.Testbed.Nodes)
+	return int64(bytes)
+}

@@ -1,0 +1,317 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The bounds of a study.
+const (
+	MaxCells = 500
+	maxText  = 1_000
+	maxNodes = 9
+)
+
+// file is a study as it is written.
+type file struct {
+	Name      string         `yaml:"name"`
+	Title     string         `yaml:"title"`
+	Question  string         `yaml:"question"`
+	Source    string         `yaml:"source"`
+	Testbed   []string       `yaml:"testbed"`
+	Missing   []string       `yaml:"missing"`
+	Targets   []fileTarget   `yaml:"targets"`
+	Workloads []fileWorkload `yaml:"workloads"`
+	Rates     []fileRate     `yaml:"rates"`
+	Tables    []fileTable    `yaml:"tables"`
+	Claims    []fileClaim    `yaml:"claims"`
+	Qualities []fileQuality  `yaml:"qualities"`
+}
+
+type fileTarget struct {
+	Name        string          `yaml:"name"`
+	System      string          `yaml:"system"`
+	Nodes       quantity.Number `yaml:"nodes"`
+	Settings    strict.Pairs    `yaml:"settings"`
+	Unavailable string          `yaml:"unavailable"`
+}
+
+type fileWorkload struct {
+	Name    string       `yaml:"name"`
+	Set     strict.Pairs `yaml:"set"`
+	Small   strict.Pairs `yaml:"small"`
+	Smoke   strict.Pairs `yaml:"smoke"`
+	Rate    string       `yaml:"rate"`
+	Backlog *fileBacklog `yaml:"backlog"`
+}
+
+type fileBacklog struct {
+	Size quantity.Size `yaml:"size"`
+	Then string        `yaml:"then"`
+}
+
+type fileRate struct {
+	Name      string             `yaml:"name"`
+	Published quantity.PerSecond `yaml:"published"`
+	Share     quantity.Fraction  `yaml:"share"`
+	Table     string             `yaml:"table"`
+	At        []string           `yaml:"at"`
+}
+
+type fileTable struct {
+	Name      string       `yaml:"name"`
+	Title     string       `yaml:"title"`
+	From      string       `yaml:"from"`
+	Measure   string       `yaml:"measure"`
+	Workload  string       `yaml:"workload"`
+	Figures   []string     `yaml:"figures"`
+	Axes      []fileAxis   `yaml:"axes"`
+	Published strict.Pairs `yaml:"published"`
+}
+
+type fileAxis struct {
+	Name   string      `yaml:"name"`
+	Values []fileValue `yaml:"values"`
+}
+
+type fileValue struct {
+	Name   string       `yaml:"name"`
+	Label  string       `yaml:"label"`
+	Target string       `yaml:"target"`
+	Set    strict.Pairs `yaml:"set"`
+	Small  strict.Pairs `yaml:"small"`
+	Smoke  strict.Pairs `yaml:"smoke"`
+	Rate   string       `yaml:"rate"`
+	Leave  []string     `yaml:"leave_out"`
+}
+
+type fileClaim struct {
+	Says    string  `yaml:"says"`
+	Table   string  `yaml:"table"`
+	Figure  string  `yaml:"figure"`
+	Of      string  `yaml:"of"`
+	To      string  `yaml:"to"`
+	AtLeast float64 `yaml:"at_least"`
+	AtMost  float64 `yaml:"at_most"`
+}
+
+type fileQuality struct {
+	Name   string   `yaml:"name"`
+	Probes []string `yaml:"probes"`
+}
+
+// Parse reads a study from YAML and checks all of it, each cell's workload at
+// each scale included. The file is named in errors only. The error is a
+// strict.Violations with everything that is wrong.
+func Parse(fileName string, src []byte) (*Study, error) {
+	var f file
+	doc := strict.Decode(fileName, src, &f)
+	if doc.Broken() {
+		return nil, doc.Err()
+	}
+	s := f.study(doc)
+	s.YAML = string(src)
+	c := &checker{doc: doc, study: s}
+	c.all()
+	if err := doc.Err(); err != nil {
+		return nil, err
+	}
+	// What is of no use unless all names are known.
+	c.cells()
+	if err := doc.Err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func pairs(from strict.Pairs) []Pair {
+	var out []Pair
+	for _, p := range from {
+		out = append(out, Pair{p.Name, p.Value})
+	}
+	return out
+}
+
+func (f *file) study(doc *strict.Document) *Study {
+	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source, Testbed: f.Testbed, Missing: f.Missing}
+	for _, t := range f.Targets {
+		nodes := int(min(t.Nodes, maxNodes+1))
+		if nodes == 0 {
+			nodes = 3
+		}
+		s.Targets = append(s.Targets, Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
+	}
+	for _, w := range f.Workloads {
+		of := Workload{Name: w.Name, Layer: Layer{pairs(w.Set), pairs(w.Small), pairs(w.Smoke), w.Rate}}
+		if w.Backlog != nil {
+			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size), Then: workload.BacklogThen(w.Backlog.Then)}
+		}
+		s.Workloads = append(s.Workloads, of)
+	}
+	for _, r := range f.Rates {
+		s.Rates = append(s.Rates, Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At})
+	}
+	for i, t := range f.Tables {
+		s.Tables = append(s.Tables, t.table(doc, fmt.Sprintf("tables[%d]", i)))
+	}
+	for _, c := range f.Claims {
+		s.Claims = append(s.Claims, Claim(c))
+	}
+	for _, q := range f.Qualities {
+		s.Qualities = append(s.Qualities, Quality(q))
+	}
+	return s
+}
+
+func (f *fileTable) table(doc *strict.Document, path string) Table {
+	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure), Workload: f.Workload, Figures: f.Figures}
+	for _, a := range f.Axes {
+		axis := Axis{Name: a.Name}
+		for _, v := range a.Values {
+			if v.Label == "" {
+				v.Label = v.Name
+			}
+			axis.Values = append(axis.Values, Value{v.Name, v.Label, v.Target, Layer{pairs(v.Set), pairs(v.Small), pairs(v.Smoke), v.Rate}, v.Leave})
+		}
+		t.Axes = append(t.Axes, axis)
+	}
+	for _, p := range f.Published {
+		figures, err := references(p.Value, t.Figures)
+		if err != nil {
+			doc.Reject(path+".published."+p.Name, err.Error())
+			continue
+		}
+		t.Published = append(t.Published, Published{At: p.Name, Figures: figures})
+	}
+	return t
+}
+
+// references reads what was published of a cell: a value for each figure, with
+// slashes between; - where there is none, ~ before what was rounded.
+func references(text string, figures []string) ([]Reference, error) {
+	parts := strings.Split(text, " / ")
+	if len(parts) != len(figures) {
+		return nil, fmt.Errorf("holds %d values, and the table has %d figures: write one for each with \" / \" between, and - where there is none", len(parts), len(figures))
+	}
+	out := make([]Reference, len(parts))
+	for i, part := range parts {
+		if part == "-" {
+			continue
+		}
+		f, err := FindFigure(figures[i])
+		if err != nil {
+			continue // told of the table's figures
+		}
+		written, about := strings.CutPrefix(part, "~")
+		value, err := f.Unit.parse(written)
+		if err != nil {
+			return nil, fmt.Errorf("is wrong: %w", err)
+		}
+		out[i] = Reference{Known: true, About: about, Value: value}
+	}
+	return out, nil
+}
+
+// checker holds the rules of a study.
+type checker struct {
+	doc   *strict.Document
+	study *Study
+}
+
+func (c *checker) all() {
+	c.texts()
+	c.targets()
+	for i, w := range c.study.Workloads {
+		path := fmt.Sprintf("workloads[%d]", i)
+		c.known(path+".rate", "rate", w.Rate, c.rateNames())
+		if b := w.Backlog; b != nil {
+			if b.Then != workload.BacklogDrain && b.Then != workload.BacklogReplay {
+				c.doc.Reject(path+".backlog.then", fmt.Sprintf("must be %s or %s", workload.BacklogDrain, workload.BacklogReplay))
+			}
+			if b.Bytes < 1 {
+				c.doc.Reject(path+".backlog", "has no size: write one like 512GB")
+			}
+		}
+	}
+	names(c, "workloads", c.study.Workloads, func(w Workload) string { return w.Name })
+	names(c, "tables", c.study.Tables, func(t Table) string { return t.Name })
+	names(c, "rates", c.study.Rates, func(r Rate) string { return r.Name })
+	for i := range c.study.Tables {
+		c.table(fmt.Sprintf("tables[%d]", i), &c.study.Tables[i])
+	}
+	if len(c.study.Tables) == 0 {
+		c.doc.Reject("tables", "are missing: a study has at least one")
+	}
+	for i, q := range c.study.Qualities {
+		for k, row := range q.Probes {
+			c.known(fmt.Sprintf("qualities[%d].probes[%d]", i, k), "probe", row, probe.Rows())
+		}
+	}
+}
+
+func (c *checker) texts() {
+	for _, t := range []struct{ path, text string }{{"name", c.study.Name}, {"title", c.study.Title}, {"question", c.study.Question}, {"source", c.study.Source}} {
+		switch {
+		case t.text == "":
+			c.doc.Reject(t.path, "is missing: write one")
+		case len(t.text) > maxText:
+			c.doc.Reject(t.path, fmt.Sprintf("is longer than %d characters", maxText))
+		}
+	}
+}
+
+func (c *checker) targets() {
+	names(c, "targets", c.study.Targets, func(t Target) string { return t.Name })
+	for i, t := range c.study.Targets {
+		path := fmt.Sprintf("targets[%d]", i)
+		if t.System == "" {
+			c.doc.Reject(path, "names no system: write system: kafka")
+		}
+		if t.Nodes < 1 || t.Nodes > maxNodes {
+			c.doc.Reject(path+".nodes", fmt.Sprintf("must be 1 to %d", maxNodes))
+		}
+	}
+}
+
+// names holds that each item of a list has a name that is its own.
+func names[T any](c *checker, list string, items []T, name func(T) string) {
+	seen := map[string]bool{}
+	for i, item := range items {
+		path, n := fmt.Sprintf("%s[%d]", list, i), name(item)
+		switch {
+		case n == "":
+			c.doc.Reject(path, "has no name: write one")
+		case strings.ContainsAny(n, ",/"):
+			c.doc.Reject(path+".name", "cannot hold a comma or a slash")
+		case seen[n]:
+			c.doc.Reject(path+".name", fmt.Sprintf("is %q, as that of another: give each its own", n))
+		}
+		seen[n] = true
+	}
+}
+
+// known holds that a name, if one is given, is one of those that are.
+func (c *checker) known(path, kind, name string, valid []string) {
+	if name == "" || slices.Contains(valid, name) {
+		return
+	}
+	if len(valid) == 0 {
+		c.doc.Reject(path, fmt.Sprintf("names a %s, and the study has none", kind))
+		return
+	}
+	c.doc.Reject(path, "is not one that exists: "+strict.Unknown(kind, name, valid))
+}
+
+func (c *checker) rateNames() []string {
+	var out []string
+	for _, r := range c.study.Rates {
+		out = append(out, r.Name)
+	}
+	return out
+}

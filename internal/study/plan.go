@@ -1,0 +1,237 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// SchemaVersion is written to every plan. Readers accept it and older ones.
+const SchemaVersion = 1
+
+// Plan is study.json: what was asked for and how far it was known to be.
+type Plan struct {
+	SchemaVersion int       `json:"schema_version"`
+	ID            string    `json:"id"`
+	Name          string    `json:"name"`
+	Scale         string    `json:"scale"`
+	Only          []string  `json:"only,omitempty"`
+	StartedAt     time.Time `json:"started_at"`
+	EndedAt       time.Time `json:"ended_at,omitzero"` // all cells were tried
+	Command       []string  `json:"command"`
+	// Study is the study's own file, so that the folder can be read when that
+	// has changed.
+	Study string `json:"study_yaml"`
+	Cells []Cell `json:"cells"`
+}
+
+func (p *Plan) check(path string) error {
+	if err := folder.CheckVersion(path, p.SchemaVersion, SchemaVersion); err != nil {
+		return err
+	}
+	for _, c := range p.Cells {
+		if err := folder.CheckName(path, c.Run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Left is how many cells are still to be measured.
+func (p *Plan) Left() int {
+	n := 0
+	for _, c := range p.Cells {
+		if c.State != sweep.Done && !c.Absent {
+			n++
+		}
+	}
+	return n
+}
+
+// NewPlan is the plan of a study at a scale. only names tables, targets and
+// systems that it keeps to; without any it is whole. Cells whose rates are
+// shares of peaks bring the cells of those peaks with them.
+func NewPlan(s *Study, scale Scale, only []string) (Plan, error) {
+	p := Plan{Name: s.Name, Scale: scale.Name, Only: only, StartedAt: time.Now().UTC(), Study: s.YAML}
+	pick, err := s.pick(only)
+	if err != nil {
+		return p, err
+	}
+	var all []Cell
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		for _, at := range t.places() {
+			c, err := s.cell(t, at, scale)
+			if err != nil {
+				return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
+			}
+			all = append(all, c)
+		}
+	}
+	needed := map[[2]string]bool{}
+	for _, c := range all {
+		if pick(c, s) && c.Rate != "" && !scale.Published && !c.Absent {
+			r := s.rate(c.Rate)
+			for _, at := range r.At {
+				needed[[2]string{r.Table, at}] = true
+			}
+		}
+	}
+	for _, c := range all {
+		if pick(c, s) || needed[[2]string{c.Table, c.At}] {
+			p.Cells = append(p.Cells, c)
+		}
+	}
+	if len(p.Cells) == 0 {
+		return p, errors.New("--only leaves no cell: name tables and systems that meet")
+	}
+	return p, nil
+}
+
+// pick returns what --only keeps: cells of the named tables, if any is, and of
+// the named targets and systems, if any is.
+func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
+	var tables, systems, valid []string
+	for _, t := range s.Tables {
+		valid = append(valid, t.Name)
+	}
+	known := len(valid)
+	for _, t := range s.Targets {
+		for _, name := range []string{t.System, t.Name} {
+			if !slices.Contains(valid, name) {
+				valid = append(valid, name)
+			}
+		}
+	}
+	for _, name := range only {
+		switch at := slices.Index(valid, name); {
+		case at < 0:
+			return nil, errors.New("--only: " + strict.Unknown("table or system", name, valid))
+		case at < known:
+			tables = append(tables, name)
+		default:
+			systems = append(systems, name)
+		}
+	}
+	return func(c Cell, s *Study) bool {
+		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
+			(len(systems) == 0 || slices.Contains(systems, c.system) || slices.Contains(systems, s.targetAt(c)))
+	}, nil
+}
+
+// targetAt is the name of a cell's target.
+func (s *Study) targetAt(c Cell) (name string) {
+	for _, p := range s.Table(c.Table).places() {
+		if p.name() != c.At {
+			continue
+		}
+		for _, v := range p {
+			if v.Target != "" {
+				name = v.Target
+			}
+		}
+	}
+	return name
+}
+
+// kind is what sets a study's folder apart.
+var kind = folder.Kind[Plan]{Word: "study", ID: func(p *Plan) *string { return &p.ID }, Check: (*Plan).check}
+
+// Folder is a study's folder, held by this process.
+type Folder = folder.Folder[Plan]
+
+// Create makes a study's folder below runs. It appears whole or not at all.
+func Create(runs string, plan Plan) (*Folder, error) {
+	plan.SchemaVersion = SchemaVersion
+	plan.ID = folder.Stamp(plan.StartedAt) + "-study-" + folder.Name(plan.Name+"-"+plan.Scale)
+	return kind.Create(runs, plan)
+}
+
+// Open takes a study's folder to go on with it.
+func Open(dir string) (*Folder, error) { return kind.Open(dir) }
+
+// Is reports whether a directory is a study's folder.
+func Is(dir string) bool { return kind.Is(dir) }
+
+// Read reads the plan in a study's folder, and the study that it was made of.
+func Read(dir string) (Plan, *Study, error) {
+	p, err := kind.Read(dir)
+	if err != nil {
+		return p, nil, err
+	}
+	s, err := Parse(filepath.Join(dir, "the study"), []byte(p.Study))
+	return p, s, err
+}
+
+// FindFolder returns the newest folder below runs with the same study at the same
+// scale, kept to the same.
+func FindFolder(runs string, like Plan) (dir string, err error) {
+	dir, err = kind.Newest(runs, func(p *Plan) (time.Time, bool) {
+		return p.StartedAt, p.Name == like.Name && p.Scale == like.Scale && p.Study == like.Study && slices.Equal(p.Only, like.Only)
+	})
+	if err == nil && dir == "" {
+		what := like.Name + " at scale " + like.Scale
+		if len(like.Only) > 0 {
+			what += ", only " + strings.Join(like.Only, ", ")
+		}
+		err = fmt.Errorf("there is no study of %s in %s: start it without --resume", what, runs)
+	}
+	return dir, err
+}
+
+// GoOn readies a folder to go on with: its cells are those of the plan, which
+// must ask for the same, and what is complete is not repeated.
+func GoOn(f *Folder, wanted Plan) error {
+	p := &f.Plan
+	if p.Name != wanted.Name || p.Scale != wanted.Scale || p.Study != wanted.Study || !slices.Equal(p.Only, wanted.Only) {
+		return fmt.Errorf("the study in %s is of %s at scale %s, or of other cells: give its name, --scale and --only as they were", f.Dir, p.Name, p.Scale)
+	}
+	for i := range wanted.Cells {
+		c := &wanted.Cells[i]
+		for _, before := range p.Cells {
+			// Its rate was found then, by peaks that may be there still.
+			if before.Table == c.Table && before.At == c.At && c.Rate != "" && before.Workload != "" {
+				c.Workload = before.Workload
+			}
+		}
+	}
+	p.Cells = wanted.Cells
+	return Reconcile(f)
+}
+
+// Measurements reads what the cells of a folder's plan came to; the zero
+// Measured where there is nothing to read.
+func Measurements(dir string, p Plan) []Measured {
+	out := make([]Measured, len(p.Cells))
+	for i, c := range p.Cells {
+		if c.Run != "" {
+			out[i], _ = measuredAt(filepath.Join(dir, c.Run), c.Measure)
+		}
+	}
+	return out
+}
+
+// measuredAt reads a run or a search, and whether it came to its end.
+func measuredAt(dir string, m Measure) (Measured, bool) {
+	if m == MeasurePeak {
+		s, err := peak.Read(dir)
+		if err != nil {
+			return Measured{}, false
+		}
+		return Measured{Search: s}, s.State == result.Complete
+	}
+	r, err := result.Read(dir)
+	if err != nil {
+		return Measured{}, false
+	}
+	return Measured{Run: r}, r.Run.State == result.Complete
+}

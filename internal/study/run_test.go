@@ -1,0 +1,203 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// onSim makes jobs for the simulated system.
+func onSim(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	s := sim.New(clock.Precise(), nil)
+	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Runs: runs, Clock: clock.Precise()}
+	return job, job.Check()
+}
+
+// silent is a watch that says nothing, and counts cells.
+type silent struct{ cells []string }
+
+func (*silent) Phase(result.PhaseName, string)           {}
+func (*silent) Interval(result.Interval)                 {}
+func (*silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
+func (*silent) Probed(*peak.Saved)                       {}
+func (s *silent) Cell(_, _ int, c *Cell, _ *bench.Job)   { s.cells = append(s.cells, c.Table+" "+c.At) }
+
+const twoTables = `
+name: two
+title: Two tables with a cell in common
+question: Which?
+source: made up
+targets: [{name: one, system: sim}, {name: other, system: sim, settings: {service_time: 5ms}}]
+workloads: [{name: load}]
+tables:
+  - name: first
+    measure: run
+    workload: load
+    figures: [e2e.p99]
+    axes: [{name: system, values: [{name: one, target: one}, {name: other, target: other}]}]
+  - name: second
+    measure: run
+    workload: load
+    figures: [e2e.max]
+    axes:
+      - {name: partitions, values: [{name: 4, set: {partitions: 4}}, {name: 9, set: {partitions: 9}}]}
+      - {name: system, values: [{name: one, target: one}]}
+`
+
+// begun is a study of four cells, three of them different, in a folder.
+func begun(t *testing.T) (*Study, *Folder) {
+	t.Helper()
+	s, err := Parse("two.yaml", []byte(twoTables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale, _ := FindScale(Smoke)
+	p, err := NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Prepare(s, &p, onSim, t.TempDir())
+	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 || e.Length < 3*(scale.Warmup+scale.Window) {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	f, err := Create(t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return s, f
+}
+
+// measured is a run directory of a job, in a state.
+func measured(t *testing.T, job *bench.Job, state result.State) *result.Saved {
+	t.Helper()
+	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state, StateReason: "because", Asked: job.Asked}
+	w, err := result.Create(job.Runs, &run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(&run); err != nil {
+		t.Fatal(err)
+	}
+	s, err := result.Read(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func states(p Plan) string {
+	var out []string
+	for _, c := range p.Cells {
+		out = append(out, string(c.State))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
+	s, f := begun(t)
+	watch := &silent{}
+	err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		switch {
+		case job.Workload.Partitions == 9:
+			return nil, errors.New("no such server")
+		case job.Target.Name == "other":
+			return measured(t, job, result.Failed), nil
+		}
+		return measured(t, job, result.Complete), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on, study, err := Read(f.Dir)
+	if err != nil || study.Name != "two" || states(on) != "done failed done failed" {
+		t.Fatalf("%v: %s", err, states(on))
+	}
+	if on.Cells[1].Reason != "because" || on.Cells[3].Reason != "no such server" || on.Left() != 2 || on.EndedAt.IsZero() {
+		t.Errorf("%+v", on)
+	}
+	// The cell that two tables have is measured once.
+	if on.Cells[0].Run != on.Cells[2].Run || on.Cells[0].Run == "" || !slices.Equal(watch.cells, []string{"first one", "second 9, one", "first other"}) {
+		t.Errorf("%v, %+v", watch.cells, on.Cells)
+	}
+	if got := Measurements(f.Dir, on); got[0].Run == nil || got[3].Run != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnInterruptedStudyGoesOn(t *testing.T) {
+	s, f := begun(t)
+	wanted := f.Plan
+	wanted.Cells = slices.Clone(f.Plan.Cells)
+	ctx, cancel := context.WithCancel(t.Context())
+	first := &silent{}
+	err := Run(ctx, Options{Folder: f, Study: s, Job: onSim, Watch: first, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		if len(first.cells) == 2 {
+			cancel()
+			return measured(t, job, result.Interrupted), nil
+		}
+		return measured(t, job, result.Complete), nil
+	}})
+	if err != nil || states(f.Plan) != "done pending done pending" || !f.Plan.EndedAt.IsZero() {
+		t.Fatalf("%v: %s", err, states(f.Plan))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := FindFolder(strings.TrimSuffix(f.Dir, "/"+f.Plan.ID), wanted)
+	if err != nil || dir != f.Dir {
+		t.Fatal(dir, err)
+	}
+	again, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	other := wanted
+	other.Scale = Small
+	if err := GoOn(again, other); err == nil || !strings.Contains(err.Error(), "or of other cells") {
+		t.Error(err)
+	}
+	if err := GoOn(again, wanted); err != nil || again.Plan.Left() != 2 {
+		t.Fatal(err, states(again.Plan))
+	}
+	second := &silent{}
+	err = Run(t.Context(), Options{Folder: again, Study: s, Job: onSim, Watch: second, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		return measured(t, job, result.Complete), nil
+	}})
+	if err != nil || again.Plan.Left() != 0 || !slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
+		t.Errorf("%v: %s, %v", err, states(again.Plan), second.cells)
+	}
+}
+
+func TestDamagedPlansAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"": "unexpected end of JSON", "{}": "schema version 0", `{"schema_version": 9}`: "schema version 9",
+		`{"schema_version": 1, "cells": [{"run": "../other"}]}`: "outside the folder",
+		`{"schema_version": 1, "study_yaml": "tabel: x"}`:       `did you mean "tables"`,
+	} {
+		if err := os.WriteFile(dir+"/study.json", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

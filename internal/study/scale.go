@@ -1,0 +1,73 @@
+package study
+
+import (
+	"errors"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// Scale is how large a study is run.
+type Scale struct {
+	Name string
+	// Published: loads are of the published size. Otherwise rates are shares of
+	// peaks that are measured here, and the layers of the scale are laid over.
+	Published bool
+
+	Warmup, Window, Drain time.Duration // of a run
+	Probe, Search         time.Duration // of a search: the window of a probe, the longest that all may take
+	Confirm               int           // confirmations of a peak
+	Tolerance             float64       // of its bracket
+	BacklogBytes          int64         // 0: as published
+	Limit, After          time.Duration // of catching up, and of what follows it
+}
+
+// The scales' names.
+const (
+	Smoke = "smoke"
+	Small = "small"
+	Full  = "full"
+)
+
+// scales are from the smallest to the published size. The studies do not say how
+// long they measured; what full takes is what their figures need.
+var scales = []Scale{
+	{Name: Smoke, Warmup: 2 * time.Second, Window: 6 * time.Second, Drain: 10 * time.Second, Probe: 2 * time.Second, Search: 40 * time.Second,
+		Tolerance: 0.15, BacklogBytes: 32 << 20, Limit: 20 * time.Second, After: 2 * time.Second},
+	{Name: Small, Warmup: 10 * time.Second, Window: 30 * time.Second, Drain: 30 * time.Second, Probe: 10 * time.Second, Search: 4 * time.Minute,
+		Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Limit: 2 * time.Minute, After: 10 * time.Second},
+	{Name: Full, Published: true, Warmup: time.Minute, Window: 10 * time.Minute, Drain: 2 * time.Minute, Probe: 2 * time.Minute, Search: time.Hour,
+		Confirm: 2, Tolerance: 0.03, Limit: 6 * time.Hour, After: 5 * time.Minute},
+}
+
+// Scales are the names of the scales.
+func Scales() []string { return []string{Smoke, Small, Full} }
+
+// FindScale returns the scale of a name.
+func FindScale(name string) (Scale, error) {
+	for _, s := range scales {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return Scale{}, errors.New(strict.Unknown("scale", name, Scales()))
+}
+
+// layer are the keys of every run at the scale.
+func (s Scale) layer() []Pair {
+	return []Pair{
+		{"warmup", quantity.ExactDuration(s.Warmup)}, {"duration", quantity.ExactDuration(s.Window)}, {"drain", quantity.ExactDuration(s.Drain)},
+	}
+}
+
+// of are the keys of a layer that take the published ones' place.
+func (s Scale) of(l Layer) []Pair {
+	switch s.Name {
+	case Smoke:
+		return l.Smoke
+	case Small:
+		return l.Small
+	}
+	return nil
+}

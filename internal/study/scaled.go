@@ -1,0 +1,87 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// scaled says which values of a plan are not the published ones, the same thing
+// once.
+func (s *Study) scaled(p Plan) []string {
+	scale, err := FindScale(p.Scale)
+	if err != nil || scale.Published {
+		return nil
+	}
+	out := []string{fmt.Sprintf("a run measures for %s after %s of warm-up; a search takes at most %s, its windows are %s and its bracket may be %s wide",
+		quantity.ExactDuration(scale.Window), quantity.ExactDuration(scale.Warmup), quantity.ExactDuration(scale.Search), quantity.ExactDuration(scale.Probe), quantity.ExactShare(scale.Tolerance))}
+	say := func(sentence string) {
+		if !slices.Contains(out, sentence) {
+			out = append(out, sentence)
+		}
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if !slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == t.Name && !c.Absent }) {
+			continue
+		}
+		w := s.workload(t.Workload)
+		for _, at := range []struct {
+			where string
+			Layer
+		}{{"workload " + w.Name, w.Layer}} {
+			sayLayer(say, at.where, at.Layer, scale)
+		}
+		if w.Backlog != nil && scale.BacklogBytes < w.Backlog.Bytes {
+			say(fmt.Sprintf("workload %s: a backlog of %s stands for %s", w.Name, quantity.Bytes(scale.BacklogBytes), quantity.Bytes(w.Backlog.Bytes)))
+		}
+		for _, a := range t.Axes {
+			for _, v := range a.Values {
+				if slices.Contains(v.Leave, scale.Name) {
+					say(fmt.Sprintf("%s: %s is left out", t.Name, v.Label))
+					continue
+				}
+				sayLayer(say, t.Name+", "+v.Label, v.Layer, scale)
+			}
+		}
+	}
+	for _, r := range s.Rates {
+		s.sayRate(say, r, p)
+	}
+	return out
+}
+
+func sayLayer(say func(string), where string, l Layer, scale Scale) {
+	var parts []string
+	for _, here := range scale.of(l) {
+		text := here.Key + " is " + here.Value
+		for _, there := range l.Set {
+			if there.Key == here.Key {
+				text += " for " + there.Value
+			}
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) > 0 {
+		say(where + ": " + strings.Join(parts, ", "))
+	}
+}
+
+// sayRate says what a rate became.
+func (s *Study) sayRate(say func(string), r Rate, p Plan) {
+	for _, c := range p.Cells {
+		if c.Rate != r.Name || c.Run == "" {
+			continue
+		}
+		w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+		if err != nil || len(w.Load.Segments) == 0 {
+			continue
+		}
+		say(fmt.Sprintf("rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or of the most acknowledged where no rate was stable", r.Name,
+			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published), quantity.ExactShare(r.Share), r.Table, strings.Join(r.At, " and ")))
+		return
+	}
+}

@@ -1,0 +1,290 @@
+package study
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Every table and figure of the four studies, with how many cells it has.
+var published = map[string]map[string]int{
+	"confluent-2020":    {"peak": 7, "figure-2": 8, "figures-12-13": 6, "figure-14": 8},
+	"streamnative-2020": {"table-1": 12, "table-1-catch-up": 4, "table-2": 16, "table-3": 48, "table-4": 8},
+	"softwaremill-2017": {"mongodb": 7, "sqs": 3, "rabbitmq": 11, "activemq": 6, "artemis": 9, "kafka": 13, "eventstore": 7, "kafka-against-rabbitmq": 6},
+	"ufcg-2020":         {"throughput": 4, "latency": 2},
+}
+
+func TestTheLibraryIsWhole(t *testing.T) {
+	if want := []string{"confluent-2020", "softwaremill-2017", "streamnative-2020", "ufcg-2020"}; !slices.Equal(Names(), want) {
+		t.Fatalf("%v", Names())
+	}
+	for name, tables := range published {
+		s, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for table, cells := range tables {
+			of := s.Table(table)
+			if of == nil || len(of.places()) != cells {
+				t.Errorf("%s has no table %s of %d cells: %+v", name, table, cells, of)
+			}
+		}
+		if len(s.Tables) != len(tables) {
+			t.Errorf("%s has %d tables, want %d", name, len(s.Tables), len(tables))
+		}
+		if len(s.Claims) == 0 || len(s.Testbed) == 0 || len(s.Missing) == 0 {
+			t.Errorf("%s lacks claims, testbed or what is missing", name)
+		}
+	}
+	s, _ := Find("ufcg-2020")
+	if len(s.Qualities) != 14 {
+		t.Errorf("%d qualities", len(s.Qualities))
+	}
+}
+
+// What the studies say of themselves, their own figures must show.
+func TestClaimsHoldOfWhatWasPublished(t *testing.T) {
+	unfigured := 0
+	for _, name := range Names() {
+		s, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.Claims {
+			switch ratio := c.theirs(s.Table(c.Table)); {
+			case ratio == 0:
+				unfigured++
+			case !c.holds(ratio):
+				t.Errorf("%s: %s: theirs is %s", name, c.Says, Times(ratio))
+			}
+		}
+	}
+	// Those on figure 2, which was published as a picture and in words.
+	if unfigured != 3 {
+		t.Errorf("%d claims are on cells without published figures", unfigured)
+	}
+}
+
+func TestScalesOfACell(t *testing.T) {
+	s, err := Find("streamnative-2020")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 500", Smoke: "partitions: 120"}
+	for name, line := range want {
+		scale, _ := FindScale(name)
+		p, err := NewPlan(s, scale, []string{"table-3", "kafka"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(p.Cells, func(c Cell) bool { return c.Table == "table-3" && c.At == "10000, async-1, kafka" })
+		if at < 0 {
+			t.Fatalf("%s: %+v", name, p.Cells)
+		}
+		c := p.Cells[at]
+		if !strings.Contains(c.Workload, line) || c.level() != 4 || !strings.Contains(c.Target, `linger: "1ms"`) {
+			t.Errorf("%s: %s\n%s", name, c.Workload, c.Target)
+		}
+		if got := strings.Contains(c.Workload, "200k/s"); got != (name == Full) {
+			t.Errorf("%s: the published rate: %v\n%s", name, got, c.Workload)
+		}
+		// The peaks that the rate is taken from come along, also Pulsar's.
+		peaks := slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, pulsar" })
+		if peaks != (name != Full) || slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-2" }) {
+			t.Errorf("%s: peaks %v", name, peaks)
+		}
+	}
+}
+
+func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
+	s, _ := Find("confluent-2020")
+	scale, _ := FindScale(Smoke)
+	for only, want := range map[string]string{
+		"figure-3": `unknown table or system "figure-3": did you mean "figure-2"?`,
+		"kafkaa":   `did you mean "kafka"?`,
+	} {
+		if _, err := NewPlan(s, scale, []string{only}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", only, err)
+		}
+	}
+	if _, err := NewPlan(s, scale, []string{"figure-2", "rabbitmq"}); err == nil || !strings.Contains(err.Error(), "leaves no cell") {
+		t.Error(err)
+	}
+	if _, err := FindScale("smok"); err == nil || !strings.Contains(err.Error(), `did you mean "smoke"?`) {
+		t.Error(err)
+	}
+}
+
+// Peaks that rates are taken from come first, a cluster's cells stand together,
+// and the last cluster of the first part goes on in the second.
+func TestOrderStartsClustersSeldom(t *testing.T) {
+	s, _ := Find("confluent-2020")
+	scale, _ := FindScale(Smoke)
+	p, err := NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := order(s, p)
+	starts, last, first := 0, "", 0
+	for n, i := range all {
+		if key := p.Cells[i].grouped(); key != last {
+			starts, last = starts+1, key
+		}
+		if p.Cells[i].Rate != "" && first == 0 {
+			first = n
+		}
+	}
+	if len(all) != len(p.Cells)-1 || starts != 9 || first < 4 {
+		t.Errorf("%d cells of %d, %d starts, the first rate at %d", len(all), len(p.Cells), starts, first)
+	}
+}
+
+func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
+	r := Rate{Share: 0.3}
+	if got, err := r.shareOf([]float64{90_000, 41_234}); err != nil || math.Abs(got-12_000) > 1e-6 {
+		t.Error(got, err)
+	}
+	if _, err := r.shareOf(nil); err == nil {
+		t.Error("a share of nothing")
+	}
+	s := &peak.Saved{Probes: []peak.Probe{{AchievedRate: 200}, {AchievedRate: 300}}}
+	if mostCarried(s) != 300 || mostCarried(nil) != 0 {
+		t.Error(mostCarried(s))
+	}
+	if s.Bracket.StableRate = 100; mostCarried(s) != 100 {
+		t.Error(mostCarried(s))
+	}
+}
+
+// searched is a peak between two rates, limited by a side.
+func searched(stable, unstable float64, side, resource string) Measured {
+	return Measured{Search: &peak.Saved{State: result.Complete, Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
+		Load: result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
+}
+
+func TestClaimsOnPeaks(t *testing.T) {
+	s, _ := Find("confluent-2020")
+	scale, _ := FindScale(Smoke)
+	p, err := NewPlan(s, scale, []string{"peak"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Cells {
+		p.Cells[i].State = sweep.Done
+	}
+	claim := s.Claims[0] // Kafka at least one and a half times Pulsar
+	for _, c := range []struct {
+		kafka, pulsar Measured
+		answer        Answer
+		sentence      string
+	}{
+		{searched(40_000, 41_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "ours is 2.00x (1.90x to 2.05x), theirs 1.98x"},
+		{searched(20_000, 21_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 1.00x"},
+		{searched(30_000, 36_000, verdict.SidePublish, ""), searched(20_000, 24_000, verdict.SidePublish, ""), Forbidden, "both sides of the bound"},
+		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "in kafka the shared cores were the limit"},
+		{searched(40_000, 41_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SideGenerator, ""), Forbidden, "in pulsar plimsoll itself was the limit"},
+		{searched(40_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "scatters is not known"},
+		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer, "kafka: measured, without this figure"},
+	} {
+		measured := make([]Measured, len(p.Cells))
+		for i, cell := range p.Cells {
+			switch cell.At {
+			case "kafka":
+				measured[i] = c.kafka
+			case "pulsar":
+				measured[i] = c.pulsar
+			}
+		}
+		j := s.judge(claim, p, measured)
+		if j.Answer != c.answer || !strings.Contains(j.Sentence, c.sentence) {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	got, err := references("~305.69MB/s / - / 5.434ms / 618991/s", []string{"peak_bytes", "e2e.p99", "e2e.p99", "peak"})
+	bytes := 305.69 * (1 << 20)
+	want := []Reference{{true, true, bytes}, {}, {true, false, 5_434_000}, {true, false, 618_991}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	for text, want := range map[string]string{"1ms": "holds 1 values", "1 / 2 / 3": "holds 3 values", "fast / -": "not a rate", "605MB / 1ms": "605MB"} {
+		if _, err := references(text, []string{"peak", "e2e.p99"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if Times(0) != "–" || Times(1.234) != "1.23x" || Times(4.44) != "4.4x" || Times(1234) != "1234x" {
+		t.Error(Times(1.234), Times(4.44), Times(1234))
+	}
+}
+
+func TestWhatIsWrongIsSaidAtOnce(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Parse(filepath.Base(file), src)
+		got := "right\n"
+		if err != nil {
+			got = err.Error() + "\n"
+		}
+		path := strings.TrimSuffix(file, ".yaml") + ".golden"
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, _ := os.ReadFile(path)
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s: %s", file, diff)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range Names() {
+		s, err := Find(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(s.YAML))
+	}
+	files, _ := filepath.Glob("testdata/*.yaml")
+	for _, file := range files {
+		src, _ := os.ReadFile(file)
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		s, err := Parse("fuzzed", src)
+		if err != nil {
+			return
+		}
+		// What is accepted has a plan at every scale, and a report of it.
+		for _, scale := range scales {
+			p, err := NewPlan(s, scale, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Assess(s, p, make([]Measured, len(p.Cells))); err != nil {
+				t.Fatal(err)
+			}
+			order(s, p)
+		}
+	})
+}
