@@ -207,7 +207,7 @@ func (c *catchUp) step() error {
 		c.stretch = 1
 		c.to.BuiltNs, c.builtA = now-c.beganNs, acked
 		c.to.Messages, c.to.Bytes = acked, acked*c.job.Workload.Message.Size
-		c.engine.Read(c.cluster, openReadersLimit)
+		c.engine.Read(c.cluster, c.job.coldReads, openReadersLimit)
 		return c.tell("%s messages (%s) wait: reading begins", quantity.Count(acked), quantity.Bytes(c.to.Bytes))
 	case result.BacklogNotBuilt:
 		c.end(now)

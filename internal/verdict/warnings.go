@@ -61,7 +61,11 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("shared_host", "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
 	}
 	if r.Load.DropPageCache {
-		warn("page_cache", "the machine's page cache was dropped before the run: what is read at its start comes from disk, as it would not on a machine long in use")
+		when := "the run: what is read at its start"
+		if r.Backlog != nil {
+			when = "the run, and before its backlog was read: what is read then"
+		}
+		warn("page_cache", "the machine's page cache was dropped before %s comes from disk, as it would not on a machine long in use", when)
 	}
 	return all
 }
