@@ -64,6 +64,29 @@ func effectSentence(b *result.Backlog) string {
 	return strings.Join(parts, ", ") + " while catching up, beside what it was before"
 }
 
+// backlogCard is the headline of the reading.
+func backlogCard(b *result.Backlog) card {
+	c := card{Label: "Backlog, read at", Number: none, Bad: b.End == result.BacklogNever || b.End == result.BacklogTooLong}
+	if b.ReadRate > 0 {
+		c.Number, c.Unit = unit(rate(b.ReadRate))
+		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(b.ReadBytesPerS)})
+	}
+	if b.Messages > 0 {
+		c.Details = append(c.Details, fact{"waited", quantity.Bytes(b.Bytes)})
+	}
+	caughtUp := "no"
+	if b.CaughtUpNs > 0 {
+		caughtUp = "in " + micro(quantity.Duration(b.CatchUpNs()))
+	}
+	c.Details = append(c.Details, fact{"caught up", caughtUp})
+	for _, series := range stretchSeries(b) {
+		if ratio, known := b.Effect(series, 99); known && finite(ratio) {
+			c.Details = append(c.Details, fact{seriesTitle(series) + " p99", fmt.Sprintf("× %.2f", ratio)})
+		}
+	}
+	return c
+}
+
 // stretchSeries are the series whose stretches can be compared: end-to-end
 // latencies of those who drain a backlog hold their wait.
 func stretchSeries(b *result.Backlog) []result.Series {
