@@ -32,10 +32,9 @@ var backlogRule = fmt.Sprintf("the readers have caught up when they have receive
 // meter's goroutine.
 type catchUp struct {
 	*meter
-	plan    *workload.Backlog
-	subs    int64 // that read it
-	wanted  int64 // messages; 0: For says when
-	untilNs int64 // on the clock: when it is there, or must be
+	plan   *workload.Backlog
+	subs   int64 // that read it
+	wanted int64 // messages; 0: For says when
 
 	to   *result.Backlog
 	next result.BacklogEnd // what the last look saw; empty: nothing new
@@ -91,11 +90,7 @@ func (m *meter) await(ctx context.Context, phase result.PhaseName, untilNs int64
 	if c == nil || phase != result.PhaseMeasure {
 		return false, m.sleep(ctx, untilNs)
 	}
-	for {
-		now := m.job.Clock.Now()
-		if now >= untilNs || ctx.Err() != nil {
-			return false, nil
-		}
+	for now := m.job.Clock.Now(); now < untilNs && ctx.Err() == nil; now = m.job.Clock.Now() {
 		if c.next = c.look(now); c.next != "" {
 			return true, nil
 		}
@@ -103,6 +98,7 @@ func (m *meter) await(ctx context.Context, phase result.PhaseName, untilNs int64
 			return false, err
 		}
 	}
+	return false, nil
 }
 
 // look says what has come of the backlog by now; empty: nothing new.

@@ -86,6 +86,13 @@ func markdownWarnings(b *bytes.Buffer, sentences []string) {
 	}
 }
 
+func markdownStretches(b *bytes.Buffer, of *result.Backlog) {
+	if of != nil && len(of.Stretches) > 0 {
+		t := stretchTable(of)
+		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
+	}
+}
+
 func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
 	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
@@ -94,10 +101,9 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		fmt.Fprintf(b, "- **p95:** %s\n", md(minutes))
 	}
-	if r.Backlog != nil {
-		fmt.Fprintf(b, "- **Backlog:** %s\n", md(backlogSentence(r.Backlog)))
-		if effect := effectSentence(r.Backlog); effect != "" {
-			fmt.Fprintf(b, "- **Effect:** %s\n", md(effect))
+	for _, of := range []struct{ label, sentence string }{{"Backlog", backlogSentence(r.Backlog)}, {"Effect", effectSentence(r.Backlog)}} {
+		if of.sentence != "" {
+			fmt.Fprintf(b, "- **%s:** %s\n", of.label, md(of.sentence))
 		}
 	}
 	fmt.Fprintf(b, "- **Account:** %s\n", md(accountLine(r)))
@@ -121,10 +127,7 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 		fmt.Fprintf(b, "- **%s %s:** %s\n", md(verdictName(v)), outcomeWord(v), md(v.Sentence))
 	}
 	b.WriteString("\n")
-	if r.Backlog != nil && len(r.Backlog.Stretches) > 0 {
-		t := stretchTable(r.Backlog)
-		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
-	}
+	markdownStretches(b, r.Backlog)
 	var columns []string
 	for _, p := range terminalColumns {
 		columns = append(columns, percentileName(p))
