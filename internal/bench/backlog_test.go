@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -166,4 +167,35 @@ func TestTruthBacklogWithCopies(t *testing.T) {
 	}
 	// The copies take their part of the drain rate.
 	within(t, "catch-up throughput", b.ReadRate, 6000/1.05, 0.02)
+}
+
+// stopping ends a run so long after reading has begun.
+type stopping struct {
+	silent
+	stop func()
+	left int
+}
+
+func (s *stopping) Interval(i result.Interval) {
+	if i.Phase == result.PhaseMeasure && i.Received > 0 {
+		if s.left--; s.left == 0 {
+			s.stop()
+		}
+	}
+}
+
+// A run that is stopped while its backlog is read tells what was read until then.
+func TestTruthBacklogIsInterrupted(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	ctx, stop := context.WithCancel(t.Context())
+	s := onSimUntil(ctx, t, w, map[string]string{"drain_rate": "6k/s"}, &stopping{stop: stop, left: 4}, nil)
+	b := s.Run.Backlog
+	if s.Run.State != result.Interrupted || b.End != result.BacklogReading || len(b.Stretches) != 2 {
+		t.Fatalf("the run is %s: %+v", s.Run.State, b)
+	}
+	within(t, "what was read", b.ReadRate, 6000, 0.02)
+	verdict.Judge(&s.Run, s.Events...)
+	if !verdict.Sound(&s.Run) || s.Run.Verdicts[len(s.Run.Verdicts)-1].Outcome != result.Unknown {
+		t.Errorf("%+v", s.Run.Verdicts)
+	}
 }

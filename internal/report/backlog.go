@@ -31,9 +31,10 @@ func backlogSentence(b *result.Backlog) string {
 	if b.ReadRate > 0 {
 		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate), bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
 	}
-	if b.End == result.BacklogCaughtUp {
+	switch {
+	case b.End == result.BacklogCaughtUp:
 		out += fmt.Sprintf("; caught up in %s", quantity.Duration(b.CatchUpNs()))
-	} else {
+	case b.LeftMessages > 0:
 		out += fmt.Sprintf("; not caught up, %s were left", quantity.Count(b.LeftMessages))
 	}
 	if late := b.FirstNs - b.BuiltNs; late > 0 {
