@@ -84,9 +84,8 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 		for s := range e.prompt() {
 			for i := range w.Consumers {
 				consumer := e.newConsumer(t, s, i)
-				if err := e.openConsumer(ctx, c, consumer); err == nil {
-					e.consumers = append(e.consumers, consumer)
-				} else {
+				e.consumers = append(e.consumers, consumer)
+				if err := e.openConsumer(ctx, c, consumer); err != nil {
 					return fmt.Errorf("open consumer %d of %s on %s: %w", i, Subscription(s), topic.Name, err)
 				}
 			}
