@@ -32,19 +32,18 @@ var backlogRule = fmt.Sprintf("the readers have caught up when they have receive
 // meter's goroutine.
 type catchUp struct {
 	*meter
-	plan    *workload.Backlog
-	subs    int64 // that read it
-	wanted  int64 // messages; 0: For says when
-	untilNs int64 // on the clock: when it is there, or must be
+	plan   *workload.Backlog
+	subs   int64 // that read it
+	wanted int64 // messages; 0: For says when
 
 	to   *result.Backlog
 	next result.BacklogEnd // what the last look saw; empty: nothing new
 	over bool              // nobody is waited for any more
 
-	acked  []sample // of the last moments, the oldest first
-	left   []sample // unread messages at the ends of intervals since the first was read
-	read   int64    // as the last look saw
-	builtA int64    // acknowledged when reading began
+	acked               []sample // of the last moments, the oldest first
+	left                []sample // unread messages at the ends of intervals since the first was read
+	read                int64    // as the last look saw
+	ackedThen, ackedNow int64    // acknowledged when reading began, and by the end of the last interval of the window
 
 	stretch   int // now
 	stretches [3]stretchCells
@@ -91,11 +90,7 @@ func (m *meter) await(ctx context.Context, phase result.PhaseName, untilNs int64
 	if c == nil || phase != result.PhaseMeasure {
 		return false, m.sleep(ctx, untilNs)
 	}
-	for {
-		now := m.job.Clock.Now()
-		if now >= untilNs || ctx.Err() != nil {
-			return false, nil
-		}
+	for now := m.job.Clock.Now(); now < untilNs && ctx.Err() == nil; now = m.job.Clock.Now() {
 		if c.next = c.look(now); c.next != "" {
 			return true, nil
 		}
@@ -103,6 +98,7 @@ func (m *meter) await(ctx context.Context, phase result.PhaseName, untilNs int64
 			return false, err
 		}
 	}
+	return false, nil
 }
 
 // look says what has come of the backlog by now; empty: nothing new.
@@ -185,6 +181,7 @@ func (c *catchUp) add(phase result.PhaseName, i result.Interval, cells *measure.
 	}
 	s.endNs = i.EndNs
 	s.acked += i.Acked
+	c.ackedNow = sum(c.last.Acked)
 	s.cells.Merge(cells)
 	if c.to.FirstNs != 0 && !c.over {
 		c.left = append(c.left, sample{i.EndNs + c.beganNs, sum(c.last.Acked)*c.subs - c.read})
@@ -199,28 +196,21 @@ func (c *catchUp) step() error {
 	if c == nil || c.next == "" {
 		return nil
 	}
-	now, subs := c.lastNs, max(c.subs, 1)
+	now := c.lastNs
 	c.to.End, c.next = c.next, ""
 	acked := sum(c.last.Acked)
 	switch c.to.End {
 	case result.BacklogReading:
 		c.stretch = 1
-		c.to.BuiltNs, c.builtA = now-c.beganNs, acked
+		c.to.BuiltNs, c.ackedThen = now-c.beganNs, acked
 		c.to.Messages, c.to.Bytes = acked, acked*c.job.Workload.Message.Size
-		c.engine.Read(c.cluster, openReadersLimit)
+		c.engine.Read(c.cluster, c.job.coldReads, openReadersLimit)
 		return c.tell("%s messages (%s) wait: reading begins", quantity.Count(acked), quantity.Bytes(c.to.Bytes))
 	case result.BacklogNotBuilt:
 		c.end(now)
 		return c.tell("the backlog was not there in time: %s messages were acknowledged", quantity.Count(acked))
 	}
-	took := float64(now-c.beganNs-c.to.FirstNs) / 1e9
-	if c.to.FirstNs == 0 {
-		took = float64(now-c.beganNs-c.to.BuiltNs) / 1e9
-	}
-	c.to.ReadMessages, c.to.LeftMessages = c.read/subs, acked-c.read/subs
-	c.to.ReadRate = float64(c.to.ReadMessages) / took
-	c.to.ReadBytesPerS = c.to.ReadRate * float64(c.job.Workload.Message.Size)
-	c.to.PublishedRate = float64(acked-c.builtA) * 1e9 / float64(now-c.beganNs-c.to.BuiltNs)
+	c.tally()
 	if c.to.End != result.BacklogCaughtUp {
 		c.end(now)
 		return c.tell("the readers are given up: %s messages are unread", quantity.Count(c.to.LeftMessages))
@@ -228,6 +218,19 @@ func (c *catchUp) step() error {
 	c.stretch, c.to.CaughtUpNs = 2, now-c.beganNs
 	c.end(now + int64(c.plan.After))
 	return c.tell("the readers have caught up")
+}
+
+// tally says what was read, and published meanwhile, until the end of the
+// window's last interval.
+func (c *catchUp) tally() {
+	b, now, acked := c.to, c.stretches[c.stretch].endNs, c.ackedNow
+	b.ReadMessages = c.read / c.subs
+	b.LeftMessages = acked - b.ReadMessages
+	if since := max(b.FirstNs, b.BuiltNs); now > since {
+		b.ReadRate = float64(b.ReadMessages) * 1e9 / float64(now-since)
+		b.ReadBytesPerS = b.ReadRate * float64(c.job.Workload.Message.Size)
+		b.PublishedRate = float64(acked-c.ackedThen) * 1e9 / float64(now-b.BuiltNs)
+	}
 }
 
 // end has the window end at a time of the clock, or as soon after as it can.
@@ -282,6 +285,9 @@ func (c *catchUp) setAside(accounts []result.SubscriptionLedger) {
 func (c *catchUp) summarize() {
 	if c == nil {
 		return
+	}
+	if c.to.End == result.BacklogReading {
+		c.tally() // the run was stopped meanwhile
 	}
 	for i, s := range c.stretches {
 		if s.endNs <= s.startNs {

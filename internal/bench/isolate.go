@@ -24,6 +24,17 @@ func (j *Job) checkIsolation() error {
 	return nil
 }
 
+// coldReads has a backlog read from disk, where the workload asks for that.
+func (j *Job) coldReads() error {
+	if !j.Workload.Isolate.DropPageCache {
+		return nil
+	}
+	if err := dropPageCache(); err != nil {
+		return fmt.Errorf("drop the page cache before the backlog is read: %w", err)
+	}
+	return nil
+}
+
 // isolate does what the workload asks for before a run.
 func (s *session) isolate() error {
 	if !s.job.Workload.Isolate.DropPageCache {

@@ -53,13 +53,24 @@ func onSim(t *testing.T, w *workload.Workload, settings map[string]string) (*res
 
 func onSimWatched(t *testing.T, w *workload.Workload, settings map[string]string, watch bench.Watch) (*result.Saved, sim.Planted) {
 	t.Helper()
+	var planted sim.Planted
+	saved := onSimUntil(context.Background(), t, w, settings, watch, &planted)
+	return saved, planted
+}
+
+// onSimUntil does it until ctx ends; planted may be nil.
+func onSimUntil(ctx context.Context, t *testing.T, w *workload.Workload, settings map[string]string, watch bench.Watch, planted *sim.Planted) *result.Saved {
+	t.Helper()
 	runs := t.TempDir()
 	var dir string
-	var planted sim.Planted
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		s := sim.New(clock.Timers(), func(p sim.Planted) { planted = p })
-		dir, err = bench.Run(context.Background(), jobOn(t, s, runs, w, settings), watch)
+		s := sim.New(clock.Timers(), func(p sim.Planted) {
+			if planted != nil {
+				*planted = p
+			}
+		})
+		dir, err = bench.Run(ctx, jobOn(t, s, runs, w, settings), watch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +83,7 @@ func onSimWatched(t *testing.T, w *workload.Workload, settings map[string]string
 		t.Errorf("damage: %v", saved.Damage)
 	}
 	checkSums(t, saved)
-	return saved, planted
+	return saved
 }
 
 func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload, settings map[string]string) *bench.Job {

@@ -113,14 +113,19 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	return closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
 }
 
-// Read opens the readers of the backlog, and returns at once. That they cannot
-// be opened within limit is told by Failures. It is called once at most.
-func (e *Engine) Read(c system.Cluster, limit time.Duration) {
+// Read does what is to be done first, opens the readers of the backlog, and
+// returns at once. That they cannot be opened within limit is told by Failures.
+// It is called once at most.
+func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	e.readers.cancel, e.readers.opened = cancel, make(chan struct{})
 	go func() {
 		defer close(e.readers.opened)
-		if err := e.openReaders(ctx, c); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		err := first()
+		if err == nil {
+			err = e.openReaders(ctx, c)
+		}
+		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 			e.failed(err)
 		}
 	}()

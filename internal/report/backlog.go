@@ -31,9 +31,10 @@ func backlogSentence(b *result.Backlog) string {
 	if b.ReadRate > 0 {
 		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate), bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
 	}
-	if b.End == result.BacklogCaughtUp {
+	switch {
+	case b.End == result.BacklogCaughtUp:
 		out += fmt.Sprintf("; caught up in %s", quantity.Duration(b.CatchUpNs()))
-	} else {
+	case b.LeftMessages > 0:
 		out += fmt.Sprintf("; not caught up, %s were left", quantity.Count(b.LeftMessages))
 	}
 	if late := b.FirstNs - b.BuiltNs; late > 0 {
@@ -62,6 +63,29 @@ func effectSentence(b *result.Backlog) string {
 		return ""
 	}
 	return strings.Join(parts, ", ") + " while catching up, beside what it was before"
+}
+
+// backlogCard is the headline of the reading.
+func backlogCard(b *result.Backlog) card {
+	c := card{Label: "Backlog, read at", Number: none, Bad: b.End == result.BacklogNever || b.End == result.BacklogTooLong}
+	if b.ReadRate > 0 {
+		c.Number, c.Unit = unit(rate(b.ReadRate))
+		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(b.ReadBytesPerS)})
+	}
+	if b.Messages > 0 {
+		c.Details = append(c.Details, fact{"waited", quantity.Bytes(b.Bytes)})
+	}
+	caughtUp := "no"
+	if b.CaughtUpNs > 0 {
+		caughtUp = "in " + micro(quantity.Duration(b.CatchUpNs()))
+	}
+	c.Details = append(c.Details, fact{"caught up", caughtUp})
+	for _, series := range stretchSeries(b) {
+		if ratio, known := b.Effect(series, 99); known && finite(ratio) {
+			c.Details = append(c.Details, fact{seriesTitle(series) + " p99", fmt.Sprintf("× %.2f", ratio)})
+		}
+	}
+	return c
 }
 
 // stretchSeries are the series whose stretches can be compared: end-to-end

@@ -86,16 +86,20 @@ func markdownWarnings(b *bytes.Buffer, sentences []string) {
 	}
 }
 
+func markdownStretches(b *bytes.Buffer, of *result.Backlog) {
+	if of != nil && len(of.Stretches) > 0 {
+		t := stretchTable(of)
+		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
+	}
+}
+
 func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
 	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
 	markdownWarnings(b, warnings(s))
 	markdownFacts(b, s)
 	b.WriteString("\n")
-	if r.Backlog != nil && len(r.Backlog.Stretches) > 0 {
-		t := stretchTable(r.Backlog)
-		markdownTable(b, "while a backlog was read", t.Head, t.Rows)
-	}
+	markdownStretches(b, r.Backlog)
 	if rows := impactRows(r); len(rows) > 0 {
 		markdownTable(b, "around faults", impactHead, rows)
 		fmt.Fprintf(b, "%s\n\n", md(r.Impact.Rule))
@@ -136,10 +140,8 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved) {
 	}
 	say("Throughput", throughputSentence(r))
 	say("p95", minuteSentence(r.Summary.Minutes))
-	if r.Backlog != nil {
-		say("Backlog", backlogSentence(r.Backlog))
-		say("Effect", effectSentence(r.Backlog))
-	}
+	say("Backlog", backlogSentence(r.Backlog))
+	say("Effect", effectSentence(r.Backlog))
 	say("Fault", faultSentences(r)...)
 	say("Account", accountLine(r))
 	if !imported(r) {

@@ -97,6 +97,9 @@ func newTimeline(s *result.Saved) timeline {
 	if imported(&s.Run) {
 		lines = importedLines(lines)
 	}
+	if s.Run.Backlog != nil {
+		lines = append(lines, line{"replayed", func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
+	}
 	for _, l := range lines {
 		t.Lines[l.name] = points{}
 	}

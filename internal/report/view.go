@@ -230,6 +230,9 @@ func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µ
 func cards(r *result.Run) []card {
 	s := r.Summary
 	out := []card{throughputCard(r)}
+	if r.Backlog != nil {
+		out = append(out, backlogCard(r.Backlog))
+	}
 	publish := "Publish, p99"
 	if imported(r) {
 		publish = "Send, uncorrected, p99"

@@ -28,3 +28,14 @@ func catchUp(b *result.Backlog) result.Verdict {
 	}
 	return say(CatchUp, result.Unknown, "the run ended before the backlog was read")
 }
+
+// lessThanNone is the effect of reading on publish p99 below which the stretch
+// before cannot have been of a settled system.
+const lessThanNone = 0.8
+
+func effectOf(b *result.Backlog) (ratio float64, known bool) {
+	if b == nil {
+		return 0, false
+	}
+	return b.Effect(result.Publish, 99)
+}

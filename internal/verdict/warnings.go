@@ -41,6 +41,9 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	if b := r.Backlog; b != nil && b.Then == "drain" && b.FirstNs > 0 {
 		warn("backlog", "end-to-end latencies hold the time that messages waited for their readers on purpose: read those of the stretch after catching up")
 	}
+	if effect, known := effectOf(r.Backlog); known && effect < lessThanNone {
+		warn("backlog_unsteady", "publish p99 was higher before the backlog was read than meanwhile: the system had not settled, so these figures show no effect of the reading; warm it up for longer")
+	}
 	if s := r.Settling; s != nil && !s.Settled {
 		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
 	}
@@ -61,7 +64,11 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("shared_host", "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
 	}
 	if r.Load.DropPageCache {
-		warn("page_cache", "the machine's page cache was dropped before the run: what is read at its start comes from disk, as it would not on a machine long in use")
+		when := "the run: what is read at its start"
+		if r.Backlog != nil {
+			when = "the run, and before its backlog was read: what is read then"
+		}
+		warn("page_cache", "the machine's page cache was dropped before %s comes from disk, as it would not on a machine long in use", when)
 	}
 	return all
 }

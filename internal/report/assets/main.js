@@ -177,6 +177,7 @@ const CHARTS = {
     { of: "offered", label: "offered", color: "send", dash: [6, 4], area: "area" },
     { of: "acked", label: "acknowledged", color: "publish", width: 2.2 },
     { of: "received", label: "received", color: "e2e" },
+    { of: "replayed", label: "replayed", color: "third", width: 2, rare: true },
     { of: "failed", label: "failed", color: "bad", dash: [2, 3], rare: true },
   ]),
   backlog: (root) => overTime(root, COUNT, [
