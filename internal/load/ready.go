@@ -120,12 +120,11 @@ func (e *Engine) Ready(ctx context.Context, progress func(sentence string)) (sen
 // proveAll has every producer send its proofs until they are acknowledged.
 func (e *Engine) proveAll(ctx context.Context, progress func(string), messages *atomic.Int64) error {
 	w := e.plan.Workload
-	all := w.Topics * w.Partitions
 	var acked atomic.Int64
-	tell := counting(progress, "acknowledged by %s of %s partitions", all)
+	tell := Counting(progress, "ready: %s of %s proofs acknowledged", w.Topics*max(w.Partitions, w.Producers))
 	return system.Each(ctx, len(e.producers), maxProving, func(int) {
 		if tell != nil {
-			tell(min(int(acked.Load()), all))
+			tell(int(acked.Load()))
 		}
 	}, func(ctx context.Context, i int) error {
 		// Producer k of n proves the partitions k, k+n, …; one for which none is
@@ -258,8 +257,11 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 	if len(r.proofs) == 0 {
 		return nil
 	}
-	all := len(r.proofs) * r.partitions
-	tell := counting(progress, "received from %s of %s partitions, each subscription's counted", all)
+	all, each := len(r.proofs)*r.partitions, ""
+	if n := e.plan.Workload.Subscriptions; n > 1 {
+		each = fmt.Sprintf(", those of %d subscriptions counted each", n)
+	}
+	tell := Counting(progress, "ready: %s of %s partitions"+each, all)
 	ticker := time.NewTicker(resendAfter / 5)
 	defer ticker.Stop()
 	missing, since := r.missing.Load(), time.Now()

@@ -19,46 +19,83 @@ func NewSent(lanes int) *Sent { return &Sent{lanes: make([]bitmap, lanes)} }
 func (s *Sent) Acked(lane int, seq int64) { s.lanes[lane].set(seq, &s.pool) }
 
 // Arrived is what one consumer received, by lane. It has one owner at a time,
-// who locks.
+// who locks. Lanes that nothing came on cost next to nothing, since a consumer of
+// a crowd sees few of them.
 type Arrived struct {
-	lanes     []bitmap
-	highest   []int64 // largest sequence number so far, plus 1
+	blocks    []*laneBlock // nil: nothing came on any of its lanes
 	pool      pagePool
 	duplicate int64
 	reordered int64
 }
 
+// blockLanes is how many lanes one block holds.
+const blockLanes = 64
+
+// BlockBytes is the memory of a block of lanes, and LanesOfBlock their number.
+const (
+	BlockBytes   = blockLanes * arrivedLaneBytes
+	LanesOfBlock = blockLanes
+
+	arrivedLaneBytes = 32
+)
+
+type laneBlock [blockLanes]arrivedLane
+
+type arrivedLane struct {
+	seen    bitmap
+	highest int64 // largest sequence number so far, plus 1
+}
+
 // NewArrived returns the account of a consumer that may see that many lanes.
 func NewArrived(lanes int) *Arrived {
-	return &Arrived{lanes: make([]bitmap, lanes), highest: make([]int64, lanes)}
+	return &Arrived{blocks: make([]*laneBlock, (lanes+blockLanes-1)/blockLanes)}
 }
 
 // Received notes that the message arrived, and reports whether it was new to
 // this consumer. Reordered is a first arrival after a later message of its
 // lane had arrived at the same consumer.
 func (a *Arrived) Received(lane int, seq int64) bool {
-	if !a.lanes[lane].set(seq, &a.pool) {
+	block := a.blocks[lane/blockLanes]
+	if block == nil {
+		block = new(laneBlock)
+		a.blocks[lane/blockLanes] = block
+	}
+	l := &block[lane%blockLanes]
+	if !l.seen.set(seq, &a.pool) {
 		a.duplicate++
 		return false
 	}
-	if seq < a.highest[lane] {
+	if seq < l.highest {
 		a.reordered++
 	} else {
-		a.highest[lane] = seq + 1
+		l.highest = seq + 1
 	}
 	return true
 }
 
-// Bytes is the memory of the account.
-func (a *Arrived) Bytes() int64 { return int64(len(a.highest))*8 + bytesOf(a.lanes) }
+// lane is what came on a lane whose block is there.
+func (a *Arrived) lane(lane int) *bitmap { return &a.blocks[lane/blockLanes][lane%blockLanes].seen }
 
 // Bytes is the memory of the account.
-func (s *Sent) Bytes() int64 { return bytesOf(s.lanes) }
+func (a *Arrived) Bytes() int64 {
+	n := int64(len(a.blocks)) * pagePointerBytes
+	for _, block := range a.blocks {
+		if block == nil {
+			continue
+		}
+		n += BlockBytes
+		for i := range block {
+			n += block[i].seen.bytes()
+		}
+	}
+	return n
+}
 
-func bytesOf(lanes []bitmap) int64 {
+// Bytes is the memory of the account.
+func (s *Sent) Bytes() int64 {
 	var n int64
-	for i := range lanes {
-		n += lanes[i].bytes()
+	for i := range s.lanes {
+		n += s.lanes[i].bytes()
 	}
 	return n
 }
@@ -73,12 +110,21 @@ type LaneName struct {
 // Account compares what the producers of a topic had acknowledged with what
 // the consumers of one subscription received, and adds it to the ledger. The
 // lanes of sent, one producer after another, are the lanes of each arrived.
-// Nobody may record any more. It consumes the first of arrived.
+// Nobody may record any more. It consumes arrived.
 func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, name func(lane int) LaneName) {
 	lane := 0
+	var some []*Arrived // those that received on a lane of this block
 	for _, s := range sent {
 		for i := range s.lanes {
-			accountLane(into, &s.lanes[i], arrived, lane, name)
+			if lane%blockLanes == 0 {
+				some = some[:0]
+				for _, a := range arrived {
+					if a.blocks[lane/blockLanes] != nil {
+						some = append(some, a)
+					}
+				}
+			}
+			accountLane(into, &s.lanes[i], some, lane, name)
 			lane++
 		}
 	}
@@ -91,9 +137,9 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 func accountLane(into *result.SubscriptionLedger, acked *bitmap, arrived []*Arrived, lane int, name func(int) LaneName) {
 	var received bitmap
 	if len(arrived) > 0 {
-		received = arrived[0].lanes[lane]
+		received = *arrived[0].lane(lane)
 		for _, a := range arrived[1:] {
-			into.Duplicate += received.union(&a.lanes[lane], &arrived[0].pool)
+			into.Duplicate += received.union(a.lane(lane), &arrived[0].pool)
 		}
 	}
 	into.Acked += acked.count()
