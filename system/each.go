@@ -15,8 +15,10 @@ const eachTells = time.Second
 // is returned. progress, which may be nil, is told once a second, by the caller's
 // goroutine, how many are done.
 func Each(ctx context.Context, n, width int, progress func(done int), do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failed sync.Once
+	var first error
 	var next, done atomic.Int64
 	var workers sync.WaitGroup
 	for range min(n, width) {
@@ -27,7 +29,8 @@ func Each(ctx context.Context, n, width int, progress func(done int), do func(ct
 					return
 				}
 				if err := do(ctx, i); err != nil {
-					cancel(err)
+					failed.Do(func() { first = err })
+					cancel()
 					return
 				}
 				done.Add(1)
@@ -44,10 +47,10 @@ func Each(ctx context.Context, n, width int, progress func(done int), do func(ct
 	for {
 		select {
 		case <-over:
-			if int(done.Load()) == n {
-				return nil
+			if first == nil && int(done.Load()) < n {
+				return ctx.Err()
 			}
-			return context.Cause(ctx)
+			return first
 		case <-ticker.C:
 			if progress != nil {
 				progress(int(done.Load()))

@@ -272,7 +272,7 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 		case err := <-e.failures:
 			return fmt.Errorf("a consumer stopped: %w", err)
 		case <-ctx.Done():
-			return fmt.Errorf("%s has acknowledged a message that has not arrived: %w", e.firstMissing(), ctx.Err())
+			return e.unread(ctx)
 		case now := <-ticker.C:
 			if left := r.missing.Load(); left < missing {
 				missing, since = left, now
@@ -284,25 +284,25 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 				continue
 			}
 			since = now
-			if err := e.proveAgain(ctx, messages); err != nil {
+			if err := e.proveAgain(ctx, messages); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
 	}
 }
 
-// firstMissing names the first partition that a subscription has not received
-// from.
-func (e *Engine) firstMissing() string {
+// unread names the first partition that a subscription has not received from.
+func (e *Engine) unread(ctx context.Context) error {
 	for i, p := range e.readiness.proofs {
 		for partition := range e.readiness.partitions {
 			if !p.has(partition) {
 				topic, subscription := i/e.plan.Workload.Subscriptions, i%e.plan.Workload.Subscriptions
-				return fmt.Sprintf("partition %d of topic %s, read by %s,", partition, e.topics[topic].Name, Subscription(subscription))
+				return fmt.Errorf("partition %d of topic %s, read by %s, has acknowledged a message that has not arrived: %w",
+					partition, e.topics[topic].Name, Subscription(subscription), ctx.Err())
 			}
 		}
 	}
-	return "no partition"
+	return ctx.Err()
 }
 
 // proveAgain sends to the partitions that some subscription has not received
