@@ -33,19 +33,17 @@ const (
 
 // prepareTime bounds everything before the load.
 func prepareTime(w *workload.Workload) time.Duration {
-	partitions := time.Duration(w.Topics * w.Partitions)
-	return prepareLimit + time.Duration(w.Topics)*topicTime + partitions*partitionTime + clients(w)*clientTime +
-		partitions*time.Duration(w.Subscriptions)*proofTime
+	partitions := w.Topics * w.Partitions
+	return prepareLimit + time.Duration(w.Topics)*topicTime + time.Duration(partitions)*partitionTime +
+		time.Duration(clients(w))*clientTime + time.Duration(partitions*w.Subscriptions)*proofTime
 }
 
 // closeTime bounds the closing of all clients, or the deletion of all topics.
 func closeTime(w *workload.Workload) time.Duration {
-	return closeLimit + time.Duration(w.Topics)*topicTime + clients(w)*clientTime
+	return closeLimit + time.Duration(w.Topics)*topicTime + time.Duration(clients(w))*clientTime
 }
 
-func clients(w *workload.Workload) time.Duration {
-	return time.Duration(w.Topics * (w.Producers + w.Subscriptions*w.Consumers))
-}
+func clients(w *workload.Workload) int { return w.Topics * (w.Producers + w.Subscriptions*w.Consumers) }
 
 // maxPlaces bounds how many places are named of which a cluster reports the same.
 const maxPlaces = 8
