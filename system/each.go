@@ -12,11 +12,13 @@ const eachTells = time.Second
 
 // Each calls do for 0 to n-1, at most width at a time, and returns when all have
 // returned. The first error ends the context of the others, lets none begin, and
-// is returned. progress, which may be nil, is told by the caller's goroutine how many
-// are done, at most once a second and when there are more than before.
+// is returned. progress, which may be nil, is told once a second, by the caller's
+// goroutine, how many are done.
 func Each(ctx context.Context, n, width int, progress func(done int), do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failed sync.Once
+	var first error
 	var next, done atomic.Int64
 	var workers sync.WaitGroup
 	for range min(n, width) {
@@ -27,7 +29,8 @@ func Each(ctx context.Context, n, width int, progress func(done int), do func(ct
 					return
 				}
 				if err := do(ctx, i); err != nil {
-					cancel(err)
+					failed.Do(func() { first = err })
+					cancel()
 					return
 				}
 				done.Add(1)
@@ -41,18 +44,16 @@ func Each(ctx context.Context, n, width int, progress func(done int), do func(ct
 	}()
 	ticker := time.NewTicker(eachTells)
 	defer ticker.Stop()
-	said := 0
 	for {
 		select {
 		case <-over:
-			if int(done.Load()) == n {
-				return nil
+			if first == nil && int(done.Load()) < n {
+				return ctx.Err()
 			}
-			return context.Cause(ctx)
+			return first
 		case <-ticker.C:
-			if now := int(done.Load()); now > said && progress != nil {
-				said = now
-				progress(now)
+			if progress != nil {
+				progress(int(done.Load()))
 			}
 		}
 	}

@@ -57,7 +57,8 @@ type Credentials struct {
 	AdminUser, AdminPassword string
 }
 
-// Cluster is a connection to a running system.
+// Cluster is a connection to a running system. Its methods may be called from
+// any goroutine, and several at a time.
 type Cluster interface {
 	// CreateTopic makes a topic at the asked durability level and returns
 	// when every partition can be written to. A topic of that name that

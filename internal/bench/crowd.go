@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -32,19 +33,17 @@ const (
 
 // prepareTime bounds everything before the load.
 func prepareTime(w *workload.Workload) time.Duration {
-	partitions := time.Duration(w.Topics * w.Partitions)
-	return prepareLimit + time.Duration(w.Topics)*topicTime + partitions*partitionTime + clients(w)*clientTime +
-		partitions*time.Duration(w.Subscriptions)*proofTime
+	partitions := w.Topics * w.Partitions
+	return prepareLimit + time.Duration(w.Topics)*topicTime + time.Duration(partitions)*partitionTime +
+		time.Duration(clients(w))*clientTime + time.Duration(partitions*w.Subscriptions)*proofTime
 }
 
 // closeTime bounds the closing of all clients, or the deletion of all topics.
 func closeTime(w *workload.Workload) time.Duration {
-	return closeLimit + time.Duration(w.Topics)*topicTime + clients(w)*clientTime
+	return closeLimit + time.Duration(w.Topics)*topicTime + time.Duration(clients(w))*clientTime
 }
 
-func clients(w *workload.Workload) time.Duration {
-	return time.Duration(w.Topics * (w.Producers + w.Subscriptions*w.Consumers))
-}
+func clients(w *workload.Workload) int { return w.Topics * (w.Producers + w.Subscriptions*w.Consumers) }
 
 // maxPlaces bounds how many places are named of which a cluster reports the same.
 const maxPlaces = 8
@@ -84,9 +83,9 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 		created = append(created, some...)
 	}
 	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
-		return topics, inRequests(ctx, topics, told(progress, "created", len(topics)), keeper.CreateTopics)
+		return topics, inRequests(ctx, topics, load.Counting(progress, "created %s of %s topics", len(topics)), keeper.CreateTopics)
 	}
-	err = system.Each(ctx, len(topics), maxTopicsAtOnce, told(progress, "created", len(topics)), func(ctx context.Context, i int) error {
+	err = system.Each(ctx, len(topics), maxTopicsAtOnce, load.Counting(progress, "created %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
 		if err := c.CreateTopic(ctx, topics[i]); err != nil {
 			return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
 		}
@@ -99,11 +98,11 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 // deleteTopics deletes topics of a cluster that can, many at a time.
 func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic, progress func(string)) error {
 	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
-		return inRequests(ctx, topics, told(progress, "deleted", len(topics)), keeper.DeleteTopics)
+		return inRequests(ctx, topics, load.Counting(progress, "deleted %s of %s topics", len(topics)), keeper.DeleteTopics)
 	}
 	var mu sync.Mutex
 	var errs []error
-	err := system.Each(ctx, len(topics), maxTopicsAtOnce, told(progress, "deleted", len(topics)), func(ctx context.Context, i int) error {
+	err := system.Each(ctx, len(topics), maxTopicsAtOnce, load.Counting(progress, "deleted %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
 		// One that cannot be deleted leaves the others to be.
 		if err := c.DeleteTopic(ctx, topics[i]); err != nil {
 			mu.Lock()
@@ -129,10 +128,4 @@ func inRequests(ctx context.Context, topics []system.Topic, progress func(int), 
 		}
 	}
 	return nil
-}
-
-func told(progress func(string), did string, all int) func(int) {
-	return func(done int) {
-		progress(fmt.Sprintf("%s %s of %s topics", did, quantity.Count(int64(done)), quantity.Count(int64(all))))
-	}
 }

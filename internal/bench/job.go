@@ -150,7 +150,8 @@ const (
 	recorderMemory = 200 << 10 // a histogram
 	clientMemory   = 8 << 10   // a client of ours; its library's is the library's affair
 	flightMemory   = 256       // a message in the pool without its payload
-	laneMemory     = 32        // a lane in one account
+	laneMemory     = 32        // a lane in the account of its producer
+	placeMemory    = 8         // a block of lanes in the account of a consumer
 	ledgerMemory   = 0.13      // a message in one account, when nothing is in order
 	pageMemory     = 600       // a lane that has seen a message, in one account
 	diskOverhead   = 1.15      // headers, indexes, replication logs
@@ -187,11 +188,15 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
 	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
 	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
-	accounts := producers*float64(w.Partitions) + consumers*lanes
 	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
+	// A consumer has a place for each block of lanes, and the blocks on which
+	// something came.
+	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
+	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
 		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
-		float64(load.TimedMessages(w))*measure.MomentBytes + accounts*laneMemory + touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
+		float64(load.TimedMessages(w))*measure.MomentBytes + topics*lanes*laneMemory + places*placeMemory + blocks*measure.BlockBytes +
+		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
 func whole(f float64) int64 {

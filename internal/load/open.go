@@ -26,14 +26,14 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster, progress func(sente
 			}
 		}
 	}
-	err := system.Each(ctx, len(consumers), maxOpening, counting(progress, "opened %s of %s consumers", len(consumers)), func(ctx context.Context, i int) error {
+	err := system.Each(ctx, len(consumers), maxOpening, Counting(progress, "opened %s of %s consumers", len(consumers)), func(ctx context.Context, i int) error {
 		return e.openConsumer(ctx, c, consumers[i])
 	})
 	if err != nil {
 		return err
 	}
 	producers := make([]*producer, w.Topics*w.Producers)
-	err = system.Each(ctx, len(producers), maxOpening, counting(progress, "opened %s of %s producers", len(producers)), func(ctx context.Context, i int) (err error) {
+	err = system.Each(ctx, len(producers), maxOpening, Counting(progress, "opened %s of %s producers", len(producers)), func(ctx context.Context, i int) (err error) {
 		if producers[i], err = e.openProducer(ctx, c, i); err != nil {
 			return fmt.Errorf("open producer %d: %w", i, err)
 		}
@@ -62,14 +62,18 @@ func settle(ctx context.Context, consumers []*consumer) error {
 	return nil
 }
 
-// counting tells progress a count in a sentence that has room for it and for the
-// whole.
-func counting(progress func(string), sentence string, all int) func(done int) {
+// Counting returns what tells progress a count that has grown, in a sentence that
+// has room for it and for the whole; nil when there is nobody to tell.
+func Counting(progress func(string), sentence string, all int) func(done int) {
 	if progress == nil {
 		return nil
 	}
+	said := 0
 	return func(done int) {
-		progress(fmt.Sprintf(sentence, quantity.Count(int64(done)), quantity.Count(int64(all))))
+		if done > said {
+			said = done
+			progress(fmt.Sprintf(sentence, quantity.Count(int64(done)), quantity.Count(int64(all))))
+		}
 	}
 }
 

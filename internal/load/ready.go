@@ -120,12 +120,11 @@ func (e *Engine) Ready(ctx context.Context, progress func(sentence string)) (sen
 // proveAll has every producer send its proofs until they are acknowledged.
 func (e *Engine) proveAll(ctx context.Context, progress func(string), messages *atomic.Int64) error {
 	w := e.plan.Workload
-	all := w.Topics * w.Partitions
 	var acked atomic.Int64
-	tell := counting(progress, "acknowledged by %s of %s partitions", all)
+	tell := Counting(progress, "ready: %s of %s proofs acknowledged", w.Topics*max(w.Partitions, w.Producers))
 	return system.Each(ctx, len(e.producers), maxProving, func(int) {
 		if tell != nil {
-			tell(min(int(acked.Load()), all))
+			tell(int(acked.Load()))
 		}
 	}, func(ctx context.Context, i int) error {
 		// Producer k of n proves the partitions k, k+n, …; one for which none is
@@ -258,8 +257,11 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 	if len(r.proofs) == 0 {
 		return nil
 	}
-	all := len(r.proofs) * r.partitions
-	tell := counting(progress, "received from %s of %s partitions, each subscription's counted", all)
+	all, each := len(r.proofs)*r.partitions, ""
+	if n := e.plan.Workload.Subscriptions; n > 1 {
+		each = fmt.Sprintf(", those of %d subscriptions counted each", n)
+	}
+	tell := Counting(progress, "ready: %s of %s partitions"+each, all)
 	ticker := time.NewTicker(resendAfter / 5)
 	defer ticker.Stop()
 	missing, since := r.missing.Load(), time.Now()
@@ -270,7 +272,7 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 		case err := <-e.failures:
 			return fmt.Errorf("a consumer stopped: %w", err)
 		case <-ctx.Done():
-			return fmt.Errorf("%s has acknowledged a message that has not arrived: %w", e.firstMissing(), ctx.Err())
+			return e.unread(ctx)
 		case now := <-ticker.C:
 			if left := r.missing.Load(); left < missing {
 				missing, since = left, now
@@ -282,25 +284,25 @@ func (e *Engine) awaitProofs(ctx context.Context, progress func(string), message
 				continue
 			}
 			since = now
-			if err := e.proveAgain(ctx, messages); err != nil {
+			if err := e.proveAgain(ctx, messages); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
 	}
 }
 
-// firstMissing names the first partition that a subscription has not received
-// from.
-func (e *Engine) firstMissing() string {
+// unread names the first partition that a subscription has not received from.
+func (e *Engine) unread(ctx context.Context) error {
 	for i, p := range e.readiness.proofs {
 		for partition := range e.readiness.partitions {
 			if !p.has(partition) {
 				topic, subscription := i/e.plan.Workload.Subscriptions, i%e.plan.Workload.Subscriptions
-				return fmt.Sprintf("partition %d of topic %s, read by %s,", partition, e.topics[topic].Name, Subscription(subscription))
+				return fmt.Errorf("partition %d of topic %s, read by %s, has acknowledged a message that has not arrived: %w",
+					partition, e.topics[topic].Name, Subscription(subscription), ctx.Err())
 			}
 		}
 	}
-	return "no partition"
+	return ctx.Err()
 }
 
 // proveAgain sends to the partitions that some subscription has not received

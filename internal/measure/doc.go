@@ -5,7 +5,9 @@
 // clamped and counted, a negative one is counted at zero, and every sequence
 // number is accounted for in a bitmap. Recording allocates nothing in the
 // steady state. A recorder belongs to one client; its mutex is there for answers
-// that come on several goroutines, and for the collector, once an interval.
+// that come on several goroutines, and for the collector, once an interval. The
+// histograms are in stores, which the recorders of a crowd share: theirs is the
+// only lock that two clients meet on, once for 32 latencies.
 //
 // It does not decide what the figures mean: that is internal/verdict.
 package measure

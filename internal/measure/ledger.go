@@ -56,49 +56,90 @@ func (s *Sent) when(lane int, seq int64) *moment {
 }
 
 // Arrived is what one consumer received, by lane. It has one owner at a time,
-// who locks.
+// who locks. Lanes that nothing came on cost next to nothing, since a consumer of
+// a crowd sees few of them.
 type Arrived struct {
-	lanes     []bitmap
-	highest   []int64 // largest sequence number so far, plus 1
+	blocks    []*laneBlock // nil: nothing came on any of its lanes
 	pool      pagePool
 	duplicate int64
 	reordered int64
 }
 
+// blockLanes is how many lanes one block holds.
+const blockLanes = 64
+
+// BlockBytes is the memory of a block of lanes, and LanesOfBlock their number.
+const (
+	BlockBytes   = blockLanes * arrivedLaneBytes
+	LanesOfBlock = blockLanes
+
+	arrivedLaneBytes = 32
+)
+
+type laneBlock [blockLanes]arrivedLane
+
+type arrivedLane struct {
+	seen    bitmap
+	highest int64 // largest sequence number so far, plus 1
+}
+
 // NewArrived returns the account of a consumer that may see that many lanes.
 func NewArrived(lanes int) *Arrived {
-	return &Arrived{lanes: make([]bitmap, lanes), highest: make([]int64, lanes)}
+	return &Arrived{blocks: make([]*laneBlock, (lanes+blockLanes-1)/blockLanes)}
 }
 
 // Received notes that the message arrived, and reports whether it was new to
 // this consumer. Reordered is a first arrival after a later message of its
 // lane had arrived at the same consumer.
 func (a *Arrived) Received(lane int, seq int64) bool {
-	if !a.lanes[lane].set(seq, &a.pool) {
+	block := a.blocks[lane/blockLanes]
+	if block == nil {
+		block = new(laneBlock)
+		a.blocks[lane/blockLanes] = block
+	}
+	l := &block[lane%blockLanes]
+	if !l.seen.set(seq, &a.pool) {
 		a.duplicate++
 		return false
 	}
-	if seq < a.highest[lane] {
+	if seq < l.highest {
 		a.reordered++
 	} else {
-		a.highest[lane] = seq + 1
+		l.highest = seq + 1
 	}
 	return true
+}
+
+// lane is what came on a lane whose block is there.
+func (a *Arrived) lane(lane int) *bitmap { return &a.blocks[lane/blockLanes][lane%blockLanes].seen }
+
+// withBlock appends those to which something came in the block of a lane.
+func withBlock(into, arrived []*Arrived, lane int) []*Arrived {
+	for _, a := range arrived {
+		if a.blocks[lane/blockLanes] != nil {
+			into = append(into, a)
+		}
+	}
+	return into
 }
 
 // Distinct is how many messages arrived at any of several consumers of the same
 // lanes. Whoever owns them is locked out meanwhile.
 func Distinct(arrived []*Arrived) int64 {
 	var n int64
-	for lane := range arrived[0].lanes {
+	var some []*Arrived
+	for lane := range len(arrived[0].blocks) * blockLanes {
+		if lane%blockLanes == 0 {
+			some = withBlock(some[:0], arrived, lane)
+		}
 		longest := int64(0)
-		for _, a := range arrived {
-			longest = max(longest, a.lanes[lane].length()/64)
+		for _, a := range some {
+			longest = max(longest, a.lane(lane).length()/64)
 		}
 		for i := range longest {
 			var word uint64
-			for _, a := range arrived {
-				word |= a.lanes[lane].word(i)
+			for _, a := range some {
+				word |= a.lane(lane).word(i)
 			}
 			n += int64(bits.OnesCount64(word))
 		}
@@ -107,15 +148,25 @@ func Distinct(arrived []*Arrived) int64 {
 }
 
 // Bytes is the memory of the account.
-func (a *Arrived) Bytes() int64 { return int64(len(a.highest))*8 + bytesOf(a.lanes) }
+func (a *Arrived) Bytes() int64 {
+	n := int64(len(a.blocks)) * pagePointerBytes
+	for _, block := range a.blocks {
+		if block == nil {
+			continue
+		}
+		n += BlockBytes
+		for i := range block {
+			n += block[i].seen.bytes()
+		}
+	}
+	return n
+}
 
 // Bytes is the memory of the account.
-func (s *Sent) Bytes() int64 { return bytesOf(s.lanes) }
-
-func bytesOf(lanes []bitmap) int64 {
+func (s *Sent) Bytes() int64 {
 	var n int64
-	for i := range lanes {
-		n += lanes[i].bytes()
+	for i := range s.lanes {
+		n += s.lanes[i].bytes()
 	}
 	return n
 }
@@ -130,12 +181,16 @@ type LaneName struct {
 // Account compares what the producers of a topic had acknowledged with what
 // the consumers of one subscription received, and adds it to the ledger. The
 // lanes of sent, one producer after another, are the lanes of each arrived.
-// Nobody may record any more. It consumes the first of arrived.
+// Nobody may record any more. It consumes arrived.
 func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, name func(lane int) LaneName) {
 	lane := 0
+	var some []*Arrived // those that received on a lane of this block
 	for _, s := range sent {
 		for i := range s.lanes {
-			accountLane(into, s, i, arrived, lane, name)
+			if lane%blockLanes == 0 {
+				some = withBlock(some[:0], arrived, lane)
+			}
+			accountLane(into, s, i, some, lane, name)
 			lane++
 		}
 	}
@@ -149,9 +204,9 @@ func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived [
 	acked := &sent.lanes[own]
 	var received bitmap
 	if len(arrived) > 0 {
-		received = arrived[0].lanes[lane]
+		received = *arrived[0].lane(lane)
 		for _, a := range arrived[1:] {
-			into.Duplicate += received.union(&a.lanes[lane], &arrived[0].pool)
+			into.Duplicate += received.union(a.lane(lane), &arrived[0].pool)
 		}
 	}
 	into.Acked += acked.count()

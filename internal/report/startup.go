@@ -37,7 +37,7 @@ func startupSentence(r *result.Run) string {
 	}
 	out := fmt.Sprintf("%s: %s (%s)", quantity.Duration(s.TotalNs()), strings.Join(steps, ", "),
 		plural(s.Proofs, "message", "messages"))
-	if peak := r.Summary.Generator.PeakRSSBytes; peak > 0 {
+	if peak := max(s.RSSBytes, r.Summary.Generator.PeakRSSBytes); peak > 0 {
 		out += fmt.Sprintf("; at most %s of memory", quantity.Bytes(peak))
 		if embedded(r.Observation) {
 			out += ", embedded servers included"

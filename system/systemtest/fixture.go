@@ -20,9 +20,12 @@ const stampSize = 16
 // topicNumber keeps the tests' topics apart on a cluster that they share.
 var topicNumber atomic.Int64
 
+// numbered is the name of a topic that there is not yet.
+func numbered() string { return fmt.Sprintf("systemtest-%d", topicNumber.Add(1)) }
+
 func (s *suite) topic(t *testing.T, c system.Cluster, parts int) system.Topic {
 	t.Helper()
-	topic := system.Topic{Name: fmt.Sprintf("systemtest-%d", topicNumber.Add(1)), Partitions: parts}
+	topic := system.Topic{Name: numbered(), Partitions: parts}
 	if err := c.CreateTopic(s.context(t), topic); err != nil {
 		t.Fatalf("creating a topic: %v", err)
 	}

@@ -98,6 +98,9 @@ type cluster struct {
 	conn        *nats.Conn // for what is not measured
 	js          jetstream.JetStream
 
+	tagging sync.Mutex
+	tags    []string // that serverTags found
+
 	clients              system.Clients
 	producing, consuming links
 	servers              serverNames

@@ -96,8 +96,13 @@ func firstServer(name string, servers int) int {
 }
 
 // serverTags is, for each server, a tag that no other server has, in the order
-// of the servers' names.
+// of the servers' names. They are asked once.
 func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
+	c.tagging.Lock()
+	defer c.tagging.Unlock()
+	if c.tags != nil {
+		return c.tags, nil
+	}
 	servers, err := c.askServers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("level %d places copies by the servers' tags, which could not be read: %w", c.level, err)
@@ -108,13 +113,12 @@ func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
 			holders[tag]++
 		}
 	}
-	var unique []string
 	for _, s := range servers {
 		if i := slices.IndexFunc(s.Tags, func(tag string) bool { return holders[tag] == 1 }); i >= 0 {
-			unique = append(unique, s.Tags[i])
+			c.tags = append(c.tags, s.Tags[i])
 		}
 	}
-	return unique, nil
+	return c.tags, nil
 }
 
 func explainCreate(stream jetstream.StreamConfig, err error) error {
