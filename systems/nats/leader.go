@@ -35,31 +35,34 @@ type serverNames struct {
 	known map[string]string
 }
 
-// endpoint is where a server is. It connects to those endpoints whose servers
-// have not told their name yet.
+// endpoint is where a server is. When it is not known, all endpoints are asked
+// side by side: one that does not answer must not hide the others.
 func (n *serverNames) endpoint(ctx context.Context, name string) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	asked := make(map[string]bool)
-	for _, at := range n.known {
-		asked[at] = true
+	names := make([]string, len(n.of.endpoints))
+	var asked sync.WaitGroup
+	for i, at := range n.of.endpoints {
+		asked.Go(func() {
+			conn, err := connectTo(ctx, []string{at}, 0, n.of.user, "plimsoll names", -1)
+			if err != nil {
+				return // a server that is down is not the one
+			}
+			names[i] = conn.ConnectedServerName()
+			conn.Close()
+		})
 	}
-	for _, at := range n.of.endpoints {
-		if asked[at] {
-			continue
+	asked.Wait()
+	if n.known == nil {
+		n.known = make(map[string]string)
+	}
+	for i, at := range n.of.endpoints {
+		if names[i] != "" {
+			n.known[names[i]] = at
 		}
-		conn, err := connectTo(ctx, []string{at}, 0, n.of.user, "plimsoll names", -1)
-		if err != nil {
-			continue // a server that is down is not the one
-		}
-		if n.known == nil {
-			n.known = make(map[string]string)
-		}
-		n.known[conn.ConnectedServerName()] = at
-		conn.Close()
 	}
 	if at, known := n.known[name]; known {
 		return at, nil
