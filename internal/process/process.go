@@ -13,15 +13,16 @@ import (
 
 // Spec says what to start.
 type Spec struct {
-	Name string // what errors call it
 	// Group is the number of the group that the child runs under, which takes
 	// root; 0: this process's own. By it a firewall knows whose a packet is.
 	Group int
-	Path  string // of the program
-	Args  []string
-	Env   []string // all of the child's environment; nothing is inherited
-	Dir   string   // its working directory
-	Log   string   // the file that its output is appended to
+
+	Name string // what errors call it
+	Path string // of the program
+	Args []string
+	Env  []string // all of the child's environment; nothing is inherited
+	Dir  string   // its working directory
+	Log  string   // the file that its output is appended to
 }
 
 // Server is a child process, which can be started again when it has ended. Its
