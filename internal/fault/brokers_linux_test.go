@@ -15,6 +15,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// comeBack is how long servers may take until they serve again.
+const comeBack = 3 * time.Minute
+
 // brokers is a testbed of three real servers.
 type brokers struct {
 	system   system.System
@@ -49,7 +52,7 @@ func startBrokers(t *testing.T, b *brokers, faults ...workload.Fault) {
 // connect waits until the servers take connections and lead the topic.
 func (b *brokers) connect(t *testing.T) system.Cluster {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
+	for end := time.Now().Add(comeBack); ; time.Sleep(time.Second) {
 		c, err := b.system.Connect(t.Context(), systemtest.OptionsOf(t, b.system, b.bed.Cluster(), b.level, b.settings...))
 		if err == nil {
 			return c
@@ -110,7 +113,7 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 	for n := range acked {
 		left[n] = true
 	}
-	consumer, _, err := c.(system.Replayer).OpenReplay(t.Context(), system.ConsumerOptions{
+	o := system.ConsumerOptions{
 		Topic: b.topic, Subscription: "all", Delivery: workload.AtLeastOnce,
 		Receive: func(payload []byte) {
 			mu.Lock()
@@ -119,9 +122,13 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 			last = time.Now()
 		},
 		Failed: func(err error) { t.Error(err) },
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	consumer, _, err := c.(system.Replayer).OpenReplay(t.Context(), o)
+	for end := time.Now().Add(comeBack); err != nil; consumer, _, err = c.(system.Replayer).OpenReplay(t.Context(), o) {
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // partitions get their leaders one after the other
 	}
 	defer consumer.Close(context.Background())
 	for {

@@ -19,8 +19,8 @@ func (i *Injector) cutPower(ctx context.Context, nodes []system.Node) (string, e
 		}
 		return each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Renew(ctx) })
 	})
-	began := time.Now()
-	if err := freeze(ctx, nodes); err != nil {
+	began, err := freeze(ctx, nodes)
+	if err != nil {
 		return "", err
 	}
 	stood := time.Since(began)

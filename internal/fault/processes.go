@@ -34,21 +34,29 @@ func (i *Injector) kill(nodes []system.Node) error {
 // pause has servers stand still.
 func (i *Injector) pause(ctx context.Context, nodes []system.Node) error {
 	i.undo = append(i.undo, func(context.Context) error { return signal(nodes, syscall.SIGCONT) })
-	return freeze(ctx, nodes)
+	_, err := freeze(ctx, nodes)
+	return err
 }
 
 // freeze returns when all stand still, or after a bound: whoever does not by
 // then is waiting for the kernel, and stands still before it does anything more.
-func freeze(ctx context.Context, nodes []system.Node) error {
+// began is when the first was told to.
+func freeze(ctx context.Context, nodes []system.Node) (began time.Time, err error) {
+	var leaders []int
+	for _, n := range nodes {
+		leaders = append(leaders, n.PID)
+	}
+	family := familyOf(leaders) // first: it takes longer than stopping
+	began = time.Now()
 	if err := signal(nodes, syscall.SIGSTOP); err != nil {
-		return err
+		return began, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, stillLimit)
 	defer cancel()
-	for _, n := range nodes {
-		wait(ctx, func() bool { return still(n.PID) })
+	for _, thread := range family {
+		wait(ctx, func() bool { return still(thread) })
 	}
-	return nil
+	return began, nil
 }
 
 // stop ends servers in good order.
@@ -85,6 +93,9 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // wait returns whether it is so before ctx ends.
 func wait(ctx context.Context, so func() bool) bool {
+	if so() {
+		return true
+	}
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {

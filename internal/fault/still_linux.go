@@ -4,35 +4,36 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
-// still says whether every thread of a process has stopped, and of the processes
-// of its group every first one.
-func still(leader int) bool {
-	threads, err := filepath.Glob("/proc/" + strconv.Itoa(leader) + "/task/*/stat")
+// familyOf are the threads of the processes in the groups that the given ones
+// lead, as paths to what the kernel says of each.
+func familyOf(leaders []int) (threads []string) {
+	processes, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		return true
+		return nil
 	}
-	group, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return true
-	}
-	for _, path := range threads {
-		if _, _, stopped := readStat(path); !stopped {
-			return false
+	for _, path := range processes {
+		if group, known, _ := readStat(path); known && slices.Contains(leaders, group) {
+			all, err := filepath.Glob(filepath.Join(filepath.Dir(path), "task", "*", "stat"))
+			if err == nil {
+				threads = append(threads, all...)
+			}
 		}
 	}
-	for _, path := range group {
-		if of, known, stopped := readStat(path); known && of == leader && !stopped {
-			return false
-		}
-	}
-	return true
+	return threads
 }
 
-// readStat reads a process' group, and whether it does not run; see proc(5). One
-// that is gone does not run.
+// still says whether a thread runs no more.
+func still(thread string) bool {
+	_, _, stopped := readStat(thread)
+	return stopped
+}
+
+// readStat reads the group of a process or a thread, and whether it does not run;
+// see proc(5). One that is gone does not run.
 func readStat(path string) (group int, known, stopped bool) {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -2,5 +2,8 @@
 
 package fault
 
+// familyOf is not known here.
+func familyOf([]int) []string { return nil }
+
 // still cannot be told here.
-func still(int) bool { return true }
+func still(string) bool { return true }

@@ -14,6 +14,10 @@ import (
 
 // Spec says what to start.
 type Spec struct {
+	// Group is the number of the group that the child runs under, which takes
+	// root; 0: this process's own. By it a firewall knows whose a packet is.
+	Group int
+
 	Name string // what errors call it
 	Path string // of the program
 	Args []string
@@ -23,9 +27,6 @@ type Spec struct {
 	// Input is what the child reads on its standard input, each time that it is
 	// started; nil: nothing.
 	Input []byte
-	// Group is the number of the group that the child runs under, which takes
-	// root; 0: this process's own. By it a firewall knows whose a packet is.
-	Group int
 }
 
 // Server is a child process, which can be started again when it has ended. Its
