@@ -55,7 +55,7 @@ func (c *verifyCommand) Run(con console) error {
 		this, atMost := o.Takes()
 		usual, most = usual+this, most+atMost
 	}
-	fmt.Fprintf(con.err, "%d verifications of %d rounds: about %s in all, and at most %s; the start of servers comes to that\n", len(all), c.Rounds, usual, most)
+	fmt.Fprintf(con.err, "rounds to make: %d; that is about %s in all, at most %s, and the start of servers\n", len(all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	_, isTerminal := terminal(con.err)

@@ -149,7 +149,7 @@ func signedDuration(ns int64) string {
 
 // shownRanges bounds the lost ranges that a table names, of each subscription
 // and round.
-const shownRanges = 5
+const shownRanges = 3
 
 // evidenceSentences name what was lost: which messages, and when they were due
 // and acknowledged.
@@ -179,11 +179,20 @@ func lostWords(lost result.Range, faults []result.Fault) string {
 	if w == nil {
 		return out
 	}
-	out += fmt.Sprintf(", due from %s to %s of the run", quantity.Duration(w.FirstDueNs), quantity.Duration(w.LastDueNs))
-	if f := nearest(faults, w.LastAckNs); f != nil {
-		out += fmt.Sprintf(", acknowledged from %s to %s of %s", signedDuration(w.FirstAckNs-f.StartNs), signedDuration(w.LastAckNs-f.StartNs), faultTitle(*f))
+	f := nearest(faults, w.LastAckNs)
+	if f == nil {
+		return out
 	}
-	return out
+	return out + fmt.Sprintf(", due from %s to %s %s began, and acknowledged from %s to %s", besides(w.FirstDueNs-f.StartNs), besides(w.LastDueNs-f.StartNs),
+		faultTitle(*f), besides(w.FirstAckNs-f.StartNs), besides(w.LastAckNs-f.StartNs))
+}
+
+// besides prints a time before something or after it.
+func besides(ns int64) string {
+	if ns < 0 {
+		return quantity.Duration(-ns) + " before"
+	}
+	return quantity.Duration(ns) + " after"
 }
 
 // nearest is the injected fault that began nearest to a time.
@@ -211,9 +220,21 @@ func repeatSentence(s *verify.Saved) string {
 	}
 	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number, again.Seed)
 	if len(s.Asked.Command) > 0 {
-		out += "; it was " + clean(strings.Join(s.Asked.Command, " "))
+		out += "; it was " + clean(commandLine(s.Asked.Command))
 	}
 	return out
+}
+
+// commandLine is a command as a shell reads it.
+func commandLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if strings.ContainsAny(w, " \t*?$&;|<>()\"\\") {
+			out[i] = "'" + w + "'"
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // VerifyTerminal writes verifications for a terminal of the given width.
@@ -233,17 +254,29 @@ func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) err
 	}
 	if len(all) > 1 {
 		p.line("")
-		m := matrixOf(all)
-		rows := [][]string{append([]string{"together"}, m.Head...)}
-		for _, r := range m.Rows {
-			rows = append(rows, append([]string{r.Name}, r.Values...))
-		}
-		for _, l := range columnsOf(rows) {
-			p.line(l)
-		}
+		p.matrix(matrixOf(all))
 	}
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// matrix writes a cell a line, because few terminals are as wide as its columns.
+func (p *page) matrix(m table) {
+	p.line(p.paint.as(strong, "together"))
+	names, faults := 0, 0
+	for _, r := range m.Rows {
+		names = max(names, columns(r.Name))
+	}
+	for _, f := range m.Head {
+		faults = max(faults, columns(f))
+	}
+	for _, r := range m.Rows {
+		for i, v := range r.Values {
+			if v != none {
+				p.line("  " + pad(r.Name, names+2) + pad(m.Head[i], faults+2) + v)
+			}
+		}
+	}
 }
 
 func (p *page) verification(s *verify.Saved) {
