@@ -233,7 +233,7 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	}
 }
 
-// Whom a fault hits, and when, is the same in every run of a seed.
+// When a fault happens is the same in every run of a seed.
 func TestFaultsRepeat(t *testing.T) {
 	w := withFault(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, Within: time.Second, Every: 3 * time.Second, For: time.Second})
 	first := w.Strikes()

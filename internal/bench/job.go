@@ -44,8 +44,9 @@ type Job struct {
 	// is healed, although messages are missing; 0: they are waited for.
 	Idle time.Duration
 	// Injector returns who breaks the servers of a testbed, for the workload's
-	// faults; nil: only a system that does it itself can have them.
-	Injector func(bed *testbed.Testbed) (system.Injector, error)
+	// faults, and draws by a seed whom they hit; nil: only a system that does it
+	// itself can have them.
+	Injector func(bed *testbed.Testbed, seed uint64) (system.Injector, error)
 
 	Clock   clock.Clock
 	Build   result.Build
