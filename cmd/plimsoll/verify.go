@@ -214,8 +214,8 @@ type verifyWatch struct {
 }
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
-	w.Live.Plan(planOf(job))
-	w.Live.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
+	w.Plan(planOf(job))
+	w.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
 }
 
 func (w *verifyWatch) Interval(i result.Interval) {
@@ -228,7 +228,7 @@ func (w *verifyWatch) Rounded(s *verify.Saved) {
 	r := s.Rounds[len(s.Rounds)-1]
 	for _, g := range r.Guarantees {
 		if g.Name == verify.NoLoss {
-			w.Live.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
+			w.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
 		}
 	}
 }

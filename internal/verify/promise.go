@@ -54,7 +54,7 @@ func survives(r *result.Run, level workload.Level, f result.Fault) (yes bool, bu
 	case workload.SyncSync:
 		return true, ""
 	case workload.SyncAsync:
-		return !(forgets && majority), "what a majority holds only in memory may go when a majority ends at once"
+		return !forgets || !majority, "what a majority holds only in memory may go when a majority ends at once"
 	case workload.AsyncSync:
 		return !away || nodes == 1, "what is on the disk of one replica may be missing while another takes its place"
 	}
