@@ -20,6 +20,9 @@ const (
 	leaderLimit = 10 * time.Second
 	injectLimit = time.Minute
 	healLimit   = 2 * time.Minute
+	// mostLate is how late a fault may begin because the heal of another took
+	// its time; later it is left out.
+	mostLate = time.Second
 )
 
 // Around a fault the run is read more often: from aroundBefore it to
@@ -104,6 +107,10 @@ func (s *session) startFaults(ctx context.Context, windowNs int64) *breaker {
 func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
 	if !b.wait(ctx, windowNs+int64(s.At)) {
 		return false
+	}
+	if late := time.Duration(b.session.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
+		b.say("note", fmt.Sprintf("left out: %s: the fault before it took until %s later", s.Fault, late.Round(time.Millisecond)))
+		return true
 	}
 	f := result.Fault{Do: string(s.Fault.Do), Whom: string(s.Fault.Whom), Nodes: []string{}, StartNs: b.session.sinceBegan()}
 	at := b.add(f)
@@ -192,11 +199,18 @@ func (b *breaker) add(f result.Fault) int {
 // tell notes what is known of a fault by now, and what happened.
 func (b *breaker) tell(at int, f result.Fault, sentence string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.faults[at] = f
+	b.mu.Unlock()
 	if sentence != "" {
-		b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: "fault", Sentence: sentence})
+		b.say("fault", sentence)
 	}
+}
+
+// say leaves an event for the meter to write.
+func (b *breaker) say(kind, sentence string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: kind, Sentence: sentence})
 }
 
 // healed reports whether no fault is under way or to come.

@@ -133,8 +133,9 @@ type recorder struct {
 	*sim.System
 	mu     sync.Mutex
 	calls  []string
-	refuse error // of Inject
-	stuck  bool  // Inject lasts until it is cancelled
+	refuse error         // of Inject
+	stuck  bool          // Inject lasts until it is cancelled
+	slow   time.Duration // to heal
 	leader error
 }
 
@@ -171,6 +172,7 @@ func (r recording) Heal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		r.note("heal too late")
 	}
+	time.Sleep(r.slow)
 	r.note("heal")
 	return nil
 }
@@ -230,6 +232,19 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	w.Faults[0].Whom = workload.WhomMajority
 	if _, err = recorded(t, r, w, time.Hour); err == nil || !strings.Contains(err.Error(), "an election is on") || !slices.Equal(r.calls, []string{"heal"}) {
 		t.Error(err, r.calls)
+	}
+}
+
+// A fault whose time passes while another is being healed is left out.
+func TestFaultsDoNotPileUp(t *testing.T) {
+	r := &recorder{slow: 4 * time.Second}
+	w := withFault(workload.Fault{Do: workload.FaultPause, Whom: workload.WhomOne, At: time.Second, Every: 3 * time.Second, For: time.Second})
+	s, err := recorded(t, r, w, time.Hour)
+	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
+		t.Fatal(err, r.calls, s.Run.Faults)
+	}
+	if !slices.ContainsFunc(s.Events, func(e result.Event) bool { return strings.HasPrefix(e.Sentence, "left out: pause one at 1s") }) {
+		t.Errorf("%+v", s.Events)
 	}
 }
 

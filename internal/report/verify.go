@@ -147,29 +147,39 @@ func signedDuration(ns int64) string {
 	return "+" + quantity.Duration(ns)
 }
 
-// shownRanges bounds the lost ranges that a table names, of each subscription
-// and round.
+// shownRanges bounds the messages that are named, of each kind, subscription and
+// round.
 const shownRanges = 3
 
-// evidenceSentences name what was lost: which messages, and when they were due
-// and acknowledged.
+// evidenceSentences name what was lost, came twice or out of order: which
+// messages, and of the lost ones when they were due and acknowledged.
 func evidenceSentences(s *verify.Saved) []string {
 	var out []string
 	for _, r := range s.Rounds {
 		for _, l := range r.Ledger {
-			for i, lost := range l.LostRanges {
-				if i == shownRanges {
-					out = append(out, fmt.Sprintf("round %d, %s: more of them are in %s/%s", r.Number, clean(l.Subscription), clean(r.Dir), result.RunFile))
-					break
-				}
-				out = append(out, fmt.Sprintf("round %d, %s: %s", r.Number, clean(l.Subscription), lostWords(lost, r.Faults)))
+			for _, e := range []struct {
+				what string
+				all  []result.Range
+			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges}, {"reordered", l.ReorderedRanges}} {
+				out = append(out, evidenceOf(r, fmt.Sprintf("round %d, %s, %s: ", r.Number, clean(l.Subscription), e.what), e.all)...)
 			}
 		}
 	}
 	return out
 }
 
-func lostWords(lost result.Range, faults []result.Fault) string {
+func evidenceOf(r verify.Round, which string, all []result.Range) []string {
+	var out []string
+	for i, messages := range all {
+		if i == shownRanges {
+			return append(out, which+"more of them are in "+clean(r.Dir)+"/"+result.RunFile)
+		}
+		out = append(out, which+rangeWords(messages, r.Faults))
+	}
+	return out
+}
+
+func rangeWords(lost result.Range, faults []result.Fault) string {
 	which := fmt.Sprintf("message %d", lost.First)
 	if lost.Last > lost.First {
 		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
