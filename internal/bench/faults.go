@@ -109,7 +109,7 @@ func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64)
 		return false
 	}
 	if late := time.Duration(b.session.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
-		b.say("note", fmt.Sprintf("left out: %s: the fault before it took until %s later", s.Fault, late.Round(time.Millisecond)))
+		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Whom, s.At, late.Round(time.Millisecond)))
 		return true
 	}
 	f := result.Fault{Do: string(s.Fault.Do), Whom: string(s.Fault.Whom), Nodes: []string{}, StartNs: b.session.sinceBegan()}
