@@ -273,3 +273,16 @@ func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Messages that arrive without having been acknowledged must not hide, from the
+// drain, that others are on their way.
+func TestTruthDrainWaitsForWhatTheCountersHide(t *testing.T) {
+	w := load(1000, 2*time.Second)
+	w.Load.Segments = append(w.Load.Segments, workload.Segment{From: 2, To: 2, For: 3 * time.Second})
+	w.Duration = 5 * time.Second
+	w.Faults = []workload.Fault{{Do: workload.FaultKill, Whom: workload.WhomOne, At: 500 * time.Millisecond, For: time.Second}}
+	s, planted := onSim(t, w, map[string]string{"fault_unknown": "50", "delivery_delay": "3s"})
+	if l := s.Run.Ledger.Subscriptions[0]; planted.Unanswered != 50 || l.Unacked != 50 || l.Lost != 0 {
+		t.Errorf("planted %+v, found %+v", planted, l)
+	}
+}

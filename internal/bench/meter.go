@@ -200,7 +200,7 @@ func (m *meter) drain(ctx context.Context) error {
 func (m *meter) settled(f load.Figures) bool {
 	select {
 	case <-m.engine.Sent():
-		return f.InFlight == 0 && f.Backlog == 0
+		return f.InFlight == 0 && f.Backlog == 0 && !m.engine.Missing()
 	default:
 		return false
 	}

@@ -187,24 +187,54 @@ func (e *Engine) Account() result.Ledger {
 
 func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic, subscription int) {
 	w := e.plan.Workload
-	var sent []*measure.Sent
-	for i := range w.Producers {
-		sent = append(sent, e.producers[i*w.Topics+topic].sent)
-	}
-	base := uint32(topic * w.Producers * w.Partitions)
-	var arrived []*measure.Arrived
-	for _, c := range e.consumers {
-		if c.subscription == subscription && c.base == base {
-			arrived = append(arrived, c.arrived)
-			into.Foreign += c.foreign
-			into.Corrupt += c.corrupt
-		}
-	}
+	sent, arrived := e.accounts(topic, subscription, func(c *consumer) {
+		into.Foreign += c.foreign
+		into.Corrupt += c.corrupt
+	})
 	measure.Account(into, sent, arrived, func(lane int) measure.LaneName {
 		return measure.LaneName{
 			Topic: e.topics[topic].Name, Producer: lane / w.Partitions, Partition: lane % w.Partitions,
 		}
 	})
+}
+
+// accounts are those of a topic's producers and of a subscription's consumers of
+// it, each of which is seen.
+func (e *Engine) accounts(topic, subscription int, see func(*consumer)) (sent []*measure.Sent, arrived []*measure.Arrived) {
+	w := e.plan.Workload
+	for i := range w.Producers {
+		sent = append(sent, e.producers[i*w.Topics+topic].sent)
+	}
+	base := uint32(topic * w.Producers * w.Partitions)
+	for _, c := range e.consumers {
+		if c.subscription == subscription && c.base == base {
+			arrived = append(arrived, c.arrived)
+			see(c)
+		}
+	}
+	return sent, arrived
+}
+
+// Missing reports whether something that was acknowledged has not arrived, which
+// the figures cannot tell where messages arrived that were not acknowledged, or
+// copies at several consumers. It holds everybody up and is for when nothing moves.
+func (e *Engine) Missing() bool {
+	for _, p := range e.producers {
+		p.Lock()
+		defer p.Unlock()
+	}
+	for _, c := range e.consumers {
+		c.Lock()
+		defer c.Unlock()
+	}
+	for s := range e.plan.Workload.Subscriptions {
+		for t := range e.topics {
+			if sent, arrived := e.accounts(t, s, func(*consumer) {}); measure.Missing(sent, arrived) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // LedgerBytes is the memory that the account takes now.

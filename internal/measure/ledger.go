@@ -162,6 +162,28 @@ func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived [
 	})
 }
 
+// Missing reports whether something that was acknowledged has not arrived. Lanes
+// are as for Account; nobody may record meanwhile.
+func Missing(sent []*Sent, arrived []*Arrived) bool {
+	lane := 0
+	for _, s := range sent {
+		for own := range s.lanes {
+			acked := &s.lanes[own]
+			for i := int64(0); i < acked.length()/64; i++ {
+				rest := acked.word(i)
+				for _, a := range arrived {
+					rest &^= a.lanes[lane].word(i)
+				}
+				if rest != 0 {
+					return true
+				}
+			}
+			lane++
+		}
+	}
+	return false
+}
+
 // named adds sightings to ranges.
 func named(into []result.Range, all []sighting, name func(lane int) LaneName) []result.Range {
 	for _, s := range all {
