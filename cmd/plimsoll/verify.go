@@ -20,7 +20,7 @@ type verifyCommand struct {
 	inputs
 	Rounds int    `default:"3" placeholder:"N" help:"How often each fault is tried, each time with another seed and with new topics."`
 	Matrix bool   `help:"Try the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
-	Quiet  string `default:"20s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost."`
+	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost: longer than a system waits until it delivers again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the verification's folder is made in."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 }

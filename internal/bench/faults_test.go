@@ -243,7 +243,9 @@ func TestFaultsDoNotPileUp(t *testing.T) {
 	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
 		t.Fatal(err, r.calls, s.Run.Faults)
 	}
-	if !slices.ContainsFunc(s.Events, func(e result.Event) bool { return strings.HasPrefix(e.Sentence, "left out: pause one at 4s: the fault before it was healed 2s later") }) {
+	if !slices.ContainsFunc(s.Events, func(e result.Event) bool {
+		return strings.HasPrefix(e.Sentence, "left out: pause one at 4s: the fault before it was healed 2s later")
+	}) {
 		t.Errorf("%+v", s.Events)
 	}
 }

@@ -103,7 +103,7 @@ func lostSentence(s *verify.Saved) string {
 }
 
 // roundHead is the head of the table of rounds.
-var roundHead = []string{"acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
+var roundHead = []string{"acked", "not acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
 
 // roundRows is a row for each round and subscription.
 func roundRows(s *verify.Saved) []row {
@@ -118,13 +118,13 @@ func roundRows(s *verify.Saved) []row {
 			gap, again, recovered = unavailable(f.Effect), afterHeal(f, f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
 		}
 		for i, l := range r.Ledger {
-			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(l.Lost), quantity.Count(l.Unacked),
+			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(r.Counters.Failed + r.Counters.Unknown + r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
 				quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
 			if len(r.Ledger) > 1 {
 				out.Name += " " + clean(l.Subscription)
 			}
 			if i > 0 {
-				copy(out.Values[5:], []string{"", "", ""})
+				copy(out.Values[6:], []string{"", "", ""})
 			}
 			rows = append(rows, out)
 		}
@@ -300,7 +300,11 @@ func (p *page) verification(s *verify.Saved) {
 		p.said("warning", warn, sentence)
 	}
 	for _, g := range s.Guarantees {
-		p.said(g.Outcome, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
+		label := g.Outcome
+		if !g.Promised {
+			label = "no promise"
+		}
+		p.said(label, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
 		p.said("", faint, clean(g.Why))
 	}
 	p.line("")
