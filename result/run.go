@@ -286,6 +286,9 @@ type SubscriptionLedger struct {
 	Corrupt      int64   `json:"corrupt"`               // payload differs from what was sent
 	Foreign      int64   `json:"foreign"`               // not of this run
 	LostRanges   []Range `json:"lost_ranges,omitempty"` // the first few
+	// The first few of each consumer, and of those that came to several.
+	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
+	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
 }
 
 // Range is a run of sequence numbers of one lane, both ends included.

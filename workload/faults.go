@@ -29,9 +29,6 @@ type Strike struct {
 	Fault Fault
 	// At is when, since the measured window began.
 	At time.Duration
-	// Draw is a number of this strike alone, from the seed: it chooses among
-	// nodes.
-	Draw uint64
 }
 
 // checkFaultSpelling checks which keys go together in the file's faults.
@@ -144,10 +141,7 @@ func (w *Workload) Strikes() []Strike {
 	for i, f := range w.Faults {
 		for n, at := range w.times(f) {
 			draw := rand.New(rand.NewPCG(w.Seed, uint64(i)<<32|uint64(n)))
-			if f.Within > 0 {
-				at += time.Duration(draw.Int64N(int64(f.Within) + 1))
-			}
-			all = append(all, Strike{Fault: f, At: at, Draw: draw.Uint64()})
+			all = append(all, Strike{Fault: f, At: at + time.Duration(draw.Int64N(int64(f.Within)+1))})
 		}
 	}
 	slices.SortFunc(all, func(a, b Strike) int { return int(a.At - b.At) })

@@ -20,7 +20,7 @@ type verifyCommand struct {
 	inputs
 	Rounds int    `default:"3" placeholder:"N" help:"How often each fault is tried, each time with another seed and with new topics."`
 	Matrix bool   `help:"Try the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
-	Quiet  string `default:"20s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost."`
+	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost: longer than a system waits until it delivers again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the verification's folder is made in."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 }
@@ -55,7 +55,7 @@ func (c *verifyCommand) Run(con console) error {
 		this, atMost := o.Takes()
 		usual, most = usual+this, most+atMost
 	}
-	fmt.Fprintf(con.err, "%d verifications of %d rounds: about %s in all, and at most %s; the start of servers comes to that\n", len(all), c.Rounds, usual, most)
+	fmt.Fprintf(con.err, "rounds to make: %d; that is about %s in all, at most %s, and the start of servers\n", len(all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	_, isTerminal := terminal(con.err)
@@ -214,8 +214,8 @@ type verifyWatch struct {
 }
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
-	w.Live.Plan(planOf(job))
-	w.Live.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
+	w.Plan(planOf(job))
+	w.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
 }
 
 func (w *verifyWatch) Interval(i result.Interval) {
@@ -228,7 +228,7 @@ func (w *verifyWatch) Rounded(s *verify.Saved) {
 	r := s.Rounds[len(s.Rounds)-1]
 	for _, g := range r.Guarantees {
 		if g.Name == verify.NoLoss {
-			w.Live.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
+			w.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
 		}
 	}
 }

@@ -23,6 +23,9 @@ const (
 	healLimit   = 2 * time.Minute
 	// checkLimit bounds the trial of what the faults need of this machine.
 	checkLimit = 30 * time.Second
+	// mostLate is how late a fault may begin because the heal of another took
+	// its time; later it is left out.
+	mostLate = time.Second
 )
 
 // Around a fault the run is read more often: from aroundBefore it to
@@ -104,16 +107,19 @@ func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64)
 	if !b.wait(ctx, windowNs+int64(s.At)) {
 		return false
 	}
+	if late := time.Duration(b.session.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
+		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Whom, s.At, late.Round(time.Millisecond)))
+		return true
+	}
 	f := result.Fault{Do: string(s.Fault.Do), Whom: string(s.Fault.Whom), Nodes: []string{}, StartNs: b.session.sinceBegan()}
 	at := b.add(f)
-	fault := s.Fault
 	var err error
-	if fault.Whom, f.Leader, err = b.whom(ctx, s); err == nil {
-		err = b.inject(ctx, fault, &f)
+	if f.Leader, err = b.leader(ctx, s.Fault.Whom); err == nil {
+		err = b.inject(ctx, s.Fault, &f)
 	}
 	if err == nil {
 		b.tell(at, f, f.Sentence)
-		b.wait(ctx, b.session.beganNs+f.InjectedNs+int64(fault.For))
+		b.wait(ctx, b.session.beganNs+f.InjectedNs+int64(s.Fault.For))
 	}
 	f.HealStartNs = b.session.sinceBegan()
 	b.tell(at, f, "")
@@ -154,36 +160,20 @@ func (b *breaker) inject(ctx context.Context, fault workload.Fault, f *result.Fa
 	return nil
 }
 
-// whom asks the cluster who leads. Where any node will do it draws one, so that
-// the seed alone chooses it.
-func (b *breaker) whom(ctx context.Context, s workload.Strike) (whom workload.Whom, leader string, err error) {
-	whom = s.Fault.Whom
-	if reader, able := b.session.cluster.(system.LeaderReader); able {
-		ctx, cancel := context.WithTimeout(ctx, leaderLimit)
-		defer cancel()
-		leader, err = reader.Leader(ctx, b.session.engine.Topics()[0], 0)
+// leader asks the cluster who leads. That it is not known is an error where it
+// decides whom the fault hits.
+func (b *breaker) leader(ctx context.Context, whom workload.Whom) (string, error) {
+	reader, able := b.session.cluster.(system.LeaderReader)
+	if !able {
+		return "", nil // the injector knows what it needs
 	}
-	switch whom {
-	case workload.WhomLeader, workload.WhomMinority, workload.WhomMajority:
-		return whom, leader, err
-	case workload.WhomFollower:
-		if err != nil {
-			return whom, leader, err
-		}
-	case workload.WhomOne:
-	default:
-		return whom, leader, nil // nobody's lead matters
+	ctx, cancel := context.WithTimeout(ctx, leaderLimit)
+	defer cancel()
+	leader, err := reader.Leader(ctx, b.session.engine.Topics()[0], 0)
+	if err != nil && slices.Contains([]workload.Whom{workload.WhomLeader, workload.WhomFollower, workload.WhomMinority, workload.WhomMajority}, whom) {
+		return "", fmt.Errorf("find the leader: %w", err)
 	}
-	if b.session.testbed == nil {
-		return whom, leader, nil
-	}
-	nodes := slices.DeleteFunc(slices.Clone(b.session.testbed.Cluster().Nodes()), func(n system.Node) bool {
-		return whom == workload.WhomFollower && n.Address == leader
-	})
-	if len(nodes) == 0 {
-		return whom, leader, errors.New("there is no such node")
-	}
-	return workload.Whom(nodes[s.Draw%uint64(len(nodes))].Name), leader, nil
+	return leader, nil
 }
 
 // wait waits for a time of the clock; it reports false when the run ends first.
@@ -208,11 +198,18 @@ func (b *breaker) add(f result.Fault) int {
 // tell notes what is known of a fault by now, and what happened.
 func (b *breaker) tell(at int, f result.Fault, sentence string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.faults[at] = f
+	b.mu.Unlock()
 	if sentence != "" {
-		b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: "fault", Sentence: sentence})
+		b.say("fault", sentence)
 	}
+}
+
+// say leaves an event for the meter to write.
+func (b *breaker) say(kind, sentence string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: kind, Sentence: sentence})
 }
 
 // healed reports whether no fault is under way or to come.

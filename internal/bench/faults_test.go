@@ -135,8 +135,9 @@ type recorder struct {
 	*sim.System
 	mu     sync.Mutex
 	calls  []string
-	refuse error // of Inject
-	stuck  bool  // Inject lasts until it is cancelled
+	refuse error         // of Inject
+	stuck  bool          // Inject lasts until it is cancelled
+	slow   time.Duration // to heal
 	leader error
 }
 
@@ -173,6 +174,7 @@ func (r recording) Heal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		r.note("heal too late")
 	}
+	time.Sleep(r.slow)
 	r.note("heal")
 	return nil
 }
@@ -235,7 +237,22 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	}
 }
 
-// Whom a fault hits, and when, is the same in every run of a seed.
+// A fault whose time passes while another is being healed is left out.
+func TestFaultsDoNotPileUp(t *testing.T) {
+	r := &recorder{slow: 4 * time.Second}
+	w := withFault(workload.Fault{Do: workload.FaultPause, Whom: workload.WhomOne, At: time.Second, Every: 3 * time.Second, For: time.Second})
+	s, err := recorded(t, r, w, time.Hour)
+	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
+		t.Fatal(err, r.calls, s.Run.Faults)
+	}
+	if !slices.ContainsFunc(s.Events, func(e result.Event) bool {
+		return strings.HasPrefix(e.Sentence, "left out: pause one at 4s: the fault before it was healed 2s later")
+	}) {
+		t.Errorf("%+v", s.Events)
+	}
+}
+
+// When a fault happens is the same in every run of a seed.
 func TestFaultsRepeat(t *testing.T) {
 	w := withFault(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, Within: time.Second, Every: 3 * time.Second, For: time.Second})
 	first := w.Strikes()
@@ -258,5 +275,18 @@ func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
 	job.Target.Endpoints = []string{"127.0.0.1:4222"}
 	if err := job.Check(); err == nil || !strings.Contains(err.Error(), "leave the endpoints out") {
 		t.Error(err)
+	}
+}
+
+// Messages that arrive without having been acknowledged must not hide, from the
+// drain, that others are on their way.
+func TestTruthDrainWaitsForWhatTheCountersHide(t *testing.T) {
+	w := load(1000, 2*time.Second)
+	w.Load.Segments = append(w.Load.Segments, workload.Segment{From: 2, To: 2, For: 3 * time.Second})
+	w.Duration = 5 * time.Second
+	w.Faults = []workload.Fault{{Do: workload.FaultKill, Whom: workload.WhomOne, At: 500 * time.Millisecond, For: time.Second}}
+	s, planted := onSim(t, w, map[string]string{"fault_unknown": "50", "delivery_delay": "3s"})
+	if l := s.Run.Ledger.Subscriptions[0]; planted.Unanswered != 50 || l.Unacked != 50 || l.Lost != 0 {
+		t.Errorf("planted %+v, found %+v", planted, l)
 	}
 }

@@ -209,7 +209,7 @@ func (m *meter) drain(ctx context.Context) error {
 func (m *meter) settled(f load.Figures) bool {
 	select {
 	case <-m.engine.Sent():
-		return f.InFlight == 0 && f.Backlog == 0 && m.backlog.readAll(f)
+		return f.InFlight == 0 && f.Backlog == 0 && m.backlog.readAll(f) && !m.engine.Missing()
 	default:
 		return false
 	}

@@ -158,22 +158,12 @@ func (e *Engine) Errors() []result.Error {
 // Account compares what was acknowledged with what arrived, for every
 // subscription. Nobody may record any more.
 func (e *Engine) Account() result.Ledger {
-	w := e.plan.Workload
 	ledger := result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
-	type place struct {
-		base         uint32
-		subscription int
-	}
-	readers := make(map[place][]*consumer)
-	for _, c := range e.consumers {
-		at := place{c.base, c.subscription}
-		readers[at] = append(readers[at], c)
-	}
+	readers := e.byPlace()
 	for s := range e.subscriptions() {
 		account := result.SubscriptionLedger{Subscription: e.subscriptionName(s)}
 		for t := range e.topics {
-			base := uint32(t * w.Producers * w.Partitions)
-			e.accountTopic(&account, t, readers[place{base, s}])
+			e.accountTopic(&account, t, readers[e.placeOf(t, s)])
 		}
 		ledger.Subscriptions = append(ledger.Subscriptions, account)
 	}
@@ -182,21 +172,73 @@ func (e *Engine) Account() result.Ledger {
 
 func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic int, readers []*consumer) {
 	w := e.plan.Workload
-	var sent []*measure.Sent
-	for i := range w.Producers {
-		sent = append(sent, e.producers[i*w.Topics+topic].sent)
-	}
-	var arrived []*measure.Arrived
-	for _, c := range readers {
-		arrived = append(arrived, c.arrived)
+	sent, arrived := e.accounts(topic, readers, func(c *consumer) {
 		into.Foreign += c.foreign
 		into.Corrupt += c.corrupt
-	}
+	})
 	measure.Account(into, sent, arrived, func(lane int) measure.LaneName {
 		return measure.LaneName{
 			Topic: e.topics[topic].Name, Producer: lane / w.Partitions, Partition: lane % w.Partitions,
 		}
 	})
+}
+
+// place is a subscription of a topic, whose first lane is base.
+type place struct {
+	base         uint32
+	subscription int
+}
+
+// placeOf is a subscription of the topic of that number.
+func (e *Engine) placeOf(topic, subscription int) place {
+	return place{uint32(topic * e.plan.Workload.Producers * e.plan.Workload.Partitions), subscription}
+}
+
+// byPlace is who consumes what.
+func (e *Engine) byPlace() map[place][]*consumer {
+	readers := make(map[place][]*consumer)
+	for _, c := range e.consumers {
+		at := place{c.base, c.subscription}
+		readers[at] = append(readers[at], c)
+	}
+	return readers
+}
+
+// accounts are those of a topic's producers and of some readers of it, each of
+// which is seen.
+func (e *Engine) accounts(topic int, readers []*consumer, see func(*consumer)) (sent []*measure.Sent, arrived []*measure.Arrived) {
+	w := e.plan.Workload
+	for i := range w.Producers {
+		sent = append(sent, e.producers[i*w.Topics+topic].sent)
+	}
+	for _, c := range readers {
+		arrived = append(arrived, c.arrived)
+		see(c)
+	}
+	return sent, arrived
+}
+
+// Missing reports whether something that was acknowledged has not arrived, which
+// the figures cannot tell where messages arrived that were not acknowledged, or
+// copies at several consumers. It holds everybody up and is for when nothing moves.
+func (e *Engine) Missing() bool {
+	for _, p := range e.producers {
+		p.Lock()
+		defer p.Unlock()
+	}
+	for _, c := range e.consumers {
+		c.Lock()
+		defer c.Unlock()
+	}
+	readers := e.byPlace()
+	for s := range e.plan.Workload.Subscriptions {
+		for t := range e.topics {
+			if sent, arrived := e.accounts(t, readers[e.placeOf(t, s)], func(*consumer) {}); measure.Missing(sent, arrived) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // LedgerBytes is the memory that the account takes now.

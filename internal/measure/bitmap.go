@@ -108,18 +108,20 @@ func (b *bitmap) bytes() int64 {
 	return n
 }
 
-// union adds the other set to this one and returns how many numbers were in
-// both.
-func (b *bitmap) union(other *bitmap, pool *pagePool) int64 {
-	var both int64
+// union adds the other set to this one, calls both with each number that was in
+// both, and returns how many those were.
+func (b *bitmap) union(other *bitmap, pool *pagePool, both func(seq int64)) (n int64) {
 	for i := int64(0); i < other.length()/64; i++ {
 		theirs := other.word(i)
-		both += int64(bits.OnesCount64(theirs & b.word(i)))
+		for twice := theirs & b.word(i); twice != 0; twice &= twice - 1 {
+			both(i*64 + int64(bits.TrailingZeros64(twice)))
+			n++
+		}
 		for rest := theirs &^ b.word(i); rest != 0; rest &= rest - 1 {
 			b.set(i*64+int64(bits.TrailingZeros64(rest)), pool)
 		}
 	}
-	return both
+	return n
 }
 
 // minus calls found with each number that is in b and not in other, in

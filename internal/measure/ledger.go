@@ -6,8 +6,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// maxLostRanges bounds the evidence kept of what was lost; the count is whole.
-const maxLostRanges = 20
+// maxRanges bounds the evidence kept of what was lost, doubled or reordered; the
+// counts are whole.
+const maxRanges = 20
 
 // Sent is what one producer had acknowledged, by lane. It has one owner at a
 // time, who locks.
@@ -63,6 +64,22 @@ type Arrived struct {
 	pool      pagePool
 	duplicate int64
 	reordered int64
+	copies    []sighting // the first few
+	late      []sighting // the first few
+}
+
+// sighting is one message of a lane.
+type sighting struct {
+	lane int
+	seq  int64
+}
+
+// note keeps one of the first sightings.
+func note(all []sighting, lane int, seq int64) []sighting {
+	if len(all) < maxRanges {
+		all = append(all, sighting{lane, seq})
+	}
+	return all
 }
 
 // blockLanes is how many lanes one block holds.
@@ -100,10 +117,12 @@ func (a *Arrived) Received(lane int, seq int64) bool {
 	l := &block[lane%blockLanes]
 	if !l.seen.set(seq, &a.pool) {
 		a.duplicate++
+		a.copies = note(a.copies, lane, seq)
 		return false
 	}
 	if seq < l.highest {
 		a.reordered++
+		a.late = note(a.late, lane, seq)
 	} else {
 		l.highest = seq + 1
 	}
@@ -197,6 +216,8 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 	for _, a := range arrived {
 		into.Duplicate += a.duplicate
 		into.Reordered += a.reordered
+		into.DuplicateRanges = named(into.DuplicateRanges, a.copies, name)
+		into.ReorderedRanges = named(into.ReorderedRanges, a.late, name)
 	}
 }
 
@@ -206,7 +227,9 @@ func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived [
 	if len(arrived) > 0 {
 		received = *arrived[0].lane(lane)
 		for _, a := range arrived[1:] {
-			into.Duplicate += received.union(a.lane(lane), &arrived[0].pool)
+			into.Duplicate += received.union(a.lane(lane), &arrived[0].pool, func(seq int64) {
+				into.DuplicateRanges = extend(into.DuplicateRanges, name(lane), seq)
+			})
 		}
 	}
 	into.Acked += acked.count()
@@ -218,28 +241,68 @@ func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived [
 	})
 }
 
-// noteLost lengthens the last range, or opens another while there is room.
-func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *moment) {
-	if k := len(into.LostRanges); k > 0 {
-		last := &into.LostRanges[k-1]
-		if last.Topic == n.Topic && last.Partition == n.Partition && last.Producer == n.Producer && last.Last == seq-1 {
-			last.Last = seq
-			if last.When != nil && at != nil {
-				w := last.When
-				w.FirstDueNs, w.LastDueNs = min(w.FirstDueNs, at.dueNs), max(w.LastDueNs, at.dueNs)
-				w.FirstAckNs, w.LastAckNs = min(w.FirstAckNs, at.ackNs), max(w.LastAckNs, at.ackNs)
-			} else {
-				last.When = nil // of a part says little
+// Missing reports whether something that was acknowledged has not arrived. Lanes
+// are as for Account; nobody may record meanwhile.
+func Missing(sent []*Sent, arrived []*Arrived) bool {
+	lane := 0
+	var some []*Arrived
+	for _, s := range sent {
+		for own := range s.lanes {
+			if lane%blockLanes == 0 {
+				some = withBlock(some[:0], arrived, lane)
 			}
-			return
+			acked := &s.lanes[own]
+			for i := int64(0); i < acked.length()/64; i++ {
+				rest := acked.word(i)
+				for _, a := range some {
+					rest &^= a.lane(lane).word(i)
+				}
+				if rest != 0 {
+					return true
+				}
+			}
+			lane++
 		}
 	}
-	if len(into.LostRanges) >= maxLostRanges {
-		return
+	return false
+}
+
+// named adds sightings to ranges.
+func named(into []result.Range, all []sighting, name func(lane int) LaneName) []result.Range {
+	for _, s := range all {
+		into = extend(into, name(s.lane), s.seq)
 	}
-	r := result.Range{Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq}
-	if at != nil {
-		r.When = &result.Span{FirstDueNs: at.dueNs, LastDueNs: at.dueNs, FirstAckNs: at.ackNs, LastAckNs: at.ackNs}
+	return into
+}
+
+// extend lengthens the last range, or opens another while there is room.
+func extend(all []result.Range, n LaneName, seq int64) []result.Range {
+	if k := len(all); k > 0 {
+		last := &all[k-1]
+		if last.Topic == n.Topic && last.Partition == n.Partition && last.Producer == n.Producer && last.Last == seq-1 {
+			last.Last = seq
+			return all
+		}
 	}
-	into.LostRanges = append(into.LostRanges, r)
+	if len(all) < maxRanges {
+		all = append(all, result.Range{Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq})
+	}
+	return all
+}
+
+// noteLost adds a message to the lost ranges, and when it was to its range.
+func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *moment) {
+	before := len(into.LostRanges)
+	into.LostRanges = extend(into.LostRanges, n, seq)
+	last := &into.LostRanges[len(into.LostRanges)-1]
+	switch w := last.When; {
+	case last.Last != seq: // no room
+	case at == nil:
+		last.When = nil // of a part says little
+	case len(into.LostRanges) > before:
+		last.When = &result.Span{FirstDueNs: at.dueNs, LastDueNs: at.dueNs, FirstAckNs: at.ackNs, LastAckNs: at.ackNs}
+	case w != nil:
+		w.FirstDueNs, w.LastDueNs = min(w.FirstDueNs, at.dueNs), max(w.LastDueNs, at.dueNs)
+		w.FirstAckNs, w.LastAckNs = min(w.FirstAckNs, at.ackNs), max(w.LastAckNs, at.ackNs)
+	}
 }

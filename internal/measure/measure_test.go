@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -102,7 +103,7 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 	}
 	var l result.SubscriptionLedger
 	Account(&l, []*Sent{sent}, []*Arrived{got}, func(int) LaneName { return LaneName{Topic: "t"} })
-	if l.Lost != 300 || len(l.LostRanges) != maxLostRanges {
+	if l.Lost != 300 || len(l.LostRanges) != maxRanges {
 		t.Errorf("lost %d in %d ranges", l.Lost, len(l.LostRanges))
 	}
 	if r := l.LostRanges[1]; r.First != 10 || r.Last != 12 {
@@ -160,5 +161,39 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 	})
 	if got != 0 {
 		t.Errorf("%v allocations a message", got)
+	}
+}
+
+// What came twice or late is named, also where the copies came to different
+// consumers; what was lost has the times that its account keeps.
+func TestEvidenceIsNamed(t *testing.T) {
+	sent := NewSent(2)
+	sent.KeepTimes(3)
+	for seq := range int64(6) {
+		sent.Acked(1, seq, 100+seq, 200+seq)
+	}
+	one, other := NewArrived(2), NewArrived(2)
+	for _, seq := range []int64{0, 5, 4, 4} {
+		one.Received(1, seq)
+	}
+	other.Received(1, 5)
+	var l result.SubscriptionLedger
+	Account(&l, []*Sent{sent}, []*Arrived{one, other}, func(lane int) LaneName { return LaneName{Partition: lane} })
+	want := result.SubscriptionLedger{
+		Acked: 6, Received: 3, Lost: 3, Duplicate: 2, Reordered: 1,
+		LostRanges:      []result.Range{{Partition: 1, First: 1, Last: 3}}, // of 3 the times were not kept
+		DuplicateRanges: []result.Range{{Partition: 1, First: 5, Last: 5}, {Partition: 1, First: 4, Last: 4}},
+		ReorderedRanges: []result.Range{{Partition: 1, First: 4, Last: 4}},
+	}
+	if !reflect.DeepEqual(l, want) {
+		t.Errorf("got %+v, want %+v", l, want)
+	}
+	l = result.SubscriptionLedger{}
+	for seq := range int64(2) {
+		sent.Acked(0, seq, 50+seq, 90-seq)
+	}
+	Account(&l, []*Sent{sent}, []*Arrived{NewArrived(2)}, func(lane int) LaneName { return LaneName{Partition: lane} })
+	if w := l.LostRanges[0].When; w == nil || *w != (result.Span{FirstDueNs: 50, LastDueNs: 51, FirstAckNs: 89, LastAckNs: 90}) {
+		t.Errorf("lost in %+v", w)
 	}
 }

@@ -103,7 +103,7 @@ func lostSentence(s *verify.Saved) string {
 }
 
 // roundHead is the head of the table of rounds.
-var roundHead = []string{"acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
+var roundHead = []string{"acked", "not acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
 
 // roundRows is a row for each round and subscription.
 func roundRows(s *verify.Saved) []row {
@@ -118,13 +118,13 @@ func roundRows(s *verify.Saved) []row {
 			gap, again, recovered = unavailable(f.Effect), afterHeal(f, f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
 		}
 		for i, l := range r.Ledger {
-			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(l.Lost), quantity.Count(l.Unacked),
+			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(r.Counters.Failed + r.Counters.Unknown + r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
 				quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
 			if len(r.Ledger) > 1 {
 				out.Name += " " + clean(l.Subscription)
 			}
 			if i > 0 {
-				copy(out.Values[5:], []string{"", "", ""})
+				copy(out.Values[6:], []string{"", "", ""})
 			}
 			rows = append(rows, out)
 		}
@@ -147,29 +147,39 @@ func signedDuration(ns int64) string {
 	return "+" + quantity.Duration(ns)
 }
 
-// shownRanges bounds the lost ranges that a table names, of each subscription
-// and round.
-const shownRanges = 5
+// shownRanges bounds the messages that are named, of each kind, subscription and
+// round.
+const shownRanges = 3
 
-// evidenceSentences name what was lost: which messages, and when they were due
-// and acknowledged.
+// evidenceSentences name what was lost, came twice or out of order: which
+// messages, and of the lost ones when they were due and acknowledged.
 func evidenceSentences(s *verify.Saved) []string {
 	var out []string
 	for _, r := range s.Rounds {
 		for _, l := range r.Ledger {
-			for i, lost := range l.LostRanges {
-				if i == shownRanges {
-					out = append(out, fmt.Sprintf("round %d, %s: more of them are in %s/%s", r.Number, clean(l.Subscription), clean(r.Dir), result.RunFile))
-					break
-				}
-				out = append(out, fmt.Sprintf("round %d, %s: %s", r.Number, clean(l.Subscription), lostWords(lost, r.Faults)))
+			for _, e := range []struct {
+				what string
+				all  []result.Range
+			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges}, {"reordered", l.ReorderedRanges}} {
+				out = append(out, evidenceOf(r, fmt.Sprintf("round %d, %s, %s: ", r.Number, clean(l.Subscription), e.what), e.all)...)
 			}
 		}
 	}
 	return out
 }
 
-func lostWords(lost result.Range, faults []result.Fault) string {
+func evidenceOf(r verify.Round, which string, all []result.Range) []string {
+	var out []string
+	for i, messages := range all {
+		if i == shownRanges {
+			return append(out, which+"more of them are in "+clean(r.Dir)+"/"+result.RunFile)
+		}
+		out = append(out, which+rangeWords(messages, r.Faults))
+	}
+	return out
+}
+
+func rangeWords(lost result.Range, faults []result.Fault) string {
 	which := fmt.Sprintf("message %d", lost.First)
 	if lost.Last > lost.First {
 		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
@@ -179,11 +189,20 @@ func lostWords(lost result.Range, faults []result.Fault) string {
 	if w == nil {
 		return out
 	}
-	out += fmt.Sprintf(", due from %s to %s of the run", quantity.Duration(w.FirstDueNs), quantity.Duration(w.LastDueNs))
-	if f := nearest(faults, w.LastAckNs); f != nil {
-		out += fmt.Sprintf(", acknowledged from %s to %s of %s", signedDuration(w.FirstAckNs-f.StartNs), signedDuration(w.LastAckNs-f.StartNs), faultTitle(*f))
+	f := nearest(faults, w.LastAckNs)
+	if f == nil {
+		return out
 	}
-	return out
+	return out + fmt.Sprintf(", due from %s to %s %s began, and acknowledged from %s to %s", besides(w.FirstDueNs-f.StartNs), besides(w.LastDueNs-f.StartNs),
+		faultTitle(*f), besides(w.FirstAckNs-f.StartNs), besides(w.LastAckNs-f.StartNs))
+}
+
+// besides prints a time before something or after it.
+func besides(ns int64) string {
+	if ns < 0 {
+		return quantity.Duration(-ns) + " before"
+	}
+	return quantity.Duration(ns) + " after"
 }
 
 // nearest is the injected fault that began nearest to a time.
@@ -211,9 +230,21 @@ func repeatSentence(s *verify.Saved) string {
 	}
 	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number, again.Seed)
 	if len(s.Asked.Command) > 0 {
-		out += "; it was " + clean(strings.Join(s.Asked.Command, " "))
+		out += "; it was " + clean(commandLine(s.Asked.Command))
 	}
 	return out
+}
+
+// commandLine is a command as a shell reads it.
+func commandLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if strings.ContainsAny(w, " \t*?$&;|<>()\"\\") {
+			out[i] = "'" + w + "'"
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // VerifyTerminal writes verifications for a terminal of the given width.
@@ -233,17 +264,29 @@ func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) err
 	}
 	if len(all) > 1 {
 		p.line("")
-		m := matrixOf(all)
-		rows := [][]string{append([]string{"together"}, m.Head...)}
-		for _, r := range m.Rows {
-			rows = append(rows, append([]string{r.Name}, r.Values...))
-		}
-		for _, l := range columnsOf(rows) {
-			p.line(l)
-		}
+		p.matrix(matrixOf(all))
 	}
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// matrix writes a cell a line, because few terminals are as wide as its columns.
+func (p *page) matrix(m table) {
+	p.line(p.paint.as(strong, "together"))
+	names, faults := 0, 0
+	for _, r := range m.Rows {
+		names = max(names, columns(r.Name))
+	}
+	for _, f := range m.Head {
+		faults = max(faults, columns(f))
+	}
+	for _, r := range m.Rows {
+		for i, v := range r.Values {
+			if v != none {
+				p.line("  " + pad(r.Name, names+2) + pad(m.Head[i], faults+2) + v)
+			}
+		}
+	}
 }
 
 func (p *page) verification(s *verify.Saved) {
@@ -257,7 +300,11 @@ func (p *page) verification(s *verify.Saved) {
 		p.said("warning", warn, sentence)
 	}
 	for _, g := range s.Guarantees {
-		p.said(g.Outcome, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
+		label := g.Outcome
+		if !g.Promised {
+			label = "no promise"
+		}
+		p.said(label, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
 		p.said("", faint, clean(g.Why))
 	}
 	p.line("")

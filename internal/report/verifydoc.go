@@ -208,7 +208,7 @@ func newVerifyView(i int, s *verify.Saved) verifyView {
 				Values: []string{quantity.Duration(f.StartNs), clean(f.Sentence) + "; " + faultEffectSentence(f)}})
 		}
 	}
-	for _, f := range []fact{{"Command", strings.Join(s.Asked.Command, " ")}, {"Workload", s.Asked.Workload}, {"Target", s.Asked.Target}} {
+	for _, f := range []fact{{"Command", clean(commandLine(s.Asked.Command))}, {"Workload", s.Asked.Workload}, {"Target", s.Asked.Target}} {
 		if f.Value != "" {
 			v.Asked = append(v.Asked, f)
 		}

@@ -29,7 +29,10 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 		}
 		return false, fmt.Sprintf("%s delivery does not promise it", delivery)
 	case Order:
-		return true, "messages of one producer in one partition have an order"
+		if i := slices.IndexFunc(r.Faults, away); i >= 0 && delivery == workload.AtLeastOnce {
+			return false, "at_least_once delivery may deliver again, and late, what was under way when a server went away"
+		}
+		return true, fmt.Sprintf("messages of one producer in one partition have an order, which %s delivery keeps", delivery)
 	}
 	if delivery == workload.AtMostOnce {
 		return false, "at_most_once delivery does not promise it"
@@ -48,15 +51,19 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 func survives(r *result.Run, level workload.Level, f result.Fault) (yes bool, but string) {
 	do, nodes := workload.FaultKind(f.Do), len(r.System.Nodes)
 	forgets := do == workload.FaultKill || do == workload.FaultPowerCut
-	away := forgets || slices.Contains([]workload.FaultKind{workload.FaultPause, workload.FaultRestart, workload.FaultPartition, workload.FaultCutClients}, do)
 	majority := f.Whom == string(workload.WhomMajority) || f.Whom == string(workload.WhomAll) || nodes > 0 && 2*len(f.Nodes) > nodes
 	switch level {
 	case workload.SyncSync:
 		return true, ""
 	case workload.SyncAsync:
-		return !(forgets && majority), "what a majority holds only in memory may go when a majority ends at once"
+		return !forgets || !majority, "what a majority holds only in memory may go when a majority ends at once"
 	case workload.AsyncSync:
-		return !away || nodes == 1, "what is on the disk of one replica may be missing while another takes its place"
+		return !away(f) || nodes == 1, "what is on the disk of one replica may be missing while another takes its place"
 	}
-	return !away || nodes == 1 && !forgets, "what one replica has received may go with it"
+	return !away(f) || nodes == 1 && !forgets, "what one replica has received may go with it"
+}
+
+// away reports whether a fault takes servers from those who use them.
+func away(f result.Fault) bool {
+	return f.Do != string(workload.FaultSlowDisk) && f.Do != string(workload.FaultFullDisk)
 }

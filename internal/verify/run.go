@@ -41,9 +41,11 @@ const leastDrain = time.Minute
 // start of clusters left out.
 func (o *Options) Takes() (usual, most time.Duration) {
 	w := o.Job.Workload
-	each := w.Warmup + w.Duration
-	rounds := time.Duration(o.Rounds)
-	return rounds * each, rounds * (each + max(w.Drain, leastDrain))
+	for range o.Rounds {
+		usual += w.Warmup + w.Duration
+		most += w.Warmup + w.Duration + max(w.Drain, leastDrain)
+	}
+	return usual, most
 }
 
 // verifier is a verification under way. It is used by one goroutine.

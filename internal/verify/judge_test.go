@@ -1,0 +1,102 @@
+package verify
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// survived is a round of three nodes that lost nothing.
+func survived() *result.Saved {
+	const second = 1_000_000_000
+	return &result.Saved{
+		Run: result.Run{
+			State: result.Complete, Load: result.Load{Delivery: "at_least_once"}, Durability: result.Durability{Asked: 1},
+			System: result.System{Nodes: []result.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}}},
+			Faults: []result.Fault{{Do: "kill", Whom: "leader", Nodes: []string{"n1"}, StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
+				Effect: result.Effect{UnavailableNs: 2 * second, ResolutionNs: second / 10, AckedAgainNs: 12 * second}}},
+			Impact:   &result.Impact{Before: result.Part{Acked: 1000}},
+			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 3000, Received: 3000}}},
+			Verdicts: []result.Verdict{{Name: verdict.Generator, Outcome: result.Holds, Sentence: "the load generator"}},
+		},
+		Intervals: []result.Interval{{EndNs: 16 * second, Received: 10}},
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(*result.Saved)
+		outcome  string // of no loss
+		promised bool
+		says     string
+	}{
+		"as it is": {func(*result.Saved) {}, result.Holds, true, "0 of 3,000"},
+		"lost":     {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Lost = 3 }, result.Broken, true, "3 of 3,000 acknowledged messages never arrived"},
+		"damaged":  {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Corrupt = 1 }, result.Broken, true, "damaged (1)"},
+		"not acknowledged again": {func(s *result.Saved) {
+			s.Run.Faults[0].Effect.AckedAgainNs, s.Run.Ledger.Subscriptions[0].Lost = 0, 3
+		}, result.Unknown, true, "may not have come back"},
+		"nothing missing, and not back": {func(s *result.Saved) { s.Run.Faults[0].Effect.AckedAgainNs = 0 }, result.Unknown, true, "proves nothing"},
+		"not delivered again": {func(s *result.Saved) {
+			s.Intervals[0].Received, s.Run.Ledger.Subscriptions[0].Lost = 0, 3
+		}, result.Unknown, true, "nothing was delivered any more"},
+		"nothing before": {func(s *result.Saved) { s.Run.Impact.Before.Acked = 0 }, result.Unknown, true, "before the fault"},
+		"failed":         {func(s *result.Saved) { s.Run.State, s.Run.StateReason = result.Failed, "no disk" }, result.Unknown, true, "failed (no disk)"},
+		"no account":     {func(s *result.Saved) { s.Run.Ledger.Accounted = false }, result.Unknown, true, "account"},
+		"no fault":       {func(s *result.Saved) { s.Run.Faults = nil }, result.Unknown, true, "no fault"},
+		"generator":      {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken }, result.Unknown, true, "proves nothing: the load generator"},
+		"generator, and lost": {func(s *result.Saved) {
+			s.Run.Verdicts[0].Outcome, s.Run.Ledger.Subscriptions[0].Lost = result.Broken, 1
+		}, result.Broken, true, ""},
+		"at most once": {func(s *result.Saved) { s.Run.Load.Delivery = "at_most_once" }, result.Holds, false, ""},
+	} {
+		s := survived()
+		c.change(s)
+		g := Judge(s)[0]
+		if g.Name != NoLoss || g.Outcome != c.outcome || g.Promised != c.promised || !strings.Contains(g.Sentence, c.says) || g.Why == "" {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+	s := survived()
+	s.Run.Load.Delivery, s.Run.Ledger.Subscriptions[0].Duplicate, s.Run.Ledger.Subscriptions[0].Reordered = "exactly_once", 2, 1
+	for _, g := range Judge(s)[1:] {
+		if !g.Promised || g.Outcome != result.Broken {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+// What a level promises through which fault.
+func TestPromised(t *testing.T) {
+	const no, yes = false, true
+	for _, c := range []struct {
+		do, whom string
+		nodes    int     // hit, of three
+		levels   [4]bool // of three nodes
+		alone    [4]bool // of one node
+	}{
+		{"kill", "leader", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, no, yes, no}},
+		{"kill", "minority", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, no, yes, no}},
+		{"kill", "majority", 2, [4]bool{yes, no, no, no}, [4]bool{yes, no, yes, no}},
+		{"power-cut", "all", 3, [4]bool{yes, no, no, no}, [4]bool{yes, no, yes, no}},
+		{"power-cut", "n2", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, no, yes, no}},
+		{"pause", "all", 3, [4]bool{yes, yes, no, no}, [4]bool{yes, yes, yes, yes}},
+		{"partition", "leader", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, yes, yes, yes}},
+		{"slow-disk", "all", 3, [4]bool{yes, yes, yes, yes}, [4]bool{yes, yes, yes, yes}},
+	} {
+		for level := 1; level <= 4; level++ {
+			r := &survived().Run
+			r.Durability.Asked = level
+			r.Faults[0].Do, r.Faults[0].Whom, r.Faults[0].Nodes = c.do, c.whom, []string{"n1", "n2", "n3"}[:c.nodes]
+			if got, why := promised(r, NoLoss); got != c.levels[level-1] {
+				t.Errorf("level %d, %s %s: %v, %s", level, c.do, c.whom, got, why)
+			}
+			r.System.Nodes, r.Faults[0].Nodes = r.System.Nodes[:1], []string{"n1"}
+			if got, why := promised(r, NoLoss); got != c.alone[level-1] {
+				t.Errorf("level %d, %s %s of one node: %v, %s", level, c.do, c.whom, got, why)
+			}
+		}
+	}
+}
