@@ -14,6 +14,11 @@ import (
 // sentence on the path or the value; whether the path means anything is for
 // Decode to say.
 func Set(src []byte, path, value string) (string, error) {
+	return SetAll(src, Pairs{{Name: path, Value: value}})
+}
+
+// SetAll is Set for several paths, one after the other.
+func SetAll(src []byte, all Pairs) (string, error) {
 	root, err := read(src)
 	if err != nil {
 		return "", err
@@ -21,15 +26,17 @@ func Set(src []byte, path, value string) (string, error) {
 	if root.shape != mapping {
 		return "", fmt.Errorf("must be a mapping of keys to values, not %s", root.shape)
 	}
-	if strings.ContainsAny(value, "\n\r") {
-		return "", fmt.Errorf("the value of %s has several lines: write it in one", path)
-	}
-	given, err := read([]byte("value: " + value))
-	if err != nil || len(given.keys) != 1 {
-		return "", fmt.Errorf("%s is not a value that can be read: check its quotes and brackets", quote(value))
-	}
-	if err := root.set(path, path, given.keys[0].value); err != nil {
-		return "", err
+	for _, p := range all {
+		if strings.ContainsAny(p.Value, "\n\r") {
+			return "", fmt.Errorf("the value of %s has several lines: write it in one", p.Name)
+		}
+		given, err := read([]byte("value: " + p.Value))
+		if err != nil || len(given.keys) != 1 {
+			return "", fmt.Errorf("%s is not a value that can be read: check its quotes and brackets", quote(p.Value))
+		}
+		if err := root.set(p.Name, p.Name, given.keys[0].value); err != nil {
+			return "", err
+		}
 	}
 	var b strings.Builder
 	for _, key := range root.keys {

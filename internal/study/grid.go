@@ -187,51 +187,30 @@ func (s *Study) rateOf(t *Table, at place) (name string) {
 // that is not known yet.
 func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64, backlog bool) (*workload.Workload, error) {
 	of := s.workload(t.Workload)
-	src := []byte("name: " + strict.Quote(of.Name) + "\n")
-	set := func(all []Pair) error {
-		for _, p := range all {
-			if strings.HasPrefix(p.Key, ofTarget) {
-				continue
-			}
-			changed, err := strict.Set(src, p.Key, p.Value)
-			if err != nil {
-				return err
-			}
-			src = []byte(changed)
-		}
-		return nil
-	}
 	layers := s.layersAt(t, at)
 	own := scale.layer()
 	if backlog {
 		// How long the window is follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
-	if err := set(layers[0].Set); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(set(own), set(scale.of(layers[0]))); err != nil {
-		return nil, err
-	}
+	all := slices.Concat(layers[0].Set, own, scale.of(layers[0]))
 	for _, l := range layers[1:] {
-		if err := errors.Join(set(l.Set), set(scale.of(l))); err != nil {
-			return nil, err
-		}
+		all = slices.Concat(all, l.Set, scale.of(l))
 	}
 	if rate > 0 {
-		if err := set([]Pair{{"load.rate", quantity.ExactRate(rate)}}); err != nil {
-			return nil, err
+		all = append(all, Pair{"load.rate", quantity.ExactRate(rate)})
+	}
+	var given strict.Pairs
+	for _, p := range all {
+		if !strings.HasPrefix(p.Key, ofTarget) {
+			given = append(given, strict.Pair{Name: p.Key, Value: p.Value})
 		}
 	}
-	w, err := workload.Parse("its workload", src)
+	src, err := strict.SetAll([]byte("name: "+strict.Quote(of.Name)+"\n"), given)
 	if err != nil {
 		return nil, err
 	}
-	// What a run says that it was asked must be known again.
-	if _, err := workload.Parse("its workload", []byte(w.YAML())); err != nil {
-		return nil, err
-	}
-	return w, nil
+	return workload.Parse("its workload", []byte(src))
 }
 
 // layer are the keys of every run with a backlog at a scale.

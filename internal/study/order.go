@@ -110,8 +110,7 @@ type Estimate struct {
 	DiskBytes     int64 // for servers, at a time
 }
 
-// What is assumed of what is not known before: see docs/STUDIES.md for what was
-// measured.
+// What is assumed of what is not known before.
 const (
 	startTakes     = 35 * time.Second // a cluster of three servers, from its start to its end
 	aroundRun      = 4 * time.Second  // topics, connections, the drain and the account of a run
