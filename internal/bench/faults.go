@@ -28,6 +28,9 @@ const (
 	mostLate = time.Second
 )
 
+// FaultLimit is the longest that a fault may take beside the time that it lasts.
+const FaultLimit = leaderLimit + injectLimit + healLimit
+
 // Around a fault the run is read more often: from aroundBefore it to
 // aroundAfter its end.
 const (

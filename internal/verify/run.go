@@ -44,6 +44,9 @@ func (o *Options) Takes() (usual, most time.Duration) {
 	for range o.Rounds {
 		usual += w.Warmup + w.Duration
 		most += w.Warmup + w.Duration + max(w.Drain, leastDrain)
+		for range w.Strikes() {
+			most += bench.FaultLimit
+		}
 	}
 	return usual, most
 }

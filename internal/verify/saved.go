@@ -63,11 +63,11 @@ type Round struct {
 	Ledger     []result.SubscriptionLedger `json:"subscriptions"`
 }
 
-// Kept reports whether everything that is promised held: in all rounds that
-// were asked for.
+// Kept reports whether everything that is promised held, in all rounds that were
+// asked for, and nothing is unknown: what did not come back in time kept nothing.
 func (s *Saved) Kept() bool {
 	return s.State == result.Complete && len(s.Rounds) == s.Wanted && len(s.Guarantees) > 0 &&
-		!slices.ContainsFunc(s.Guarantees, func(g Guarantee) bool { return g.Promised && g.Outcome != result.Holds })
+		!slices.ContainsFunc(s.Guarantees, func(g Guarantee) bool { return g.Outcome == result.Unknown || g.Promised && g.Outcome == result.Broken })
 }
 
 // Guarantee returns a guarantee by its name, the zero one when there is none.
