@@ -131,10 +131,10 @@ func (w *Workload) BacklogBuild() time.Duration {
 	return max(0, time.Duration(seconds*float64(time.Second)))
 }
 
-// AllSubscriptions is how many each topic has, one that replays a backlog
-// included.
+// AllSubscriptions is how many each topic has, one that replays a backlog or
+// audits included.
 func (w *Workload) AllSubscriptions() int {
-	if w.Backlog != nil && w.Backlog.Then == BacklogReplay {
+	if w.Backlog != nil && w.Backlog.Then == BacklogReplay || w.Audit {
 		return w.Subscriptions + 1
 	}
 	return w.Subscriptions
@@ -174,6 +174,9 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	b := w.Backlog
 	if b == nil {
 		return
+	}
+	if w.Audit {
+		doc.Reject("audit", "cannot stand beside backlog, which has readers of its own: leave one of them out")
 	}
 	if w.Load.Closed != nil {
 		doc.Reject("backlog", "cannot stand beside load.closed: producers go on at a rate of their own while it is read, give load.rate")

@@ -31,6 +31,7 @@ type file struct {
 	MaxInFlight   quantity.Number `yaml:"max_in_flight"`
 	Seed          uint64          `yaml:"seed"`
 	Isolate       fileIsolate     `yaml:"isolate"`
+	Audit         bool            `yaml:"audit"`
 	Backlog       fileBacklog     `yaml:"backlog"`
 	Faults        []fileFault     `yaml:"faults"`
 }
@@ -231,8 +232,8 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Warmup:  f.Warmup.length, Settle: f.Warmup.settle, Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
 		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
-		Isolate: Isolate(f.Isolate),
-		Faults:  f.faults(doc),
+		Isolate: Isolate(f.Isolate), Audit: f.Audit,
+		Faults: f.faults(doc),
 	}
 	if w.Keys.Kind != KeysNone && !doc.Has("keys.count") {
 		w.Keys.Count = defaultKeys

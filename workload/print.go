@@ -41,6 +41,9 @@ func (w *Workload) YAML() string {
 	}
 	line("seed", strconv.FormatUint(w.Seed, 10))
 	line("isolate", fmt.Sprintf("{drop_page_cache: %t}", w.Isolate.DropPageCache))
+	if w.Audit {
+		line("audit", "true")
+	}
 	if w.Backlog != nil {
 		line("backlog", w.Backlog.String())
 	}

@@ -36,7 +36,10 @@ type Workload struct {
 	Isolate     Isolate
 
 	Backlog *Backlog // nil: readers keep up from the start
-	Faults  []Fault  // in the order in which they are written
+	// Audit adds a subscription to each topic that is made before the load and
+	// read when it is over: what the system still holds then, whoever has read it.
+	Audit  bool
+	Faults []Fault // in the order in which they are written
 }
 
 // Isolate says what is done before a run so that an earlier one does not shape

@@ -54,16 +54,18 @@ type breaker struct {
 }
 
 // readyFaults finds who breaks the run's servers: the connected cluster where it
-// can do so itself, otherwise the testbed's injector.
-func (s *session) readyFaults() {
+// can do so itself, otherwise the testbed's injector. Topics stand for ones that
+// were made long ago: a power cut takes only what came later.
+func (s *session) readyFaults() error {
 	if len(s.job.Workload.Faults) == 0 {
-		return
+		return nil
 	}
 	if own, able := s.cluster.(system.Injector); able {
 		s.injector = own
-		return
+		return nil
 	}
 	s.injector = fault.New(s.testbed, s.job.Workload.Seed)
+	return s.testbed.Sync()
 }
 
 // checkFaults refuses faults of servers that are not ours to break.

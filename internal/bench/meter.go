@@ -43,6 +43,7 @@ type meter struct {
 	settling    *settling    // nil: the warm-up lasts as long as asked
 	backlog     *catchUp     // nil: readers keep up from the start
 	breaker     *breaker     // nil: no faults, or not yet
+	auditing    bool         // what the system holds is being read
 	interrupted bool         // on request, before load and drain had ended
 
 	// recorded is every series, in the order of an interval's line; own lag has
@@ -183,6 +184,7 @@ func (m *meter) drain(ctx context.Context) error {
 			until = min(until, now+int64(interruptedDrain))
 			ctx = context.WithoutCancel(ctx)
 		}
+		m.audit()
 		figures := m.engine.Figures()
 		if figures != before || !m.breaker.healed() {
 			before, movedNs = figures, now
@@ -203,6 +205,16 @@ func (m *meter) drain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// audit has what the system holds read as soon as every fault is healed, where
+// the workload asks for it.
+func (m *meter) audit() {
+	if !m.job.Workload.Audit || m.auditing || m.interrupted || !m.breaker.healed() {
+		return
+	}
+	m.auditing = true
+	m.engine.Read(m.cluster, func() error { return nil }, openReadersLimit)
 }
 
 // settled reports whether there is nothing left to wait for.

@@ -48,7 +48,9 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	s.readyFaults()
+	if err := s.readyFaults(); err != nil {
+		return err
+	}
 	return s.observe()
 }
 

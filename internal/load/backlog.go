@@ -11,9 +11,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// replaySubscription reads a backlog from the beginning beside the workload's
-// own subscriptions.
-const replaySubscription = "replay"
+// One more subscription than the workload's own reads a backlog from the
+// beginning, or everything when the load is over.
+const (
+	replaySubscription = "replay"
+	auditSubscription  = "audit"
+)
 
 // reserveLimit bounds the closing of those who only made a subscription.
 const reserveLimit = 10 * time.Second
@@ -49,17 +52,20 @@ func (e *Engine) subscriptions() int { return e.plan.Workload.AllSubscriptions()
 
 // subscriptionName is the name of the i-th subscription of each topic.
 func (e *Engine) subscriptionName(i int) string {
-	if i == e.plan.Workload.Subscriptions {
-		return replaySubscription
+	switch {
+	case i < e.plan.Workload.Subscriptions:
+		return Subscription(i)
+	case e.plan.Workload.Audit:
+		return auditSubscription
 	}
-	return Subscription(i)
+	return replaySubscription
 }
 
-// reserve makes the subscriptions that the backlog waits for, by a consumer of
+// reserve makes the subscriptions that are read later, by a consumer of
 // each that closes before anything is sent, and prepares their readers.
 func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	w := e.plan.Workload
-	if w.Backlog == nil {
+	if w.Backlog == nil && !w.Audit {
 		return nil
 	}
 	for t := range e.topics {
@@ -113,7 +119,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	return closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
 }
 
-// Read does what is to be done first, opens the readers of the backlog, and
+// Read does what is to be done first, opens those who read later, and
 // returns at once. That they cannot be opened within limit is told by Failures.
 // It is called once at most.
 func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration) {

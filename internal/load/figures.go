@@ -231,7 +231,11 @@ func (e *Engine) Missing() bool {
 		defer c.Unlock()
 	}
 	readers := e.byPlace()
-	for s := range e.plan.Workload.Subscriptions {
+	all := e.plan.Workload.Subscriptions
+	if e.plan.Workload.Audit {
+		all++
+	}
+	for s := range all {
 		for t := range e.topics {
 			if sent, arrived := e.accounts(t, readers[e.placeOf(t, s)], func(*consumer) {}); measure.Missing(sent, arrived) {
 				return true

@@ -85,8 +85,7 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	return made, nil
 }
 
-// sync has what the servers were started with on their disks for good: it stands
-// for what was there long before a power cut.
+// sync has what the servers wrote on their disks for good.
 func (p prepared) sync() error {
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
@@ -95,6 +94,10 @@ func (p prepared) sync() error {
 	}
 	return nil
 }
+
+// Sync has all that the nodes wrote so far on their disks for good, where they have
+// disks of their own: what was there long before a power cut.
+func (t *Testbed) Sync() error { return t.prepared.sync() }
 
 // Disk is the disk of a node; nil when it was not prepared to have one.
 func (t *Testbed) Disk(node string) *disk.Disk { return t.prepared.disks[node] }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -97,11 +96,6 @@ func untested(s *result.Saved) (d doubts) {
 	}
 	if r.Impact == nil || r.Impact.Before.Acked == 0 {
 		d.held = "nothing was acknowledged in the window before the fault"
-	}
-	for _, v := range r.Verdicts {
-		if v.Name == verdict.Generator && v.Outcome == result.Broken {
-			d.held = v.Sentence
-		}
 	}
 	return d
 }

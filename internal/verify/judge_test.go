@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		"failed":         {func(s *result.Saved) { s.Run.State, s.Run.StateReason = result.Failed, "no disk" }, result.Unknown, true, "failed (no disk)"},
 		"no account":     {func(s *result.Saved) { s.Run.Ledger.Accounted = false }, result.Unknown, true, "account"},
 		"no fault":       {func(s *result.Saved) { s.Run.Faults = nil }, result.Unknown, true, "no fault"},
-		"generator":      {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken }, result.Unknown, true, "proves nothing: the load generator"},
+		"generator":      {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken }, result.Holds, true, ""},
 		"generator, and lost": {func(s *result.Saved) {
 			s.Run.Verdicts[0].Outcome, s.Run.Ledger.Subscriptions[0].Lost = result.Broken, 1
 		}, result.Broken, true, ""},

@@ -162,7 +162,7 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	}
 	job, w := *v.Job, *v.Job.Workload
 	w.Seed += uint64(n - 1)
-	w.Drain = max(w.Drain, leastDrain)
+	w.Drain, w.Audit = max(w.Drain, leastDrain), true
 	job.Workload, job.Cluster, job.Runs, job.Idle = &w, v.cluster, v.saved.Dir, v.Quiet
 	if err := job.Check(); err != nil {
 		return "", err
