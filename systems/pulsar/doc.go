@@ -70,5 +70,6 @@
 // stalls all writes until it is back. That is how Pulsar keeps the level; give
 // the testbed a fourth one (bookies) for tests of failures. A bookie that was
 // killed and started again takes writes once ZooKeeper has given up the session
-// of its dead self, half a minute after its death.
+// of its dead self, half a minute after its death; one that was stopped until
+// ZooKeeper gave it up, half a minute after it goes on.
 package pulsar
