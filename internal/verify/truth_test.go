@@ -188,13 +188,13 @@ func TestTruthRoundsAreJudgedTogether(t *testing.T) {
 		t.Errorf("%+v", s.Rounds)
 	}
 	g := s.Guarantee(verify.NoLoss)
-	if g.Outcome != result.Broken || g.Count != 12 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 4 of ") {
+	if g.Outcome != result.Broken || g.Count != 18 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 6 of ") {
 		t.Errorf("%+v", g)
 	}
 	// What a level does not promise is counted, and not held against it.
 	w.Durability = workload.SyncAsync
 	s, _ = verified(t, w, 1, map[string]string{"fault_lose": "2"})
-	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 4 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
+	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 6 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
 		t.Errorf("%+v, kept %v", g, s.Kept())
 	}
 }
