@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	// maxTopicsAtOnce bounds how many topics are made or deleted at one time,
-	// where each takes a request of its own.
+	// maxTopicsAtOnce bounds how many topics are made at one time, where each takes
+	// a request of its own.
 	maxTopicsAtOnce = 16
 	// maxInRequest bounds the partitions of one request for many topics.
 	maxInRequest = 1_000
@@ -95,23 +96,26 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 	return created, err
 }
 
-// deleteTopics deletes topics of a cluster that can, many at a time.
+// deleteTopics deletes topics of a cluster that can: many in a request, or else
+// one after the other, because servers may take a long time over several at once.
 func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic, progress func(string)) error {
 	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
 		return inRequests(ctx, topics, load.Counting(progress, "deleted %s of %s topics", len(topics)), keeper.DeleteTopics)
 	}
-	var mu sync.Mutex
-	var errs []error
-	err := system.Each(ctx, len(topics), maxTopicsAtOnce, load.Counting(progress, "deleted %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
+	var first error
+	failed := 0
+	err := system.Each(ctx, len(topics), 1, load.Counting(progress, "deleted %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
 		// One that cannot be deleted leaves the others to be.
 		if err := c.DeleteTopic(ctx, topics[i]); err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			errs = append(errs, err)
+			first = cmp.Or(first, err)
+			failed++
 		}
 		return nil
 	})
-	return errors.Join(append(errs, err)...)
+	if failed > 1 {
+		first = fmt.Errorf("%d topics, the first because: %w", failed, first)
+	}
+	return errors.Join(first, err)
 }
 
 // inRequests does something for the topics, as many at a time as one request

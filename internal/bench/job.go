@@ -146,7 +146,7 @@ type Estimate struct {
 
 // Shares of memory that Estimate adds up; see BENCHMARKS.md.
 const (
-	baseMemory     = 40 << 20
+	baseMemory     = 64 << 20
 	recorderMemory = 200 << 10 // a histogram
 	clientMemory   = 8 << 10   // a client of ours; its library's is the library's affair
 	flightMemory   = 256       // a message in the pool without its payload
@@ -194,7 +194,7 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
-		producers*float64(w.MaxInFlight)*float64(w.Message.Size+flightMemory) +
+		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
 		float64(load.TimedMessages(w))*measure.MomentBytes + topics*lanes*laneMemory + places*placeMemory + blocks*measure.BlockBytes +
 		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }

@@ -62,12 +62,14 @@ func newReadiness(w *workload.Workload) *readiness {
 }
 
 // proofOf is where a subscription's consumers note what proves a partition; nil:
-// nothing is to be proved to them.
+// nothing is to be proved to them, as when the subscription is none of the
+// workload's own.
 func (e *Engine) proofOf(topic, subscription int) *proof {
-	if e.readiness == nil || len(e.readiness.proofs) == 0 || subscription >= e.plan.Workload.Subscriptions {
+	n := e.plan.Workload.Subscriptions
+	if e.readiness == nil || len(e.readiness.proofs) == 0 || subscription >= n {
 		return nil
 	}
-	return e.readiness.proofs[topic*e.plan.Workload.Subscriptions+subscription]
+	return e.readiness.proofs[topic*n+subscription]
 }
 
 // arrived notes a message from the partition of that number. Any consumer of the

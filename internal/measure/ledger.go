@@ -129,8 +129,16 @@ func (a *Arrived) Received(lane int, seq int64) bool {
 	return true
 }
 
-// lane is what came on a lane whose block is there.
-func (a *Arrived) lane(lane int) *bitmap { return &a.blocks[lane/blockLanes][lane%blockLanes].seen }
+// nothing is what came on a lane whose block is not there.
+var nothing = &bitmap{}
+
+// lane is what came on a lane. It is not to be written to.
+func (a *Arrived) lane(lane int) *bitmap {
+	if block := a.blocks[lane/blockLanes]; block != nil {
+		return &block[lane%blockLanes].seen
+	}
+	return nothing
+}
 
 // withBlock appends those to which something came in the block of a lane.
 func withBlock(into, arrived []*Arrived, lane int) []*Arrived {

@@ -64,6 +64,7 @@ func TestUnsynced(t *testing.T) {
 		"deleted subscription":       failedHearsOfADeletedSubscription,
 		"full store":                 fullStoreRefuses,
 		"too large":                  tooLarge,
+		"a crowd shares connections": crowdSharesConnections,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })
 	}
