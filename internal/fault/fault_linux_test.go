@@ -96,7 +96,11 @@ func leftovers(t *testing.T, base string) (left []string) {
 	}
 	if raw, err := os.ReadFile("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device"); err == nil {
 		for line := range strings.Lines(string(raw)) {
-			left = append(left, "bound "+line)
+			device, _, _ := strings.Cut(line, " ")
+			image, err := os.ReadFile("/sys/dev/block/" + device + "/loop/backing_file")
+			if err != nil || strings.HasPrefix(string(image), base) { // or else another program's disk
+				left = append(left, "bound "+line)
+			}
 		}
 	}
 	left = append(left, tables(t)...)
