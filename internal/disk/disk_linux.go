@@ -196,7 +196,11 @@ func (d *Disk) Renew(ctx context.Context) error {
 	if err := unmount(ctx, d.dir); err != nil {
 		return err
 	}
-	return d.mount()
+	if err := d.mount(); err != nil {
+		return err
+	}
+	// That Empty removed it may not have been synced.
+	return d.Empty()
 }
 
 // unmount waits for the last user.
