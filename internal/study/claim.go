@@ -113,6 +113,9 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	j.Ours = a / b
 	j.Low, j.High = f.interval(of, to)
 	j.answer(c, map[string]string{c.Of: machineLimit(of), c.To: machineLimit(to)})
+	if l, other := ofCell.level(), toCell.level(); l != other {
+		j.Sentence += fmt.Sprintf("; durability levels %d and %d, so their acknowledgements are not worth the same", l, other)
+	}
 	return j
 }
 
