@@ -125,7 +125,11 @@ func (c *runStudy) Run(con console) error {
 	err = c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s --resume %s\n", c.Name, folder.Plan.Scale, relative(folder.Dir))
+		only := ""
+		if len(c.Only) > 0 {
+			only = " --only " + strings.Join(c.Only, ",")
+		}
+		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s%s --resume %s\n", c.Name, folder.Plan.Scale, only, relative(folder.Dir))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)

@@ -113,8 +113,16 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	j.Ours = a / b
 	j.Low, j.High = f.interval(of, to)
 	j.answer(c, map[string]string{c.Of: machineLimit(of), c.To: machineLimit(to)})
+	if l, other := ofCell.level(), toCell.level(); l != other {
+		j.Sentence += fmt.Sprintf("; durability levels %d and %d, so their acknowledgements are not worth the same", l, other)
+	}
 	return j
 }
+
+// blindly is by how many times a ratio must pass its bound when nothing tells how
+// much it scatters: that of greatest latencies, of catching up, and of a search
+// that saw no upper end.
+const blindly = 2.0
 
 // answer judges ours by the claim's bounds.
 func (j *Judgement) answer(c Claim, limits map[string]string) {
@@ -131,11 +139,17 @@ func (j *Judgement) answer(c Claim, limits map[string]string) {
 			return
 		}
 	}
+	low, high := j.Low, j.High
+	if low <= 0 {
+		low, high = j.Ours/blindly, j.Ours*blindly
+		figures += fmt.Sprintf("; how much it scatters is not known, so the bound must be passed by %s", Times(blindly))
+	}
 	switch {
-	case j.Low <= 0:
-		j.Answer, j.Sentence = Forbidden, figures+"; how much it scatters is not known: measure at a larger scale"
-	case c.holds(j.Low) != c.holds(j.High) || c.holds(j.Low) != c.holds(j.Ours):
-		j.Answer, j.Sentence = Forbidden, figures+"; it scatters on both sides of the bound: measure at a larger scale"
+	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(j.Ours):
+		if j.Low > 0 {
+			figures += "; it scatters on both sides of the bound"
+		}
+		j.Answer, j.Sentence = Forbidden, figures+": measure at a larger scale"
 	case c.holds(j.Ours):
 		j.Answer, j.Sentence = Agrees, figures
 	default:

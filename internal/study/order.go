@@ -22,7 +22,7 @@ import (
 type NewJob func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error)
 
 // job is the job of a cell as it is known.
-func (c *Cell) job(make NewJob, runs string) (*bench.Job, error) {
+func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (c *Cell) job(make NewJob, runs string) (*bench.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return make(w, t, runs)
+	return newJob(w, t, runs)
 }
 
 // clusterOf tells jobs apart that need different clusters: by target, durability
@@ -122,7 +122,7 @@ const (
 
 // Prepare marks cells absent whose jobs are refused, and estimates what the
 // others take. The error is about the study's file.
-func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
+func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	scale, err := FindScale(p.Scale)
 	if err != nil {
 		return Estimate{}, err
@@ -134,7 +134,7 @@ func Prepare(s *Study, p *Plan, make NewJob, runs string) (Estimate, error) {
 		if c.Absent {
 			continue
 		}
-		job, err := c.job(make, runs)
+		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
 		if errors.As(err, &wrong) {
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)

@@ -61,13 +61,14 @@ type runner struct {
 	serves   string              // the key of the cluster that is up
 	cluster  *bench.Cluster
 	broken   map[string]error // clusters that did not start
+	mended   map[string]bool  // clusters that were started again
 }
 
 // Run measures every cell that is not done, one after the other, until ctx is
 // cancelled. A cell that fails is noted. The error is about the folder, or a
 // cluster that did not end.
 func Run(ctx context.Context, o Options) (err error) {
-	r := &runner{Options: o, broken: map[string]error{}}
+	r := &runner{Options: o, broken: map[string]error{}, mended: map[string]bool{}}
 	if r.scale, err = FindScale(o.Folder.Plan.Scale); err != nil {
 		return err
 	}
@@ -159,10 +160,27 @@ func (r *runner) cell(ctx context.Context, n, i int) error {
 	} else {
 		r.measure(ctx, c, job)
 	}
-	if stopped(ctx) && c.State != sweep.Done {
+	switch {
+	case stopped(ctx) && c.State != sweep.Done:
 		c.State, c.Reason = sweep.Pending, ""
+	case c.State == sweep.Failed:
+		r.mend(c)
 	}
 	return r.Folder.Save()
+}
+
+// mend ends a cluster on which a cell failed, so that the next cell gets another:
+// its servers may have died. It does so once for each, because a cell may as
+// well fail by itself.
+func (r *runner) mend(c *Cell) {
+	if r.cluster == nil || r.mended[r.serves] {
+		return
+	}
+	r.mended[r.serves] = true
+	if err := r.cluster.Close(); err != nil {
+		c.Reason += "; then its cluster: " + err.Error()
+	}
+	r.cluster, r.serves = nil, ""
 }
 
 // jobOf is the checked job of a cell, at the rate that its peaks say.

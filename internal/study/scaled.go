@@ -29,12 +29,7 @@ func (s *Study) scaled(p Plan) []string {
 			continue
 		}
 		w := s.workload(t.Workload)
-		for _, at := range []struct {
-			where string
-			Layer
-		}{{"workload " + w.Name, w.Layer}} {
-			sayLayer(say, at.where, at.Layer, scale)
-		}
+		sayLayer(say, "workload "+w.Name, w.Layer, scale)
 		if w.Backlog != nil && scale.BacklogBytes < w.Backlog.Bytes {
 			say(fmt.Sprintf("workload %s: a backlog of %s stands for %s", w.Name, quantity.Bytes(scale.BacklogBytes), quantity.Bytes(w.Backlog.Bytes)))
 		}

@@ -193,7 +193,9 @@ func TestClaimsOnPeaks(t *testing.T) {
 		{searched(30_000, 36_000, verdict.SidePublish, ""), searched(20_000, 24_000, verdict.SidePublish, ""), Forbidden, "both sides of the bound"},
 		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "in kafka the shared cores were the limit"},
 		{searched(40_000, 41_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SideGenerator, ""), Forbidden, "in pulsar plimsoll itself was the limit"},
-		{searched(40_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "scatters is not known"},
+		{searched(40_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "the bound must be passed by 2.00x: measure at a larger scale"},
+		{searched(80_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "scatters is not known"},
+		{searched(10_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 0.50x"},
 		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer, "kafka: measured, without this figure"},
 	} {
 		measured := make([]Measured, len(p.Cells))
