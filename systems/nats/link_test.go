@@ -2,8 +2,8 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +27,65 @@ func sent(p system.Producer, partition int32) *ended {
 	return e
 }
 
+// clientCrowd is a producer and a consumer for each partition of a topic.
+type clientCrowd struct {
+	ctx       context.Context
+	producers []system.Producer
+	consumers []system.Consumer
+	arrived   chan struct{}
+}
+
+func openCrowd(t *testing.T, ctx context.Context, c system.Cluster, topic system.Topic) *clientCrowd {
+	t.Helper()
+	n := topic.Partitions
+	all := &clientCrowd{ctx, make([]system.Producer, n), make([]system.Consumer, n), make(chan struct{}, 4*n)}
+	err := system.Each(ctx, n, 16, nil, func(ctx context.Context, i int) (err error) {
+		all.consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
+			Topic: topic, Subscription: "all", Index: i, Delivery: workload.AtLeastOnce,
+			Receive: func([]byte) { all.arrived <- struct{}{} },
+		})
+		if err == nil {
+			all.producers[i], err = c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i, InFlight: 4, MessageMax: 100})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// round has each producer from that one on send, and awaits what arrives.
+func (c *clientCrowd) round(t *testing.T, from int) {
+	t.Helper()
+	var waiting sync.WaitGroup
+	for i := from; i < len(c.producers); i++ {
+		waiting.Go(func() {
+			if err := <-sent(c.producers[i], int32(i)).done; err != nil {
+				t.Errorf("producer %d: %v", i, err)
+			}
+		})
+	}
+	waiting.Wait()
+	for n := range len(c.producers) - from {
+		select {
+		case <-c.arrived:
+		case <-c.ctx.Done():
+			t.Fatalf("%d messages arrived", n)
+		}
+	}
+}
+
+func (c *clientCrowd) close(t *testing.T, from, to int) {
+	t.Helper()
+	err := system.Each(c.ctx, to-from, to-from, nil, func(ctx context.Context, i int) error {
+		return errors.Join(c.producers[from+i].Close(ctx), c.consumers[from+i].Close(ctx))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // crowdSharesConnections opens more clients of each kind than there may be
 // connections: all of them work, and still do when others have closed; the last
 // one closes what they shared.
@@ -39,62 +98,18 @@ func crowdSharesConnections(t *testing.T, e *embedded) {
 		t.Fatal(err)
 	}
 	before := connections(e)
-	var received atomic.Int64
-	arrived := make(chan struct{}, 4*clients)
-	consumers, producers := make([]system.Consumer, clients), make([]system.Producer, clients)
-	err := system.Each(ctx, clients, 16, nil, func(ctx context.Context, i int) (err error) {
-		consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
-			Topic: topic, Subscription: "all", Index: i, Delivery: workload.AtLeastOnce,
-			Receive: func([]byte) { received.Add(1); arrived <- struct{}{} },
-		})
-		if err == nil {
-			producers[i], err = c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i, InFlight: 4, MessageMax: 100})
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := openCrowd(t, ctx, c, topic)
 	if opened := connections(e) - before; opened != 2*maxLinks {
 		t.Errorf("%d clients have %d connections: want %d", 2*clients, opened, 2*maxLinks)
 	}
-	round := func(from int) {
-		var waiting sync.WaitGroup
-		for i := from; i < clients; i++ {
-			waiting.Go(func() {
-				if err := <-sent(producers[i], int32(i)).done; err != nil {
-					t.Errorf("producer %d: %v", i, err)
-				}
-			})
-		}
-		waiting.Wait()
-		for range clients - from {
-			select {
-			case <-arrived:
-			case <-ctx.Done():
-				t.Fatalf("%d messages arrived", received.Load())
-			}
-		}
-	}
-	round(0)
+	all.round(t, 0)
 	// Those that shared with the last six, and others.
-	closeThose := func(from, to int) {
-		err := system.Each(ctx, to-from, clients, nil, func(ctx context.Context, i int) error {
-			if err := producers[from+i].Close(ctx); err != nil {
-				return err
-			}
-			return consumers[from+i].Close(ctx)
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	closeThose(0, 10)
-	if err := <-sent(producers[0], 0).done; err == nil {
+	all.close(t, 0, 10)
+	if err := <-sent(all.producers[0], 0).done; err == nil {
 		t.Error("a closed producer still sends")
 	}
-	round(10)
-	closeThose(10, clients)
+	all.round(t, 10)
+	all.close(t, 10, clients)
 	for deadline := time.Now().Add(5 * time.Second); connections(e) > before; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d connections are left", connections(e)-before)
