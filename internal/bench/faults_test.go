@@ -89,7 +89,9 @@ func count(events []result.Event, kind string) (n int) {
 // Each message that a fault loses is named, and said to be acknowledged before.
 func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	for _, do := range workload.FaultKinds() {
-		w := withFault(workload.Fault{Do: do, Whom: workload.WhomOne, At: 3 * time.Second, Within: time.Second, For: time.Second})
+		w := load(500, 2*time.Second)
+		w.Drain = time.Second
+		w.Faults = []workload.Fault{{Do: do, Whom: workload.WhomOne, At: 500 * time.Millisecond, Within: 500 * time.Millisecond, For: 500 * time.Millisecond}}
 		s, planted := onSim(t, w, map[string]string{
 			"fault_lose": "12", "fault_duplicate": "3", "fault_swap": "2", "fault_unknown": "5", "fault_slow": "3ms",
 		})
