@@ -265,6 +265,9 @@ type Provision struct {
 	LogDir     string // where each node's log goes
 	Durability workload.Level
 	Settings   Settings
+	// Breakable asks for nodes that can be broken one by one, even where that is not
+	// how they usually run.
+	Breakable bool
 	// Groups are the numbers of the groups that the nodes' processes run under,
 	// by the nodes' names; a node that is not there runs under this process's.
 	Groups map[string]int

@@ -160,7 +160,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	}
 	return testbed.Order{
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
-		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings},
+		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings, Breakable: r.Breakable},
 	}, nil
 }
 

@@ -55,6 +55,7 @@ func (c *Cluster) Close() error {
 func (j *Job) provision(logs string) system.Provision {
 	return system.Provision{
 		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability, Settings: j.Settings,
+		Breakable: len(j.Workload.Faults) > 0,
 	}
 }
 

@@ -41,7 +41,7 @@ const (
 
 // NodeNames are the names of the servers; none when they are in this process.
 func (natsSystem) NodeNames(p system.Provision) []string {
-	if !readConfig(p.Settings).server.processes {
+	if !readConfig(p.Settings).server.apart(p) {
 		return nil
 	}
 	names := make([]string, p.Nodes)
@@ -92,11 +92,16 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	return nil, err
 }
 
+// apart says whether each server is a process of its own.
+func (c serverConfig) apart(p system.Provision) bool {
+	return c.where == valueProcesses || c.where == valueAuto && p.Breakable
+}
+
 // startWithin is one attempt. On an error nothing is left but the logs.
 func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if cfg.processes {
+	if cfg.apart(p) {
 		return spawn(ctx, p, cfg)
 	}
 	return start(ctx, p, cfg)

@@ -1,7 +1,7 @@
 // Package nats measures NATS JetStream, and runs it: it connects to a cluster
-// through the official client, or starts one: inside this process, or, with the
-// setting servers: processes, each server as a child that is this program again
-// (NodeCommand). Such a server can be killed, stopped or cut off without the
+// through the official client, or starts one: inside this process, or, where its
+// servers are to be broken or the setting servers says processes, each server as a
+// child that is this program again (NodeCommand). Such a server can be killed, stopped or cut off without the
 // others, and comes back at its address on its data; it takes a scheduler and a
 // heap of its own, so the two ways are not to be compared with each other.
 //

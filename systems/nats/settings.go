@@ -48,6 +48,7 @@ const (
 	valueAll             = "all"
 	valueOld             = "old"
 	valueS2              = "s2"
+	valueAuto            = "auto"
 	valueEmbedded        = "embedded"
 	valueProcesses       = "processes"
 	minReplicas          = 3
@@ -112,8 +113,8 @@ func streamSettings() []system.Setting {
 
 func serverSettings() []system.Setting {
 	return []system.Setting{
-		{Name: setServers, Kind: system.Text, Default: valueEmbedded, OneOf: []string{valueEmbedded, valueProcesses}, Server: true,
-			Doc: "where the servers run: inside plimsoll's own process, or each in a process and at a host of its own, which can be broken and mended" + ofAServerThatWeStart},
+		{Name: setServers, Kind: system.Text, Default: valueAuto, OneOf: []string{valueAuto, valueEmbedded, valueProcesses}, Server: true,
+			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each at a host of its own, which can be broken and mended; auto: processes where they are to be broken, otherwise embedded" + ofAServerThatWeStart},
 		{Name: setSyncInterval, Kind: system.Duration, Default: "2m", Server: true,
 			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write" + ofAServerThatWeStart},
 		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0", Server: true,
@@ -145,7 +146,7 @@ type pullConfig struct {
 }
 
 type serverConfig struct {
-	processes             bool // each server is one; else all are in this one
+	where                 string // the servers run: setServers
 	syncInterval          time.Duration
 	maxFile, maxMemory    int64
 	maxPayload            int64
@@ -194,7 +195,7 @@ func readConfig(s system.Settings) config {
 		consumer: consumerConfig(s),
 		stream:   streamConfig(s),
 		server: serverConfig{
-			processes:    s.Text(setServers) == valueProcesses,
+			where:        s.Text(setServers),
 			syncInterval: s.Duration(setSyncInterval),
 			maxFile:      s.Bytes(setMaxFileStore), maxMemory: s.Bytes(setMaxMemoryStore),
 			maxPayload:   s.Bytes(setMaxPayload),
