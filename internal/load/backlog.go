@@ -137,9 +137,17 @@ func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration)
 	}()
 }
 
+// reopenPause is between two attempts to open those who audit.
+const reopenPause = time.Second
+
 func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
 	for _, r := range e.readers.consumers {
-		if err := e.openConsumer(ctx, c, r); err != nil {
+		err := e.openConsumer(ctx, c, r)
+		// Servers that were broken may still be starting.
+		for e.plan.Workload.Audit && err != nil && pause(ctx, reopenPause) {
+			err = e.openConsumer(ctx, c, r)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -244,12 +244,15 @@ func (p *prover) send(partition int32) {
 	p.to.Send(&m.Message)
 }
 
-func pause(ctx context.Context, length time.Duration) {
+// pause waits; false: ctx has ended first.
+func pause(ctx context.Context, length time.Duration) (whole bool) {
 	timer := time.NewTimer(length)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
 	case <-ctx.Done():
+		return false
 	}
 }
 

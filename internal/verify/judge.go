@@ -87,12 +87,13 @@ func untested(s *result.Saved) (d doubts) {
 		return d
 	}
 	last := r.Faults[len(r.Faults)-1]
-	if e := last.Effect; e.UnavailableNs > e.ResolutionNs && e.AckedAgainNs == 0 {
-		d.ofLoss = "nothing was acknowledged any more after the fault, so the system may not have come back"
-		d.held = d.ofLoss
-	}
-	if !slices.ContainsFunc(s.Intervals, func(i result.Interval) bool { return i.EndNs > last.HealedNs && i.Received > 0 }) {
+	delivered := slices.ContainsFunc(s.Intervals, func(i result.Interval) bool { return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0 })
+	answered := last.Effect.UnavailableNs <= last.Effect.ResolutionNs || last.Effect.AckedAgainNs != 0
+	if !delivered {
 		d.ofLoss = "nothing was delivered any more after the heal, so the system may not have come back"
+		if !answered {
+			d.held = "nothing was acknowledged nor delivered any more after the fault, so the system may not have come back"
+		}
 	}
 	if r.Impact == nil || r.Impact.Before.Acked == 0 {
 		d.held = "nothing was acknowledged in the window before the fault"

@@ -125,14 +125,20 @@ func (r *consumer) run() {
 }
 
 // fatal is the first error after which a consumer receives no more. What was
-// lost to a truncated log is found by the account of messages.
+// lost to a truncated log is found by the account of messages. A member that was
+// thrown out joins again, and brokers that do not answer are asked again, until
+// one of them refuses.
 func fatal(fetches kgo.Fetches) error {
 	var first error
 	fetches.EachError(func(topic string, partition int32, err error) {
-		var lost *kgo.ErrDataLoss
+		var (
+			lost    *kgo.ErrDataLoss
+			session *kgo.ErrGroupSession
+			refused *kerr.Error
+		)
 		switch {
 		case first != nil, errors.As(err, &lost), errors.Is(err, context.Canceled), errors.Is(err, kgo.ErrClientClosed):
-		case kerr.IsRetriable(err):
+		case kerr.IsRetriable(err), errors.As(err, &session) && !errors.As(err, &refused):
 		default:
 			first = fmt.Errorf("topic %s, partition %d: %w", topic, partition, err)
 		}
