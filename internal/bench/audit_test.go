@@ -1,0 +1,74 @@
+package bench_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+)
+
+// forgetful is a system that forgets messages once they were delivered to those
+// who keep up: an audit misses the first few.
+type forgetful struct {
+	*sim.System
+	forgets int
+}
+
+func (f forgetful) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	c, err := f.System.Connect(ctx, o)
+	return forgetting{c, f.forgets}, err
+}
+
+type forgetting struct {
+	system.Cluster
+	forgets int
+}
+
+func (f forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	if receive, left := o.Receive, f.forgets; o.Subscription == "audit" {
+		o.Receive = func(payload []byte) {
+			if left--; left < 0 {
+				receive(payload)
+			}
+		}
+	}
+	return f.Cluster.OpenConsumer(ctx, o)
+}
+
+// What was delivered and is gone since is found by an audit, and by nobody else;
+// its latencies are in no series.
+func TestTruthAuditFindsWhatIsGone(t *testing.T) {
+	for _, gone := range []int{0, 7} {
+		w := load(1000, 2*time.Second)
+		w.Partitions, w.Audit = 1, true
+		runs := t.TempDir()
+		var dir string
+		synctest.Test(t, func(t *testing.T) {
+			s := sim.New(clock.Timers(), nil)
+			job := jobOn(t, s, runs, w, nil)
+			// The message that proves the partition is the first one.
+			job.System, job.Idle = forgetful{s, gone + min(gone, 1)}, time.Second
+			var err error
+			if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		s, err := result.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := s.Run.Ledger.Subscriptions
+		if len(all) != 2 || all[0].Lost != 0 || all[1].Subscription != "audit" || all[1].Lost != int64(gone) || all[1].Acked != 2000 {
+			t.Errorf("%d forgotten, found %+v", gone, all)
+		}
+		if n := s.Run.Summary.Series(result.EndToEnd).Count; n != 2000 {
+			t.Errorf("%d end-to-end latencies of 2,000 messages", n)
+		}
+	}
+}
