@@ -137,6 +137,9 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 // faulty is the workload with each of the faults; with its own, all together,
 // where none is given.
 func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) {
+	if w.Backlog != nil {
+		return nil, errors.New("a round reads everything when its load is over: take backlog out of the workload")
+	}
 	if len(given) == 0 && len(w.Faults) > 0 {
 		return []*workload.Workload{w}, nil
 	}
@@ -150,13 +153,13 @@ func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) 
 			return nil, fmt.Errorf("--fault: %w", err)
 		}
 		if !said.At {
-			f.At = w.Duration / faultPart
+			f.At = (w.Duration / faultPart).Round(time.Millisecond)
 			if !said.Within {
-				f.Within = w.Duration / faultPart
+				f.Within = f.At
 			}
 		}
 		if !said.For {
-			f.For = w.Duration / faultFor
+			f.For = (w.Duration / faultFor).Round(time.Millisecond)
 		}
 		one := *w
 		one.Faults = []workload.Fault{f}
