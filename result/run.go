@@ -279,7 +279,7 @@ type SubscriptionLedger struct {
 	Acked        int64   `json:"acked"`                 // acknowledged to producers
 	Received     int64   `json:"received"`              // distinct messages
 	Lost         int64   `json:"lost"`                  // acknowledged, never received
-	Unread       int64   `json:"unread,omitempty"`      // acknowledged, and not received when the run gave up on readers of a backlog
+	Unread       int64   `json:"unread,omitempty"`      // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
 	Duplicate    int64   `json:"duplicate"`             // further copies of received messages
 	Reordered    int64   `json:"reordered"`             // came after a later one of their lane
 	Unacked      int64   `json:"unacked_received"`      // never acknowledged, yet received: legal

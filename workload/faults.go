@@ -64,6 +64,9 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 	for i, f := range w.Faults {
 		w.checkFault(doc, fmt.Sprintf("faults[%d]", i), f)
 	}
+	if len(w.Faults) > 0 && w.Backlog != nil {
+		doc.Reject("faults", "cannot stand beside backlog, whose window ends when it has been read: leave one of them out")
+	}
 	if doc.Failed("faults") || doc.Failed("duration") {
 		return
 	}

@@ -24,6 +24,7 @@ func (m *meter) account() error {
 	m.run.Errors = m.engine.Errors()
 	m.run.Ledger = m.engine.Account()
 	m.backlog.setAside(m.run.Ledger.Subscriptions)
+	m.setAuditAside(m.run.Ledger.Subscriptions)
 	for _, l := range m.run.Ledger.Subscriptions {
 		for _, r := range l.LostRanges {
 			if r.When != nil {

@@ -2,6 +2,9 @@ package bench_test
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,19 +21,25 @@ import (
 type forgetful struct {
 	*sim.System
 	forgets int
+	refuses bool // to let the audit read
 }
 
 func (f forgetful) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	c, err := f.System.Connect(ctx, o)
-	return forgetting{c, f.forgets}, err
+	return &forgetting{Cluster: c, forgetful: f}, err
 }
 
 type forgetting struct {
 	system.Cluster
-	forgets int
+	forgetful
+	reserved bool
 }
 
-func (f forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (f *forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	if f.refuses && o.Subscription == "audit" && f.reserved {
+		return nil, errors.New("no stream of that name")
+	}
+	f.reserved = f.reserved || o.Subscription == "audit"
 	if receive, left := o.Receive, f.forgets; o.Subscription == "audit" {
 		o.Receive = func(payload []byte) {
 			if left--; left < 0 {
@@ -53,7 +62,7 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 			s := sim.New(clock.Timers(), nil)
 			job := jobOn(t, s, runs, w, nil)
 			// The message that proves the partition is the first one.
-			job.System, job.Idle = forgetful{s, gone + min(gone, 1)}, time.Second
+			job.System, job.Idle = forgetful{System: s, forgets: gone + min(gone, 1)}, time.Second
 			var err error
 			if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
 				t.Fatal(err)
@@ -70,5 +79,34 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 		if n := s.Run.Summary.Series(result.EndToEnd).Count; n != 2000 {
 			t.Errorf("%d end-to-end latencies of 2,000 messages", n)
 		}
+	}
+}
+
+// An audit that cannot read has found nothing: neither that all is there, nor that
+// anything is lost.
+func TestTruthAuditThatCannotRead(t *testing.T) {
+	w := load(1000, 2*time.Second)
+	w.Partitions, w.Audit = 1, true
+	runs := t.TempDir()
+	var dir string
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(clock.Timers(), nil)
+		job := jobOn(t, s, runs, w, nil)
+		job.System, job.Idle = forgetful{System: s, refuses: true}, time.Second
+		var err error
+		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.Run.Ledger.Subscriptions
+	if s.Run.State != result.Complete || all[0].Lost != 0 || all[1].Lost != 0 || all[1].Unread != 2000 {
+		t.Errorf("%s, %+v", s.Run.State, all)
+	}
+	if !slices.ContainsFunc(s.Events, func(e result.Event) bool { return strings.Contains(e.Sentence, "no stream of that name") }) {
+		t.Errorf("no event says why: %v", s.Events)
 	}
 }

@@ -260,12 +260,6 @@ func (c *catchUp) gaveUp() bool {
 // replays reports whether a subscription of its own reads the backlog.
 func (c *catchUp) replays() bool { return c.plan.Then == workload.BacklogReplay }
 
-// readAll reports whether nothing is waited for that only the replaying
-// subscription lacks.
-func (c *catchUp) readAll(f load.Figures) bool {
-	return c == nil || !c.replays() || c.gaveUp() || f.Replayed >= sum(f.Acked)
-}
-
 // setAside calls unread what readers that the run gave up on did not receive:
 // nobody waited for it.
 func (c *catchUp) setAside(accounts []result.SubscriptionLedger) {

@@ -43,8 +43,11 @@ type meter struct {
 	settling    *settling    // nil: the warm-up lasts as long as asked
 	backlog     *catchUp     // nil: readers keep up from the start
 	breaker     *breaker     // nil: no faults, or not yet
-	auditing    bool         // what the system holds is being read
-	interrupted bool         // on request, before load and drain had ended
+	audit       audit
+	judged      load.Figures // that lacks was found for, of judgedOf subscriptions
+	judgedOf    int
+	lacks       bool
+	interrupted bool // on request, before load and drain had ended
 
 	// recorded is every series, in the order of an interval's line; own lag has
 	// a histogram and no figures there.
@@ -136,7 +139,11 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 			_ = m.interval(name)
 			return err
 		}
-		if err := errors.Join(m.interval(name), m.settle(), m.backlog.step()); err != nil {
+		err = m.interval(name)
+		if !m.interrupted {
+			err = errors.Join(err, m.settle(), m.backlog.step())
+		}
+		if err != nil {
 			m.stop()
 			return err
 		}
@@ -167,32 +174,37 @@ func (m *meter) sleep(ctx context.Context, untilNs int64) error {
 }
 
 // drain waits until every message has been answered and has arrived, at most
-// as long as the workload says.
+// as long as the workload says since the last fault was healed and an audit was
+// opened.
 func (m *meter) drain(ctx context.Context) error {
 	if err := m.begin(result.PhaseDrain, "waiting for what is under way"); err != nil {
 		return err
 	}
-	begin := m.job.Clock.Now()
-	until := begin + int64(m.job.Workload.Drain)
+	begin, length := m.job.Clock.Now(), int64(m.job.Workload.Drain)
 	if m.backlog.gaveUp() && !m.backlog.replays() {
-		until = min(until, begin+int64(interruptedDrain))
+		length = min(length, int64(interruptedDrain))
 	}
-	quietSince, movedNs, before := begin, begin, load.Figures{}
+	until, quietSince, movedNs, before := begin+length, begin, begin, load.Figures{}
 	for now := begin; now < until; now = m.job.Clock.Now() {
 		if ctx.Err() != nil {
 			m.interrupted = true
 			until = min(until, now+int64(interruptedDrain))
 			ctx = context.WithoutCancel(ctx)
 		}
-		m.audit()
+		busy := m.openAudit() || !m.breaker.healed()
+		if busy && !m.interrupted {
+			until = now + length
+		}
 		figures := m.engine.Figures()
-		if figures != before || !m.breaker.healed() {
+		if figures != before || busy {
 			before, movedNs = figures, now
 		}
 		if movedNs == now || !m.settled(figures) {
 			quietSince = now
 		}
-		if now-quietSince >= int64(quiet) || m.job.Idle > 0 && now-movedNs >= int64(m.job.Idle) {
+		settled := now-quietSince >= int64(quiet)
+		m.endAudit(settled, now-movedNs)
+		if settled || m.job.Idle > 0 && now-movedNs >= int64(m.job.Idle) {
 			return nil
 		}
 		if now-m.lastNs >= m.length(m.lastNs) {
@@ -207,21 +219,11 @@ func (m *meter) drain(ctx context.Context) error {
 	return nil
 }
 
-// audit has what the system holds read as soon as every fault is healed, where
-// the workload asks for it.
-func (m *meter) audit() {
-	if !m.job.Workload.Audit || m.auditing || m.interrupted || !m.breaker.healed() {
-		return
-	}
-	m.auditing = true
-	m.engine.Read(m.cluster, func() error { return nil }, openReadersLimit)
-}
-
 // settled reports whether there is nothing left to wait for.
 func (m *meter) settled(f load.Figures) bool {
 	select {
 	case <-m.engine.Sent():
-		return f.InFlight == 0 && f.Backlog == 0 && m.backlog.readAll(f) && !m.engine.Missing()
+		return f.InFlight == 0 && f.Backlog == 0 && !m.missing(f)
 	default:
 		return false
 	}

@@ -211,7 +211,7 @@ func unmount(ctx context.Context, dir string) error {
 	defer ticker.Stop()
 	for {
 		err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
-		if err == nil {
+		if err == nil || errors.Is(err, unix.EINVAL) { // it is none (any more)
 			return nil
 		}
 		if !errors.Is(err, unix.EBUSY) {

@@ -76,21 +76,26 @@ func Release(dir string) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for i := len(all) - 1; i >= 0; i-- {
-		m := all[i]
-		if !strings.HasPrefix(m.dir, dir+string(filepath.Separator)) {
-			continue
+		if strings.HasPrefix(all[i].dir, dir+string(filepath.Separator)) {
+			failed = errors.Join(failed, release(all, all[i]))
 		}
-		if err := hasten(all, m.device); err != nil {
-			return err
-		}
-		if err := unmount(context.Background(), m.dir); errors.Is(err, unix.EBUSY) {
-			if err := unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
-				return fmt.Errorf("unmounting %s: %w", m.dir, err)
-			}
-		} else if err != nil {
-			return err
-		}
+	}
+	return failed
+}
+
+// release unmounts one of the mounts, in the end without waiting for its users.
+func release(all []mounted, m mounted) error {
+	if err := hasten(all, m.device); err != nil {
+		return err
+	}
+	err := unmount(context.Background(), m.dir)
+	if !errors.Is(err, unix.EBUSY) {
+		return err
+	}
+	if err := unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+		return fmt.Errorf("unmounting %s: %w", m.dir, err)
 	}
 	return nil
 }

@@ -65,6 +65,9 @@ func checkWhom(f workload.Fault, names []string, nodes int) error {
 	if !slices.Contains(workload.FaultKinds(), f.Do) {
 		return unknownKind(f.Do)
 	}
+	if f.Do == workload.FaultPartition && nodes < 2 {
+		return errors.New("one node has no other to be cut off from: start more, as testbed: {nodes: 3} does")
+	}
 	switch f.Whom {
 	case workload.WhomOne, workload.WhomLeader, workload.WhomAll, workload.WhomMajority:
 		return nil

@@ -18,14 +18,16 @@ const (
 	auditSubscription  = "audit"
 )
 
-// reserveLimit bounds the closing of those who only made a subscription.
-const reserveLimit = 10 * time.Second
+// reserveLimit bounds the closing of one who only made a subscription: it may have
+// asked for messages, and wait until the server has given up on that.
+const reserveLimit = time.Minute
 
 // readers are the consumers of a backlog, which open when it is there.
 type readers struct {
 	consumers []*consumer
 	cancel    context.CancelFunc // ends the opening; nil: it has not begun
 	opened    chan struct{}      // closed when all are open, or one failed
+	err       error              // set before opened is closed: why they could not be opened
 	copies    int64              // counted by two readers of a subscription each, as far as is known
 }
 
@@ -76,21 +78,20 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 		}
 	}
 	e.consumers = append(e.consumers, e.readers.consumers...)
-	var made []system.Consumer
-	for _, r := range e.readers.consumers {
-		if r.index > 0 {
-			continue
-		}
-		o := e.optionsOf(r)
+	err := system.Each(ctx, len(e.readers.consumers)/w.Consumers, maxOpening, nil, func(ctx context.Context, i int) error {
+		o := e.optionsOf(e.readers.consumers[i*w.Consumers])
 		o.Receive = func([]byte) {} // nothing was sent yet
 		opened, err := c.OpenConsumer(ctx, o)
+		if err == nil {
+			err = closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
+		}
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
 		}
-		made = append(made, opened)
-	}
-	if err := closeAll(reserveLimit, made, func(c system.Consumer) closer { return c }); err != nil {
-		return fmt.Errorf("make the subscriptions of the backlog: %w", err)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if replaying(w) {
 		return e.checkReplay(ctx, c)
@@ -119,9 +120,9 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	return closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
 }
 
-// Read does what is to be done first, opens those who read later, and
-// returns at once. That they cannot be opened within limit is told by Failures.
-// It is called once at most.
+// Read does what is to be done first, opens those who read later, and returns at
+// once. That they cannot be opened within limit is told by Failures, and of an
+// audit by Opened. It is called once at most.
 func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	e.readers.cancel, e.readers.opened = cancel, make(chan struct{})
@@ -131,27 +132,47 @@ func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration)
 		if err == nil {
 			err = e.openReaders(ctx, c)
 		}
-		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		e.readers.err = err
+		if err != nil && !e.plan.Workload.Audit && !errors.Is(ctx.Err(), context.Canceled) {
 			e.failed(err)
 		}
 	}()
+}
+
+// Opened reports whether opening those who read later has come to its end, and
+// what came of it.
+func (e *Engine) Opened() (over bool, err error) {
+	if e.readers.opened == nil {
+		return false, nil
+	}
+	select {
+	case <-e.readers.opened:
+		return true, e.readers.err
+	default:
+		return false, nil
+	}
 }
 
 // reopenPause is between two attempts to open those who audit.
 const reopenPause = time.Second
 
 func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
-	for _, r := range e.readers.consumers {
-		err := e.openConsumer(ctx, c, r)
-		// Servers that were broken may still be starting.
+	// Servers that were broken may still be starting.
+	again := func(try func() error) error {
+		err := try()
 		for e.plan.Workload.Audit && err != nil && pause(ctx, reopenPause) {
-			err = e.openConsumer(ctx, c, r)
+			err = try()
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
-	return settle(ctx, e.readers.consumers)
+	all := e.readers.consumers
+	err := system.Each(ctx, len(all), maxOpening, nil, func(ctx context.Context, i int) error {
+		return again(func() error { return e.openConsumer(ctx, c, all[i]) })
+	})
+	if err != nil {
+		return err
+	}
+	return again(func() error { return settle(ctx, all) })
 }
 
 // stopReading ends the opening of readers; false: it could not be ended within

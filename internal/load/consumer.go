@@ -31,6 +31,7 @@ type consumer struct {
 	byPhase           [2]int64
 	within            int64 // the window, whenever they were due
 	fresh             int64 // without copies
+	frozen            bool  // what comes no longer counts
 	firstNs           int64 // when the first message came, on the clock; 0: none yet
 }
 
@@ -51,6 +52,10 @@ func (c *consumer) receive(b []byte) {
 		phase = measure.Measured
 	}
 	c.Lock()
+	if c.frozen {
+		c.Unlock()
+		return
+	}
 	if !c.replay {
 		// A replayed message has waited, which says nothing of those who keep up.
 		c.Add(0, phase, now-s.dueNs)
@@ -82,9 +87,11 @@ func (c *consumer) noteStranger(s stamp, state int) {
 	}
 	c.Lock()
 	defer c.Unlock()
-	if state == stampCorrupt {
+	switch {
+	case c.frozen:
+	case state == stampCorrupt:
 		c.corrupt++
-	} else {
+	default:
 		c.foreign++
 	}
 }

@@ -146,19 +146,29 @@ func (e *Engine) Halt(ns int64) {
 
 // Close ends the counting of answers, so that messages without one stay
 // unknown, and closes producers, then consumers, each kind at once and within
-// limit.
+// limit. Nothing is counted afterwards, even where closing failed.
 func (e *Engine) Close(limit time.Duration) error {
 	for _, p := range e.producers {
 		p.Lock()
 		p.frozen = true
 		p.Unlock()
 	}
-	producers := closeAll(limit, e.producers, func(p *producer) closer { return p.system })
-	if !e.stopReading(limit) {
-		return errors.Join(producers, errors.New("the consumers of the backlog were still being opened"))
+	err := closeAll(limit, e.producers, func(p *producer) closer { return p.system })
+	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]
+	open := prompt
+	if e.stopReading(limit) {
+		open = slices.DeleteFunc(slices.Clone(e.consumers), func(c *consumer) bool { return c.system == nil })
+	} else {
+		err = errors.Join(err, errors.New("the consumers that read later were still being opened"))
 	}
-	open := slices.DeleteFunc(slices.Clone(e.consumers), func(c *consumer) bool { return c.system == nil })
-	return errors.Join(producers, closeAll(limit, open, func(c *consumer) closer { return c.system }))
+	err = errors.Join(err, closeAll(limit, open, func(c *consumer) closer { return c.system }))
+	for _, c := range e.consumers {
+		// One that could not be closed may still receive.
+		c.Lock()
+		c.frozen = true
+		c.Unlock()
+	}
+	return err
 }
 
 type closer interface {

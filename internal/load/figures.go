@@ -17,7 +17,7 @@ type Figures struct {
 	Unsent   [2]int64
 	Received [2]int64
 	InFlight int64
-	Replayed int64 // distinct messages that a replaying subscription received; they are no part of Received
+	Replayed int64 // what those who read later received, copies at one consumer left out; it is no part of Received
 	// Backlog is acknowledged x subscriptions - received. Copies that reach the
 	// same consumer are left out; those that reach another are not.
 	Backlog int64
@@ -218,10 +218,11 @@ func (e *Engine) accounts(topic int, readers []*consumer, see func(*consumer)) (
 	return sent, arrived
 }
 
-// Missing reports whether something that was acknowledged has not arrived, which
-// the figures cannot tell where messages arrived that were not acknowledged, or
+// Missing reports whether something that was acknowledged has not arrived at one
+// of the first subscriptions, a later reader being the last, which the figures cannot tell where messages arrived that were not acknowledged, or
 // copies at several consumers. It holds everybody up and is for when nothing moves.
-func (e *Engine) Missing() bool {
+func (e *Engine) Missing(subscriptions int) bool {
+	readers := e.byPlace()
 	for _, p := range e.producers {
 		p.Lock()
 		defer p.Unlock()
@@ -230,12 +231,7 @@ func (e *Engine) Missing() bool {
 		c.Lock()
 		defer c.Unlock()
 	}
-	readers := e.byPlace()
-	all := e.plan.Workload.Subscriptions
-	if e.plan.Workload.Audit {
-		all++
-	}
-	for s := range all {
+	for s := range subscriptions {
 		for t := range e.topics {
 			if sent, arrived := e.accounts(t, readers[e.placeOf(t, s)], func(*consumer) {}); measure.Missing(sent, arrived) {
 				return true

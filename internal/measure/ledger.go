@@ -28,6 +28,9 @@ const MomentBytes = 16
 // KeepTimes has the account keep when each message was due and acknowledged,
 // of at most so many of a lane: evidence for what gets lost.
 func (s *Sent) KeepTimes(perLane int) {
+	if perLane <= 0 {
+		return
+	}
 	s.times, s.keep = make([][]moment, len(s.lanes)), perLane
 	for i := range s.times {
 		s.times[i] = make([]moment, 0, perLane)
@@ -304,7 +307,7 @@ func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *moment
 	into.LostRanges = extend(into.LostRanges, n, seq)
 	last := &into.LostRanges[len(into.LostRanges)-1]
 	switch w := last.When; {
-	case last.Last != seq: // no room
+	case last.Last != seq || last.Topic != n.Topic || last.Partition != n.Partition || last.Producer != n.Producer: // no room
 	case at == nil:
 		last.When = nil // of a part says little
 	case len(into.LostRanges) > before:

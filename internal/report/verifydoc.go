@@ -98,7 +98,7 @@ func matrixCell(all []*verify.Saved) string {
 	switch {
 	case unknown != "":
 		out = unknown + ": " + out
-	case lost == 0:
+	case lost == 0 && len(more) == 0:
 		out = fmt.Sprintf("held: %s", out)
 	}
 	if !promised {

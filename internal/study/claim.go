@@ -44,6 +44,11 @@ func (c Claim) holds(ratio float64) bool {
 	return (c.AtLeast <= 0 || ratio >= c.AtLeast) && (c.AtMost <= 0 || ratio <= c.AtMost)
 }
 
+// spans reports whether an interval has both bounds in it.
+func (c Claim) spans(low, high float64) bool {
+	return c.AtLeast > 0 && c.AtMost > 0 && low < c.AtLeast && high > c.AtMost
+}
+
 func (c Claim) bound() string {
 	var parts []string
 	if c.AtLeast > 0 {
@@ -145,7 +150,7 @@ func (j *Judgement) answer(c Claim, limits map[string]string) {
 		figures += fmt.Sprintf("; how much it scatters is not known, so the bound must be passed by %s", Times(blindly))
 	}
 	switch {
-	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(j.Ours):
+	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(j.Ours) || c.spans(low, high):
 		if j.Low > 0 {
 			figures += "; it scatters on both sides of the bound"
 		}

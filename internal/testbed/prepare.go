@@ -120,17 +120,16 @@ func (t *Testbed) Firewall() (table string, err error) {
 // undo undoes what faults and their preparation did to the machine: mounts
 // below a room's directory, and its firewall table.
 func undo(dir string) error {
+	var released error
 	if _, err := os.Stat(filepath.Join(dir, imagesName)); err == nil {
-		if err := disk.Release(dir); err != nil {
-			return err
-		}
+		released = disk.Release(dir)
 	}
 	table, err := os.ReadFile(filepath.Join(dir, firewallName))
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(table) == 0 {
-		return nil
+		return released
 	}
 	if err != nil {
-		return err
+		return errors.Join(released, err)
 	}
-	return firewall.Remove(string(table))
+	return errors.Join(released, firewall.Remove(string(table)))
 }

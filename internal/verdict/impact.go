@@ -189,7 +189,7 @@ func (p *past) gap(e *result.Effect, startNs, horizonNs int64) {
 		}
 		lastNs = i.LastAckNs
 	}
-	if end := p.pieces[len(p.pieces)-1].EndNs; min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
+	if end := p.pieces[len(p.pieces)-1].EndNs; lastNs < horizonNs && min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
 		e.UnavailableNs, e.AckedAgainNs = end-lastNs, 0
 	}
 	if e.UnavailableNs <= e.ResolutionNs {

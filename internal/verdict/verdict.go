@@ -153,7 +153,7 @@ func loss(r *result.Run) result.Verdict {
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
 	case l.Lost == 0 && l.Unread > 0:
-		return say(Loss, result.Unknown, "%s acknowledged messages had not been read when the run ended without waiting for the readers of the backlog", quantity.Count(l.Unread))
+		return say(Loss, result.Unknown, "%s acknowledged messages had not been read by those who read later when the run ended", quantity.Count(l.Unread))
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:

@@ -25,12 +25,13 @@ func Judge(s *result.Saved) []Guarantee {
 	r := &s.Run
 	var total result.SubscriptionLedger
 	for _, l := range r.Ledger.Subscriptions {
-		total.Acked += l.Acked
+		// Each message counts once, for the subscription that is worst off.
+		total.Acked = max(total.Acked, l.Acked)
+		total.Lost = max(total.Lost, l.Lost)
 		total.Received += l.Received
-		total.Lost += l.Lost
 		total.Duplicate += l.Duplicate
 		total.Reordered += l.Reordered
-		total.Corrupt += l.Corrupt
+		total.Corrupt = max(total.Corrupt, l.Corrupt)
 	}
 	unknown := untested(s)
 	out := []Guarantee{
@@ -94,6 +95,9 @@ func untested(s *result.Saved) (d doubts) {
 		if !answered {
 			d.held = "nothing was acknowledged nor delivered any more after the fault, so the system may not have come back"
 		}
+	}
+	if slices.ContainsFunc(r.Ledger.Subscriptions, func(l result.SubscriptionLedger) bool { return l.Unread > 0 }) {
+		d.held = "what the system held in the end was not read to its end"
 	}
 	if r.Impact == nil || r.Impact.Before.Acked == 0 {
 		d.held = "nothing was acknowledged in the window before the fault"

@@ -128,7 +128,7 @@ func compare(t *testing.T, name string, s *verify.Saved, p sim.Planted) {
 		name    string
 		count   int64
 		promise bool
-	}{{verify.NoLoss, p.Lost * n, true}, {verify.NoDuplicates, p.Duplicated * n, false}, {verify.Order, p.Swapped * n, ordered}} {
+	}{{verify.NoLoss, p.Lost, true}, {verify.NoDuplicates, p.Duplicated * n, false}, {verify.Order, p.Swapped * n, ordered}} {
 		want := map[bool]string{true: result.Holds, false: result.Broken}[g.count == 0]
 		if got := s.Guarantee(g.name); got.Outcome != want || got.Count != g.count || got.Promised != g.promise {
 			t.Errorf("%s: planted %+v, found %+v", name, p, got)
@@ -188,13 +188,13 @@ func TestTruthRoundsAreJudgedTogether(t *testing.T) {
 		t.Errorf("%+v", s.Rounds)
 	}
 	g := s.Guarantee(verify.NoLoss)
-	if g.Outcome != result.Broken || g.Count != 18 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 6 of ") {
+	if g.Outcome != result.Broken || g.Count != 6 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 2 of ") {
 		t.Errorf("%+v", g)
 	}
 	// What a level does not promise is counted, and not held against it.
 	w.Durability = workload.SyncAsync
 	s, _ = verified(t, w, 1, map[string]string{"fault_lose": "2"})
-	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 6 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
+	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 2 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
 		t.Errorf("%+v, kept %v", g, s.Kept())
 	}
 }
