@@ -15,14 +15,21 @@ import (
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
 
+// NamePart is a name as it stands in a folder's.
+func NamePart(name string) string {
+	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+// Stamp is a moment as it stands in a folder's name.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
+
 // NewFolder makes a folder below root for runs that belong together, named by
 // the time and the words. When the name is taken a number is added to it.
 func NewFolder(root string, now time.Time, words ...string) (dir string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", fmt.Errorf("create the folder for runs: %w", err)
 	}
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(strings.Join(words, "-")), "-"), "-")
-	id := now.Format("2006-01-02T150405") + "-" + name
+	id := Stamp(now) + "-" + NamePart(strings.Join(words, "-"))
 	for n := 1; n < 1000; n++ {
 		dir = filepath.Join(root, id)
 		if n > 1 {

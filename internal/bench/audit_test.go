@@ -50,28 +50,35 @@ func (f *forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions)
 	return f.Cluster.OpenConsumer(ctx, o)
 }
 
+// audited runs 2,000 messages and an audit on a system.
+func audited(t *testing.T, f forgetful) *result.Saved {
+	t.Helper()
+	w := load(1000, 2*time.Second)
+	w.Partitions, w.Audit = 1, true
+	runs := t.TempDir()
+	var dir string
+	synctest.Test(t, func(t *testing.T) {
+		f.System = sim.New(clock.Timers(), nil)
+		job := jobOn(t, f.System, runs, w, nil)
+		job.System, job.Idle = f, time.Second
+		var err error
+		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // What was delivered and is gone since is found by an audit, and by nobody else;
 // its latencies are in no series.
 func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 	for _, gone := range []int{0, 7} {
-		w := load(1000, 2*time.Second)
-		w.Partitions, w.Audit = 1, true
-		runs := t.TempDir()
-		var dir string
-		synctest.Test(t, func(t *testing.T) {
-			s := sim.New(clock.Timers(), nil)
-			job := jobOn(t, s, runs, w, nil)
-			// The message that proves the partition is the first one.
-			job.System, job.Idle = forgetful{System: s, forgets: gone + min(gone, 1)}, time.Second
-			var err error
-			if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-				t.Fatal(err)
-			}
-		})
-		s, err := result.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		// The message that proves the partition is the first one.
+		s := audited(t, forgetful{forgets: gone + min(gone, 1)})
 		all := s.Run.Ledger.Subscriptions
 		if len(all) != 2 || all[0].Lost != 0 || all[1].Subscription != "audit" || all[1].Lost != int64(gone) || all[1].Acked != 2000 {
 			t.Errorf("%d forgotten, found %+v", gone, all)
@@ -85,23 +92,7 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 // An audit that cannot read has found nothing: neither that all is there, nor that
 // anything is lost.
 func TestTruthAuditThatCannotRead(t *testing.T) {
-	w := load(1000, 2*time.Second)
-	w.Partitions, w.Audit = 1, true
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		s := sim.New(clock.Timers(), nil)
-		job := jobOn(t, s, runs, w, nil)
-		job.System, job.Idle = forgetful{System: s, refuses: true}, time.Second
-		var err error
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	s, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := audited(t, forgetful{refuses: true})
 	all := s.Run.Ledger.Subscriptions
 	if s.Run.State != result.Complete || all[0].Lost != 0 || all[1].Lost != 0 || all[1].Unread != 2000 {
 		t.Errorf("%s, %+v", s.Run.State, all)

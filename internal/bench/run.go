@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
@@ -90,16 +88,13 @@ func (s *session) servesItself() bool {
 	return embedded || slices.ContainsFunc(s.run.System.Nodes, func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
-
 func newRun(job *Job) result.Run {
 	now := time.Now().UTC()
 	d := job.System.Describe()
 	guarantee := d.Levels[job.Workload.Durability]
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(job.Target.Name+"-"+job.Workload.Name), "-"), "-")
 	r := result.Run{
 		SchemaVersion: result.SchemaVersion,
-		ID:            now.Format("2006-01-02T150405") + "-" + name,
+		ID:            result.Stamp(now) + "-" + result.NamePart(job.Target.Name+"-"+job.Workload.Name),
 		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
 		Load: loadOf(job.Workload), Seed: job.Workload.Seed, Trial: job.Trial,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -30,16 +29,6 @@ type Folder[P any] struct {
 	kind *Kind[P]
 	lock *os.File
 }
-
-var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
-
-// Name is a name as it stands in a folder's.
-func Name(name string) string {
-	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
-}
-
-// Stamp is a moment as it stands in a folder's name.
-func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
 func (k *Kind[P]) file() string { return k.Word + ".json" }
 

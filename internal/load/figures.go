@@ -218,9 +218,10 @@ func (e *Engine) accounts(topic int, readers []*consumer, see func(*consumer)) (
 	return sent, arrived
 }
 
-// Missing reports whether something that was acknowledged has not arrived at one
-// of the first subscriptions, a later reader being the last, which the figures cannot tell where messages arrived that were not acknowledged, or
-// copies at several consumers. It holds everybody up and is for when nothing moves.
+// Missing reports whether something that was acknowledged has not arrived at one of
+// so many subscriptions, of which one that reads later is the last. The figures
+// cannot tell where messages arrived that were not acknowledged, or copies at
+// several consumers. It holds everybody up and is for when nothing moves.
 func (e *Engine) Missing(subscriptions int) bool {
 	readers := e.byPlace()
 	for _, p := range e.producers {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -81,7 +80,7 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 	for _, word := range r.Plan.Command {
 		words = append(words, clean(word))
 	}
-	doc.Command = strings.Join(words, " ")
+	doc.Command = commandLine(words)
 	var out bytes.Buffer
 	if err := studyHTML.Execute(&out, doc); err != nil {
 		return fmt.Errorf("write the page: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -240,11 +241,16 @@ func commandLine(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w
-		if strings.ContainsAny(w, " \t*?$&;|<>()\"\\") {
-			out[i] = "'" + w + "'"
+		if w == "" || strings.ContainsFunc(w, quoted) {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// quoted says whether a shell may take a rune for something else than itself.
+func quoted(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
 }
 
 // VerifyTerminal writes verifications for a terminal of the given width.

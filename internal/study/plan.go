@@ -152,7 +152,7 @@ type Folder = folder.Folder[Plan]
 // Create makes a study's folder below runs. It appears whole or not at all.
 func Create(runs string, plan Plan) (*Folder, error) {
 	plan.SchemaVersion = SchemaVersion
-	plan.ID = folder.Stamp(plan.StartedAt) + "-study-" + folder.Name(plan.Name+"-"+plan.Scale)
+	plan.ID = result.Stamp(plan.StartedAt) + "-study-" + result.NamePart(plan.Name+"-"+plan.Scale)
 	return kind.Create(runs, plan)
 }
 

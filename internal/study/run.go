@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -256,7 +255,7 @@ func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 		if err != nil {
 			return err
 		}
-		logs := folder.Name(fmt.Sprintf("%s-level-%d", job.Target.Name, job.Workload.Durability))
+		logs := result.NamePart(fmt.Sprintf("%s-level-%d", job.Target.Name, job.Workload.Durability))
 		cluster, err := bench.OpenCluster(ctx, job, filepath.Join(r.Folder.Dir, result.LogsDir, logs), r.Watch)
 		if err != nil {
 			if !stopped(ctx) {

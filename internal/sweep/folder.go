@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // SchemaVersion is written to every plan. Readers accept it and older ones.
@@ -54,7 +55,7 @@ type Folder struct{ *folder.Folder[Plan] }
 // Create makes a sweep's folder below runs. It appears whole or not at all.
 func Create(runs string, plan Plan) (*Folder, error) {
 	plan.SchemaVersion = SchemaVersion
-	plan.ID = folder.Stamp(plan.StartedAt) + "-sweep-" + folder.Name(plan.Name)
+	plan.ID = result.Stamp(plan.StartedAt) + "-sweep-" + result.NamePart(plan.Name)
 	f, err := kind.Create(runs, plan)
 	if err != nil {
 		return nil, err

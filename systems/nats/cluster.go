@@ -266,7 +266,7 @@ func (e *embedded) complaints() string {
 // both connections and dial again a second later, so that a majority can be
 // there before the routes are.
 func (e *embedded) ready() bool {
-	routes := (len(e.nodes) - 1) * (routePool + 1)
+	routes := e.shared.connections()
 	leaderKnowsAll := false
 	for _, n := range e.nodes {
 		if n.server.Addr() == nil || n.server.NumRoutes() < routes || !n.server.JetStreamIsCurrent() {
