@@ -24,7 +24,8 @@ type peakCommand struct {
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
 	Confirm   int      `default:"2" placeholder:"N" help:"Confirmations of the stable end, each twice as long as a probe; 0 to 5."`
 	Probe     string   `default:"10s" placeholder:"LENGTH" help:"The measured window of a probe."`
-	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take."`
+	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first probe."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take, its servers being warm."`
 	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the search's folder is made in."`
 	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
 }
@@ -36,6 +37,7 @@ const (
 	mostTolerance  = 0.5
 	leastProbe     = time.Second
 	mostProbe      = time.Hour
+	mostWarm       = time.Hour
 )
 
 // Run searches the peak of each target in turn and shows what was found.
@@ -162,6 +164,12 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		return fmt.Errorf("--probe: must be %s to %s, not %s", leastProbe, mostProbe, c.Probe)
 	}
 	o.Confirm = peak.ConfirmTimes * o.Probe
+	if o.Warm, err = quantity.ParseDuration(c.Warm); err != nil {
+		return fmt.Errorf("--warm: %w", err)
+	}
+	if o.Warm < 0 || o.Warm > mostWarm {
+		return fmt.Errorf("--warm: must be 0s to %s, not %s", mostWarm, c.Warm)
+	}
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
 		return fmt.Errorf("--max-time: %w", err)
 	}

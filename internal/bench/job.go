@@ -206,8 +206,9 @@ func whole(f float64) int64 {
 	return int64(f)
 }
 
-// loadOf is the workload in the figures that reports compare.
-func loadOf(w *workload.Workload) result.Load {
+// Load is the job's workload in the figures that reports compare.
+func (j *Job) Load() result.Load {
+	w := j.Workload
 	l := result.Load{
 		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),

@@ -97,7 +97,7 @@ func newRun(job *Job) result.Run {
 		ID:            result.Stamp(now) + "-" + result.NamePart(job.Target.Name+"-"+job.Workload.Name),
 		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
-		Load: loadOf(job.Workload), Seed: job.Workload.Seed, Trial: job.Trial,
+		Load: job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
 		System: result.System{Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), Meaning: job.Workload.Durability.Meaning(), How: guarantee.How,

@@ -23,8 +23,11 @@ type Options struct {
 	Objectives []verdict.Objective
 	Probe      time.Duration // the measured window of a probe
 	Confirm    time.Duration // that of a confirmation
-	MaxTime    time.Duration // no probe begins that would end later
-	Watch      Watch
+	// Warm is for how long servers that the search starts are given load before
+	// its first probe.
+	Warm    time.Duration
+	MaxTime time.Duration // no probe begins that would end later; the start and Warm are not in it
+	Watch   Watch
 }
 
 // Watch is told how a search goes, from the goroutine that runs it.
@@ -64,9 +67,9 @@ type finder struct {
 	search  *Search
 	cluster *bench.Cluster
 	runs    map[int]*result.Saved // by probe number, without histograms
-	beganNs int64
-	extraNs int64 // what the last stable probe took beside warm-up and window
-	failed  int   // runs that failed, one after another
+	beganNs int64                 // when the first probe could begin
+	extraNs int64                 // what the last stable probe took beside warm-up and window
+	failed  int                   // runs that failed, one after another
 	hurried bool
 	refusal string // why no higher rate could be tried
 }
@@ -76,15 +79,19 @@ type finder struct {
 // was measured. When ctx is cancelled the search ends with what it has, in the
 // state interrupted.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
-	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{}, beganNs: o.Job.Clock.Now(), root: o.Job.Runs}
+	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{}, root: o.Job.Runs}
 	if err := f.create(); err != nil {
 		return nil, err
 	}
 	f.cluster = o.Job.Cluster
 	if f.cluster == nil {
 		f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir), o.Watch)
+		if err == nil {
+			err = f.warm(ctx)
+		}
 	}
 	if err == nil {
+		f.beganNs = o.Job.Clock.Now()
 		err = f.probeAll(ctx)
 	}
 	if o.Job.Cluster == nil {
@@ -95,6 +102,13 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 		return nil, err
 	}
 	return f.saved, cmp.Or(f.finish(ctx, err), err)
+}
+
+// warm gives servers that the search has started their first load.
+func (f *finder) warm(ctx context.Context) error {
+	job := *f.Job
+	job.Cluster, job.Runs = f.cluster, f.saved.Dir
+	return bench.Warm(ctx, &job, f.Warm, f.Watch)
 }
 
 // probeAll makes one probe after another until the search has ended.
@@ -177,10 +191,6 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	}
 	// A repetition of the same random numbers would repeat their luck.
 	w.Seed += uint64(len(f.saved.Probes))
-	if f.cluster != nil && len(f.saved.Probes) == 0 {
-		// Servers that were just started are slower than they will be.
-		w.Warmup += f.Probe
-	}
 	job.Workload, job.Cluster, job.Runs = &w, f.cluster, f.saved.Dir
 	job.Interval = min(max(w.Duration/points, leastInterval), mostInterval)
 	job.Late = max(w.Duration/lateShare, leastLate)

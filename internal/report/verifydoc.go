@@ -23,6 +23,9 @@ func matrixOf(all []*verify.Saved) table {
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
+		if len(s.Rounds) == 0 {
+			continue
+		}
 		name, fault := rowOf(s), columnOf(s)
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -178,7 +178,7 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 			serves = key
 			if starts(jobs[i]) {
 				e.Clusters++
-				e.Length += startTakes
+				e.Length += startTakes + scale.Warm
 			}
 		}
 		e.Length += lengthOf(c, jobs[i], scale)

@@ -264,6 +264,8 @@ func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 			return err
 		}
 		r.cluster, r.serves = cluster, key
+		job.Cluster = cluster
+		return bench.Warm(ctx, job, r.scale.Warm, r.Watch)
 	}
 	job.Cluster = r.cluster
 	return nil

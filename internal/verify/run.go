@@ -82,6 +82,7 @@ func (v *verifier) create() error {
 		SchemaVersion: SchemaVersion, Name: job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Asked: job.Asked, Seed: job.Workload.Seed, Wanted: v.Rounds, QuietSeconds: v.Quiet.Seconds(),
 		DrainSeconds: max(job.Workload.Drain, leastDrain).Seconds(), Rounds: []Round{}, Guarantees: []Guarantee{},
+		Load: job.Load(), Durability: result.Durability{Asked: int(job.Workload.Durability)},
 	}
 	words := []string{"verify", job.Target.Name}
 	for _, f := range job.Workload.Faults {

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// What bounds the end of a warm-up: the measured runs have topics of their own,
+// so that what is left of it is in nobody's way.
+const (
+	warmLate  = time.Second
+	warmDrain = 10 * time.Second
+)
+
+// Warm offers a job's load to a cluster that was just started, for a length, and
+// keeps nothing of it. Servers on a virtual machine that compiles while they run
+// carry at first a fraction of what they will, and a first measurement beside
+// others would show that. It does nothing where the job has no such cluster.
+func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) error {
+	if job.Cluster == nil || length == 0 {
+		return nil
+	}
+	warm, w := *job, *job.Workload
+	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
+	if w.Load.Closed == nil {
+		w.SetRate(job.Load().TargetRate)
+	}
+	if err := w.SetDuration(length); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
+		return fmt.Errorf("create the folder for a warm-up: %w", err)
+	}
+	dir, err := os.MkdirTemp(job.Runs, ".warm-")
+	if err != nil {
+		return fmt.Errorf("create the folder for a warm-up: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	warm.Workload, warm.Runs, warm.Late, warm.Idle = &w, dir, warmLate, warmLate
+	watch.Phase(result.PhaseConnect, fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
+	if _, err := Run(ctx, &warm, unwatched{}); err != nil {
+		return fmt.Errorf("warm the servers up: %w", err)
+	}
+	return nil
+}
+
+// unwatched is the watch of a run that nobody is told of.
+type unwatched struct{}
+
+func (unwatched) Phase(result.PhaseName, string) {}
+func (unwatched) Interval(result.Interval)       {}
