@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -25,7 +26,9 @@ const (
 	ReportFile    = "report.html"
 )
 
-// Writer writes one run directory. It is used by one goroutine at a time.
+// Writer writes one run directory. It is used by one goroutine at a time, which
+// does not wait for the disk: what is written is what a value holds when it is
+// handed over, and a failure is told by a later call, by Close at the latest.
 // After a write has failed it says so once and adds no more.
 type Writer struct {
 	dir       string
@@ -35,6 +38,7 @@ type Writer struct {
 	events    *os.File
 	resources *os.File
 	logged    bytes.Buffer
+	queue     *queue // nil until the directory is made, and when it is given up
 	broken    bool
 	latest    string // what the latest link pointed to before
 	hlog      *hdr.HistogramLogWriter
@@ -62,6 +66,7 @@ func Create(root string, run *Run) (*Writer, error) {
 	}
 	w.latest, _ = os.Readlink(filepath.Join(root, LatestLink))
 	PointLatest(w.root, filepath.Base(w.dir))
+	w.queue = newQueue()
 	return w, nil
 }
 
@@ -96,11 +101,14 @@ func (w *Writer) fill(run *Run) error {
 		w.hlog.OutputStartTime(run.StartedAt.UnixMilli()),
 		w.hlog.OutputBaseTime(run.StartedAt.UnixMilli()),
 		w.hlog.OutputLegend(),
-		w.flushLog(),
 	); err != nil {
 		return failed(latencyFile, err)
 	}
-	return w.Update(run)
+	if _, err := w.latency.Write(w.logged.Bytes()); err != nil {
+		return failed(latencyFile, err)
+	}
+	w.logged.Reset()
+	return Save(w.dir, run)
 }
 
 // settle gives the working directory the run's name.
@@ -117,7 +125,7 @@ func (w *Writer) settle(run *Run) error {
 			return fmt.Errorf("create run directory %s: %w", run.ID, err)
 		}
 		run.ID = fmt.Sprintf("%s-%d", id, n)
-		if err := w.Update(run); err != nil {
+		if err := Save(w.dir, run); err != nil {
 			return err
 		}
 	}
@@ -141,18 +149,25 @@ func (w *Writer) Dir() string { return w.dir }
 
 // Update replaces run.json as a whole.
 func (w *Writer) Update(run *Run) error {
-	return w.guard(func() error { return Save(w.dir, run) })
+	raw, err := encode(run)
+	return w.later(err, func() error { return ReplaceFile(filepath.Join(w.dir, RunFile), raw) })
 }
 
-// guard writes unless a write has failed before.
-func (w *Writer) guard(write func() error) error {
+// later queues a write, unless what it writes could not be made.
+func (w *Writer) later(err error, write func() error) error {
 	if w.broken {
 		return nil
 	}
-	err := write()
+	if err == nil {
+		err = w.queue.put(write)
+	}
 	w.broken = err != nil
 	return err
 }
+
+// HeldUp is how long the caller has waited for the disk, because more was handed
+// over than the queue holds.
+func (w *Writer) HeldUp() time.Duration { return w.queue.heldUp }
 
 // failed wraps an error of writing a file of the run.
 func failed(name string, err error) error {
@@ -168,11 +183,19 @@ func failed(name string, err error) error {
 
 // Save replaces the run.json of a run directory as a whole.
 func Save(dir string, run *Run) error {
+	raw, err := encode(run)
+	if err != nil {
+		return err
+	}
+	return ReplaceFile(filepath.Join(dir, RunFile), raw)
+}
+
+func encode(run *Run) ([]byte, error) {
 	raw, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", RunFile, err)
+		return nil, fmt.Errorf("encode %s: %w", RunFile, err)
 	}
-	return ReplaceFile(filepath.Join(dir, RunFile), append(raw, '\n'))
+	return append(raw, '\n'), nil
 }
 
 // ReplaceFile writes a file so that a reader, or a crash, sees the old
@@ -198,63 +221,67 @@ func ReplaceFile(path string, content []byte) error {
 // Interval appends an interval and its histograms. Their tags, start and end
 // times must be set; empty ones are left out.
 func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
-	return w.guard(func() error {
-		for _, h := range histograms {
-			if h.TotalCount() == 0 {
-				continue
-			}
-			if err := w.hlog.OutputIntervalHistogram(h); err != nil {
-				return failed(latencyFile, err)
-			}
+	for _, h := range histograms {
+		if h.TotalCount() == 0 {
+			continue
 		}
-		if err := w.flushLog(); err != nil {
+		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
 			return failed(latencyFile, err)
 		}
-		return appendLine(w.intervals, intervalsFile, i)
-	})
+	}
+	// In one write, so that a kill leaves whole lines.
+	logged := bytes.Clone(w.logged.Bytes())
+	w.logged.Reset()
+	return errors.Join(w.append(w.latency, latencyFile, logged, nil), w.appendLine(w.intervals, intervalsFile, i))
 }
 
 // Event appends an event.
-func (w *Writer) Event(e Event) error {
-	return w.guard(func() error { return appendLine(w.events, eventsFile, e) })
-}
+func (w *Writer) Event(e Event) error { return w.appendLine(w.events, eventsFile, e) }
 
 // Resources appends what was spent during an interval.
-func (w *Writer) Resources(r Resources) error {
-	return w.guard(func() error { return appendLine(w.resources, resourcesFile, r) })
-}
+func (w *Writer) Resources(r Resources) error { return w.appendLine(w.resources, resourcesFile, r) }
 
-// flushLog hands what the histogram log holds to the kernel in one write, so
-// that a kill leaves whole lines.
-func (w *Writer) flushLog() error {
-	_, err := w.latency.Write(w.logged.Bytes())
-	w.logged.Reset()
-	return err
-}
-
-func appendLine(f *os.File, name string, value any) error {
+func (w *Writer) appendLine(f *os.File, name string, value any) error {
 	line, err := json.Marshal(value)
-	if err == nil {
-		_, err = f.Write(append(line, '\n'))
-	}
 	if err != nil {
-		return failed(name, err)
+		err = failed(name, err)
 	}
-	return nil
+	return w.append(f, name, append(line, '\n'), err)
+}
+
+func (w *Writer) append(f *os.File, name string, content []byte, err error) error {
+	return w.later(err, func() error {
+		if _, err := f.Write(content); err != nil {
+			return failed(name, err)
+		}
+		return nil
+	})
 }
 
 // Close writes the final run.json and gives the directory up.
 func (w *Writer) Close(run *Run) error {
-	if w.broken {
+	err := w.writeOut()
+	if w.broken || err != nil {
 		// What fits now may not have fitted then; the failure was told.
 		_ = Save(w.dir, run)
-		return w.release()
+		return errors.Join(err, w.release())
 	}
-	return errors.Join(w.latency.Sync(), w.intervals.Sync(), w.Update(run), w.release())
+	return errors.Join(w.latency.Sync(), w.intervals.Sync(), Save(w.dir, run), w.release())
 }
 
+// writeOut waits for what is queued, and queues no more.
+func (w *Writer) writeOut() error {
+	if w.queue == nil {
+		return nil
+	}
+	err := w.queue.close()
+	w.queue = nil
+	return err
+}
+
+// release gives up what is open, once.
 func (w *Writer) release() error {
-	var errs []error
+	errs := []error{w.writeOut()}
 	for _, f := range []*os.File{w.intervals, w.latency, w.events, w.resources} {
 		if f != nil {
 			errs = append(errs, f.Close())

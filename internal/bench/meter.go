@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -58,6 +59,7 @@ type meter struct {
 
 	lastNs  int64
 	last    load.Figures
+	waited  time.Duration // for the writer
 	lastDue [2]int64
 }
 
@@ -264,7 +266,19 @@ func (m *meter) interval(phase result.PhaseName) error {
 	m.backlog.add(phase, i, m.cells)
 	m.cells.Reset()
 	m.watch.Interval(i)
-	return errors.Join(err, m.spent(phase), m.takeFaults(phase))
+	return errors.Join(err, m.spent(phase), m.takeFaults(phase), m.heldUp(now))
+}
+
+// heldUp notes that the disk of the run's directory made the meter wait.
+func (m *meter) heldUp(nowNs int64) error {
+	waited := m.writer.HeldUp()
+	if waited == m.waited {
+		return nil
+	}
+	since := waited - m.waited
+	m.waited = waited
+	return m.writer.Event(result.Event{AtNs: nowNs - m.beganNs, Kind: "disk",
+		Sentence: fmt.Sprintf("this reading waited %s for the disk of the run's directory: its queue of writes was full", quantity.Duration(int64(since)))})
 }
 
 // series adds one series to the interval's line and its histograms to those

@@ -1,0 +1,66 @@
+package result
+
+import "time"
+
+// mostQueued bounds the writes that wait for the disk: at ten readings a second,
+// more than half a minute of them.
+const mostQueued = 1024
+
+// queue writes on a goroutine of its own, in order. Servers that keep the disk
+// busy let a write, and above all a sync, wait for seconds; whoever reads
+// counters must not wait with it. Its methods are for one goroutine.
+type queue struct {
+	writes chan func() error
+	failed chan error // the first failure, until it was told
+	ended  chan struct{}
+	heldUp time.Duration // what put waited because the queue was full
+}
+
+func newQueue() *queue {
+	q := &queue{writes: make(chan func() error, mostQueued), failed: make(chan error, 1), ended: make(chan struct{})}
+	go q.run()
+	return q
+}
+
+func (q *queue) run() {
+	defer close(q.ended)
+	broken := false
+	for write := range q.writes {
+		if broken {
+			continue
+		}
+		if err := write(); err != nil {
+			broken = true
+			q.failed <- err
+		}
+	}
+}
+
+// put queues a write, and tells once of one that failed: after it nothing more is
+// written.
+func (q *queue) put(write func() error) error {
+	select {
+	case q.writes <- write:
+	default:
+		began := time.Now()
+		q.writes <- write
+		q.heldUp += time.Since(began)
+	}
+	return q.failure()
+}
+
+// close waits for what is queued.
+func (q *queue) close() error {
+	close(q.writes)
+	<-q.ended
+	return q.failure()
+}
+
+func (q *queue) failure() error {
+	select {
+	case err := <-q.failed:
+		return err
+	default:
+		return nil
+	}
+}
