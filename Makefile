@@ -11,7 +11,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies clean
+.PHONY: help run build test lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,18 @@ studies: build ## Run the published studies at smoke scale as far as that is not
 	done
 	./$(BIN) report -f md $(foreach study,$(STUDIES),$$(ls -d $(STUDIED)/$(study)/*-study-* | tail -1)) > bin/STUDIES.md
 	mv bin/STUDIES.md docs/STUDIES.md
+
+VERIFIED := runs/verified
+ROUNDS   := 1
+verifications: build ## Break servers of every system at the levels that hold copies, and write docs/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
+	@# Exit code 1: a promise was broken, or could not be told, which the document says.
+	for level in 1 2; do \
+		./$(BIN) verify --matrix --rounds $(ROUNDS) --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
+			-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml > /dev/null || [ $$? -eq 1 ] || exit 1; \
+	done
+	./$(BIN) verify --matrix --rounds $(ROUNDS) --durability 3 --runs $(VERIFIED) -t internal/probe/targets/rabbitmq-classic.yaml > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) report -f md $(VERIFIED)/*-verify-* > bin/VERIFY.md
+	mv bin/VERIFY.md docs/VERIFY.md
 
 clean: ## Remove what was built; runs are yours to remove.
 	rm -rf bin

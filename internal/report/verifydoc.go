@@ -15,11 +15,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+const (
+	matrixNote  = "Held: none of so many acknowledged messages was lost, and what else is promised held too."
+	verifyTitle = "What an acknowledgement is worth"
+)
+
 // matrixOf lays verifications over one another: a row for each system, level
 // and delivery, a column for each fault.
 func matrixOf(all []*verify.Saved) table {
 	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Note: "Held: none of so many acknowledged messages was lost, and what else is promised held too."}
+		Note: matrixNote}
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
@@ -113,10 +118,12 @@ func matrixCell(all []*verify.Saved) string {
 // VerifyMarkdown writes verifications for a wiki: the table of all, then each.
 func VerifyMarkdown(w io.Writer, all []*verify.Saved) error {
 	var b bytes.Buffer
+	b.WriteString("# " + verifyTitle + "\n\nWritten by `plimsoll report -f md`, from saved runs of `plimsoll verify`; change nothing here.\n\n")
 	if len(all) == 0 {
 		b.WriteString("No verifications.\n")
 	} else {
 		m := matrixOf(all)
+		b.WriteString(m.Note + "\n\n")
 		markdownTable(&b, "system and level", m.Head, m.Rows)
 	}
 	for _, s := range all {
