@@ -2,13 +2,13 @@ package result
 
 import "time"
 
-// mostQueued bounds the writes that wait for the disk: at ten readings a second,
-// more than half a minute of them.
-const mostQueued = 1024
+// mostQueued bounds the writes that wait for the disk: those of some forty
+// readings, of which each may hold histograms of more than a megabyte.
+const mostQueued = 128
 
 // queue writes on a goroutine of its own, in order. Servers that keep the disk
-// busy let a write, and above all a sync, wait for seconds; whoever reads
-// counters must not wait with it. Its methods are for one goroutine.
+// and the cores busy let a write, a sync or a compression take seconds; whoever
+// reads counters must not wait for it. Its methods are for one goroutine.
 type queue struct {
 	writes chan func() error
 	failed chan error // the first failure, until it was told

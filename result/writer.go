@@ -104,10 +104,9 @@ func (w *Writer) fill(run *Run) error {
 	); err != nil {
 		return failed(latencyFile, err)
 	}
-	if _, err := w.latency.Write(w.logged.Bytes()); err != nil {
-		return failed(latencyFile, err)
+	if err := w.log(nil); err != nil {
+		return err
 	}
-	w.logged.Reset()
 	return Save(w.dir, run)
 }
 
@@ -221,18 +220,29 @@ func ReplaceFile(path string, content []byte) error {
 // Interval appends an interval and its histograms. Their tags, start and end
 // times must be set; empty ones are left out.
 func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
+	var held []*hdr.Histogram
 	for _, h := range histograms {
-		if h.TotalCount() == 0 {
-			continue
+		if h.TotalCount() > 0 {
+			held = append(held, h.Clone())
 		}
+	}
+	return errors.Join(w.later(nil, func() error { return w.log(held) }), w.appendLine(w.intervals, intervalsFile, i))
+}
+
+// log appends histograms to the log in one write, so that a kill leaves whole
+// lines.
+func (w *Writer) log(all []*hdr.Histogram) error {
+	for _, h := range all {
 		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
 			return failed(latencyFile, err)
 		}
 	}
-	// In one write, so that a kill leaves whole lines.
-	logged := bytes.Clone(w.logged.Bytes())
+	_, err := w.latency.Write(w.logged.Bytes())
 	w.logged.Reset()
-	return errors.Join(w.append(w.latency, latencyFile, logged, nil), w.appendLine(w.intervals, intervalsFile, i))
+	if err != nil {
+		return failed(latencyFile, err)
+	}
+	return nil
 }
 
 // Event appends an event.
@@ -246,12 +256,8 @@ func (w *Writer) appendLine(f *os.File, name string, value any) error {
 	if err != nil {
 		err = failed(name, err)
 	}
-	return w.append(f, name, append(line, '\n'), err)
-}
-
-func (w *Writer) append(f *os.File, name string, content []byte, err error) error {
 	return w.later(err, func() error {
-		if _, err := f.Write(content); err != nil {
+		if _, err := f.Write(append(line, '\n')); err != nil {
 			return failed(name, err)
 		}
 		return nil

@@ -142,6 +142,8 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 			return err
 		}
 		err = m.interval(name)
+		// A reading that came late stands for those that it missed.
+		next = min(next+max(m.lastNs-next, 0)/length*length, untilNs)
 		if !m.interrupted {
 			err = errors.Join(err, m.settle(), m.backlog.step())
 		}
