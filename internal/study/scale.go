@@ -34,7 +34,7 @@ const (
 // scales are from the smallest to the published size. The studies do not say how
 // long they measured; what full takes is what their figures need.
 var scales = []Scale{
-	{Name: Smoke, Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second, Drain: 10 * time.Second, Probe: 2 * time.Second, Search: 40 * time.Second,
+	{Name: Smoke, Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second, Drain: 10 * time.Second, Probe: 3 * time.Second, Search: 50 * time.Second,
 		Tolerance: 0.15, BacklogBytes: 32 << 20, Limit: 20 * time.Second, After: 2 * time.Second},
 	{Name: Small, Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second, Drain: 30 * time.Second, Probe: 10 * time.Second, Search: 4 * time.Minute,
 		Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Limit: 2 * time.Minute, After: 10 * time.Second},
