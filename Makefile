@@ -85,10 +85,10 @@ ROUNDS   := 1
 verifications: build ## Break servers of every system at the levels that hold copies, and write docs/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
-		./$(BIN) verify --matrix --rounds $(ROUNDS) --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
+		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
 			-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml > /dev/null || [ $$? -eq 1 ] || exit 1; \
 	done
-	./$(BIN) verify --matrix --rounds $(ROUNDS) --durability 3 --runs $(VERIFIED) -t internal/probe/targets/rabbitmq-classic.yaml > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t internal/probe/targets/rabbitmq-classic.yaml > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $(VERIFIED)/*-verify-* > bin/VERIFY.md
 	mv bin/VERIFY.md docs/VERIFY.md
 
