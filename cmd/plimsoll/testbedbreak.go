@@ -82,7 +82,7 @@ func (c *testbedHealCommand) Run(con console) error {
 		err = testbed.Heal(context.Background(), s)
 	}
 	if err == nil {
-		fmt.Fprintf(con.out, "nothing is broken in %s now that testbed break has broken\n", c.Name)
+		fmt.Fprintf(con.out, "mended: nothing that testbed break did to %s is left\n", c.Name)
 	}
 	return err
 }

@@ -53,10 +53,15 @@ type breaker struct {
 	failed error
 }
 
+// writtenAfter is how long after topics and subscriptions were made a system has
+// handed them to the kernel. RabbitMQ answers that a queue is bound some seconds
+// before, and a power cut in between unbinds it.
+const writtenAfter = 5 * time.Second
+
 // readyFaults finds who breaks the run's servers: the connected cluster where it
 // can do so itself, otherwise the testbed's injector. Topics stand for ones that
 // were made long ago: a power cut takes only what came later.
-func (s *session) readyFaults() error {
+func (s *session) readyFaults(ctx context.Context) error {
 	if len(s.job.Workload.Faults) == 0 {
 		return nil
 	}
@@ -65,6 +70,15 @@ func (s *session) readyFaults() error {
 		return nil
 	}
 	s.injector = fault.New(s.testbed, s.job.Workload.Seed)
+	if !slices.ContainsFunc(s.job.Workload.Faults, func(f workload.Fault) bool { return f.Do == workload.FaultPowerCut }) {
+		return nil
+	}
+	s.watch.Phase(result.PhaseConnect, "letting the servers write down what topics there are")
+	select {
+	case <-time.After(writtenAfter):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	return s.testbed.Sync()
 }
 

@@ -48,7 +48,7 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	if err := s.readyFaults(); err != nil {
+	if err := s.readyFaults(ctx); err != nil {
 		return err
 	}
 	return s.observe()
