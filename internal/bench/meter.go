@@ -142,8 +142,7 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 			return err
 		}
 		err = m.interval(name)
-		// A reading that came late stands for those that it missed.
-		next = min(next+max(m.lastNs-next, 0)/length*length, untilNs)
+		next = min(caughtUp(next, m.lastNs, length), untilNs)
 		if !m.interrupted {
 			err = errors.Join(err, m.settle(), m.backlog.step())
 		}
@@ -153,6 +152,12 @@ func (m *meter) stretch(ctx context.Context, name result.PhaseName, sentence str
 		}
 	}
 	return nil
+}
+
+// caughtUp is when a reading that was due, and came at a time of its own, ends
+// on the grid of readings: one that came late stands for those that it missed.
+func caughtUp(dueNs, cameNs, lengthNs int64) int64 {
+	return dueNs + max(cameNs-dueNs, 0)/lengthNs*lengthNs
 }
 
 // stop lets nothing more be handed over.

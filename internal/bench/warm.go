@@ -42,6 +42,9 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	warm.Workload, warm.Runs, warm.Late, warm.Idle = &w, dir, warmLate, warmLate
+	if err := warm.Check(); err != nil {
+		return fmt.Errorf("warm the servers up: %w", err)
+	}
 	watch.Phase(result.PhaseConnect, fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
 	if _, err := Run(ctx, &warm, unwatched{}); err != nil {
 		return fmt.Errorf("warm the servers up: %w", err)

@@ -15,16 +15,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-const (
-	matrixNote  = "Held: none of so many acknowledged messages was lost, and what else is promised held too."
-	verifyTitle = "What an acknowledgement is worth"
-)
-
 // matrixOf lays verifications over one another: a row for each system, level
 // and delivery, a column for each fault.
 func matrixOf(all []*verify.Saved) table {
 	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Note: matrixNote}
+		Note: "Held: none of so many acknowledged messages was lost, and what else is promised held too."}
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
@@ -118,7 +113,7 @@ func matrixCell(all []*verify.Saved) string {
 // VerifyMarkdown writes verifications for a wiki: the table of all, then each.
 func VerifyMarkdown(w io.Writer, all []*verify.Saved) error {
 	var b bytes.Buffer
-	b.WriteString("# " + verifyTitle + "\n\nWritten by `plimsoll report -f md`, from saved runs of `plimsoll verify`; change nothing here.\n\n")
+	b.WriteString("# What an acknowledgement is worth\n\nWritten by `plimsoll report -f md`, from saved runs of `plimsoll verify`; change nothing here.\n\n")
 	if len(all) == 0 {
 		b.WriteString("No verifications.\n")
 	} else {
