@@ -83,7 +83,7 @@ func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
 func own() []Figure {
 	return []Figure{
 		{Name: "peak", Title: "peak stable throughput", Unit: PerSecond, of: peakRate},
-		{Name: "peak_bytes", Title: "peak stable throughput", Unit: BytesPerSecond, of: func(m Measured) (float64, bool) {
+		{Name: "peak_bytes", Title: "peak stable throughput in bytes", Unit: BytesPerSecond, of: func(m Measured) (float64, bool) {
 			rate, known := peakRate(m)
 			if !known {
 				return 0, false

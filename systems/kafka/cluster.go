@@ -217,7 +217,11 @@ func (s starter) furnish(c *provisionedCluster, n *server, who identity) error {
 			return err
 		}
 	}
-	files := map[string][]byte{propertiesFile: []byte(s.config.properties(who))}
+	hosts, err := process.Hosts()
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{propertiesFile: []byte(s.config.properties(who)), hostsFile: hosts}
 	if c.authority != nil {
 		host, _, err := net.SplitHostPort(n.address)
 		if err != nil {

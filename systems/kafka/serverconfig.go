@@ -162,6 +162,7 @@ const (
 	quorumListener = "CONTROLLER"
 	dataFolder     = "data"
 	tempFolder     = "tmp"
+	hostsFile      = "hosts"
 	propertiesFile = "server.properties"
 	keyStoreFile   = "node.pem"
 	caFile         = "ca.pem"
@@ -279,7 +280,8 @@ func (p propertyList) String() string {
 
 // javaOptions are those of Kafka's scripts, but for the heap, which is a
 // setting. The folder for temporary files is the server's own: native
-// libraries are unpacked into it and would stay after a kill.
+// libraries are unpacked into it and would stay after a kill. Names are looked
+// up in the server's own hosts file.
 func (c serverConfig) javaOptions(dir string) []string {
 	heap := strconv.FormatInt(c.heap, 10)
 	options := []string{"-Xms" + heap, "-Xmx" + heap}
@@ -290,6 +292,7 @@ func (c serverConfig) javaOptions(dir string) []string {
 	}
 	return append(options,
 		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(dir, tempFolder),
+		"-Djdk.net.hosts.file="+filepath.Join(dir, hostsFile),
 		"-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
 		"-Dorg.slf4j.simpleLogger.showShortLogName=true")
 }

@@ -301,7 +301,11 @@ func (s *starter) furnish(c *provisionedCluster, into *[]*server, name, host str
 	if err != nil {
 		return err
 	}
-	files := map[string]string{confFile: p.String(), loggingFile: loggingConfig}
+	hosts, err := process.Hosts()
+	if err != nil {
+		return fmt.Errorf("making the folder of %s: %w", name, err)
+	}
+	files := map[string]string{confFile: p.String(), loggingFile: loggingConfig, hostsFile: string(hosts)}
 	if c.authority != nil {
 		key, cert, err := c.authority.Issue(name, host)
 		if err != nil {

@@ -32,6 +32,7 @@ const (
 	certFile    = "cert.pem"
 	caFile      = "ca.pem"
 	tempFolder  = "tmp"
+	hostsFile   = "hosts"
 	dataFolder  = "data"
 )
 
@@ -227,7 +228,8 @@ type memory struct{ heap, direct int64 }
 
 // javaOptions are those of Pulsar's scripts, but for memory and collector,
 // which are settings. The folder for temporary files is the server's own: native
-// libraries are unpacked into it and would stay after a kill.
+// libraries are unpacked into it and would stay after a kill. Names are looked
+// up in the server's own hosts file.
 func (c serverConfig) javaOptions(dir string, m memory) []string {
 	bytes := func(n int64) string { return strconv.FormatInt(n, 10) }
 	options := []string{"-Xms" + bytes(m.heap), "-Xmx" + bytes(m.heap)}
@@ -243,6 +245,7 @@ func (c serverConfig) javaOptions(dir string, m memory) []string {
 	}
 	return append(options,
 		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(dir, tempFolder),
+		"-Djdk.net.hosts.file="+filepath.Join(dir, hostsFile),
 		"-Djute.maxbuffer=10485760", "-Dzookeeper.clientTcpKeepAlive=true", "-Dzookeeper.4lw.commands.whitelist=ruok",
 		"-Dzookeeper.snapshot.trust.empty=true", "-Dzookeeper.tcpKeepAlive=true",
 		"-Dio.netty.tryReflectionSetAccessible=true", "-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",
