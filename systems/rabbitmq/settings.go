@@ -94,7 +94,8 @@ func producerSettings() []system.Setting {
 			Doc: "how often either side of an idle connection shows that it lives; three missed ones end it"},
 		{Name: setConfirmTimeout, Kind: system.Duration, Default: "30s",
 			Doc: "how long the server may take to confirm a message; after it the producer gives up its connection and makes another"},
-		{Name: setReconnect, Kind: system.Duration, Default: "30s",
+		// Three nodes that boot at once on two cores take longer than half a minute.
+		{Name: setReconnect, Kind: system.Duration, Default: "2m",
 			Doc: "how long a client whose connection was lost looks for another node while messages wait; after it a producer refuses them and a consumer ends"},
 	}
 }
