@@ -17,7 +17,7 @@ import (
 )
 
 // healLimit bounds the mending of servers that nobody waits for any more.
-const healLimit = time.Minute
+const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
 	Name string        `arg:"" help:"The cluster's name, as testbed status shows it."`

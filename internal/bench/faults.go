@@ -20,7 +20,7 @@ import (
 const (
 	leaderLimit = 10 * time.Second
 	injectLimit = time.Minute
-	healLimit   = 2 * time.Minute
+	healLimit   = 4 * time.Minute
 	// checkLimit bounds the trial of what the faults need of this machine.
 	checkLimit = 30 * time.Second
 	// mostLate is how late a fault may begin because the heal of another took

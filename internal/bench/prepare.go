@@ -14,7 +14,7 @@ import (
 
 // prepareLimit bounds everything before the load, a large cluster's start
 // included; prepareTime adds what a crowd takes.
-const prepareLimit = 2 * time.Minute
+const prepareLimit = 5 * time.Minute
 
 // prepare brings the run to where load can be offered: a cluster that answers,
 // topics, the durability read back, consumers and producers open.

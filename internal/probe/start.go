@@ -30,7 +30,7 @@ type Job struct {
 // startLimit bounds the start of a cluster that is on this machine already, and
 // stopLimit its end.
 const (
-	startLimit = 2 * time.Minute
+	startLimit = 4 * time.Minute
 	stopLimit  = time.Minute
 )
 

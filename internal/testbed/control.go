@@ -28,7 +28,7 @@ const (
 	controlLimit = 30 * time.Second
 	// breakLimit bounds those that break servers and mend them, which may wait
 	// for servers to end in good order.
-	breakLimit = 2 * time.Minute
+	breakLimit = 4 * time.Minute
 )
 
 // request is what an owner can be asked for, and reply what it says.
