@@ -157,7 +157,10 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 	defer func() { _ = o.in.Close() }()
 	raw, err := json.Marshal(hello{Dir: dir, Name: d.Name, Request: d.Request})
 	if err == nil {
-		_, err = o.in.Write(append(raw, '\n'))
+		// Of a process that has ended already, its answers tell.
+		if _, err = o.in.Write(append(raw, '\n')); errors.Is(err, syscall.EPIPE) {
+			err = nil
+		}
 	}
 	if err == nil {
 		err = o.follow(d.Progress)
