@@ -77,20 +77,20 @@ func matrixCell(all []*verify.Saved) string {
 		return none
 	}
 	var lost, of int64
-	rounds, promised, unknown := 0, true, ""
+	rounds, promised, unknown := 0, true, false
 	var more []string
 	for _, s := range all {
 		rounds += len(s.Rounds)
 		g := s.Guarantee(verify.NoLoss)
 		lost, of, promised = lost+g.Count, of+g.Of, promised && g.Promised
 		if g.Outcome == result.Unknown || s.State != result.Complete {
-			unknown = "unknown"
+			unknown = true
 		}
 		for _, g := range s.Guarantees {
 			switch {
 			case g.Name == verify.NoLoss || !g.Promised || g.Outcome == result.Holds:
 			case g.Outcome == result.Unknown:
-				unknown = "unknown"
+				unknown = true
 			default:
 				word := map[string]string{verify.NoDuplicates: "twice", verify.Order: "reordered"}[g.Name]
 				more = append(more, fmt.Sprintf("%s %s", word, quantity.Count(g.Count)))
@@ -99,8 +99,9 @@ func matrixCell(all []*verify.Saved) string {
 	}
 	out := fmt.Sprintf("lost %s of %s", quantity.Count(lost), quantity.Count(of))
 	switch {
-	case unknown != "":
-		out = unknown + ": " + out
+	case unknown:
+		// What did not arrive may still be there, in servers that are not back.
+		out = fmt.Sprintf("unknown: %s of %s did not arrive", quantity.Count(lost), quantity.Count(of))
 	case lost == 0 && len(more) == 0:
 		out = fmt.Sprintf("held: %s", out)
 	}
