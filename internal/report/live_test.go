@@ -151,3 +151,14 @@ func TestLiveOfStrangeIntervals(t *testing.T) {
 		t.Error("what is said after the end is lost")
 	}
 }
+
+// TestLiveCountsThePhaseOnly has a long start-up before the first interval: it
+// is no part of the warm-up.
+func TestLiveCountsThePhaseOnly(t *testing.T) {
+	p := progress{plan: livePlan}
+	p.enter(result.PhaseWarmup, 0)
+	p.add(result.Interval{Phase: result.PhaseWarmup, StartNs: 77e9, EndNs: 78e9})
+	if got, want := p.sentence(), "warmup 1s, 10s left: "; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

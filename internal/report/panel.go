@@ -31,8 +31,10 @@ func (s *progress) enter(phase result.PhaseName, at int64) {
 }
 
 func (s *progress) add(i result.Interval) {
-	if i.Phase != "" && i.Phase != s.phase {
-		s.enter(i.Phase, i.StartNs)
+	// The phase of the first interval was announced when nobody knew the time:
+	// the run had gone on for as long as everything before the load took.
+	if i.Phase != "" && (i.Phase != s.phase || !s.any) {
+		s.phase, s.began = i.Phase, i.StartNs
 	}
 	s.last, s.any, s.now = i, true, i.EndNs
 	s.failed += i.Failed
