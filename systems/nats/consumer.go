@@ -50,15 +50,15 @@ func openConsumer(ctx context.Context, k *link, c config, o system.ConsumerOptio
 		return nil, err
 	}
 	want := c.consumer
-	want.Durable = safeName(o.Subscription)
+	at := c.homeOf(o.Topic.Name)
+	want.Durable, want.FilterSubject = at.durable(o.Subscription), at.filter()
 	want.AckPolicy = jetstream.AckExplicitPolicy
 	if o.Delivery == workload.AtMostOnce {
 		want.AckPolicy = jetstream.AckNonePolicy
 		want.AckWait, want.MaxAckPending = 0, 0
 	}
-	stream := safeName(o.Topic.Name)
 	err = persist(ctx, func(ctx context.Context) error {
-		_, err := js.CreateConsumer(ctx, stream, want)
+		_, err := js.CreateConsumer(ctx, at.stream, want)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrConsumerExists) {
@@ -71,7 +71,7 @@ func openConsumer(ctx context.Context, k *link, c config, o system.ConsumerOptio
 		link: k, conn: k.conn, receive: o.Receive, failed: o.Failed,
 		acknowledge: want.AckPolicy == jetstream.AckExplicitPolicy,
 		ended:       make(chan struct{}),
-		asked:       newAsked(k.conn, stream, want.Durable, c.pull),
+		asked:       newAsked(k.conn, at.stream, want.Durable, c.pull),
 	}
 	r.over.L = &r.mu
 	if err := r.start(); err != nil {

@@ -10,7 +10,10 @@
 //   - A topic is a stream. Its partitions are the subjects <topic>.0,
 //     <topic>.1, … of that stream, which takes all of <topic>.*: they order
 //     messages, but they are one Raft group with one leader, so more partitions do not spread the load over
-//     more servers as they do elsewhere.
+//     more servers as they do elsewhere. A crowd of numbered topics can share
+//     streams (topics_per_stream), as applications on NATS do that have very
+//     many: each topic is then the subjects <stream>.<n>.0, … of one, and its
+//     subscriptions filter by them.
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
 //   - A subscription is a durable pull consumer; the consumers of a

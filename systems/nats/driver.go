@@ -59,7 +59,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
+		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn), sharing: newSharing(),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
@@ -101,6 +101,7 @@ type cluster struct {
 	tagging sync.Mutex
 	tags    []string // that serverTags found
 
+	sharing              *sharing
 	clients              system.Clients
 	producing, consuming links
 	servers              serverNames
@@ -134,10 +135,10 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		k.leave(nil)
 		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
-	stream := safeName(o.Topic.Name)
+	at := c.cfg.homeOf(o.Topic.Name)
 	subjects := make([]string, max(o.Topic.Partitions, 1))
 	for i := range subjects {
-		subjects[i] = subjectOf(stream, i)
+		subjects[i] = at.subject(i)
 	}
 	p, err := newProducer(k, subjects, max(o.InFlight, 1))
 	if err != nil {

@@ -16,7 +16,7 @@ var _ system.LeaderReader = (*cluster)(nil)
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	info, err := c.streamInfo(ctx, safeName(t.Name))
+	info, err := c.streamInfo(ctx, c.cfg.homeOf(t.Name).stream)
 	if err != nil {
 		return "", fmt.Errorf("asking for the stream's leader: %w", err)
 	}

@@ -31,15 +31,6 @@ func safeName(name string) string {
 	return safe[:min(len(safe), maxName)] + "-" + hex.EncodeToString(sum[:6])
 }
 
-// subjectOf is the subject of one partition of a stream.
-func subjectOf(stream string, partition int) string {
-	return stream + "." + strconv.Itoa(partition)
-}
-
-// allSubjectsOf is the subjects of all partitions of a stream, however many: each
-// that is listed costs the servers at every change.
-func allSubjectsOf(stream string) string { return stream + ".*" }
-
 // mirrorOf names a stream's copy number n, from 1, at levels 3 and 4.
 func mirrorOf(stream string, n int) string {
 	return stream + "-mirror-" + strconv.Itoa(n)

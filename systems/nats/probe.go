@@ -44,7 +44,8 @@ func (c *cluster) Abstain(a system.Ability) string {
 
 // OpenReplay deletes the durable consumer, and with it what it remembers.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
-	err := c.js.DeleteConsumer(ctx, safeName(o.Topic.Name), safeName(o.Subscription))
+	at := c.cfg.homeOf(o.Topic.Name)
+	err := c.js.DeleteConsumer(ctx, at.stream, at.durable(o.Subscription))
 	if err != nil {
 		return nil, "", fmt.Errorf("delete the durable consumer: %w", err)
 	}
@@ -54,7 +55,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 
 // PublishAcked publishes with and without asking for a PubAck.
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
-	subject := subjectOf(safeName(t.Name), 0)
+	subject := c.cfg.homeOf(t.Name).subject(0)
 	switch kind {
 	case system.AckNone:
 		if err := c.conn.Publish(subject, payload); err != nil {
@@ -106,8 +107,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 // servers forget it.
 func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
 	const condition = "allow_atomic on the stream (server 2.12 or later); publishing to one stream only"
-	stream := safeName(t.Name)
-	info, err := c.streamInfo(ctx, stream)
+	at := c.cfg.homeOf(t.Name)
+	info, err := c.streamInfo(ctx, at.stream)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +120,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	}
 	batch := nuid.Next()
 	for i, payload := range payloads {
-		m := nats.NewMsg(subjectOf(stream, 0))
+		m := nats.NewMsg(at.subject(0))
 		m.Data = payload
 		m.Header.Set(headerBatch, batch)
 		m.Header.Set(headerBatchSeq, strconv.Itoa(i+1))
@@ -147,7 +148,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer, condition string, err error) {
 	id := jetstream.WithMsgID(nuid.Next())
 	for range 2 {
-		ack, err := c.js.Publish(ctx, subjectOf(safeName(t.Name), 0), payload, id)
+		ack, err := c.js.Publish(ctx, c.cfg.homeOf(t.Name).subject(0), payload, id)
 		if err != nil {
 			return "", "", err
 		}

@@ -29,7 +29,8 @@ type box struct {
 // openBox makes a stream like a topic's, changed.
 func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig)) (*box, error) {
 	config := c.cfg.stream
-	config.Name = safeName(t.Name)
+	at := home{stream: safeName(t.Name), topic: safeName(t.Name)}
+	config.Name = at.stream
 	config.Subjects = []string{config.Name + ".>"}
 	change(&config)
 	if _, err := c.js.CreateStream(ctx, config); err != nil {
@@ -39,7 +40,7 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jets
 		}
 		return nil, explainCreate(config, err)
 	}
-	b := &box{of: c, stream: config.Name, subject: subjectOf(config.Name, 0), receives: subjectOf(config.Name, 0)}
+	b := &box{of: c, stream: config.Name, subject: at.subject(0), receives: at.subject(0)}
 	waiting, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if _, err := c.settleStream(waiting, b.stream); err != nil {

@@ -25,6 +25,7 @@ const (
 	setConsumerReplicas = "consumer_replicas"
 	setConsumerMemory   = "consumer_mem_storage"
 	setReplicas         = "num_replicas"
+	setTopicsPerStream  = "topics_per_stream"
 	setStorage          = "storage"
 	setRetention        = "retention"
 	setMaxAge           = "max_age"
@@ -96,6 +97,8 @@ func streamSettings() []system.Setting {
 	return []system.Setting{
 		{Name: setReplicas, Kind: system.Count, Default: "3",
 			Doc: "copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream and its mirrors at levels 3 and 4"},
+		{Name: setTopicsPerStream, Kind: system.Count, Default: "1",
+			Doc: "how many topics of a crowd share a stream, each as subjects of its own; 1: each topic is a stream, with copies, a leader and timers of its own"},
 		{Name: setStorage, Kind: system.Text, Default: valueFile, OneOf: []string{valueFile, valueMemory},
 			Doc: "where a stream keeps its messages"},
 		{Name: setRetention, Kind: system.Text, Default: "limits", OneOf: []string{"limits", valueInterest},
@@ -137,6 +140,7 @@ type config struct {
 	pull            pullConfig
 	consumer        jetstream.ConsumerConfig // what all subscriptions have in common
 	stream          jetstream.StreamConfig   // what all streams have in common; Replicas is the number of copies
+	topicsPerStream int
 	server          serverConfig
 }
 
@@ -193,7 +197,7 @@ func readConfig(s system.Settings) config {
 			expires:  s.Duration(setPullExpires), heartbeat: s.Duration(setPullHeartbeat),
 		},
 		consumer: consumerConfig(s),
-		stream:   streamConfig(s),
+		stream:   streamConfig(s), topicsPerStream: int(s.Count(setTopicsPerStream)),
 		server: serverConfig{
 			where:        s.Text(setServers),
 			syncInterval: s.Duration(setSyncInterval),
@@ -267,6 +271,7 @@ func (c config) problems(s system.Settings, l workload.Level) strict.Violations 
 		{c.pull.heartbeat < minHeartbeat, setPullHeartbeat, "must be at least " + quantity.ExactDuration(minHeartbeat)},
 		{c.pull.heartbeat > c.pull.expires/2, setPullExpires,
 			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat, quantity.ExactDuration(c.pull.heartbeat))},
+		{c.topicsPerStream < 1, setTopicsPerStream, "must be at least 1"},
 		{c.stream.Replicas < minReplicas || c.stream.Replicas > maxReplicas, setReplicas,
 			fmt.Sprintf("must be %d to %d, because every durability level asks for copies", minReplicas, maxReplicas)},
 		{c.consumer.MaxAckPending < 1, setMaxAckPending, "must be at least 1"},

@@ -33,7 +33,16 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if t.Partitions < 1 {
 		return fmt.Errorf("%d partitions: there must be at least one", t.Partitions)
 	}
-	plan, err := c.plan(ctx, t)
+	at := c.cfg.homeOf(t.Name)
+	if at.shared() {
+		return c.sharing.join(ctx, at, func() error { return c.createStream(ctx, at) })
+	}
+	return c.createStream(ctx, at)
+}
+
+// createStream makes the stream of a topic, or of several that share it.
+func (c *cluster) createStream(ctx context.Context, at home) error {
+	plan, err := c.plan(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -47,22 +56,22 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 			return errors.Join(err, c.undo(ctx, plan[:i]))
 		}
 	}
-	if err := c.settle(ctx, plan); err != nil {
+	if err := c.settle(ctx, at, plan); err != nil {
 		return errors.Join(err, c.undo(ctx, plan))
 	}
 	return nil
 }
 
-// plan is the streams that make the topic at the asked level, the one that is
+// plan is the streams that make a home at the asked level, the one that is
 // published to first.
-func (c *cluster) plan(ctx context.Context, t system.Topic) ([]jetstream.StreamConfig, error) {
-	name := safeName(t.Name)
+func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, error) {
+	name := at.stream
 	origin := c.cfg.stream
 	origin.Name = name
 	// An identical stream would be taken for this one; a metadata of its own
 	// makes that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
-	origin.Subjects = []string{allSubjectsOf(name)}
+	origin.Subjects = []string{at.all()}
 	if synchronous(c.level) {
 		return []jetstream.StreamConfig{origin}, nil
 	}
@@ -147,7 +156,7 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 
 // settle waits until every copy of every stream is in place, and every server
 // knows of the subjects.
-func (c *cluster) settle(ctx context.Context, plan []jetstream.StreamConfig) error {
+func (c *cluster) settle(ctx context.Context, at home, plan []jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	for _, stream := range plan {
@@ -156,7 +165,7 @@ func (c *cluster) settle(ctx context.Context, plan []jetstream.StreamConfig) err
 		}
 	}
 	for i := range c.endpoints {
-		if err := c.probe(ctx, i, subjectOf(plan[0].Name, 0)); err != nil {
+		if err := c.probe(ctx, i, at.subject(0)); err != nil {
 			return err
 		}
 	}
@@ -287,10 +296,19 @@ func notInPlace(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// DeleteTopic deletes the stream and its mirrors, the mirrors first so that
-// none is left without its origin.
+// DeleteTopic deletes the topic's stream. Where topics share it, it goes with
+// the last of them, and so do the messages of all.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
-	name := safeName(t.Name)
+	at := c.cfg.homeOf(t.Name)
+	if at.shared() {
+		return c.sharing.leave(ctx, at, func() error { return c.deleteStream(ctx, at.stream) })
+	}
+	return c.deleteStream(ctx, at.stream)
+}
+
+// deleteStream deletes a stream and its mirrors, the mirrors first so that none
+// is left without its origin.
+func (c *cluster) deleteStream(ctx context.Context, name string) error {
 	if !synchronous(c.level) {
 		for n := 1; n < c.cfg.stream.Replicas; n++ {
 			err := c.js.DeleteStream(ctx, mirrorOf(name, n))

@@ -1,0 +1,147 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// home is where a topic's messages are: in a stream of its own, or as some of
+// the subjects of one that it shares with other topics.
+type home struct {
+	stream string
+	topic  string // what the topic's subjects begin with
+	number string // of the topic, where it shares the stream; "": it does not
+}
+
+// homeOf says where a topic is, by its name alone, so that every connection
+// comes to the same answer. Only topics that are numbered, as those of a crowd
+// are, share streams: <name>-<n>.
+func (c config) homeOf(topic string) home {
+	if c.topicsPerStream > 1 {
+		if cut := strings.LastIndexByte(topic, '-'); cut > 0 {
+			number := topic[cut+1:]
+			n, err := strconv.ParseUint(number, 10, 31)
+			if err == nil && strconv.FormatUint(n, 10) == number {
+				stream := safeName(topic[:cut]) + "-shared-" + strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
+				return home{stream: stream, topic: stream + "." + number, number: number}
+			}
+		}
+	}
+	name := safeName(topic)
+	return home{stream: name, topic: name}
+}
+
+func (h home) shared() bool { return h.number != "" }
+
+// all is the subjects of the stream, however many partitions and topics: each
+// that is listed costs the servers at every change.
+func (h home) all() string {
+	if h.shared() {
+		return h.stream + ".*.*"
+	}
+	return h.stream + ".*"
+}
+
+// filter is the subjects of the topic; "": all of the stream.
+func (h home) filter() string {
+	if h.shared() {
+		return h.topic + ".*"
+	}
+	return ""
+}
+
+// subject is the subject of one partition.
+func (h home) subject(partition int) string { return h.topic + "." + strconv.Itoa(partition) }
+
+// durable names the durable consumer that is a subscription.
+func (h home) durable(subscription string) string {
+	if h.shared() {
+		return safeName(h.number + "-" + subscription)
+	}
+	return safeName(subscription)
+}
+
+// sharing is the streams that topics of this connection share. Its methods may
+// be called from any goroutine.
+type sharing struct {
+	mu      sync.Mutex
+	streams map[string]*sharedStream
+}
+
+type sharedStream struct {
+	busy   chan struct{} // holds one token while nobody makes or deletes the stream
+	made   bool
+	topics map[string]bool // by number; false: deleted
+}
+
+func newSharing() *sharing {
+	return &sharing{streams: make(map[string]*sharedStream)}
+}
+
+func (s *sharing) take(ctx context.Context, h home) (*sharedStream, error) {
+	s.mu.Lock()
+	of := s.streams[h.stream]
+	if of == nil {
+		of = &sharedStream{busy: make(chan struct{}, 1), topics: make(map[string]bool)}
+		of.busy <- struct{}{}
+		s.streams[h.stream] = of
+	}
+	s.mu.Unlock()
+	select {
+	case <-of.busy:
+		return of, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for stream %s, which topics share: %w", h.stream, ctx.Err())
+	}
+}
+
+// join adds a topic to its stream, which create makes for the first of them.
+func (s *sharing) join(ctx context.Context, h home, create func() error) error {
+	of, err := s.take(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer func() { of.busy <- struct{}{} }()
+	if lives, known := of.topics[h.number]; known {
+		if lives {
+			return fmt.Errorf("topic %s of stream %s exists already: choose another name or delete it", h.number, h.stream)
+		}
+		return fmt.Errorf("topic %s of stream %s was deleted, and its messages go with the last topic of the stream: choose another name", h.number, h.stream)
+	}
+	if !of.made {
+		if err := create(); err != nil {
+			return err
+		}
+		of.made = true
+	}
+	of.topics[h.number] = true
+	return nil
+}
+
+// leave takes a topic out of its stream, which remove deletes with the last of
+// them.
+func (s *sharing) leave(ctx context.Context, h home, remove func() error) error {
+	of, err := s.take(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer func() { of.busy <- struct{}{} }()
+	if !of.topics[h.number] {
+		return fmt.Errorf("topic %s of stream %s was not made by this connection", h.number, h.stream)
+	}
+	of.topics[h.number] = false
+	for _, lives := range of.topics {
+		if lives {
+			return nil
+		}
+	}
+	if err := remove(); err != nil {
+		of.topics[h.number] = true
+		return err
+	}
+	*of = sharedStream{busy: of.busy, topics: make(map[string]bool)}
+	return nil
+}
