@@ -89,10 +89,7 @@ func (d dialer) dial(ctx context.Context, number int, name string, heard func())
 				raw.Close()
 				return nil, err
 			}
-			if heard == nil {
-				return raw, nil
-			}
-			return &watched{Conn: raw, heard: heard}, nil
+			return &wire{Conn: raw, heard: heard, closed: make(chan struct{})}, nil
 		},
 	}
 	if d.sasl == "external" {
@@ -130,17 +127,6 @@ func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, e
 		}
 	}
 	return nil, errs[0]
-}
-
-// watched tells when the library comes to wait for the server.
-type watched struct {
-	net.Conn
-	heard func()
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	w.heard()
-	return w.Conn.Read(b)
 }
 
 // hangUp closes a connection within ctx, and at least closeGrace.
