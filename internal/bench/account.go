@@ -44,7 +44,8 @@ const sendLimit = 2 * time.Second
 // noted: the measurement is whole by then.
 func (m *meter) close() {
 	sent := m.sentWithin(sendLimit)
-	if err := m.engine.Close(closeTime(m.job.Workload)); err != nil {
+	told := func(sentence string) { m.watch.Phase(result.PhaseDrain, sentence) }
+	if err := m.engine.Close(closeTime(m.job.Workload), told); err != nil {
 		m.note("closing the clients: " + err.Error())
 	}
 	if !sent && !m.sentWithin(sendLimit) {

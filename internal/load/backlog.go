@@ -83,7 +83,7 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 		o.Receive = func([]byte) {} // nothing was sent yet
 		opened, err := c.OpenConsumer(ctx, o)
 		if err == nil {
-			err = closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
+			err = closeAll(reserveLimit, []system.Consumer{opened}, nil, func(c system.Consumer) closer { return c })
 		}
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
@@ -117,7 +117,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	case err != nil:
 		return fmt.Errorf("try whether a subscription can begin again: %w", err)
 	}
-	return closeAll(reserveLimit, []system.Consumer{opened}, func(c system.Consumer) closer { return c })
+	return closeAll(reserveLimit, []system.Consumer{opened}, nil, func(c system.Consumer) closer { return c })
 }
 
 // Read does what is to be done first, opens those who read later, and returns at

@@ -59,7 +59,7 @@ func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
 	if f, due := e.Figures(), e.DueBy(clock.Never); f.Handed != due || f.Unsent != [2]int64{} {
 		t.Fatalf("handed over %v, unsent %v, due %v", f.Handed, f.Unsent, due)
 	}
-	if err := e.Close(time.Second); err != nil {
+	if err := e.Close(time.Second, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -146,14 +146,15 @@ func (e *Engine) Halt(ns int64) {
 
 // Close ends the counting of answers, so that messages without one stay
 // unknown, and closes producers, then consumers, each kind at once and within
-// limit. Nothing is counted afterwards, even where closing failed.
-func (e *Engine) Close(limit time.Duration) error {
+// limit. Nothing is counted afterwards, even where closing failed. progress,
+// which may be nil, is told how many are closed.
+func (e *Engine) Close(limit time.Duration, progress func(string)) error {
 	for _, p := range e.producers {
 		p.Lock()
 		p.frozen = true
 		p.Unlock()
 	}
-	err := closeAll(limit, e.producers, func(p *producer) closer { return p.system })
+	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers", len(e.producers)), func(p *producer) closer { return p.system })
 	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]
 	open := prompt
 	if e.stopReading(limit) {
@@ -161,7 +162,7 @@ func (e *Engine) Close(limit time.Duration) error {
 	} else {
 		err = errors.Join(err, errors.New("the consumers that read later were still being opened"))
 	}
-	err = errors.Join(err, closeAll(limit, open, func(c *consumer) closer { return c.system }))
+	err = errors.Join(err, closeAll(limit, open, Counting(progress, "closed %s of %s consumers", len(open)), func(c *consumer) closer { return c.system }))
 	for _, c := range e.consumers {
 		// One that could not be closed may still receive.
 		c.Lock()
@@ -180,22 +181,17 @@ const maxClosing = 512
 
 // closeAll closes all clients within limit and returns the first error: when
 // one cannot be closed, many cannot, for the same reason.
-func closeAll[T any](limit time.Duration, all []T, of func(T) closer) error {
+func closeAll[T any](limit time.Duration, all []T, progress func(done int), of func(T) closer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	var closing sync.WaitGroup
 	var once sync.Once
 	var first error
-	turns := make(chan struct{}, maxClosing)
-	for _, one := range all {
-		turns <- struct{}{}
-		closing.Go(func() {
-			defer func() { <-turns }()
-			if err := of(one).Close(ctx); err != nil {
-				once.Do(func() { first = err })
-			}
-		})
-	}
-	closing.Wait()
+	// Neither an error nor the limit keeps the others from being closed.
+	_ = system.Each(context.Background(), len(all), maxClosing, progress, func(_ context.Context, i int) error {
+		if err := of(all[i]).Close(ctx); err != nil {
+			once.Do(func() { first = err })
+		}
+		return nil
+	})
 	return first
 }

@@ -104,7 +104,7 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 	if f.InFlight > int64(w.MaxInFlight*w.Producers) {
 		t.Errorf("%d in flight, the bound is %d x %d", f.InFlight, w.MaxInFlight, w.Producers)
 	}
-	if err := e.Close(time.Second); err != nil {
+	if err := e.Close(time.Second, nil); err != nil {
 		t.Error(err)
 	}
 }

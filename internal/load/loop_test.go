@@ -62,7 +62,7 @@ func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter ti
 	if most := int64(w.MaxInFlight * w.Producers); f.InFlight > most {
 		t.Errorf("%d in flight, the bound is %d", f.InFlight, most)
 	}
-	if err := e.Close(time.Second); err != nil {
+	if err := e.Close(time.Second, nil); err != nil {
 		t.Error(err)
 	}
 }

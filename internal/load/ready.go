@@ -100,7 +100,7 @@ func (e *Engine) Ready(ctx context.Context, progress func(sentence string)) (sen
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		// A Send that does not return ends with its producer.
-		_ = e.Close(unblockWithin)
+		_ = e.Close(unblockWithin, nil)
 	})
 	defer func() {
 		if !stop() {

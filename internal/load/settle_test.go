@@ -101,7 +101,7 @@ func settleOnce(t *testing.T, w *workload.Workload, after time.Duration) {
 	if got := e.window.fromNs.Load(); got != start+want.WarmupNs() {
 		t.Fatalf("consumers count from %d on, want %d", got-start, want.WarmupNs())
 	}
-	if err := e.Close(time.Second); err != nil {
+	if err := e.Close(time.Second, nil); err != nil {
 		t.Error(err)
 	}
 }
