@@ -147,7 +147,7 @@ func (e *Engine) Halt(ns int64) {
 // Close ends the counting of answers, so that messages without one stay
 // unknown, and closes producers, then consumers, each kind at once and within
 // limit. Nothing is counted afterwards, even where closing failed. progress,
-// which may be nil, is told how many are closed.
+// which may be nil, is told of how many the closing has ended.
 func (e *Engine) Close(limit time.Duration, progress func(string)) error {
 	for _, p := range e.producers {
 		p.Lock()

@@ -106,12 +106,13 @@ func (s *session) warn(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
-// name is a topic's name that nobody else has.
+// name is a topic's name that nobody else has. It does not end in a number of its
+// own: topics of several connections must not be taken for a crowd that shares.
 func (s *session) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.topics++
-	return fmt.Sprintf("%s-%d", s.prefix, s.topics)
+	return fmt.Sprintf("%s-topic%d", s.prefix, s.topics)
 }
 
 // all runs the probes, some side by side, and returns the findings in the

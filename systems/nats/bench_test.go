@@ -128,7 +128,7 @@ func BenchmarkPublishAsyncOfTheLibrary(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		subject, data := home{topic: topic.Name}.subject(i), make([]byte, benchSize)
+		subject, data := ownHome(topic.Name).subject(i), make([]byte, benchSize)
 		wg.Go(func() {
 			for n := i; n < b.N; n += benchClients {
 				room <- struct{}{}

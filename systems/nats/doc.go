@@ -10,7 +10,7 @@
 //   - A topic is a stream. Its partitions are the subjects <topic>.0,
 //     <topic>.1, … of that stream, which takes all of <topic>.*: they order
 //     messages, but they are one Raft group with one leader, so more partitions do not spread the load over
-//     more servers as they do elsewhere. A crowd of numbered topics can share
+//     more servers as they do elsewhere. The topics of a run can share
 //     streams (topics_per_stream), as applications on NATS do that have very
 //     many: each topic is then the subjects <stream>.<n>.0, … of one, and its
 //     subscriptions filter by them.

@@ -59,7 +59,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn), sharing: newSharing(),
+		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
@@ -101,7 +101,7 @@ type cluster struct {
 	tagging sync.Mutex
 	tags    []string // that serverTags found
 
-	sharing              *sharing
+	sharing              sharing
 	clients              system.Clients
 	producing, consuming links
 	servers              serverNames

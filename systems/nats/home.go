@@ -12,26 +12,30 @@ import (
 // the subjects of one that it shares with other topics.
 type home struct {
 	stream string
-	topic  string // what the topic's subjects begin with
+	prefix string // of the topic's subjects
 	number string // of the topic, where it shares the stream; "": it does not
 }
 
 // homeOf says where a topic is, by its name alone, so that every connection
-// comes to the same answer. Only topics that are numbered, as those of a crowd
-// are, share streams: <name>-<n>.
+// comes to the same answer. Only topics that are numbered, as all of a run are,
+// share streams: <name>-<n>.
 func (c config) homeOf(topic string) home {
-	if c.topicsPerStream > 1 {
-		if cut := strings.LastIndexByte(topic, '-'); cut > 0 {
-			number := topic[cut+1:]
-			n, err := strconv.ParseUint(number, 10, 31)
-			if err == nil && strconv.FormatUint(n, 10) == number {
-				stream := safeName(topic[:cut]) + "-shared-" + strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
-				return home{stream: stream, topic: stream + "." + number, number: number}
-			}
-		}
+	cut := strings.LastIndexByte(topic, '-')
+	if c.topicsPerStream <= 1 || cut <= 0 {
+		return ownHome(topic)
 	}
+	number := topic[cut+1:]
+	n, err := strconv.ParseUint(number, 10, 31)
+	if err != nil || strconv.FormatUint(n, 10) != number {
+		return ownHome(topic)
+	}
+	stream := safeName(topic[:cut]) + "-shared-" + strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
+	return home{stream: stream, prefix: stream + "." + number, number: number}
+}
+
+func ownHome(topic string) home {
 	name := safeName(topic)
-	return home{stream: name, topic: name}
+	return home{stream: name, prefix: name}
 }
 
 func (h home) shared() bool { return h.number != "" }
@@ -48,13 +52,13 @@ func (h home) all() string {
 // filter is the subjects of the topic; "": all of the stream.
 func (h home) filter() string {
 	if h.shared() {
-		return h.topic + ".*"
+		return h.prefix + ".*"
 	}
 	return ""
 }
 
 // subject is the subject of one partition.
-func (h home) subject(partition int) string { return h.topic + "." + strconv.Itoa(partition) }
+func (h home) subject(partition int) string { return h.prefix + "." + strconv.Itoa(partition) }
 
 // durable names the durable consumer that is a subscription.
 func (h home) durable(subscription string) string {
@@ -64,34 +68,35 @@ func (h home) durable(subscription string) string {
 	return safeName(subscription)
 }
 
-// sharing is the streams that topics of this connection share. Its methods may
-// be called from any goroutine.
+// sharing is the streams that topics share. The topics of one are made and
+// deleted through one connection, which knows of them here. Its methods may be
+// called from any goroutine. The zero value knows of none.
 type sharing struct {
 	mu      sync.Mutex
 	streams map[string]*sharedStream
 }
 
 type sharedStream struct {
-	busy   chan struct{} // holds one token while nobody makes or deletes the stream
+	turn   chan struct{} // holds a token while nobody makes or deletes the stream
 	made   bool
 	topics map[string]bool // by number; false: deleted
 }
 
-func newSharing() *sharing {
-	return &sharing{streams: make(map[string]*sharedStream)}
-}
-
+// take waits for the stream's token.
 func (s *sharing) take(ctx context.Context, h home) (*sharedStream, error) {
 	s.mu.Lock()
 	of := s.streams[h.stream]
 	if of == nil {
-		of = &sharedStream{busy: make(chan struct{}, 1), topics: make(map[string]bool)}
-		of.busy <- struct{}{}
+		of = &sharedStream{turn: make(chan struct{}, 1), topics: make(map[string]bool)}
+		of.turn <- struct{}{}
+		if s.streams == nil {
+			s.streams = make(map[string]*sharedStream)
+		}
 		s.streams[h.stream] = of
 	}
 	s.mu.Unlock()
 	select {
-	case <-of.busy:
+	case <-of.turn:
 		return of, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for stream %s, which topics share: %w", h.stream, ctx.Err())
@@ -104,12 +109,12 @@ func (s *sharing) join(ctx context.Context, h home, create func() error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { of.busy <- struct{}{} }()
+	defer func() { of.turn <- struct{}{} }()
 	if lives, known := of.topics[h.number]; known {
 		if lives {
-			return fmt.Errorf("topic %s of stream %s exists already: choose another name or delete it", h.number, h.stream)
+			return fmt.Errorf("it is in stream %s already: choose another name or delete it", h.stream)
 		}
-		return fmt.Errorf("topic %s of stream %s was deleted, and its messages go with the last topic of the stream: choose another name", h.number, h.stream)
+		return fmt.Errorf("it was deleted, and its messages are in stream %s until that stream's last topic goes: choose another name", h.stream)
 	}
 	if !of.made {
 		if err := create(); err != nil {
@@ -128,9 +133,13 @@ func (s *sharing) leave(ctx context.Context, h home, remove func() error) error 
 	if err != nil {
 		return err
 	}
-	defer func() { of.busy <- struct{}{} }()
-	if !of.topics[h.number] {
-		return fmt.Errorf("topic %s of stream %s was not made by this connection", h.number, h.stream)
+	defer func() { of.turn <- struct{}{} }()
+	lives, known := of.topics[h.number]
+	switch {
+	case !known:
+		return fmt.Errorf("it was not made through this connection: delete stream %s, which has it and others", h.stream)
+	case !lives:
+		return nil
 	}
 	of.topics[h.number] = false
 	for _, lives := range of.topics {
@@ -142,6 +151,6 @@ func (s *sharing) leave(ctx context.Context, h home, remove func() error) error 
 		of.topics[h.number] = true
 		return err
 	}
-	*of = sharedStream{busy: of.busy, topics: make(map[string]bool)}
+	of.made, of.topics = false, make(map[string]bool)
 	return nil
 }

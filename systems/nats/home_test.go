@@ -58,7 +58,7 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 	if err := system.Each(ctx, total, total, nil, func(ctx context.Context, i int) error { return c.CreateTopic(ctx, topics[i]) }); err != nil {
 		t.Fatal(err)
 	}
-	mustSay(t, c.CreateTopic(ctx, topics[1]), "exists already")
+	mustSay(t, c.CreateTopic(ctx, topics[1]), "crowd-shared-0 already")
 	evidence, err := c.ReadDurability(ctx, topics)
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +101,12 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 			}
 		}
 	}
+	sharedStreamsEnd(ctx, t, c, topics)
+}
+
+// sharedStreamsEnd with the last of their topics.
+func sharedStreamsEnd(ctx context.Context, t *testing.T, c *cluster, topics []system.Topic) {
+	t.Helper()
 	lives := func(stream string) bool {
 		_, err := c.js.Stream(ctx, stream)
 		if err != nil && err != jetstream.ErrStreamNotFound {
@@ -117,6 +123,9 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 		}
 		if i == 0 {
 			mustSay(t, c.CreateTopic(ctx, topics[0]), "was deleted")
+			if err := c.DeleteTopic(ctx, topics[0]); err != nil {
+				t.Errorf("deleted once more: %v", err)
+			}
 		}
 	}
 	if err := c.CreateTopic(ctx, topics[0]); err != nil {
@@ -125,6 +134,7 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 	if err := c.DeleteTopic(ctx, topics[0]); err != nil {
 		t.Error(err)
 	}
+	mustSay(t, c.DeleteTopic(ctx, system.Topic{Name: "others-7", Partitions: 1}), "topic others-7", "others-shared-3")
 }
 
 // sendTo sends one message to each partition and waits for the answers.

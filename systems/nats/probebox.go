@@ -29,7 +29,7 @@ type box struct {
 // openBox makes a stream like a topic's, changed.
 func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig)) (*box, error) {
 	config := c.cfg.stream
-	at := home{stream: safeName(t.Name), topic: safeName(t.Name)}
+	at := ownHome(t.Name)
 	config.Name = at.stream
 	config.Subjects = []string{config.Name + ".>"}
 	change(&config)

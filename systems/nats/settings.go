@@ -98,7 +98,7 @@ func streamSettings() []system.Setting {
 		{Name: setReplicas, Kind: system.Count, Default: "3",
 			Doc: "copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream and its mirrors at levels 3 and 4"},
 		{Name: setTopicsPerStream, Kind: system.Count, Default: "1",
-			Doc: "how many topics of a crowd share a stream, each as subjects of its own; 1: each topic is a stream, with copies, a leader and timers of its own"},
+			Doc: "how many topics share a stream, each as subjects of its own; they share its limits, and their messages go with the last of them; 1: each topic is a stream, with copies, a leader and timers of its own"},
 		{Name: setStorage, Kind: system.Text, Default: valueFile, OneOf: []string{valueFile, valueMemory},
 			Doc: "where a stream keeps its messages"},
 		{Name: setRetention, Kind: system.Text, Default: "limits", OneOf: []string{"limits", valueInterest},

@@ -116,7 +116,7 @@ func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n 
 		err := poll(ctx, func() error {
 			asked, cancel := context.WithTimeout(ctx, askWithin)
 			defer cancel()
-			_, err := c.js.Publish(asked, home{topic: topic.Name}.subject(0), []byte("x"))
+			_, err := c.js.Publish(asked, ownHome(topic.Name).subject(0), []byte("x"))
 			return err
 		})
 		if err != nil {

@@ -301,7 +301,10 @@ func notInPlace(info *jetstream.StreamInfo) error {
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	at := c.cfg.homeOf(t.Name)
 	if at.shared() {
-		return c.sharing.leave(ctx, at, func() error { return c.deleteStream(ctx, at.stream) })
+		if err := c.sharing.leave(ctx, at, func() error { return c.deleteStream(ctx, at.stream) }); err != nil {
+			return fmt.Errorf("topic %s: %w", t.Name, err)
+		}
+		return nil
 	}
 	return c.deleteStream(ctx, at.stream)
 }

@@ -89,7 +89,7 @@ func (d dialer) dial(ctx context.Context, number int, name string, heard func())
 				raw.Close()
 				return nil, err
 			}
-			return &wire{Conn: raw, heard: heard, closed: make(chan struct{})}, nil
+			return newWire(raw, d.heartbeat, heard), nil
 		},
 	}
 	if d.sasl == "external" {

@@ -16,13 +16,13 @@ func TestWireRests(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
 		heard := 0
-		w := &wire{Conn: near, heard: func() { heard++ }, closed: make(chan struct{})}
+		w := newWire(near, 10*time.Second, func() { heard++ })
 		began := time.Now()
-		if err := w.SetReadDeadline(began.Add(beatRest / 2)); err != nil {
+		if err := w.SetReadDeadline(began.Add(w.rest / 2)); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took != beatRest {
-			t.Errorf("rested for %s, want %s", took, beatRest)
+		if took := time.Since(began); took != 500*time.Millisecond {
+			t.Errorf("rested for %s", took)
 		}
 		if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("read beyond the deadline: %v", err)
@@ -31,16 +31,56 @@ func TestWireRests(t *testing.T) {
 			t.Errorf("told %d times of one read", heard)
 		}
 		began = time.Now()
-		time.AfterFunc(beatRest/4, func() { w.Close() })
+		time.AfterFunc(w.rest/4, func() { w.Close() })
 		if err := w.SetReadDeadline(began.Add(time.Hour)); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took != beatRest/4 {
-			t.Errorf("rested for %s on a connection that was closed after %s", took, beatRest/4)
+		if took := time.Since(began); took != w.rest/4 {
+			t.Errorf("rested for %s on a connection that was closed after %s", took, w.rest/4)
 		}
 		w.Close() // once more
 		if err := w.SetReadDeadline(began); err == nil {
 			t.Error("a deadline was set on a closed connection")
 		}
 	})
+}
+
+// TestWireStaysBound: a deadline for all that is left holds, whatever the
+// heartbeats still have to do, until it is taken back.
+func TestWireStaysBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		w := newWire(near, 10*time.Second, nil)
+		defer w.Close()
+		for _, c := range []struct {
+			until, want time.Duration // 0: taken back; how long a read waits
+		}{{2 * time.Second, 2 * time.Second}, {0, 15 * time.Second}} {
+			began, until := time.Now(), time.Time{}
+			if c.until > 0 {
+				until = began.Add(c.until)
+			}
+			if err := w.SetDeadline(until); err != nil {
+				t.Error(err)
+			}
+			if err := w.SetReadDeadline(began.Add(15 * time.Second)); err != nil {
+				t.Error(err)
+			}
+			if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
+			}
+			if waited := time.Since(began); waited != c.want {
+				t.Errorf("read for %s, want %s", waited, c.want)
+			}
+		}
+	})
+}
+
+// TestRestIsShort beside heartbeats, which must not wait for it.
+func TestRestIsShort(t *testing.T) {
+	for heartbeat, want := range map[time.Duration]time.Duration{time.Second: 62500 * time.Microsecond, 10 * time.Second: 500 * time.Millisecond, time.Hour: 500 * time.Millisecond} {
+		if got := restOf(heartbeat); got != want {
+			t.Errorf("heartbeat %s: rests for %s, want %s", heartbeat, got, want)
+		}
+	}
 }
