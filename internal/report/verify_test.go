@@ -143,3 +143,23 @@ func TestFaultsOfARunAreShown(t *testing.T) {
 		golden(t, "faults."+format, withoutParts(b.Bytes()))
 	}
 }
+
+// TestMatrixTellsUnknownRounds apart from those that hold.
+func TestMatrixTellsUnknownRounds(t *testing.T) {
+	round := func(outcome string) verify.Round {
+		return verify.Round{Guarantees: []verify.Guarantee{
+			{Name: verify.NoLoss, Outcome: outcome, Promised: true}, {Name: verify.Order, Outcome: result.Unknown},
+		}}
+	}
+	s := &verify.Saved{State: result.Complete, Guarantees: []verify.Guarantee{{Name: verify.NoLoss, Outcome: result.Unknown, Promised: true, Of: 3_000}}}
+	for want, rounds := range map[string][]verify.Round{
+		"unknown in 1 round: 0 of 3,000 did not arrive, 3 rounds": {round(result.Holds), round(result.Unknown), round(result.Holds)},
+		"unknown: 0 of 3,000 did not arrive, 2 rounds":            {round(result.Unknown), round(result.Unknown)},
+		"unknown: 0 of 3,000 did not arrive, 1 round":             {round(result.Holds)},
+	} {
+		s.Rounds = rounds
+		if got := matrixCell([]*verify.Saved{s}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func matrixCell(all []*verify.Saved) string {
 	switch {
 	case unknown:
 		// What did not arrive may still be there, in servers that are not back.
-		out = fmt.Sprintf("unknown: %s of %s did not arrive", quantity.Count(lost), quantity.Count(of))
+		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all), quantity.Count(lost), quantity.Count(of))
 	case lost == 0 && len(more) == 0:
 		out = fmt.Sprintf("held: %s", out)
 	}
@@ -109,6 +109,25 @@ func matrixCell(all []*verify.Saved) string {
 		out += " (not promised)"
 	}
 	return strings.Join(append([]string{out}, more...), ", ") + ", " + plural(int64(rounds), "round", "rounds")
+}
+
+// unknownOf says how many rounds are unknown, where it is neither none nor all.
+func unknownOf(all []*verify.Saved) string {
+	unknown, rounds := 0, 0
+	for _, s := range all {
+		for _, r := range s.Rounds {
+			rounds++
+			if slices.ContainsFunc(r.Guarantees, func(g verify.Guarantee) bool {
+				return g.Outcome == result.Unknown && (g.Promised || g.Name == verify.NoLoss)
+			}) {
+				unknown++
+			}
+		}
+	}
+	if unknown == 0 || unknown == rounds {
+		return ""
+	}
+	return " in " + plural(int64(unknown), "round", "rounds")
 }
 
 // VerifyMarkdown writes verifications for a wiki: the table of all, then each.
