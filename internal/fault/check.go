@@ -103,7 +103,7 @@ func checkMachine(ctx context.Context, faults []workload.Fault, base string) err
 		}
 	}
 	if need.Groups {
-		if err := firewall.Check(); err != nil {
+		if err := errors.Join(firewall.Check(), testbed.CheckGroups()); err != nil {
 			return fmt.Errorf("fault %s: %w", firstWith(faults, func(p testbed.Preparation) bool { return p.Groups }), err)
 		}
 	}

@@ -311,6 +311,38 @@ func TestPartitionCutsClientsConnections(t *testing.T) {
 	}
 }
 
+// Two testbeds at once: what their nodes say to one another, by a connection that
+// was there before, is cut in the one that is partitioned and not in the other.
+func TestPartitionLeavesOtherTestbedsAlone(t *testing.T) {
+	f := workload.Fault{Do: workload.FaultPartition, Whom: "n2"}
+	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
+		t.Skip("nobody can be cut off here")
+	}
+	broken, injector := brought(t, f)
+	other, _ := brought(t, f)
+	hear := func(bed *testbed.Testbed) string {
+		nodes := bed.Cluster().Nodes()
+		return ask(nodes[0].Address, "keep "+nodes[1].Address, patience)
+	}
+	for _, bed := range []*testbed.Testbed{broken, other} {
+		if said := hear(bed); !strings.HasPrefix(said, "has") {
+			t.Fatal(said)
+		}
+	}
+	if _, err := injector.Inject(t.Context(), f, ""); err != nil {
+		t.Fatal(err)
+	}
+	if said := hear(broken); strings.HasPrefix(said, "has") {
+		t.Errorf("not cut: %q", said)
+	}
+	if said := hear(other); !strings.HasPrefix(said, "has") {
+		t.Errorf("the other testbed is cut too: %s", said)
+	}
+	if err := injector.Heal(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Whatever is under way when the testbed is closed, nothing is left, and a server
 // that stood still ends at once.
 func TestCloseInTheMiddle(t *testing.T) {

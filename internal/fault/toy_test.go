@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 
 // serve is a server that keeps lines in a file of its folder: put writes one,
 // sync writes one and waits for the disk, get tells all; ask has it ask another
-// server.
+// server, and keep has it ask by a connection that it keeps.
 func serve(address string) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -55,6 +56,7 @@ func serve(address string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	var kept keeper
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -64,15 +66,42 @@ func serve(address string) {
 			defer conn.Close()
 			lines := bufio.NewScanner(conn)
 			for lines.Scan() {
-				fmt.Fprintln(conn, answer(log, lines.Text()))
+				fmt.Fprintln(conn, answer(log, &kept, lines.Text()))
 			}
 		}()
 	}
 }
 
-func answer(log *os.File, line string) string {
+// keeper is a server's one connection to another.
+type keeper struct {
+	mu   sync.Mutex
+	conn net.Conn
+}
+
+func (k *keeper) ask(address string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.conn == nil {
+		conn, err := net.DialTimeout("tcp", address, silence)
+		if err != nil {
+			return err.Error()
+		}
+		k.conn = conn
+	}
+	k.conn.SetDeadline(time.Now().Add(silence))
+	fmt.Fprintln(k.conn, "get")
+	said, err := bufio.NewReader(k.conn).ReadString('\n')
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(said)
+}
+
+func answer(log *os.File, kept *keeper, line string) string {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
+	case "keep":
+		return kept.ask(rest)
 	case "ask":
 		return ask(rest, "get", silence)
 	case "get":

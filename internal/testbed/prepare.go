@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/internal/disk"
@@ -19,9 +21,15 @@ const (
 	imagesName   = "images"
 	firewallName = "firewall"
 
-	// firstGroup is the group of the first node. Real groups are not given
-	// numbers from 64,000 on.
-	firstGroup = 64001
+	// Each testbed takes groupsEach groups, at random, of those from firstGroup
+	// on, which systemd's list of numbers leaves to nobody. Two testbeds must
+	// not share one: a partition of one would cut connections of the other. Of
+	// so many places, two testbeds find the same one once in half a million
+	// times.
+	firstGroup  = 1_879_048_192
+	groupsEach  = 256
+	groupPlaces = 1 << 19
+	lastGroup   = firstGroup + groupsEach*groupPlaces - 1
 	// leastDiskBytes is the size of a node's disk when less is expected to be
 	// written, or nobody knows how much: room for what servers allocate ahead.
 	leastDiskBytes = 4 << 30
@@ -60,8 +68,9 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	}
 	names := namer.NodeNames(p)
 	if o.Prepare.Groups {
+		first := firstGroup + groupsEach*rand.IntN(groupPlaces)
 		for i, name := range names {
-			made.groups[name] = firstGroup + i
+			made.groups[name] = first + i
 		}
 	}
 	if !o.Prepare.Disks {
@@ -83,6 +92,31 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 		made.disks[name] = all[i]
 	}
 	return made, nil
+}
+
+// CheckGroups says in a sentence why processes here cannot be given groups of
+// their own, or nothing.
+func CheckGroups() error {
+	raw, err := os.ReadFile("/proc/self/gid_map")
+	if err != nil {
+		return nil // this kernel has no user namespaces: all numbers are there
+	}
+	if mapsGroups(string(raw)) {
+		return nil
+	}
+	return fmt.Errorf("this user namespace has no groups %d to %d, by which the nodes are told apart: run plimsoll outside of it, or map them", firstGroup, lastGroup)
+}
+
+// mapsGroups says whether a gid_map has all that testbeds may take; see
+// user_namespaces(7).
+func mapsGroups(table string) bool {
+	for line := range strings.Lines(table) {
+		var inside, outside, count int64
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= firstGroup && lastGroup < inside+count {
+			return true
+		}
+	}
+	return false
 }
 
 // sync has what the servers wrote on their disks for good.
