@@ -65,6 +65,7 @@ func TestUnsynced(t *testing.T) {
 		"full store":                 fullStoreRefuses,
 		"too large":                  tooLarge,
 		"a crowd shares connections": crowdSharesConnections,
+		"a second answer":            secondAnswerFindsNobody,
 		"topics share streams":       topicsShareStreams,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -124,4 +126,53 @@ func connections(e *embedded) (n int) {
 		n += node.server.NumClients()
 	}
 	return n
+}
+
+// secondAnswerFindsNobody answers a message twice: the second time, its slot is
+// that of another message, which must not count as acknowledged by it.
+func secondAnswerFindsNobody(t *testing.T, e *embedded) {
+	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t))).(*cluster)
+	ctx := within(t, 20*time.Second)
+	asked, err := c.conn.SubscribeSync("answered.by.hand")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.conn.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k, err := c.producing.take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newProducer(k, []string{"answered.by.hand"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close(ctx) })
+	answer := func(to *nats.Msg, data string) {
+		t.Helper()
+		if err := to.Respond([]byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func() *nats.Msg {
+		t.Helper()
+		m, err := asked.NextMsgWithContext(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	const stored = `{"stream":"by-hand","seq":1}`
+	one := sent(p, 0)
+	first := next()
+	answer(first, stored)
+	if err := <-one.done; err != nil {
+		t.Fatal(err)
+	}
+	two := sent(p, 0)
+	second := next()
+	answer(first, stored)
+	answer(second, `{"error":{"code":503,"err_code":10077,"description":"not stored"},"stream":"by-hand","seq":0}`)
+	mustSay(t, <-two.done, "refused", "not stored")
 }

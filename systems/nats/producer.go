@@ -27,10 +27,11 @@ var (
 // waited too long; a timeout is at most this part of it late.
 const sweeps = 20
 
-// producer publishes to one stream. Each message in
-// flight has a slot; the slot's number and its generation are in the reply
-// subject, so that an answer finds its message without a map, and an answer
-// that comes after the slot was given up finds nobody.
+// producer publishes to one stream. Each message in flight has a slot. The
+// slot's number and how often it was taken are in the reply subject, so that an
+// answer finds its message without a map. No two messages share a subject: a
+// second answer, or one that comes too late, finds nobody, where it could
+// otherwise acknowledge a message that nobody stored.
 type producer struct {
 	link     *link
 	conn     *nats.Conn // the link's
@@ -53,11 +54,10 @@ type producer struct {
 // slot is one message in flight.
 type slot struct {
 	m        *system.Message // nil: free
-	reply    string
-	gen      uint32
-	since    uint32 // the sweep at which it was handed over
-	handed   bool   // the client library has copied the payload
-	answered bool   // before it was handed: the answer is in err
+	taken    uint64          // how often
+	since    uint32          // the sweep at which it was handed over
+	handed   bool            // the client library has copied the payload
+	answered bool            // before it was handed: the answer is in err
 	err      error
 }
 
@@ -81,8 +81,12 @@ func newProducer(k *link, subjects []string, inFlight int) (*producer, error) {
 	return p, nil
 }
 
-func (p *producer) replyFor(slot int, gen uint32) string {
-	return p.prefix + strconv.Itoa(slot) + "-" + strconv.FormatUint(uint64(gen), 10)
+func (p *producer) replyFor(slot int32, taken uint64) string {
+	var room [64]byte
+	b := append(room[:0], p.prefix...)
+	b = strconv.AppendInt(b, int64(slot), 10)
+	b = append(b, '-')
+	return string(strconv.AppendUint(b, taken, 10))
 }
 
 // Send publishes the message and returns when the client library has copied
@@ -112,13 +116,13 @@ func (p *producer) take(m *system.Message) (index int32, reply string, ok bool) 
 	}
 	if len(p.free) == 0 {
 		p.free = append(p.free, int32(len(p.slots)))
-		p.slots = append(p.slots, slot{reply: p.replyFor(len(p.slots), 0)})
+		p.slots = append(p.slots, slot{})
 	}
 	index = p.free[len(p.free)-1]
 	p.free = p.free[:len(p.free)-1]
 	s := &p.slots[index]
-	s.m, s.since, s.handed, s.answered, s.err = m, p.now, false, false, nil
-	return index, s.reply, true
+	*s = slot{m: m, taken: s.taken + 1, since: p.now}
+	return index, p.replyFor(index, s.taken), true
 }
 
 // handedOver notes that the payload is copied. Until then nobody else may end
@@ -131,25 +135,19 @@ func (p *producer) handedOver(index int32, err error) {
 		p.mu.Unlock()
 		return
 	}
-	late := !s.answered // the publish failed, yet bytes of it may be on the wire
 	if s.answered {
 		err = s.err
 	}
-	m := p.release(index, late)
+	m := p.release(index)
 	p.mu.Unlock()
 	m.Done(err)
 }
 
-// release frees a slot and returns its message. An answer may still come when
-// late, so the slot changes its reply subject. p.mu is held.
-func (p *producer) release(index int32, late bool) *system.Message {
+// release frees a slot and returns its message. p.mu is held.
+func (p *producer) release(index int32) *system.Message {
 	s := &p.slots[index]
 	m := s.m
 	s.m = nil
-	if late {
-		s.gen++
-		s.reply = p.replyFor(int(index), s.gen)
-	}
 	p.free = append(p.free, index)
 	p.changed.Broadcast()
 	return m
@@ -157,33 +155,29 @@ func (p *producer) release(index int32, late bool) *system.Message {
 
 // end ends the message in a slot, or leaves the answer for handedOver to find.
 // It returns the message to tell, if any. p.mu is held.
-func (p *producer) end(index int32, late bool, err error) *system.Message {
+func (p *producer) end(index int32, err error) *system.Message {
 	s := &p.slots[index]
 	if s.m == nil || s.answered {
 		return nil
 	}
 	if !s.handed {
 		s.answered, s.err = true, err
-		if late {
-			s.gen++
-			s.reply = p.replyFor(int(index), s.gen)
-		}
 		return nil
 	}
-	return p.release(index, late)
+	return p.release(index)
 }
 
 // answer takes a PubAck. The client library calls it from one goroutine.
 func (p *producer) answer(reply *nats.Msg) {
-	index, gen, ok := parseReply(reply.Subject[len(p.prefix):])
+	index, taken, ok := parseReply(reply.Subject[len(p.prefix):])
 	if !ok {
 		return
 	}
 	err := readPubAck(reply)
 	p.mu.Lock()
 	var m *system.Message
-	if index < len(p.slots) && p.slots[index].gen == gen {
-		m = p.end(int32(index), false, err)
+	if index < len(p.slots) && p.slots[index].taken == taken {
+		m = p.end(int32(index), err)
 	}
 	if m != nil {
 		p.ending.Add(1)
@@ -195,17 +189,17 @@ func (p *producer) answer(reply *nats.Msg) {
 	}
 }
 
-func parseReply(token string) (index int, gen uint32, ok bool) {
-	slot, generation, ok := strings.Cut(token, "-")
+func parseReply(token string) (index int, taken uint64, ok bool) {
+	slot, count, ok := strings.Cut(token, "-")
 	if !ok {
 		return 0, 0, false
 	}
-	n, err := strconv.Atoi(slot)
-	if err != nil || n < 0 {
+	index, err := strconv.Atoi(slot)
+	if err != nil || index < 0 {
 		return 0, 0, false
 	}
-	g, err := strconv.ParseUint(generation, 10, 32)
-	return n, uint32(g), err == nil
+	taken, err = strconv.ParseUint(count, 10, 64)
+	return index, taken, err == nil
 }
 
 var (
@@ -260,7 +254,7 @@ func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
 	p.now += ticks
 	for i := range p.slots {
 		if s := &p.slots[i]; s.m != nil && over(s) {
-			if m := p.end(int32(i), true, err); m != nil {
+			if m := p.end(int32(i), err); m != nil {
 				ended = append(ended, m)
 			}
 		}
