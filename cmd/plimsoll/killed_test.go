@@ -73,7 +73,7 @@ func TestNodeKilledAndBroughtBack(t *testing.T) {
 			dir, level := t.TempDir(), fmt.Sprint(c.level)
 			for name, content := range map[string]string{
 				"bed.yaml":    fmt.Sprintf("name: bed\nsystem: %s\n%s\n", c.name, c.target),
-				"killed.yaml": fmt.Sprintf("name: killed\npartitions: 6\nload: {rate: 1k/s}\nwarmup: 5s\nduration: %s\ndurability: %d\n", c.duration, c.level),
+				"killed.yaml": fmt.Sprintf("name: killed\npartitions: 6\nload: {rate: 1k/s}\nwarmup: 5s\nduration: %s\ndrain: 2m\ndurability: %d\n", c.duration, c.level),
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 					t.Fatal(err)
