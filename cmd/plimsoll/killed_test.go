@@ -34,8 +34,8 @@ const (
 	killAfter  = 5 * time.Second // of the measured window
 	deadFor    = 5 * time.Second
 	rejoinWait = 90 * time.Second
-	// The measured window, which ends after the victim is back: most need seconds
-	// to start.
+	// The measured window, in which most victims come back: they need seconds to
+	// start. What waits for a slower one is drained after it.
 	longWindow  = 30 * time.Second
 	shortWindow = 14 * time.Second
 )

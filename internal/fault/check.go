@@ -103,7 +103,11 @@ func checkMachine(ctx context.Context, faults []workload.Fault, base string) err
 		}
 	}
 	if need.Groups {
-		if err := errors.Join(firewall.Check(), testbed.CheckGroups()); err != nil {
+		err := firewall.Check()
+		if err == nil {
+			err = testbed.CheckGroups()
+		}
+		if err != nil {
 			return fmt.Errorf("fault %s: %w", firstWith(faults, func(p testbed.Preparation) bool { return p.Groups }), err)
 		}
 	}

@@ -128,9 +128,11 @@ func members(t *testing.T, n int) (all []member) {
 		t.Fatal(err)
 	}
 	network := fmt.Sprintf("127.%d.%d.", 100+os.Getpid()%100, os.Getpid()/100%250)
+	// Nobody's, and others in each process that tests at the same time.
+	first := 2_140_000_000 + os.Getpid()%100_000*8
 	for i := range n {
 		m := member{host: fmt.Sprint(network, i+1)}
-		m.Member = Member{Group: 64901 + i, Hosts: []netip.Addr{netip.MustParseAddr(m.host)}}
+		m.Member = Member{Group: first + i, Hosts: []netip.Addr{netip.MustParseAddr(m.host)}}
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = []string{memberEnv + "=" + m.host}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Gid: uint32(m.Group)}}

@@ -21,12 +21,12 @@ const (
 	imagesName   = "images"
 	firewallName = "firewall"
 
-	// Each testbed takes groupsEach groups, at random, of those from firstGroup
-	// on, which systemd's list of numbers leaves to nobody. Two testbeds must
-	// not share one: a partition of one would cut connections of the other. Of
-	// so many places, two testbeds find the same one once in half a million
-	// times.
-	firstGroup  = 1_879_048_192
+	// Each testbed draws groupsEach numbers of groups from those between
+	// firstGroup and lastGroup, where neither systemd nor SSSD give any by
+	// default. Two testbeds must not share one: a partition of one would cut
+	// connections of the other. Of groupPlaces, two draw the same place once in
+	// half a million times.
+	firstGroup  = 2_000_200_192
 	groupsEach  = 256
 	groupPlaces = 1 << 19
 	lastGroup   = firstGroup + groupsEach*groupPlaces - 1
@@ -94,17 +94,20 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	return made, nil
 }
 
+// ErrNoGroups is what the error of CheckGroups wraps.
+var ErrNoGroups = errors.New("this user namespace has too few groups")
+
 // CheckGroups says in a sentence why processes here cannot be given groups of
 // their own, or nothing.
 func CheckGroups() error {
 	raw, err := os.ReadFile("/proc/self/gid_map")
 	if err != nil {
-		return nil // this kernel has no user namespaces: all numbers are there
+		return nil // no user namespaces, as far as can be seen
 	}
 	if mapsGroups(string(raw)) {
 		return nil
 	}
-	return fmt.Errorf("this user namespace has no groups %d to %d, by which the nodes are told apart: run plimsoll outside of it, or map them", firstGroup, lastGroup)
+	return fmt.Errorf("%w: it lacks %d to %d, by which the nodes are told apart: run plimsoll outside of it, or map them", ErrNoGroups, firstGroup, lastGroup)
 }
 
 // mapsGroups says whether a gid_map has all that testbeds may take; see

@@ -9,8 +9,8 @@ func TestGroupsOfAUserNamespace(t *testing.T) {
 	}{
 		{"none", "         0          0 4294967295\n", true},
 		{"rootless", "         0       1000          1\n         1     100000      65536\n", false},
-		{"mapped", "0 1000 1\n1879048192 500000 200000000\n", true},
-		{"not all", "1879048192 500000 1000\n", false},
+		{"mapped", "0 1000 1\n2000000000 500000 200000000\n", true},
+		{"not all", "2000200192 500000 1000\n", false},
 		{"empty", "", false},
 		{"unreadable", "a b c\n", false},
 	} {

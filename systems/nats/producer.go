@@ -55,7 +55,7 @@ type producer struct {
 type slot struct {
 	m        *system.Message // nil: free
 	taken    uint64          // how often
-	since    uint32          // the sweep at which it was handed over
+	since    uint32          // the sweep at which it was taken
 	handed   bool            // the client library has copied the payload
 	answered bool            // before it was handed: the answer is in err
 	err      error
@@ -96,23 +96,23 @@ func (p *producer) Send(m *system.Message) {
 		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, len(p.subjects)))
 		return
 	}
-	index, reply, ok := p.take(m)
+	index, taken, ok := p.take(m)
 	if !ok {
 		m.Done(errProducerClosed)
 		return
 	}
-	err := p.conn.PublishRequest(p.subjects[m.Partition], reply, m.Payload)
+	err := p.conn.PublishRequest(p.subjects[m.Partition], p.replyFor(index, taken), m.Payload)
 	p.handedOver(index, err)
 }
 
-func (p *producer) take(m *system.Message) (index int32, reply string, ok bool) {
+func (p *producer) take(m *system.Message) (index int32, taken uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.free) == 0 && len(p.slots) == p.most && !p.closing {
 		p.changed.Wait()
 	}
 	if p.closing {
-		return 0, "", false
+		return 0, 0, false
 	}
 	if len(p.free) == 0 {
 		p.free = append(p.free, int32(len(p.slots)))
@@ -122,7 +122,7 @@ func (p *producer) take(m *system.Message) (index int32, reply string, ok bool) 
 	p.free = p.free[:len(p.free)-1]
 	s := &p.slots[index]
 	*s = slot{m: m, taken: s.taken + 1, since: p.now}
-	return index, p.replyFor(index, s.taken), true
+	return index, s.taken, true
 }
 
 // handedOver notes that the payload is copied. Until then nobody else may end
