@@ -101,8 +101,11 @@ var ErrNoGroups = errors.New("this user namespace has too few groups")
 // their own, or nothing.
 func CheckGroups() error {
 	raw, err := os.ReadFile("/proc/self/gid_map")
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
 		return nil // no user namespaces, as far as can be seen
+	}
+	if err != nil {
+		return fmt.Errorf("reading which groups there are: %w", err)
 	}
 	if mapsGroups(string(raw)) {
 		return nil
