@@ -105,11 +105,25 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	for i, t := range topics {
 		names[i] = t.Name
 	}
-	configs, err := c.topicConfigs(ctx, names)
+	var configs kadm.ResourceConfigs
+	err := untilKnown(ctx, func() (err error) {
+		configs, err = c.admin.DescribeTopicConfigs(ctx, names...)
+		for _, one := range configs {
+			err = cmp.Or(err, of(one.Name, one.Err))
+		}
+		return err
+	})
 	if err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the topics' configuration: %w", c.explain(err))
 	}
-	details, err := c.admin.ListTopics(ctx, names...)
+	var details kadm.TopicDetails
+	err = untilKnown(ctx, func() (err error) {
+		details, err = c.admin.ListTopics(ctx, names...)
+		for _, one := range details.Sorted() {
+			err = cmp.Or(err, of(one.Topic, one.Err))
+		}
+		return err
+	})
 	if err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the topics' replicas: %w", c.explain(err))
 	}
@@ -120,7 +134,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 			err = r.topic(name, config, details[name])
 		}
 		if err != nil {
-			return system.Evidence{}, fmt.Errorf("topic %s: %w", name, err)
+			return system.Evidence{}, of(name, err)
 		}
 	}
 	r.add("producers", "acks", c.acksText(), "set by this client")
@@ -128,26 +142,28 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	return system.Evidence{Level: c.level, Facts: r.facts}, nil
 }
 
-// topicConfigs asks for the topics' configuration until a broker answers that
-// knows them all: of a topic that was just made some do not know yet.
-func (c *cluster) topicConfigs(ctx context.Context, names []string) (kadm.ResourceConfigs, error) {
+// of says which topic an error is of.
+func of(topic string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("topic %s: %w", topic, err)
+}
+
+// untilKnown asks until a broker answers that knows the topics: of a topic that
+// was just made some do not know yet, and any of them may be the one that answers.
+func untilKnown(ctx context.Context, ask func() error) error {
 	ticker := time.NewTicker(settlePoll)
 	defer ticker.Stop()
 	for {
-		configs, err := c.admin.DescribeTopicConfigs(ctx, names...)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range configs {
-			err = cmp.Or(err, one.Err)
-		}
+		err := ask()
 		if !errors.Is(err, kerr.UnknownTopicOrPartition) {
-			return configs, err
+			return err
 		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return nil, err
+			return err
 		}
 	}
 }
@@ -163,9 +179,6 @@ func (r *reading) add(where, name, value, source string) {
 }
 
 func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.TopicDetail) error {
-	if detail.Err != nil {
-		return fmt.Errorf("reading its replicas: %w", detail.Err)
-	}
 	replicas, inSync, err := copies(detail)
 	if err != nil {
 		return err

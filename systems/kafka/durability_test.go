@@ -1,0 +1,49 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// Which broker answers is not plimsoll's choice, and one that has not heard of
+// a new topic yet must not end a run.
+func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct {
+		name    string
+		answers []error // the last one again and again
+		want    error
+		asked   int
+		took    time.Duration
+	}{
+		{"known at once", []error{nil}, nil, 1, 0},
+		{"known at the third", []error{kerr.UnknownTopicOrPartition, kerr.UnknownTopicOrPartition, nil}, nil, 3, 2 * settlePoll},
+		{"another error", []error{kerr.UnknownTopicOrPartition, other}, other, 2, settlePoll},
+		{"never known", []error{kerr.UnknownTopicOrPartition}, kerr.UnknownTopicOrPartition, 10, 10*settlePoll - settlePoll/2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*settlePoll-settlePoll/2)
+				defer cancel()
+				begun, asked := time.Now(), 0
+				err := untilKnown(ctx, func() error {
+					answer := c.answers[min(asked, len(c.answers)-1)]
+					asked++
+					if answer == nil {
+						return nil
+					}
+					return fmt.Errorf("topic t: %w", answer)
+				})
+				if !errors.Is(err, c.want) || asked != c.asked || time.Since(begun) != c.took {
+					t.Errorf("got %v after %d answers and %s, want %v after %d and %s", err, asked, time.Since(begun), c.want, c.asked, c.took)
+				}
+			})
+		})
+	}
+}
