@@ -3,7 +3,16 @@ package result
 import "time"
 
 // SchemaVersion is written to every run. Readers accept it and older ones.
-const SchemaVersion = 1
+//
+// Version 2 added censored percentiles (Latency.Missing), Summary.Instrument,
+// the copies series, transactions, Load.Spread, the keys' count and
+// exponent, and System.Redelivery. What an older run lacks is zero here and means
+// unknown (see Run.Lacks).
+const SchemaVersion = 2
+
+// Lacks reports whether the run was written before its format had the figures of
+// version 2.
+func (r *Run) Lacks() bool { return r.SchemaVersion < 2 && r.Imported == nil }
 
 // Run is run.json: what was asked, what it became, and what came of it.
 type Run struct {
@@ -158,6 +167,10 @@ type Load struct {
 	Subscriptions     int       `json:"subscriptions_per_topic"`
 	Consumers         int       `json:"consumers_per_subscription"`
 	Keys              string    `json:"keys"`
+	KeyCount          int       `json:"key_count,omitempty"`    // distinct keys; 0: none, or not recorded
+	KeyExponent       float64   `json:"key_exponent,omitempty"` // zipf only
+	Spread            string    `json:"spread,omitempty"`       // how messages without a key go to partitions; empty: keyed, or not recorded
+	Audit             bool      `json:"audit,omitempty"`        // one more subscription, read when the load is over
 	Delivery          string    `json:"delivery"`
 	MaxInFlight       int       `json:"max_in_flight_per_producer"`
 	WarmupSeconds     float64   `json:"warmup_seconds"`
@@ -196,6 +209,18 @@ type System struct {
 	Nodes       []Node   `json:"nodes,omitempty"` // those that plimsoll started
 	SharesHost  bool     `json:"shares_host"`     // servers and load on one machine
 	Provisioned bool     `json:"provisioned"`
+	// Redelivery says when a message can be delivered again; nil: not known.
+	Redelivery *Redelivery `json:"redelivery,omitempty"`
+	// ClientSpread is how the system's own client deals messages without a key.
+	ClientSpread string `json:"client_spread,omitempty"`
+}
+
+// Redelivery says how long after its delivery a message may be delivered again by
+// itself, while no server and no consumer fails.
+type Redelivery struct {
+	Never   bool   `json:"never,omitempty"`    // it cannot be
+	AfterNs int64  `json:"after_ns,omitempty"` // at the latest; 0: no limit is known
+	Why     string `json:"why"`                // in the system's own words
 }
 
 // Node is a server that plimsoll started.
@@ -268,24 +293,32 @@ type Error struct {
 
 // Ledger is the account of every message of the run, warm-up included.
 type Ledger struct {
-	Accounted     bool                 `json:"accounted"` // false: the run never got that far
+	Accounted bool `json:"accounted"` // false: the run never got that far
+	// WatchedNs is how long consumers stayed open after the last message arrived:
+	// what could have come later was not seen.
+	WatchedNs     int64                `json:"watched_ns,omitempty"`
 	Subscriptions []SubscriptionLedger `json:"subscriptions"`
 	MemoryBytes   int64                `json:"memory_bytes"`
 }
 
 // SubscriptionLedger is the account of one subscription over all its topics.
 type SubscriptionLedger struct {
-	Subscription string  `json:"subscription"`
-	Acked        int64   `json:"acked"`                 // acknowledged to producers
-	Received     int64   `json:"received"`              // distinct messages
-	Lost         int64   `json:"lost"`                  // acknowledged, never received
-	Unread       int64   `json:"unread,omitempty"`      // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
-	Duplicate    int64   `json:"duplicate"`             // further copies of received messages
-	Reordered    int64   `json:"reordered"`             // came after a later one of their lane
-	Unacked      int64   `json:"unacked_received"`      // never acknowledged, yet received: legal
-	Corrupt      int64   `json:"corrupt"`               // payload differs from what was sent
-	Foreign      int64   `json:"foreign"`               // not of this run
-	LostRanges   []Range `json:"lost_ranges,omitempty"` // the first few
+	Subscription string `json:"subscription"`
+	Acked        int64  `json:"acked"`               // acknowledged to producers
+	Received     int64  `json:"received"`            // distinct messages
+	Lost         int64  `json:"lost"`                // acknowledged, never received
+	Unread       int64  `json:"unread,omitempty"`    // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
+	Duplicate    int64  `json:"duplicate"`           // further copies of received messages
+	Reordered    int64  `json:"reordered"`           // came after a later one of their lane
+	Unacked      int64  `json:"unacked_received"`    // never acknowledged, yet received: legal
+	Corrupt      int64  `json:"corrupt"`             // payload differs from what was sent
+	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
+	// Of messages that the system refused, or whose transaction was aborted.
+	RefusedReceived int64 `json:"refused_received,omitempty"`
+	// Transactions of which some messages were received and others not.
+	PartialTransactions int64   `json:"partial_transactions,omitempty"`
+	Foreign             int64   `json:"foreign"`               // not of this run
+	LostRanges          []Range `json:"lost_ranges,omitempty"` // the first few
 	// The first few of each consumer, and of those that came to several.
 	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
@@ -310,13 +343,18 @@ type Summary struct {
 	AchievedRate float64 `json:"achieved_rate_msgs_per_s"` // acknowledged within the window
 	ReceivedRate float64 `json:"received_rate_msgs_per_s"` // per subscription, within the window
 	BytesPerS    float64 `json:"achieved_rate_bytes_per_s"`
-	MaxBacklog   int64   `json:"max_backlog_msgs"`
-	EndBacklog   int64   `json:"end_backlog_msgs"` // at the end of the window
+	// InFlight is the sampled mean number of messages in flight; 0: not sampled.
+	InFlight   float64 `json:"mean_in_flight_msgs,omitempty"`
+	MaxBacklog int64   `json:"max_backlog_msgs"`
+	EndBacklog int64   `json:"end_backlog_msgs"` // at the end of the window
 
-	Latency   []Latency  `json:"latency"`
-	Minutes   []Minute   `json:"p95_by_minute,omitempty"` // closed loop only
-	Generator Generator  `json:"generator"`
-	Little    LittlesLaw `json:"littles_law"`
+	Latency   []Latency `json:"latency"`
+	Minutes   []Minute  `json:"p95_by_minute,omitempty"` // closed loop only
+	Generator Generator `json:"generator"`
+	// Instrument is what plimsoll measured of itself beside the system; nil: it was
+	// not measured.
+	Instrument *Instrument `json:"instrument,omitempty"`
+	Little     LittlesLaw  `json:"littles_law"`
 	// FirstMessageNs is from the start of the process to the first message.
 	FirstMessageNs int64 `json:"first_message_ns"`
 }
@@ -340,6 +378,20 @@ const (
 	// message was handed over to the acknowledgement of its last.
 	SendCall Series = "send_call"
 
+	// Copies is the end-to-end latency of second and later deliveries, which are
+	// no part of EndToEnd.
+	Copies Series = "copies"
+	// Waited is for how long messages were waited for that were never answered,
+	// from their due time: the lower bounds of their publish latency.
+	Waited Series = "waited"
+	// Twin and TwinReceive are Publish and EndToEnd of the twin: a system that takes
+	// no time, beside the measured one in the same process.
+	Twin        Series = "instrument_publish"
+	TwinReceive Series = "instrument_end_to_end"
+	// SimulatedLate is how late the simulated system gave its answers, by its own
+	// schedule: plimsoll's error and not the simulated system's latency.
+	SimulatedLate Series = "simulated_late"
+
 	WarmupPrefix = "warmup."
 )
 
@@ -362,8 +414,12 @@ type Latency struct {
 	MinNs       int64        `json:"min_ns"`
 	MaxNs       int64        `json:"max_ns"`
 	Percentiles []Percentile `json:"percentiles"`
-	Clamped     int64        `json:"clamped"`  // above the histogram's range, counted at its end
-	Negative    int64        `json:"negative"` // below zero, counted at zero
+	// Missing are the messages without a latency, which the percentiles include;
+	// Answered are the percentiles without them, where there are any.
+	Missing  Missing      `json:"missing,omitzero"`
+	Answered []Percentile `json:"answered_percentiles,omitempty"`
+	Clamped  int64        `json:"clamped"`  // above the histogram's range, counted at its end
+	Negative int64        `json:"negative"` // below zero, counted at zero
 }
 
 // Percentile is a point of a latency distribution. Percentiles that the
@@ -371,20 +427,35 @@ type Latency struct {
 type Percentile struct {
 	Percentile float64 `json:"percentile"`
 	LatencyNs  int64   `json:"latency_ns"`
+	Bound      Bound   `json:"bound,omitempty"`
+}
+
+// Instrument is plimsoll's own error during the measured window, as the twin
+// measured it: a system that takes no time and is offered a small load on the same
+// pacers, through a hand-over between goroutines like that of a client library.
+type Instrument struct {
+	Publish  Latency `json:"publish"`    // due -> acknowledged
+	EndToEnd Latency `json:"end_to_end"` // due -> received
 }
 
 // Generator is what plimsoll says of itself during the measured window.
 type Generator struct {
-	Limited        bool    `json:"limited"`        // see internal/verdict
-	OwnLagP99Ns    int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
-	OwnLagMeanNs   float64 `json:"own_lag_mean_ns,omitempty"`
-	BlockedSeconds float64 `json:"blocked_seconds"` // producers waiting for the system, summed
-	CPUSeconds     float64 `json:"cpu_seconds"`     // this process: embedded servers included
-	CPUShare       float64 `json:"cpu_share"`       // of all cores
-	GCPauseMaxNs   int64   `json:"gc_pause_max_ns"`
-	GCCount        int64   `json:"gc_count"`
-	PeakRSSBytes   int64   `json:"peak_rss_bytes"`
-	HeapPeakBytes  int64   `json:"heap_peak_bytes"`
+	Limited      bool    `json:"limited"`        // see internal/verdict
+	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
+	OwnLagMeanNs float64 `json:"own_lag_mean_ns,omitempty"`
+	OwnLagCount  int64   `json:"own_lag_count,omitempty"` // messages that it is known of
+	// WaitsKnown says how waits for the system were told from plimsoll's own work;
+	// empty: they were not, and every long Send counts as the system's.
+	WaitsKnown string `json:"waits_known_by,omitempty"`
+	// SimulatedLateP99Ns is of the simulated system only (see SimulatedLate).
+	SimulatedLateP99Ns int64   `json:"simulated_late_p99_ns,omitempty"`
+	BlockedSeconds     float64 `json:"blocked_seconds"` // producers waiting for the system, summed
+	CPUSeconds         float64 `json:"cpu_seconds"`     // this process: embedded servers included
+	CPUShare           float64 `json:"cpu_share"`       // of all cores
+	GCPauseMaxNs       int64   `json:"gc_pause_max_ns"`
+	GCCount            int64   `json:"gc_count"`
+	PeakRSSBytes       int64   `json:"peak_rss_bytes"`
+	HeapPeakBytes      int64   `json:"heap_peak_bytes"`
 }
 
 // LittlesLaw compares the mean number in flight as it was sampled with rate x

@@ -18,6 +18,7 @@ type Workload struct {
 
 	Message Message
 	Keys    Keys
+	Spread  Spread // of messages without a key
 	Load    Load
 
 	Warmup   time.Duration // load that is offered and not measured
@@ -57,8 +58,17 @@ type Message struct {
 	Incompressible float64 // share of the payload, 0 to 1, that no codec can shrink
 }
 
+// Spread is how messages without a key go to partitions.
+type Spread string
+
+// The ways of spreading messages without a key.
+const (
+	SpreadClient     Spread = "client"      // as the system's own client does by default
+	SpreadRoundRobin Spread = "round_robin" // one by one, in turn
+)
+
 // Keys says how messages are keyed. A keyed message's partition follows from
-// its key; unkeyed messages go round the partitions.
+// its key; of a message without a key Workload.Spread decides.
 type Keys struct {
 	Kind     KeyKind
 	Count    int     // number of distinct keys
