@@ -315,7 +315,11 @@ type SubscriptionLedger struct {
 	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
 	// Of messages that the system refused, or whose transaction was aborted.
 	RefusedReceived int64 `json:"refused_received,omitempty"`
-	// Transactions of which some messages were received and others not.
+	// Transactions are those of exactly_once delivery; partial ones are those of which
+	// some messages were received and others not.
+	Transactions        int64   `json:"transactions,omitempty"`
+	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
+	UnknownTransactions int64   `json:"unknown_transactions,omitempty"` // neither committed nor aborted, as far as is known
 	PartialTransactions int64   `json:"partial_transactions,omitempty"`
 	Foreign             int64   `json:"foreign"`               // not of this run
 	LostRanges          []Range `json:"lost_ranges,omitempty"` // the first few

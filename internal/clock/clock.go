@@ -12,6 +12,8 @@ type Clock interface {
 	NewAlarm() Alarm
 	// Name says how waits are timed, for the environment of a result.
 	Name() string
+	// ThreadStates names the source of Alarm.Asleep; empty: there is none.
+	ThreadStates() string
 }
 
 // Alarm is a wait for a time, or for a call. Only its owner may wait on it.
@@ -22,6 +24,10 @@ type Alarm interface {
 	// Wake ends the present wait, or the next one. Any goroutine may call it,
 	// also after Close. It is cheap when nobody waits.
 	Wake()
+	// Asleep is for how long the owner's thread has neither run nor waited for a
+	// core since the alarm was made, in nanoseconds: it slept. Only the owner may
+	// call it. known is false where the machine does not tell this per thread.
+	Asleep() (ns int64, known bool)
 	// Close gives back what the alarm holds of its owner.
 	Close()
 }
@@ -46,9 +52,10 @@ func Timers() Clock { return timers{} }
 
 type timers struct{}
 
-func (timers) Now() int64      { return Now() }
-func (timers) Name() string    { return "Go timers" }
-func (timers) NewAlarm() Alarm { return &timerAlarm{wake: make(chan struct{}, 1)} }
+func (timers) Now() int64           { return Now() }
+func (timers) Name() string         { return "Go timers" }
+func (timers) ThreadStates() string { return "" }
+func (timers) NewAlarm() Alarm      { return &timerAlarm{wake: make(chan struct{}, 1)} }
 
 type timerAlarm struct {
 	wake  chan struct{}
@@ -75,6 +82,8 @@ func (a *timerAlarm) WaitUntil(ns int64) {
 		a.timer.Stop()
 	}
 }
+
+func (a *timerAlarm) Asleep() (ns int64, known bool) { return 0, false }
 
 func (a *timerAlarm) Wake() {
 	select {

@@ -1,6 +1,8 @@
 package clock_test
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,4 +98,51 @@ func BenchmarkWaitError(b *testing.B) {
 		late += c.Now() - due
 	}
 	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")
+}
+
+// A thread that sleeps is told from one that computes, and from one that waits for a
+// core because others compute.
+func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
+	if clock.Precise().ThreadStates() == "" {
+		t.Skip("this kernel does not count how long threads wait for a core")
+	}
+	alarm := clock.Precise().NewAlarm()
+	defer alarm.Close()
+	asleep := func(do func()) (took, slept int64) {
+		before, _ := alarm.Asleep()
+		began := clock.Now()
+		do()
+		after, known := alarm.Asleep()
+		if !known {
+			t.Fatal("not known")
+		}
+		return clock.Now() - began, after - before
+	}
+	spin := func() {
+		for end := clock.Now() + 30_000_000; clock.Now() < end; {
+		}
+	}
+	if took, slept := asleep(spin); slept > took/4 {
+		t.Errorf("a thread that computed for %d ns is said to have slept for %d", took, slept)
+	}
+	var others sync.WaitGroup
+	for range 4 * runtime.NumCPU() {
+		others.Go(spin)
+	}
+	if took, slept := asleep(spin); slept > took/4 {
+		t.Errorf("beside others that compute: of %d ns it is said to have slept for %d", took, slept)
+	}
+	others.Wait()
+	if took, slept := asleep(func() { time.Sleep(30 * time.Millisecond) }); slept < took/2 {
+		t.Errorf("a thread that slept for %d ns is said to have slept for %d", took, slept)
+	}
+}
+
+func BenchmarkAsleep(b *testing.B) {
+	alarm := clock.Precise().NewAlarm()
+	defer alarm.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		alarm.Asleep()
+	}
 }

@@ -16,6 +16,13 @@ type precise struct{}
 func (precise) Now() int64   { return Now() }
 func (precise) Name() string { return "CLOCK_MONOTONIC, absolute futex waits" }
 
+func (precise) ThreadStates() string {
+	if threadTimesKnown() {
+		return "schedstat"
+	}
+	return ""
+}
+
 // Futex operations and the argument that matches any waker; see futex(2).
 const (
 	futexWait       = 9 // FUTEX_WAIT_BITSET: its timeout is absolute
@@ -38,6 +45,7 @@ func (precise) NewAlarm() Alarm {
 	// A thread that must be on time goes before those that share its cores,
 	// where the user may say so.
 	a := &futexAlarm{nice: niceness(), places: placesToHold()}
+	a.thread.open()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), alarmNiceness)
 	return a
 }
@@ -79,7 +87,10 @@ type futexAlarm struct {
 	word   atomic.Uint32
 	nice   int   // of the thread before
 	places int32 // that waits may hold
+	thread threadTimes
 }
+
+func (a *futexAlarm) Asleep() (ns int64, known bool) { return a.thread.asleep() }
 
 func (a *futexAlarm) WaitUntil(ns int64) {
 	if !a.word.CompareAndSwap(futexAlarmIdle, futexAlarmWaits) {
@@ -114,6 +125,7 @@ func (a *futexAlarm) Wake() {
 
 // Close gives the thread back as it was.
 func (a *futexAlarm) Close() {
+	a.thread.close()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), a.nice)
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0)
 	runtime.UnlockOSThread()

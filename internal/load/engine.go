@@ -47,6 +47,8 @@ type Plan struct {
 	Clock    clock.Clock
 	Run      uint32 // stamped into every message, to tell runs apart
 	Prefix   string // of topic names
+	// Spread is how the system's own client deals messages without a key.
+	Spread system.Spread
 }
 
 // New returns an engine that has opened nothing yet.
@@ -86,6 +88,9 @@ func (e *Engine) Failures() <-chan error { return e.failures }
 // Start begins the schedule at a time of the clock.
 func (e *Engine) Start(startNs int64) {
 	e.startNs = startNs
+	for _, p := range e.producers {
+		p.startNs = startNs
+	}
 	schedule := e.schedule.Load()
 	e.window.fromNs.Store(startNs + schedule.warmupNs)
 	e.window.toNs.Store(startNs + schedule.EndNs())
@@ -149,10 +154,9 @@ func (e *Engine) Halt(ns int64) {
 // limit. Nothing is counted afterwards, even where closing failed. progress,
 // which may be nil, is told of how many the closing has ended.
 func (e *Engine) Close(limit time.Duration, progress func(string)) error {
+	now := e.plan.Clock.Now()
 	for _, p := range e.producers {
-		p.Lock()
-		p.frozen = true
-		p.Unlock()
+		p.freeze(now)
 	}
 	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers", len(e.producers)), func(p *producer) closer { return p.system })
 	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]

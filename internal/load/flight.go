@@ -19,9 +19,11 @@ type flight struct {
 	seq      int64 // within the lane
 	lane     int32 // among the producer's lanes
 	phase    measure.Phase
-	open     atomic.Bool // handed over, not answered
-	key      [keyBytes]byte
-	buffer   []byte
+	// transaction is its producer's number of the one it is part of; 0: of none.
+	transaction uint32
+	open        atomic.Bool // handed over, not answered
+	key         [keyBytes]byte
+	buffer      []byte
 }
 
 // Complete takes the system's answer. It may be called from any goroutine.
@@ -33,6 +35,19 @@ func (f *flight) Complete(err error) {
 	p := f.producer
 	p.answered(f, p.clock.Now(), err)
 	p.pool.put(f)
+}
+
+// Enlist stamps the transaction into the payload. It is called before the payload is
+// read, by the goroutine that sends.
+func (f *flight) Enlist(transaction uint32) {
+	p := f.producer
+	f.transaction = transaction
+	p.Lock()
+	p.transactions.Enlist(transaction)
+	p.Unlock()
+	stamp{
+		run: p.run, lane: p.base + uint32(f.lane), seq: f.seq, dueNs: f.dueNs, transaction: transaction,
+	}.put(f.buffer)
 }
 
 // pool holds a producer's idle messages. One goroutine, the pacer, takes from

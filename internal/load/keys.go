@@ -3,6 +3,7 @@ package load
 import (
 	"math/rand/v2"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -18,10 +19,22 @@ type chooser struct {
 	seed       uint64
 	zipf       *rand.Zipf
 	source     *keySource
+	stayNs     int64 // of due times with one partition, without keys; 0: by stayMsgs
+	stayMsgs   int64
 }
 
-func newChooser(k workload.Keys, partitions int, seed uint64) *chooser {
-	c := &chooser{kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(partitions), seed: mix(seed ^ 0x6b6579)}
+// newChooser returns the chooser of a workload's messages. spread is how the system's
+// own client deals messages without a key; the zero value deals them one by one.
+func newChooser(w *workload.Workload, spread system.Spread) *chooser {
+	k := w.Keys
+	c := &chooser{
+		kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(w.Partitions),
+		seed: mix(w.Seed ^ 0x6b6579), stayMsgs: 1,
+	}
+	if w.Spread != workload.SpreadRoundRobin {
+		c.stayNs = int64(spread.Stay)
+		c.stayMsgs = max(1, spread.StayBytes/max(w.Message.Size, 1))
+	}
 	if k.Kind == workload.KeysZipf {
 		c.source = &keySource{}
 		c.zipf = rand.NewZipf(rand.New(c.source), k.Exponent, 1, c.count-1)
@@ -30,9 +43,10 @@ func newChooser(k workload.Keys, partitions int, seed uint64) *chooser {
 }
 
 // choose writes the key of a message into b, which has room for keyBytes, and
-// returns it with the message's partition. seq is the message's number among
-// all; an unkeyed message's partition follows from its turn.
-func (c *chooser) choose(b []byte, seq, turn int64) (key []byte, partition int32) {
+// returns it with the message's partition. seq is the message's number among all. The
+// partition of a message without a key follows from its producer's index, its number
+// among that producer's and its due time since the schedule began.
+func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64) (key []byte, partition int32) {
 	var k uint64
 	switch c.kind {
 	case workload.KeysRoundRobin:
@@ -43,7 +57,13 @@ func (c *chooser) choose(b []byte, seq, turn int64) (key []byte, partition int32
 		c.source.state = c.seed ^ uint64(seq)
 		k = c.zipf.Uint64()
 	default:
-		return nil, int32(turn % c.partitions)
+		// Producers begin at different partitions, so that they do not go round them in
+		// step.
+		turn := ordinal / c.stayMsgs
+		if c.stayNs > 0 {
+			turn = max(dueNs, 0) / c.stayNs
+		}
+		return nil, int32((int64(producer) + turn) % c.partitions)
 	}
 	name := mix(k)
 	partition = int32(name % uint64(c.partitions))

@@ -59,6 +59,7 @@ func (l *loop) run() {
 	defer alarm.Close()
 	l.mu.Lock()
 	l.alarm = alarm
+	l.waits.alarm = alarm
 	l.mu.Unlock()
 	for {
 		c, now := l.await()
@@ -87,7 +88,7 @@ func (l *loop) endNs() int64 {
 func (l *loop) pause(c *call, began int64) int64 {
 	now := l.waitUntil(min(c.dueNs, l.endNs()))
 	if c.handedNs != 0 {
-		l.noteBlocked(now - began)
+		l.noteBlocked(l.waits.waited(now-began, now))
 	}
 	return now
 }
@@ -110,7 +111,7 @@ func (l *loop) await() (*call, int64) {
 			l.alarm.WaitUntil(until)
 		}
 		l.waiting.Store(false)
-		l.blocked = false
+		l.waits.sinceNs = 0
 	}
 }
 
@@ -166,13 +167,12 @@ func (l *loop) send(c *call, now int64) {
 func (l *loop) handBatch(c *call, size int) {
 	now := c.handedNs
 	for _, f := range c.flights[:size] {
-		l.note(c.phase, now, now-c.dueNs)
+		l.note(c.phase, now, c.dueNs)
 		l.to.begin(f, now)
 	}
 	l.batched.SendBatch(c.messages[:size])
-	if took := l.clock.Now() - now; took > blockedSendNs {
-		l.noteBlocked(took)
-	}
+	after := l.clock.Now()
+	l.noteBlocked(l.waits.waited(after-now, after))
 }
 
 // handEach hands the messages over one by one. Those left when the loop is
@@ -186,13 +186,11 @@ func (l *loop) handEach(c *call, size int) {
 			l.Unlock()
 			return
 		}
-		l.note(c.phase, now, now-c.dueNs)
+		l.note(c.phase, now, c.dueNs)
 		l.to.begin(f, now)
 		l.to.system.Send(&f.Message)
 		after := l.clock.Now()
-		if took := after - now; took > blockedSendNs {
-			l.noteBlocked(took)
-		}
+		l.noteBlocked(l.waits.waited(after-now, after))
 		now = after
 	}
 }
@@ -202,6 +200,9 @@ type part struct {
 	flight *flight
 	call   *call
 }
+
+// Enlist stamps the transaction into the payload, as flight.Enlist does.
+func (p part) Enlist(transaction uint32) { p.flight.Enlist(transaction) }
 
 // Complete takes the system's answer. It may be called from any goroutine.
 func (p part) Complete(err error) {

@@ -125,8 +125,9 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*pr
 	p := &producer{
 		clock: e.plan.Clock, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
-		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w.Keys, w.Partitions, w.Seed),
-		nextSeq: make([]int64, w.Partitions), window: e.window,
+		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w, e.plan.Spread),
+		nextSeq: make([]int64, w.Partitions), measuredFrom: make([]int64, w.Partitions),
+		window:   e.window,
 		Recorder: e.producing.recorder(i),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	atPublish = iota
 	atSend
+	atWaited
 	atSendCall // closed loop only
 )
 
@@ -24,8 +25,24 @@ const maxErrors = 20
 
 const otherErrors = "other errors"
 
-// usualOver is the number of answers over which the usual latency is a mean.
-const usualOver = 64
+// The low latency is a quantile of 1 in 20, followed by steps: a message below it
+// takes a part off, one above it adds a nineteenth of that part (H. Robbins and
+// S. Monro, "A Stochastic Approximation Method", 1951).
+const (
+	lowStep = 16
+	lowUp   = 19 * lowStep
+)
+
+// follow returns the low latency after another message.
+func follow(lowNs, ns int64) int64 {
+	switch {
+	case lowNs == 0:
+		return ns
+	case ns < lowNs:
+		return lowNs - (lowNs-ns)/lowStep - 1
+	}
+	return lowNs + min(ns-lowNs, lowNs)/lowUp
+}
 
 // producer is one producer: what it sends next and what became of it all.
 type producer struct {
@@ -37,15 +54,22 @@ type producer struct {
 	payload payload
 	chooser *chooser
 	run     uint32
+	startNs int64   // of the schedule
 	nextSeq []int64 // by partition; the pacer's
-	window  *window
+	// phase is that of the last message prepared, and measuredFrom the sequence number
+	// of each partition's first measured message; the pacer's.
+	phase        measure.Phase
+	measuredFrom []int64
+	window       *window
 
 	handed  atomic.Int64
 	answers atomic.Int64
-	usualNs atomic.Int64 // mean send latency of the last hundred answers or so; written under the lock
+	lowNs   atomic.Int64 // send latency that about 19 of 20 answers exceed; written under the lock
 
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
+	flights           []*flight // all that were made
+	transactions      measure.Transactions
 	acked, failed     [2]int64 // by phase
 	ackedWithin       int64    // the window, whenever they were due
 	errors            map[string]int64
@@ -62,18 +86,25 @@ func (p *producer) fresh() *flight {
 
 // unbound is a message whose answers nobody takes yet.
 func (p *producer) unbound() *flight {
-	return &flight{producer: p, buffer: make([]byte, p.payload.size)}
+	f := &flight{producer: p, buffer: make([]byte, p.payload.size)}
+	p.Lock()
+	p.flights = append(p.flights, f)
+	p.Unlock()
+	return f
 }
 
 // prepare makes the message ready for its due time: all that can be done
 // before.
 func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
-	// Producers begin at different partitions, so that they do not go round
-	// them in step.
-	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, ordinal+int64(p.index))
+	if phase != p.phase {
+		p.phase = phase
+		copy(p.measuredFrom, p.nextSeq)
+	}
+	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, p.index, ordinal, dueNs-p.startNs)
 	f.seq = p.nextSeq[f.Partition]
 	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase
 	lane := p.base + uint32(f.Partition)
+	f.transaction = 0
 	stamp{run: p.run, lane: lane, seq: f.seq, dueNs: dueNs}.put(f.buffer)
 	p.payload.fill(f.buffer, lane, f.seq)
 	f.Payload = f.buffer
@@ -98,29 +129,47 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 	p.Lock()
 	switch {
 	case p.frozen:
+		p.Add(atWaited, f.phase, nowNs-f.dueNs)
 	case err == nil:
 		p.Add(atPublish, f.phase, nowNs-f.dueNs)
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
-		usual := p.usualNs.Load()
-		p.usualNs.Store(usual + (nowNs-f.handedNs-usual)/usualOver)
+		p.lowNs.Store(follow(p.lowNs.Load(), nowNs-f.handedNs))
 		p.sent.Acked(int(f.lane), f.seq, f.dueNs, nowNs)
 		if p.firstAckNs == 0 {
 			p.firstAckNs, p.lastAckNs = nowNs, nowNs
 		}
 		p.lastAckNs = max(p.lastAckNs, nowNs)
 		p.acked[f.phase]++
+		p.transactions.Committed(f.transaction)
 		if p.window.holds(nowNs) {
 			p.ackedWithin++
 		}
 	default:
 		// What is neither acked nor failed stays unknown.
-		if !errors.Is(err, system.ErrUnknown) {
+		if errors.Is(err, system.ErrUnknown) {
+			p.Add(atWaited, f.phase, nowNs-f.dueNs)
+		} else {
 			p.failed[f.phase]++
+			p.sent.Refused(int(f.lane), f.seq)
+			p.transactions.Aborted(f.transaction)
 		}
 		p.noteError(err)
 	}
 	p.Unlock()
 	p.answers.Add(1)
+}
+
+// freeze ends the counting of answers. A message without one has been waited for until
+// now.
+func (p *producer) freeze(nowNs int64) {
+	p.Lock()
+	defer p.Unlock()
+	p.frozen = true
+	for _, f := range p.flights {
+		if f.open.CompareAndSwap(true, false) {
+			p.Add(atWaited, f.phase, nowNs-f.dueNs)
+		}
+	}
 }
 
 func (p *producer) noteError(err error) {
@@ -141,8 +190,9 @@ func (p *producer) inFlight() int64 {
 // producerSeries are the series of a producer's recorder, in the order of their
 // places.
 func producerSeries(l workload.Load) []result.Series {
+	series := []result.Series{result.Publish, result.Send, result.Waited}
 	if l.Closed != nil {
-		return []result.Series{result.Publish, result.Send, result.SendCall}
+		series = append(series, result.SendCall)
 	}
-	return []result.Series{result.Publish, result.Send}
+	return series
 }

@@ -16,18 +16,34 @@ const magic = 0x314d4c50 // "PLM1"
 // those of all topics.
 const proofMagic = 0x524d4c50 // "PLMR"
 
-// stamp is the first workload.StampBytes of a payload, little endian: magic,
-// run, lane and check of 4 bytes each, sequence and due time of 8.
+// stamp is the first workload.StampBytes of a payload, little endian: magic, run, lane
+// and check of 4 bytes each, sequence of 5, transaction of 3, due time of 8.
 type stamp struct {
 	run   uint32 // tells this run's messages from those of others
 	lane  uint32 // topic, producer and partition
 	seq   int64  // within the lane, from 0
 	dueNs int64  // on the machine's monotonic clock
+	// transaction is the producer's number of the transaction that the message is part
+	// of, modulo 2^24; 0: of none.
+	transaction uint32
+}
+
+// seqBits is how many bits the sequence number has: a million messages a second in one
+// lane fill it in twelve days.
+const (
+	seqBits         = 40
+	seqMask         = 1<<seqBits - 1
+	transactionMask = 1<<(64-seqBits) - 1
+)
+
+// numbers is the sequence number and the transaction in one word.
+func (s stamp) numbers() uint64 {
+	return uint64(s.seq)&seqMask | uint64(s.transaction)<<seqBits
 }
 
 // check covers the rest of the stamp.
 func (s stamp) check() uint32 {
-	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(uint64(s.seq)) ^ uint64(s.dueNs)*0x9e3779b97f4a7c15>>32)
+	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(s.numbers()) ^ uint64(s.dueNs)*0x9e3779b97f4a7c15>>32)
 }
 
 func (s stamp) put(b []byte) {
@@ -36,7 +52,7 @@ func (s stamp) put(b []byte) {
 	binary.LittleEndian.PutUint32(b[4:], s.run)
 	binary.LittleEndian.PutUint32(b[8:], s.lane)
 	binary.LittleEndian.PutUint32(b[12:], s.check())
-	binary.LittleEndian.PutUint64(b[16:], uint64(s.seq))
+	binary.LittleEndian.PutUint64(b[16:], s.numbers())
 	binary.LittleEndian.PutUint64(b[24:], uint64(s.dueNs))
 }
 
@@ -58,16 +74,18 @@ func readStamp(b []byte, run uint32) (stamp, int) {
 	if opens != magic && opens != proofMagic {
 		return stamp{}, stampForeign
 	}
+	numbers := binary.LittleEndian.Uint64(b[16:])
 	s := stamp{
-		run:   binary.LittleEndian.Uint32(b[4:]),
-		lane:  binary.LittleEndian.Uint32(b[8:]),
-		seq:   int64(binary.LittleEndian.Uint64(b[16:])),
-		dueNs: int64(binary.LittleEndian.Uint64(b[24:])),
+		run:         binary.LittleEndian.Uint32(b[4:]),
+		lane:        binary.LittleEndian.Uint32(b[8:]),
+		seq:         int64(numbers & seqMask),
+		dueNs:       int64(binary.LittleEndian.Uint64(b[24:])),
+		transaction: uint32(numbers >> seqBits),
 	}
 	if s.check() != binary.LittleEndian.Uint32(b[12:]) {
 		return s, stampCorrupt
 	}
-	if s.run != run || s.seq < 0 {
+	if s.run != run {
 		return s, stampForeign
 	}
 	if opens == proofMagic {

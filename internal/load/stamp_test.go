@@ -5,9 +5,11 @@ import (
 	"compress/flate"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -96,16 +98,16 @@ func TestIncompressibleShareIsReal(t *testing.T) {
 func TestKeysArePure(t *testing.T) {
 	for _, kind := range []workload.KeyKind{workload.KeysNone, workload.KeysRoundRobin, workload.KeysRandom, workload.KeysZipf} {
 		t.Run(string(kind), func(t *testing.T) {
-			k := workload.Keys{Kind: kind, Count: 50, Exponent: 1.2}
-			one, two := newChooser(k, 7, 3), newChooser(k, 7, 3)
+			w := &workload.Workload{Keys: workload.Keys{Kind: kind, Count: 50, Exponent: 1.2}, Partitions: 7, Seed: 3}
+			one, two := newChooser(w, system.Spread{}), newChooser(w, system.Spread{})
 			counts, partitionOf := map[string]int{}, map[string]int32{}
 			const n = 20_000
 			for seq := int64(n - 1); seq >= 0; seq-- {
-				two.choose(make([]byte, keyBytes), seq, seq)
+				two.choose(make([]byte, keyBytes), seq, 0, seq, 0)
 			}
 			for seq := range int64(n) {
-				a, pa := one.choose(make([]byte, keyBytes), seq, seq)
-				b, pb := two.choose(make([]byte, keyBytes), seq, seq)
+				a, pa := one.choose(make([]byte, keyBytes), seq, 0, seq, 0)
+				b, pb := two.choose(make([]byte, keyBytes), seq, 0, seq, 0)
 				if !bytes.Equal(a, b) || pa != pb {
 					t.Fatalf("message %d: key %q or %q, partition %d or %d", seq, a, b, pa, pb)
 				}
@@ -116,6 +118,42 @@ func TestKeysArePure(t *testing.T) {
 				counts[string(a)]++
 			}
 			checkSpread(t, kind, counts, n)
+		})
+	}
+}
+
+// Messages without a key stay with a partition for as long as the system's own client
+// would, then go to the next; round_robin deals them one by one.
+func TestSpreadFollowsTheClient(t *testing.T) {
+	const msNs = 1_000_000
+	w := &workload.Workload{
+		Keys: workload.Keys{Kind: workload.KeysNone}, Partitions: 3, Message: workload.Message{Size: 1024},
+		Spread: workload.SpreadClient,
+	}
+	inTurn := *w
+	inTurn.Spread = workload.SpreadRoundRobin
+	linger := system.Spread{Stay: 5 * time.Millisecond, StayBytes: 16 << 10}
+	for _, c := range []struct {
+		name     string
+		w        *workload.Workload
+		spread   system.Spread
+		producer int
+		want     func(i int64) int64 // of the i-th message, due at i ms
+	}{
+		{"linger", w, linger, 0, func(i int64) int64 { return i / 5 }},
+		{"another producer", w, linger, 2, func(i int64) int64 { return 2 + i/5 }},
+		{"batch size", w, system.Spread{StayBytes: 16 << 10}, 1, func(i int64) int64 { return 1 + i/16 }},
+		{"a client without a way of its own", w, system.Spread{}, 0, func(i int64) int64 { return i }},
+		{"round_robin", &inTurn, linger, 1, func(i int64) int64 { return 1 + i }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			chooser := newChooser(c.w, c.spread)
+			for i := range int64(200) {
+				key, got := chooser.choose(nil, 7*i, c.producer, i, i*msNs)
+				if want := int32(c.want(i) % 3); key != nil || got != want {
+					t.Fatalf("message %d goes to partition %d with key %q, want %d without a key", i, got, key, want)
+				}
+			}
 		})
 	}
 }

@@ -14,9 +14,11 @@ const maxRanges = 20
 // time, who locks.
 type Sent struct {
 	lanes []bitmap
-	pool  pagePool
-	times [][]moment // by lane and sequence number; nil: not kept
-	keep  int        // most moments of a lane
+	// refused are the messages that the system refused, by lane; nil: none.
+	refused []bitmap
+	pool    pagePool
+	times   [][]moment // by lane and sequence number; nil: not kept
+	keep    int        // most moments of a lane
 }
 
 // moment is when a message was due and acknowledged.
@@ -49,6 +51,14 @@ func (s *Sent) Acked(lane int, seq, dueNs, ackNs int64) {
 		}
 		s.times[lane][seq] = moment{dueNs, ackNs}
 	}
+}
+
+// Refused notes that the system refused the message.
+func (s *Sent) Refused(lane int, seq int64) {
+	if s.refused == nil {
+		s.refused = make([]bitmap, len(s.lanes))
+	}
+	s.refused[lane].set(seq, &s.pool)
 }
 
 // when is the times of a message; nil: not kept.

@@ -1,0 +1,85 @@
+package load
+
+import "github.com/plimsoll-bench/plimsoll/internal/clock"
+
+const (
+	// slowSendNs is how long a Send may take before the pacer asks how much of it
+	// the thread slept: asking costs about a microsecond.
+	slowSendNs = 50_000
+	// blockedSendNs takes its place where the machine does not tell: a Send of that
+	// length counts as a wait for the system as a whole.
+	blockedSendNs = 1_000_000
+	// readEveryNs is how often the thread's times are read at least, so that what its
+	// own waits for due times add to the error stays small.
+	readEveryNs = 10_000_000
+)
+
+// waits divides a pacer's lateness into the system's part and its own. A wait is the
+// system's only while the pacer's thread slept in Send, or for an idle message. Time on
+// a core, or waiting for a core, is plimsoll's.
+//
+// The own lag of a message is what its hand-over was late, counted from the end of the
+// last wait for the system where that came after its due time; and no less than its
+// lag minus all such waits since the pacer was last on time. The second bound holds
+// where many short waits lie between the sends of a pacer that could not keep up
+// without them.
+type waits struct {
+	alarm clock.Alarm
+
+	endNs   int64 // of the last wait for the system, on the clock
+	sinceNs int64 // of such waits together, since the pacer was last on time
+
+	asleepNs int64 // the thread's, when it was read last
+	ownNs    int64 // sleep until due times since then
+	readNs   int64 // when that was, on the clock
+}
+
+// own is the own lag of a message that was due at one time and handed over at
+// another.
+func (w *waits) own(dueNs, handedNs int64) int64 {
+	lag := handedNs - dueNs
+	return max(0, handedNs-max(dueNs, w.endNs), lag-w.sinceNs)
+}
+
+// onTime notes that the pacer has slept until a due time: whatever held it up before
+// is over.
+func (w *waits) onTime(sleptNs, nowNs int64) {
+	w.sinceNs = 0
+	w.ownNs += sleptNs
+	if nowNs-w.readNs > readEveryNs {
+		w.read(nowNs)
+	}
+}
+
+// read reads for how long the thread has slept in all, and forgets its own waits.
+func (w *waits) read(nowNs int64) (ns int64, known bool) {
+	var now int64
+	if w.alarm != nil {
+		now, known = w.alarm.Asleep()
+	}
+	slept := now - w.asleepNs - w.ownNs
+	w.asleepNs, w.ownNs, w.readNs = now, 0, nowNs
+	return slept, known
+}
+
+// waited takes a wait of a length that has just ended, and returns how much of it was
+// spent on the system.
+func (w *waits) waited(tookNs, nowNs int64) (systemNs int64) {
+	if tookNs <= slowSendNs {
+		return 0
+	}
+	slept, known := w.read(nowNs)
+	switch {
+	case !known && tookNs <= blockedSendNs:
+		return 0
+	case !known:
+		slept = tookNs
+	}
+	slept = min(max(slept, 0), tookNs)
+	w.sinceNs += slept
+	if slept >= tookNs/2 {
+		// What it did not sleep came last, as far as is known.
+		w.endNs = nowNs - (tookNs - slept)
+	}
+	return slept
+}
