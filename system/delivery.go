@@ -6,7 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Received is one delivered message. Its slices are valid until Receive returns.
+// Received is one delivered message. Its slices are valid until Receive returns, and
+// must not be written to.
 type Received struct {
 	Payload []byte
 	// Key is the key that came with the message; nil: none came, or the system

@@ -116,11 +116,11 @@ type ConsumerOptions struct {
 	Index        int // of this consumer among those of the subscription
 	Delivery     workload.Delivery
 	// Receive is called for each message, by one goroutine at a time. The
-	// payload is valid until it returns. At least once and exactly once: the
+	// message is valid until it returns. At least once and exactly once: the
 	// message is acknowledged after Receive returns; at most once: before it is
 	// called. Exactly once: only messages that count as sent are delivered, and
 	// none that a producer sent twice by itself.
-	Receive func(payload []byte)
+	Receive func(m Received)
 	// Failed is told of an error that the consumer cannot recover from. It
 	// may be called from any goroutine.
 	Failed func(err error)

@@ -41,9 +41,9 @@ func (f *forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions)
 	}
 	f.reserved = f.reserved || o.Subscription == "audit"
 	if receive, left := o.Receive, f.forgets; o.Subscription == "audit" {
-		o.Receive = func(payload []byte) {
+		o.Receive = func(m system.Received) {
 			if left--; left < 0 {
-				receive(payload)
+				receive(m)
 			}
 		}
 	}

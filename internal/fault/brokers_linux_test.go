@@ -115,10 +115,10 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 	}
 	o := system.ConsumerOptions{
 		Topic: b.topic, Subscription: "all", Delivery: workload.AtLeastOnce,
-		Receive: func(payload []byte) {
+		Receive: func(m system.Received) {
 			mu.Lock()
 			defer mu.Unlock()
-			delete(left, binary.LittleEndian.Uint64(payload))
+			delete(left, binary.LittleEndian.Uint64(m.Payload))
 			last = time.Now()
 		},
 		Failed: func(err error) { t.Error(err) },

@@ -80,7 +80,7 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	e.consumers = append(e.consumers, e.readers.consumers...)
 	err := system.Each(ctx, len(e.readers.consumers)/w.Consumers, maxOpening, nil, func(ctx context.Context, i int) error {
 		o := e.optionsOf(e.readers.consumers[i*w.Consumers])
-		o.Receive = func([]byte) {} // nothing was sent yet
+		o.Receive = func(system.Received) {} // nothing was sent yet
 		opened, err := c.OpenConsumer(ctx, o)
 		if err == nil {
 			err = closeAll(reserveLimit, []system.Consumer{opened}, nil, func(c system.Consumer) closer { return c })
@@ -106,7 +106,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 		return errors.New("backlog.then is replay, and the system's subscriptions cannot begin at what was sent before: take drain")
 	}
 	o := e.optionsOf(e.readers.consumers[0])
-	o.Receive = func([]byte) {}
+	o.Receive = func(system.Received) {}
 	opened, _, err := replayer.OpenReplay(ctx, o)
 	var lacking *system.Lacking
 	switch {

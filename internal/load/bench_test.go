@@ -104,7 +104,7 @@ func BenchmarkReceivePath(b *testing.B) {
 			}
 			b.StartTimer()
 		}
-		c.receive(flights[i].Payload)
+		c.receive(system.Received{Payload: flights[i].Payload})
 	}
 }
 

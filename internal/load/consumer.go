@@ -36,8 +36,9 @@ type consumer struct {
 }
 
 // receive takes one message from the system.
-func (c *consumer) receive(b []byte) {
+func (c *consumer) receive(m system.Received) {
 	now := c.clock.Now()
+	b := m.Payload
 	s, state := readStamp(b, c.run)
 	if state == stampGood && s.lane-c.base >= c.lanes {
 		state = stampForeign

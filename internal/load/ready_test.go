@@ -20,7 +20,7 @@ import (
 type relay struct {
 	null
 	mu       sync.Mutex
-	readers  map[string]map[string][]func([]byte) // by topic and subscription
+	readers  map[string]map[string][]func(system.Received) // by topic and subscription
 	sent     [][]byte
 	refuse   map[int32]int // messages still to refuse
 	lose     map[int32]int // deliveries still to lose
@@ -32,7 +32,7 @@ type relay struct {
 
 func newRelay() *relay {
 	return &relay{
-		readers: make(map[string]map[string][]func([]byte)), refuse: make(map[int32]int), lose: make(map[int32]int),
+		readers: make(map[string]map[string][]func(system.Received)), refuse: make(map[int32]int), lose: make(map[int32]int),
 		silent: make(map[int32]bool), closed: make(chan struct{}),
 	}
 }
@@ -50,7 +50,7 @@ func (r *relay) OpenConsumer(_ context.Context, o system.ConsumerOptions) (syste
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.readers[o.Topic.Name] == nil {
-		r.readers[o.Topic.Name] = make(map[string][]func([]byte))
+		r.readers[o.Topic.Name] = make(map[string][]func(system.Received))
 	}
 	r.readers[o.Topic.Name][o.Subscription] = append(r.readers[o.Topic.Name][o.Subscription], o.Receive)
 	return null{}, nil
@@ -82,7 +82,7 @@ func (p *relayProducer) Send(m *system.Message) {
 		p.lose[partition]--
 	default:
 		for _, sharing := range p.readers[p.topic] {
-			sharing[int(partition)%len(sharing)](m.Payload)
+			sharing[int(partition)%len(sharing)](system.Received{Payload: m.Payload, Partition: partition})
 		}
 	}
 	m.Done(nil)
@@ -127,7 +127,7 @@ func TestReadyProvesEveryPartitionToEverySubscription(t *testing.T) {
 		}
 		// What comes again later counts for nothing.
 		for _, sharing := range r.readers["t-0"] {
-			sharing[0](r.sent[0])
+			sharing[0](system.Received{Payload: r.sent[0]})
 		}
 		if f := e.Figures(); f != (Figures{}) {
 			t.Errorf("the proofs are in the figures: %+v", f)

@@ -43,8 +43,8 @@ func (t *trial) die(d workload.Delivery, together bool) (death, error) {
 	if together {
 		fatal = 0
 	}
-	o.Receive = func(payload []byte) {
-		name := string(payload)
+	o.Receive = func(m system.Received) {
+		name := string(m.Payload)
 		first.put(name)
 		if seen.Add(1) == fatal+1 {
 			held <- name

@@ -99,7 +99,7 @@ func (t *trial) divide(topic system.Topic, open func(i int, o system.ConsumerOpt
 	for i, mine := range each {
 		o := system.ConsumerOptions{
 			Topic: topic, Subscription: "shared", Index: i, Delivery: workload.AtLeastOnce,
-			Receive: func(payload []byte) { mine.add(payload); together.add(payload) },
+			Receive: func(m system.Received) { mine.receive(m); together.receive(m) },
 		}
 		if err := open(i, o, together); err != nil {
 			return shares{}, err

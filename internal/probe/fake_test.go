@@ -209,7 +209,7 @@ func (k *fakeConsumer) run() {
 		k.busy = true
 		m := k.inbox[0]
 		k.of.mu.Unlock()
-		k.o.Receive([]byte(m.payload))
+		k.o.Receive(system.Received{Payload: []byte(m.payload), Partition: -1})
 		k.of.mu.Lock()
 		if k.busy {
 			k.busy, k.inbox = false, k.inbox[1:]

@@ -94,6 +94,9 @@ func newBasket() *basket { return &basket{came: make(chan struct{}, 1)} }
 
 func (b *basket) add(payload []byte) { b.put(string(payload)) }
 
+// receive is a consumer's Receive.
+func (b *basket) receive(m system.Received) { b.add(m.Payload) }
+
 func (b *basket) put(payload string) {
 	b.mu.Lock()
 	b.all, b.at = append(b.all, payload), append(b.at, time.Now())

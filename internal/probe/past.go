@@ -38,7 +38,7 @@ func (t *trial) replay() (Finding, error) {
 		return t.lateSubscription(topic, t.abstain(system.CanReplay))
 	}
 	anew := newBasket()
-	o.Receive, o.Failed = anew.add, anew.fail
+	o.Receive, o.Failed = anew.receive, anew.fail
 	k, condition, err := replayer.OpenReplay(t.ctx, o)
 	if err != nil {
 		return t.lateSubscription(topic, err)

@@ -227,7 +227,7 @@ func (t *trial) connect() (system.Cluster, error) {
 // consume opens a consumer that is closed with the trial.
 func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket) (system.Consumer, error) {
 	if o.Receive == nil {
-		o.Receive = into.add
+		o.Receive = into.receive
 	}
 	o.Failed = into.fail
 	k, err := c.OpenConsumer(t.ctx, o)

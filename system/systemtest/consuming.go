@@ -152,7 +152,7 @@ func (s *suite) noReceiveAfterClose(t *testing.T) {
 	var closed, late atomic.Int64
 	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: "silent", Index: 0, Delivery: workload.AtLeastOnce,
-		Receive: func(b []byte) { late.Add(closed.Load()); both.receive(b) },
+		Receive: func(m system.Received) { late.Add(closed.Load()); both.receive(m) },
 		Failed:  both.fail,
 	})
 	s.consumer(t, c, topic, "silent", 1, workload.AtLeastOnce, both)
@@ -182,7 +182,7 @@ func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	var closed, late atomic.Int64
 	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: "hasty", Index: 0, Delivery: workload.AtLeastOnce,
-		Receive: func(p []byte) { late.Add(closed.Load()); b.receive(p) },
+		Receive: func(m system.Received) { late.Add(closed.Load()); b.receive(m) },
 		Failed:  b.fail,
 	})
 	ctx := s.context(t)

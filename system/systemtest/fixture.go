@@ -160,6 +160,14 @@ func payload(producer, sequence, size int) []byte {
 // id says which message it is.
 type id struct{ producer, sequence int }
 
+// idOf reads the first bytes of a payload; one that is too short has no id.
+func idOf(payload []byte) id {
+	if len(payload) < stampSize {
+		return id{-1, -1}
+	}
+	return id{int(binary.BigEndian.Uint64(payload)), int(binary.BigEndian.Uint64(payload[8:]))}
+}
+
 // inbox is what one consumer, or several of a subscription, received.
 type inbox struct {
 	mu      sync.Mutex
@@ -175,7 +183,8 @@ func newInbox() *inbox {
 }
 
 // receive takes one payload and checks every byte of it.
-func (b *inbox) receive(got []byte) {
+func (b *inbox) receive(m system.Received) {
+	got := m.Payload
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.note()
@@ -183,7 +192,7 @@ func (b *inbox) receive(got []byte) {
 		b.wrong = fmt.Errorf("a payload of %d bytes arrived; none was sent", len(got))
 		return
 	}
-	one := id{int(binary.BigEndian.Uint64(got)), int(binary.BigEndian.Uint64(got[8:]))}
+	one := idOf(got)
 	if !bytes.Equal(got, payload(one.producer, one.sequence, len(got))) {
 		b.wrong = fmt.Errorf("message %v of %d bytes arrived changed", one, len(got))
 		return
@@ -248,12 +257,12 @@ func (s *suite) consumerFunc(t *testing.T, c system.Cluster, o system.ConsumerOp
 	t.Helper()
 	var running atomic.Int32
 	receive := o.Receive
-	o.Receive = func(b []byte) {
+	o.Receive = func(m system.Received) {
 		if running.Add(1) > 1 {
 			t.Error("Receive was called by two goroutines at a time")
 		}
 		defer running.Add(-1)
-		receive(b)
+		receive(m)
 	}
 	consumer, err := c.OpenConsumer(s.context(t), o)
 	if err != nil {

@@ -57,9 +57,9 @@ type Basket struct {
 func NewBasket() *Basket { return &Basket{came: make(chan struct{}, 1)} }
 
 // Add puts a payload in; it is a consumer's Receive.
-func (b *Basket) Add(payload []byte) {
+func (b *Basket) Add(m system.Received) {
 	b.mu.Lock()
-	b.all = append(b.all, string(payload))
+	b.all = append(b.all, string(m.Payload))
 	b.mu.Unlock()
 	select {
 	case b.came <- struct{}{}:

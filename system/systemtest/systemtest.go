@@ -70,6 +70,7 @@ func (s *suite) live() []namedTest {
 		{"close_without_time_ends_what_is_in_flight", s.closeEndsAll},
 		{"send_to_a_partition_that_is_not_there", s.noSuchPartition},
 		{"payloads_arrive_unchanged", s.payloads},
+		{"key_and_partition_come_back", s.origins},
 		{"each_subscription_sees_all", s.subscriptions},
 		{"consumers_share_without_loss", s.sharing},
 		{"at_most_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtMostOnce) }},

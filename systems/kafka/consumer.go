@@ -22,7 +22,7 @@ type consumer struct {
 	stop     context.CancelFunc // ends polling
 	group    *group
 	of       *cluster
-	receive  func([]byte)
+	receive  func(system.Received)
 	failed   func(error)
 	early    bool // commit before handling
 	maxPoll  int
@@ -167,7 +167,7 @@ func (r *consumer) take(p kgo.FetchTopicPartition) {
 		if !r.begin() {
 			break
 		}
-		r.receive(record.Value)
+		r.receive(received(record))
 		handled = record
 	}
 	if handled != nil && !r.early {
@@ -176,6 +176,11 @@ func (r *consumer) take(p kgo.FetchTopicPartition) {
 	for _, record := range p.Records {
 		record.Recycle()
 	}
+}
+
+// received is a record as Receive takes it.
+func received(r *kgo.Record) system.Received {
+	return system.Received{Payload: r.Value, Key: r.Key, Partition: r.Partition}
 }
 
 // begin says whether a message may still be handed to Receive.

@@ -64,7 +64,7 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (sys
 		return nil, "", fmt.Errorf("the client library refuses the settings: %w", err)
 	}
 	return &sharing{of: c, group: group, follower: follow(client, func(r *kgo.Record) {
-		o.Receive(r.Value)
+		o.Receive(received(r))
 		r.Ack(kgo.AckAccept)
 	})}, condition, nil
 }

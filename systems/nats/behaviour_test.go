@@ -339,7 +339,7 @@ func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
 	}
 	failed := make(chan error, 10)
 	o := system.ConsumerOptions{Topic: topic, Subscription: "s", Delivery: workload.AtLeastOnce,
-		Receive: func([]byte) {}, Failed: func(err error) { failed <- err }}
+		Receive: func(system.Received) {}, Failed: func(err error) { failed <- err }}
 	if _, err := c.OpenConsumer(ctx, o); err != nil {
 		t.Fatal(err)
 	}

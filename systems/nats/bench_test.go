@@ -156,7 +156,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 	for i := range benchClients {
 		_, err := c.OpenConsumer(ctx, system.ConsumerOptions{
 			Topic: topic, Subscription: "bench", Index: i, Delivery: workload.AtLeastOnce,
-			Receive: func([]byte) {
+			Receive: func(system.Received) {
 				if received.Add(1) == int64(b.N) {
 					close(done)
 				}

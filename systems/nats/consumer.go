@@ -29,7 +29,7 @@ type consumer struct {
 	link        *link
 	conn        *nats.Conn // the link's
 	sub         *nats.Subscription
-	receive     func([]byte)
+	receive     func(system.Received)
 	failed      func(error)
 	acknowledge bool          // after Receive; otherwise the server does not ask for it
 	ended       chan struct{} // closed when Close has ended
@@ -116,7 +116,7 @@ func (r *consumer) take(m *nats.Msg) {
 		r.end()
 		return
 	}
-	r.receive(m.Data)
+	r.receive(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
 	if r.acknowledge {
 		// It fails only when the connection is gone for good, which fail hears
 		// of; the message is then delivered again, as it must be.

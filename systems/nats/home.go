@@ -60,6 +60,16 @@ func (h home) filter() string {
 // subject is the subject of one partition.
 func (h home) subject(partition int) string { return h.prefix + "." + strconv.Itoa(partition) }
 
+// partitionOf is the partition of a subject that home.subject made; -1: it made none
+// such.
+func partitionOf(subject string) int32 {
+	n, err := strconv.ParseUint(subject[strings.LastIndexByte(subject, '.')+1:], 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int32(n)
+}
+
 // durable names the durable consumer that is a subscription.
 func (h home) durable(subscription string) string {
 	if h.shared() {

@@ -17,6 +17,22 @@ import (
 
 // TestHomes: no two topics have a subject or a durable consumer in common,
 // whatever they are called, and only numbered ones share.
+func TestPartitionOf(t *testing.T) {
+	own, shared := ownHome("orders"), config{topicsPerStream: 10}.homeOf("crowd-12")
+	for subject, want := range map[string]int32{
+		own.subject(0): 0, own.subject(99): 99, shared.subject(3): 3,
+		"elsewhere": -1, "orders.": -1, "orders.-3": -1, "orders.99999999999": -1,
+	} {
+		if got := partitionOf(subject); got != want {
+			t.Errorf("%s is of partition %d, want %d", subject, got, want)
+		}
+	}
+	subject := own.subject(1234)
+	if n := testing.AllocsPerRun(100, func() { partitionOf(subject) }); n > 0 {
+		t.Errorf("reading a message's partition allocates %.0f times", n)
+	}
+}
+
 func TestHomes(t *testing.T) {
 	names := []string{"a", "a-0", "a-1", "a-2", "a-3", "a-00", "a--1", "a-1-1", "-1", "a-", "a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1", "a-99999999999"}
 	for _, each := range []int{1, 2, 1_000} {
@@ -76,7 +92,7 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 		for i, topic := range topics {
 			got := make(chan string, 10)
 			r, err := c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic, Subscription: subscription, Delivery: workload.AtLeastOnce,
-				Receive: func(b []byte) { got <- string(b) }, Failed: func(err error) { t.Error(err) }})
+				Receive: func(m system.Received) { got <- string(m.Payload) }, Failed: func(err error) { t.Error(err) }})
 			if err != nil {
 				t.Fatal(err)
 			}

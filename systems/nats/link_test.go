@@ -44,7 +44,7 @@ func openCrowd(t *testing.T, ctx context.Context, c system.Cluster, topic system
 	err := system.Each(ctx, n, 16, nil, func(ctx context.Context, i int) (err error) {
 		all.consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
 			Topic: topic, Subscription: "all", Index: i, Delivery: workload.AtLeastOnce,
-			Receive: func([]byte) { all.arrived <- struct{}{} },
+			Receive: func(system.Received) { all.arrived <- struct{}{} },
 		})
 		if err == nil {
 			all.producers[i], err = c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i, InFlight: 4, MessageMax: 100})

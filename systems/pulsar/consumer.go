@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"unsafe"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
@@ -22,7 +23,7 @@ type consumer struct {
 	lib      client.Consumer
 	of       *cluster
 	group    *group
-	receive  func([]byte)
+	receive  func(system.Received)
 	failed   func(error)
 	early    bool // acknowledge before handling
 	polling  context.Context
@@ -132,7 +133,7 @@ func (r *consumer) take(m client.Message) {
 	if !r.begin() {
 		return
 	}
-	r.receive(m.Payload())
+	r.receive(received(m))
 	_ = r.lib.AckID(m.ID())
 }
 
@@ -163,9 +164,18 @@ func (r *consumer) takeEarly(all []client.Message) error {
 		if !r.begin() {
 			return nil
 		}
-		r.receive(m.Payload())
+		r.receive(received(m))
 	}
 	return nil
+}
+
+// received is a message as Receive takes it. The key's bytes are the library's string.
+func received(m client.Message) system.Received {
+	one := system.Received{Payload: m.Payload(), Partition: m.ID().PartitionIdx()}
+	if key := m.Key(); key != "" {
+		one.Key = unsafe.Slice(unsafe.StringData(key), len(key))
+	}
+	return one
 }
 
 // begin says whether a message may still be handed to Receive.

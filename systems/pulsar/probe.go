@@ -59,7 +59,7 @@ func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (syste
 	err = b.consume(client.ConsumerOptions{
 		Topic: c.fullName(o.Topic.Name), SubscriptionName: o.Subscription + ".shared",
 	}, func(k client.Consumer, m client.Message) {
-		o.Receive(m.Payload())
+		o.Receive(received(m))
 		_ = k.Ack(m) // lost, the message comes again
 	})
 	if err != nil {

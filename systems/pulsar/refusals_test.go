@@ -127,7 +127,7 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 	topic := systemtest.Topic(t, c, "exclusive", 1)
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewBasket())
 	began := time.Now()
-	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func([]byte) {}})
+	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func(system.Received) {}})
 	systemtest.Refused(t, began, err, "opening the consumer", setSubscriptionType)
 }
 

@@ -74,7 +74,7 @@ func TestSettle(t *testing.T) {
 	}
 	var all []*consumer
 	for i := range 3 {
-		r, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: i, Receive: func([]byte) {}})
+		r, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: i, Receive: func(system.Received) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -124,13 +124,13 @@ func (r *reader) Settle(ctx context.Context) error {
 }
 
 // handle hands a message to Receive; false: the reader closes, and it did not.
-func (r *reader) handle(payload []byte) bool {
+func (r *reader) handle(m system.Received) bool {
 	r.handling.Lock()
 	defer r.handling.Unlock()
 	if r.isClosing() {
 		return false
 	}
-	r.options.Receive(payload)
+	r.options.Receive(m)
 	return true
 }
 
@@ -354,7 +354,8 @@ func (f *flow) run() {
 				return
 			}
 		}
-		if !is || !f.r.handle(d.Body) {
+		// The queue is the partition, and no key comes with a message.
+		if !is || !f.r.handle(system.Received{Payload: d.Body, Partition: int32(f.t.partition)}) {
 			return
 		}
 		if f.r.early {

@@ -158,7 +158,7 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 	}
 	before, _ := r.group.next(f.partition)
 	for _, payload := range m.Data {
-		r.options.Receive(payload)
+		r.options.Receive(system.Received{Payload: payload, Partition: int32(f.partition)})
 	}
 	if !r.early {
 		// A consumer that is closed without time while it handles a message has

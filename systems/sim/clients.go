@@ -116,7 +116,7 @@ func (p *producer) drop() {
 // consumer receives on the line, under its lock.
 type consumer struct {
 	line    *line
-	receive func([]byte)
+	receive func(system.Received)
 	closed  atomic.Bool
 }
 

@@ -17,7 +17,7 @@ func (l *line) deliver(r *record, atNs int64) {
 		if s.backlog.len() == 0 && s.dueNs() <= atNs {
 			if k := s.consumerOf(r.partition); k != nil {
 				s.turnNs = float64(atNs) + l.drainNs
-				k.receive(r.payload)
+				k.receive(r.received())
 				continue
 			}
 		}
@@ -80,7 +80,7 @@ func (l *line) deliverFirst(s *subscription) bool {
 	s.backlog.pop()
 	l.buffered -= int64(len(r.payload))
 	s.turnNs += l.drainNs
-	k.receive(r.payload)
+	k.receive(r.received())
 	l.release(r)
 	return s.backlog.len() > 0
 }

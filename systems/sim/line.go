@@ -20,9 +20,18 @@ const longAgo = -clock.Never
 // record is a message on its way to the subscriptions.
 type record struct {
 	payload   []byte
+	key       []byte
 	partition int32
 	topic     *topic
 	refs      int // deliveries still to come
+}
+
+func (r *record) received() system.Received {
+	one := system.Received{Payload: r.payload, Partition: r.partition}
+	if len(r.key) > 0 {
+		one.Key = r.key
+	}
+	return one
 }
 
 // slot is a message's place in its partition: messages are delivered in the
@@ -365,6 +374,7 @@ func (l *line) keep(m *system.Message, t *topic) *record {
 		r = &record{}
 	}
 	r.payload = append(r.payload[:0], m.Payload...)
+	r.key = append(r.key[:0], m.Key...)
 	r.partition, r.topic, r.refs = m.Partition, t, 1
 	return r
 }
