@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -28,7 +27,6 @@ type readers struct {
 	cancel    context.CancelFunc // ends the opening; nil: it has not begun
 	opened    chan struct{}      // closed when all are open, or one failed
 	err       error              // set before opened is closed: why they could not be opened
-	copies    int64              // counted by two readers of a subscription each, as far as is known
 }
 
 // draining reports whether the workload's own subscriptions read the backlog.
@@ -199,9 +197,7 @@ type Reading struct {
 	FirstNs int64 // when the first was read, on the clock; 0: none yet
 }
 
-// Reading reads the counters of producers and readers. Copies of a message that
-// came to two consumers of a subscription are taken out as far as CountCopies
-// has found them.
+// Reading reads the counters of producers and readers.
 func (e *Engine) Reading() Reading {
 	var r Reading
 	// Readers first: what is acknowledged meanwhile makes them look late, not early.
@@ -213,35 +209,12 @@ func (e *Engine) Reading() Reading {
 		}
 		c.Unlock()
 	}
-	r.Read -= e.readers.copies
 	for _, p := range e.producers {
 		p.Lock()
 		r.Acked += p.acked[0] + p.acked[1]
 		p.Unlock()
 	}
 	return r
-}
-
-// CountCopies compares what the readers of each subscription received. It locks
-// all of a subscription's readers for a millisecond or so.
-func (e *Engine) CountCopies() {
-	n := e.plan.Workload.Consumers
-	if n == 1 {
-		return // a consumer counts no copy of its own
-	}
-	e.readers.copies = 0
-	for all := e.readers.consumers; len(all) > 0; all = all[n:] {
-		arrived := make([]*measure.Arrived, n)
-		for i, c := range all[:n] {
-			c.Lock()
-			arrived[i] = c.arrived
-			e.readers.copies += c.fresh
-		}
-		e.readers.copies -= measure.Distinct(arrived)
-		for _, c := range all[:n] {
-			c.Unlock()
-		}
-	}
 }
 
 // End ends the schedule at a time of the clock, or as soon after it as no

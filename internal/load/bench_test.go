@@ -43,7 +43,7 @@ func benchWorkload(rate float64, length time.Duration, producers int) *workload.
 func BenchmarkEnginePath(b *testing.B) {
 	const rate = 1e9
 	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
 	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func BenchmarkEnginePath(b *testing.B) {
 func BenchmarkClosedPath(b *testing.B) {
 	w := benchWorkload(1, time.Hour, 1)
 	w.Load, w.MaxInFlight = workload.Load{Closed: &workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 10, Most: 10}}}, 10
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
 	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func BenchmarkClosedPath(b *testing.B) {
 func BenchmarkReceivePath(b *testing.B) {
 	w := benchWorkload(1000, time.Second, 1)
 	w.Partitions = 1
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
 	if err := e.Open(b.Context(), null{}, nil); err != nil {
 		b.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func BenchmarkScheduleLag(b *testing.B) {
 	for b.Loop() {
 		runtime.GC()
 		w := benchWorkload(100_000, time.Second, 1)
-		e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench"})
+		e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
 		if err := e.Open(b.Context(), null{}, nil); err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -9,7 +10,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-var consumerSeries = []result.Series{result.EndToEnd}
+// Places of the series in a consumer's recorder.
+const (
+	atEndToEnd = iota
+	atCopies
+)
+
+var consumerSeries = []result.Series{result.EndToEnd, result.Copies}
+
+// subscription is one subscription of one topic: the consumers that share it.
+type subscription struct {
+	order     *measure.Order
+	consumers []*consumer
+	// late is held while a message that came after a later one of its lane is looked for
+	// at the other consumers and noted, so that two copies do not miss one another.
+	late sync.Mutex
+}
 
 // consumer is one consumer: it times and accounts for what arrives.
 type consumer struct {
@@ -17,10 +33,13 @@ type consumer struct {
 	system       system.Consumer
 	topic        system.Topic
 	subscription int
+	shared       *subscription
 	index        int  // among the consumers of the subscription
 	replay       bool // reads a backlog from the beginning, beside the workload's own subscriptions
 	run          uint32
 	base, lanes  uint32 // the lanes of its topic
+	partitions   uint32 // of its topic
+	keyed        bool
 	window       *window
 	payload      payload
 	proof        atomic.Pointer[proof] // nil: nothing is to be proved any more
@@ -30,7 +49,10 @@ type consumer struct {
 	foreign, corrupt  int64
 	byPhase           [2]int64
 	within            int64 // the window, whenever they were due
-	fresh             int64 // without copies
+	fresh             int64 // first arrivals
+	misplaced         int64 // came from another partition, or with another key
+	seen              *measure.Seen
+	lastNs            int64 // when the last message came, on the clock; 0: none yet
 	frozen            bool  // what comes no longer counts
 	firstNs           int64 // when the first message came, on the clock; 0: none yet
 }
@@ -47,34 +69,88 @@ func (c *consumer) receive(m system.Received) {
 		c.noteStranger(s, state)
 		return
 	}
-	intact := c.payload.intact(b, s.lane, s.seq)
+	sound := soundness{intact: c.payload.intact(b, s.lane, s.seq), placed: c.placed(m, s.lane)}
+	c.Lock()
+	if !c.frozen && c.shared.order.Late(int(s.lane-c.base), s.seq) {
+		c.Unlock()
+		c.receiveLate(s, now, sound)
+		return
+	}
+	c.take(s, now, measure.Arrival{}, sound)
+	c.Unlock()
+}
+
+// soundness is what of a received message is as it was sent.
+type soundness struct {
+	intact bool // the payload
+	placed bool // key and partition
+}
+
+// receiveLate takes a message that came after a later one of its lane: out of order, or
+// a copy. Whether another consumer of the subscription has it is asked of each, one at a
+// time, while none of them can note another late message.
+func (c *consumer) receiveLate(s stamp, nowNs int64, sound soundness) {
+	how := measure.Arrival{Late: true}
+	c.shared.late.Lock()
+	defer c.shared.late.Unlock()
+	for _, other := range c.shared.consumers {
+		if other == c {
+			continue
+		}
+		other.Lock()
+		how.Elsewhere = how.Elsewhere || other.arrived.Has(int(s.lane-c.base), s.seq)
+		other.Unlock()
+	}
+	c.Lock()
+	c.take(s, nowNs, how, sound)
+	c.Unlock()
+}
+
+// take notes a message of the load. The caller holds the lock.
+func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundness) {
+	if c.frozen {
+		return
+	}
 	phase := measure.Warmup
 	if s.dueNs >= c.window.fromNs.Load() {
 		phase = measure.Measured
 	}
-	c.Lock()
-	if c.frozen {
-		c.Unlock()
-		return
+	lane := int(s.lane - c.base)
+	first := c.arrived.Received(lane, s.seq, how)
+	series := atCopies
+	if first {
+		series = atEndToEnd
+		c.fresh++
+		c.seen.Received(lane/int(c.partitions), s.transaction)
 	}
 	if !c.replay {
-		// A replayed message has waited, which says nothing of those who keep up.
-		c.Add(0, phase, now-s.dueNs)
+		// A replayed message has waited, which says nothing of consumers that keep up.
+		c.Add(series, phase, nowNs-s.dueNs)
 	}
 	if c.firstNs == 0 {
-		c.firstNs = now
+		c.firstNs = nowNs
 	}
-	if c.arrived.Received(int(s.lane-c.base), s.seq) {
-		c.fresh++
-	}
+	c.lastNs = nowNs
 	c.byPhase[phase]++
-	if c.window.holds(now) {
+	if c.window.holds(nowNs) {
 		c.within++
 	}
-	if !intact {
+	if !sound.intact {
 		c.corrupt++
 	}
-	c.Unlock()
+	if !sound.placed {
+		c.misplaced++
+	}
+}
+
+// placed reports whether a message came from the partition that it was sent to, and
+// with a key of that partition, as far as the system tells.
+func (c *consumer) placed(m system.Received, lane uint32) bool {
+	partition := (lane - c.base) % c.partitions
+	if m.Partition >= 0 && uint32(m.Partition) != partition {
+		return false
+	}
+	return !c.keyed || m.Key == nil || keyPartition(m.Key, c.partitions) == int64(partition)
 }
 
 // noteStranger takes what is no message of the load.

@@ -26,6 +26,7 @@ type Engine struct {
 	topics    []system.Topic
 	producers []*producer
 	consumers []*consumer
+	shared    map[place]*subscription
 	readers   readers // those of consumers that wait for a backlog
 	pacers    []*pacer
 	halt      atomic.Int64
@@ -39,6 +40,7 @@ type Engine struct {
 	// The histograms of each kind of client.
 	producing, pacings, consuming stores
 	readiness                     *readiness
+	twin                          *twin // nil: the plan has none
 }
 
 // Plan is what an engine needs to know.
@@ -49,6 +51,8 @@ type Plan struct {
 	Prefix   string // of topic names
 	// Spread is how the system's own client deals messages without a key.
 	Spread system.Spread
+	// Alone leaves the twin out. It is for benchmarks of the engine itself.
+	Alone bool
 }
 
 // New returns an engine that has opened nothing yet.
@@ -59,11 +63,15 @@ func New(plan Plan) *Engine {
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
 		window:   newWindow(),
+		shared:   make(map[place]*subscription),
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
 		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers, consumerSeries...),
 		readiness: newReadiness(w),
+	}
+	if !plan.Alone {
+		e.twin = newTwin(plan, e.window)
 	}
 	e.schedule.Store(scheduleOf(w))
 	for i := range w.Topics {
@@ -96,6 +104,7 @@ func (e *Engine) Start(startNs int64) {
 	e.window.toNs.Store(startNs + schedule.EndNs())
 	e.counted = schedule.Cursor(0, 1)
 	e.due.advance(e.counted)
+	e.startTwin(startNs)
 	if closed := e.plan.Workload.Load.Closed; closed != nil {
 		for i := range e.producers {
 			e.pacing.Go(newLoop(e.newPacer(i, i+1), closed, e.plan.Workload.Seed).run)
@@ -103,13 +112,31 @@ func (e *Engine) Start(startNs int64) {
 	} else {
 		all, n := len(e.producers), Pacers(e.plan.Workload)
 		for i := range n {
-			e.pacing.Go(e.newPacer(i*all/n, (i+1)*all/n).run)
+			p := e.newPacer(i*all/n, (i+1)*all/n)
+			if i == 0 {
+				p.twin = e.twin
+			}
+			e.pacing.Go(p.run)
 		}
 	}
 	go func() {
 		e.pacing.Wait()
 		close(e.sentAll)
 	}()
+}
+
+// startTwin starts the twin's system, and beside a closed loop a pacer for it.
+func (e *Engine) startTwin(startNs int64) {
+	if e.twin == nil {
+		return
+	}
+	e.twin.producer.startNs = startNs
+	e.twin.system.start()
+	if e.plan.Workload.Load.Closed != nil {
+		p := e.newPacer(0, 0)
+		p.twin = e.twin
+		e.pacing.Go(p.runTwin)
+	}
 }
 
 // newPacer adds the pacer of some of the producers.
@@ -126,10 +153,10 @@ func (e *Engine) newPacer(from, to int) *pacer {
 }
 
 // Pacers is how many OS threads an engine for the workload paces with. A closed
-// loop waits for no due time, so it needs none.
+// loop waits for no due time: its only pacer is the twin's.
 func Pacers(w *workload.Workload) int {
 	if w.Load.Closed != nil {
-		return 0
+		return 1
 	}
 	return min(w.Topics*w.Producers, maxPacers)
 }
@@ -157,6 +184,9 @@ func (e *Engine) Close(limit time.Duration, progress func(string)) error {
 	now := e.plan.Clock.Now()
 	for _, p := range e.producers {
 		p.freeze(now)
+	}
+	if e.twin != nil {
+		e.twin.close(now)
 	}
 	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers", len(e.producers)), func(p *producer) closer { return p.system })
 	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]

@@ -142,7 +142,15 @@ func TestUnknownIsNotFailed(t *testing.T) {
 		if f.Handed[1] != 100 || f.Acked[1] != 25 || f.Failed[1] != 25 || f.InFlight != 25 {
 			t.Errorf("%+v", f)
 		}
+		closeEngine(t, e)
 	})
+}
+
+func closeEngine(t *testing.T, e *Engine) {
+	t.Helper()
+	if err := e.Close(time.Second, nil); err != nil {
+		t.Error(err)
+	}
 }
 
 // The pool under answers from many goroutines: no message is handed out twice

@@ -18,8 +18,7 @@ type Figures struct {
 	Received [2]int64
 	InFlight int64
 	Replayed int64 // what those who read later received, copies at one consumer left out; it is no part of Received
-	// Backlog is acknowledged x subscriptions - received. Copies that reach the
-	// same consumer are left out; those that reach another are not.
+	// Backlog is acknowledged x subscriptions - received, copies left out.
 	Backlog int64
 	// AckedWithin and ReceivedWithin are what happened in the measured window,
 	// to messages of either phase.
@@ -155,28 +154,58 @@ func (e *Engine) Errors() []result.Error {
 	return errs
 }
 
-// Account compares what was acknowledged with what arrived, for every
-// subscription. Nobody may record any more.
-func (e *Engine) Account() result.Ledger {
-	ledger := result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
+// Account compares what was acknowledged with what arrived, for every subscription. It
+// returns too how many distinct messages due in the measured window arrived at the
+// workload's own subscriptions. Nobody may record any more.
+func (e *Engine) Account() (ledger result.Ledger, arrived int64) {
+	ledger = result.Ledger{Accounted: true, MemoryBytes: e.LedgerBytes()}
 	readers := e.byPlace()
 	for s := range e.subscriptions() {
 		account := result.SubscriptionLedger{Subscription: e.subscriptionName(s)}
 		for t := range e.topics {
-			e.accountTopic(&account, t, readers[e.placeOf(t, s)])
+			n := e.accountTopic(&account, t, readers[e.placeOf(t, s)])
+			if s < e.plan.Workload.Subscriptions {
+				arrived += n
+			}
 		}
 		ledger.Subscriptions = append(ledger.Subscriptions, account)
 	}
-	return ledger
+	return ledger, arrived
 }
 
-func (e *Engine) accountTopic(into *result.SubscriptionLedger, topic int, readers []*consumer) {
+// LastReceivedNs is when the last message was received, on the clock; 0: none was.
+func (e *Engine) LastReceivedNs() int64 {
+	var last int64
+	for _, c := range e.consumers {
+		c.Lock()
+		last = max(last, c.lastNs)
+		c.Unlock()
+	}
+	return last
+}
+
+// accountTopic accounts for one subscription of a topic, and returns how many distinct
+// messages due in the measured window arrived.
+func (e *Engine) accountTopic(
+	into *result.SubscriptionLedger, topic int, readers []*consumer,
+) (measured int64) {
 	w := e.plan.Workload
+	var seen []*measure.Seen
 	sent, arrived := e.accounts(topic, readers, func(c *consumer) {
 		into.Foreign += c.foreign
 		into.Corrupt += c.corrupt
+		into.Misplaced += c.misplaced
+		seen = append(seen, c.seen)
 	})
-	measure.Account(into, sent, arrived, func(lane int) measure.LaneName {
+	var transactions []*measure.Transactions
+	for i := range w.Producers {
+		transactions = append(transactions, &e.producers[i*w.Topics+topic].transactions)
+	}
+	measure.AccountTransactions(into, transactions, seen)
+	from := func(lane int) int64 {
+		return e.producers[lane/w.Partitions*w.Topics+topic].measuredFrom[lane%w.Partitions]
+	}
+	return measure.Account(into, sent, arrived, from, func(lane int) measure.LaneName {
 		return measure.LaneName{
 			Topic: e.topics[topic].Name, Producer: lane / w.Partitions, Partition: lane % w.Partitions,
 		}
@@ -220,8 +249,7 @@ func (e *Engine) accounts(topic int, readers []*consumer, see func(*consumer)) (
 
 // Missing reports whether something that was acknowledged has not arrived at one of
 // so many subscriptions, of which one that reads later is the last. The figures
-// cannot tell where messages arrived that were not acknowledged, or copies at
-// several consumers. It holds everybody up and is for when nothing moves.
+// cannot tell where messages arrived that were not acknowledged. It holds everybody up and is for when nothing moves.
 func (e *Engine) Missing(subscriptions int) bool {
 	readers := e.byPlace()
 	for _, p := range e.producers {

@@ -75,6 +75,25 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 	return b[:keyBytes], partition
 }
 
+// keyPartition is the partition to which a key belongs; -1: choose made no such key.
+func keyPartition(key []byte, partitions uint32) int64 {
+	if len(key) != keyBytes {
+		return -1
+	}
+	var name uint64
+	for _, digit := range key {
+		switch {
+		case digit >= '0' && digit <= '9':
+			name = name<<4 | uint64(digit-'0')
+		case digit >= 'a' && digit <= 'f':
+			name = name<<4 | uint64(digit-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return int64(name % uint64(partitions))
+}
+
 // keySource is a random source that can be set to the start of any message's
 // own stream.
 type keySource struct{ state uint64 }

@@ -55,12 +55,8 @@ func newLoop(p *pacer, c *workload.Closed, seed uint64) *loop {
 // run owns the calling goroutine. Only answers are waited for, which wake a
 // goroutine sooner than a thread of its own.
 func (l *loop) run() {
-	alarm := clock.Timers().NewAlarm()
+	alarm := l.setAlarm(clock.Timers())
 	defer alarm.Close()
-	l.mu.Lock()
-	l.alarm = alarm
-	l.waits.alarm = alarm
-	l.mu.Unlock()
 	for {
 		c, now := l.await()
 		if c == nil {

@@ -81,6 +81,7 @@ func TestClosedLoopPausesAfterAFailure(t *testing.T) {
 		if f := e.Figures(); f.Failed[1] != int64(time.Second)/pauseNs {
 			t.Errorf("%+v", f)
 		}
+		closeEngine(t, e)
 	})
 }
 
@@ -144,5 +145,6 @@ func TestClosedLoopHandsBatchesOver(t *testing.T) {
 		if got := b.calls[1]; !slices.Equal(got, []int32{3, 4, 5}) {
 			t.Errorf("the second send went to partitions %v", got)
 		}
+		closeEngine(t, e)
 	})
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -77,7 +78,7 @@ func Counting(progress func(string), sentence string, all int) func(done int) {
 	}
 }
 
-// newConsumer returns a consumer that is not open.
+// newConsumer returns a consumer that is not open. The engine's goroutine makes all.
 func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 	w := e.plan.Workload
 	lanes := w.Producers * w.Partitions
@@ -87,10 +88,25 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		base:   uint32(topic * lanes), lanes: uint32(lanes),
 		payload: newPayload(w.Message, w.Seed), window: e.window,
 		Recorder: e.consuming.recorder((topic*e.subscriptions()+subscription)*w.Consumers + index),
-		arrived:  measure.NewArrived(lanes),
+		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
+		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
+		shared: e.subscriptionOf(topic, subscription, lanes),
 	}
+	c.shared.consumers = append(c.shared.consumers, c)
 	c.proof.Store(e.proofOf(topic, subscription))
 	return c
+}
+
+// subscriptionOf returns a subscription of a topic, which is made when it is first asked
+// for.
+func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
+	at := e.placeOf(topic, number)
+	s := e.shared[at]
+	if s == nil {
+		s = &subscription{order: measure.NewOrder(lanes)}
+		e.shared[at] = s
+	}
+	return s
 }
 
 func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
@@ -126,7 +142,7 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*pr
 		clock: e.plan.Clock, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
 		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w, e.plan.Spread),
-		nextSeq: make([]int64, w.Partitions), measuredFrom: make([]int64, w.Partitions),
+		nextSeq: make([]int64, w.Partitions), measuredFrom: never(w.Partitions),
 		window:   e.window,
 		Recorder: e.producing.recorder(i),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
@@ -138,6 +154,15 @@ func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*pr
 	})
 	p.system = opened
 	return p, err
+}
+
+// never are sequence numbers that no message has.
+func never(partitions int) []int64 {
+	all := make([]int64, partitions)
+	for i := range all {
+		all[i] = math.MaxInt64
+	}
+	return all
 }
 
 // maxTimed bounds the messages of which a run with faults keeps when they were

@@ -55,6 +55,7 @@ type pacer struct {
 	lastSendNs int64 // when Send was called last
 	wokeNs     int64 // when the last wait for a due time ended
 	waits      waits
+	twin       *twin // nil: another pacer has it
 
 	*measure.Recorder          // guards what follows
 	handed            [2]int64 // by phase
@@ -66,12 +67,8 @@ type pacer struct {
 // run hands over every message of the schedule that is the pacer's, until the
 // schedule ends or halt is reached. It owns the calling goroutine.
 func (p *pacer) run() {
-	alarm := p.clock.NewAlarm()
+	alarm := p.setAlarm(p.clock)
 	defer alarm.Close()
-	p.mu.Lock()
-	p.alarm = alarm
-	p.waits.alarm = alarm
-	p.mu.Unlock()
 	for _, producer := range p.producers {
 		producer.pool.alarm = alarm
 	}
@@ -79,6 +76,13 @@ func (p *pacer) run() {
 	for {
 		seq, dueNs, producer, ok := cursors.next()
 		if !ok {
+			if p.twin != nil {
+				p.twins(p.schedule.endNs)
+			}
+			return
+		}
+		if p.twin != nil && p.twin.dueNs < dueNs && !p.twins(dueNs) {
+			p.countUnsent(dueNs, cursors)
 			return
 		}
 		if !p.one(producer, seq, dueNs) {
@@ -91,11 +95,7 @@ func (p *pacer) run() {
 // one waits for the message's due time and hands it over; it reports false
 // when the pacer was stopped instead.
 func (p *pacer) one(to *producer, seq, dueNs int64) bool {
-	now := p.clock.Now()
-	if p.lastSendNs != 0 {
-		p.noteBlocked(p.waits.waited(now-p.lastSendNs, now))
-		p.lastSendNs = 0
-	}
+	now := p.now()
 	f := to.pool.take()
 	if f == nil {
 		f, now = p.awaitAnswer(to, now, p.startNs+dueNs)
@@ -108,10 +108,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	to.prepare(f, seq, seq/p.all, due, phase)
 	if due > now {
 		// Only now: the message is ready by the time it is due.
-		until := max(due, p.wokeNs+quantumNs(to))
-		began := now
-		now = p.waitUntil(until)
-		p.waits.onTime(max(0, min(until, now)-began), now)
+		now = p.sleepUntil(max(due, p.wokeNs+quantumNs(to)), now)
 		p.wokeNs = now
 	}
 	if now >= p.halt.Load() {
@@ -122,6 +119,23 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	to.send(f, now)
 	p.lastSendNs = now
 	return true
+}
+
+// now is the time, after the end of the last Send has been noted.
+func (p *pacer) now() int64 {
+	now := p.clock.Now()
+	if p.lastSendNs != 0 {
+		p.noteBlocked(p.waits.waited(now-p.lastSendNs, now))
+		p.lastSendNs = 0
+	}
+	return now
+}
+
+// sleepUntil waits for a due time; the pacer is on time again.
+func (p *pacer) sleepUntil(until, began int64) int64 {
+	now := p.waitUntil(until)
+	p.waits.onTime(max(0, min(until, now)-began), now)
+	return now
 }
 
 func (p *pacer) noteBlocked(ns int64) {

@@ -17,7 +17,8 @@ func TestStampRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := stamp{
 			run: rapid.Uint32().Draw(t, "run"), lane: rapid.Uint32().Draw(t, "lane"),
-			seq: rapid.Int64Range(0, 1<<62).Draw(t, "seq"), dueNs: rapid.Int64().Draw(t, "due"),
+			seq: rapid.Int64Range(0, seqMask).Draw(t, "seq"), dueNs: rapid.Int64().Draw(t, "due"),
+			transaction: uint32(rapid.IntRange(0, transactionMask).Draw(t, "transaction")),
 		}
 		var b [workload.StampBytes]byte
 		want.put(b[:])

@@ -39,7 +39,9 @@ func Histograms(w *workload.Workload) int {
 	producers := min(w.Topics*w.Producers, maxStores)
 	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)
 	const phases = 2
-	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) + consumers*len(consumerSeries))
+	const ofTwin = 5
+	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) +
+		consumers*len(consumerSeries) + ofTwin)
 }
 
 // Collect moves all latencies recorded since the last Collect into cells.
@@ -56,4 +58,7 @@ func (e *Engine) Collect(into *measure.Cells) {
 	e.producing.collect(into)
 	e.pacings.collect(into)
 	e.consuming.collect(into)
+	if e.twin != nil {
+		e.twin.collect(into)
+	}
 }

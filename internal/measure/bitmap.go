@@ -97,6 +97,30 @@ func (b *bitmap) count() int64 {
 	return n
 }
 
+// countFrom is the number of sequence numbers in the set from one on.
+func (b *bitmap) countFrom(from int64) int64 {
+	if from <= 0 {
+		return b.count()
+	}
+	n := int64(0)
+	for i := from / 64; i < b.length()/64; i++ {
+		word := b.word(i)
+		if i == from/64 {
+			word &= ^uint64(0) << (from % 64)
+		}
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// common is the number of sequence numbers that both sets have.
+func (b *bitmap) common(other *bitmap) (n int64) {
+	for i := int64(0); i < other.length()/64; i++ {
+		n += int64(bits.OnesCount64(b.word(i) & other.word(i)))
+	}
+	return n
+}
+
 // bytes is the memory of the set, full pages excepted.
 func (b *bitmap) bytes() int64 {
 	n := int64(cap(b.pages)) * pagePointerBytes

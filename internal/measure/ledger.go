@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"math/bits"
-
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -103,43 +101,51 @@ const (
 	BlockBytes   = blockLanes * arrivedLaneBytes
 	LanesOfBlock = blockLanes
 
-	arrivedLaneBytes = 32
+	arrivedLaneBytes = 24
 )
 
-type laneBlock [blockLanes]arrivedLane
-
-type arrivedLane struct {
-	seen    bitmap
-	highest int64 // largest sequence number so far, plus 1
-}
+type laneBlock [blockLanes]bitmap
 
 // NewArrived returns the account of a consumer that may see that many lanes.
 func NewArrived(lanes int) *Arrived {
 	return &Arrived{blocks: make([]*laneBlock, (lanes+blockLanes-1)/blockLanes)}
 }
 
-// Received notes that the message arrived, and reports whether it was new to
-// this consumer. Reordered is a first arrival after a later message of its
-// lane had arrived at the same consumer.
-func (a *Arrived) Received(lane int, seq int64) bool {
+// Arrival says what a received message is.
+type Arrival struct {
+	// Late: a message with a higher number of its lane had arrived at some consumer of
+	// the subscription before.
+	Late bool
+	// Elsewhere: another consumer of the subscription had received it before.
+	Elsewhere bool
+}
+
+// Received notes that the message arrived, and reports whether it is its first
+// arrival at the subscription. Reordered is a first arrival that was late.
+func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 	block := a.blocks[lane/blockLanes]
 	if block == nil {
 		block = new(laneBlock)
 		a.blocks[lane/blockLanes] = block
 	}
-	l := &block[lane%blockLanes]
-	if !l.seen.set(seq, &a.pool) {
+	if !block[lane%blockLanes].set(seq, &a.pool) {
 		a.duplicate++
 		a.copies = note(a.copies, lane, seq)
 		return false
 	}
-	if seq < l.highest {
+	if how.Elsewhere {
+		return false // counted when the accounts of all consumers are put together
+	}
+	if how.Late {
 		a.reordered++
 		a.late = note(a.late, lane, seq)
-	} else {
-		l.highest = seq + 1
 	}
 	return true
+}
+
+// Has reports whether the message has arrived at this consumer.
+func (a *Arrived) Has(lane int, seq int64) bool {
+	return a.lane(lane).word(seq/64)&(1<<(seq%64)) != 0
 }
 
 // nothing is what came on a lane whose block is not there.
@@ -148,7 +154,7 @@ var nothing = &bitmap{}
 // lane is what came on a lane. It is not to be written to.
 func (a *Arrived) lane(lane int) *bitmap {
 	if block := a.blocks[lane/blockLanes]; block != nil {
-		return &block[lane%blockLanes].seen
+		return &block[lane%blockLanes]
 	}
 	return nothing
 }
@@ -163,30 +169,6 @@ func withBlock(into, arrived []*Arrived, lane int) []*Arrived {
 	return into
 }
 
-// Distinct is how many messages arrived at any of several consumers of the same
-// lanes. Whoever owns them is locked out meanwhile.
-func Distinct(arrived []*Arrived) int64 {
-	var n int64
-	var some []*Arrived
-	for lane := range len(arrived[0].blocks) * blockLanes {
-		if lane%blockLanes == 0 {
-			some = withBlock(some[:0], arrived, lane)
-		}
-		longest := int64(0)
-		for _, a := range some {
-			longest = max(longest, a.lane(lane).length()/64)
-		}
-		for i := range longest {
-			var word uint64
-			for _, a := range some {
-				word |= a.lane(lane).word(i)
-			}
-			n += int64(bits.OnesCount64(word))
-		}
-	}
-	return n
-}
-
 // Bytes is the memory of the account.
 func (a *Arrived) Bytes() int64 {
 	n := int64(len(a.blocks)) * pagePointerBytes
@@ -196,7 +178,7 @@ func (a *Arrived) Bytes() int64 {
 		}
 		n += BlockBytes
 		for i := range block {
-			n += block[i].seen.bytes()
+			n += block[i].bytes()
 		}
 	}
 	return n
@@ -220,9 +202,13 @@ type LaneName struct {
 
 // Account compares what the producers of a topic had acknowledged with what
 // the consumers of one subscription received, and adds it to the ledger. The
-// lanes of sent, one producer after another, are the lanes of each arrived.
-// Nobody may record any more. It consumes arrived.
-func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, name func(lane int) LaneName) {
+// lanes of sent, one producer after another, are the lanes of each arrived. It returns
+// how many distinct messages arrived of those that from says, by lane, to be the first
+// to count. Nobody may record any more. It consumes arrived.
+func Account(
+	into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived,
+	from func(lane int) int64, name func(lane int) LaneName,
+) (counted int64) {
 	lane := 0
 	var some []*Arrived // those that received on a lane of this block
 	for _, s := range sent {
@@ -230,7 +216,7 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 			if lane%blockLanes == 0 {
 				some = withBlock(some[:0], arrived, lane)
 			}
-			accountLane(into, s, i, some, lane, name)
+			counted += accountLane(into, s, i, some, lane, from(lane), name)
 			lane++
 		}
 	}
@@ -240,9 +226,15 @@ func Account(into *result.SubscriptionLedger, sent []*Sent, arrived []*Arrived, 
 		into.DuplicateRanges = named(into.DuplicateRanges, a.copies, name)
 		into.ReorderedRanges = named(into.ReorderedRanges, a.late, name)
 	}
+	return counted
 }
 
-func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived []*Arrived, lane int, name func(int) LaneName) {
+// accountLane accounts for one lane, and returns how many messages arrived on it from
+// a sequence number on.
+func accountLane(
+	into *result.SubscriptionLedger, sent *Sent, own int, arrived []*Arrived, lane int,
+	from int64, name func(int) LaneName,
+) int64 {
 	acked := &sent.lanes[own]
 	var received bitmap
 	if len(arrived) > 0 {
@@ -256,10 +248,14 @@ func accountLane(into *result.SubscriptionLedger, sent *Sent, own int, arrived [
 	into.Acked += acked.count()
 	into.Received += received.count()
 	received.minus(acked, func(int64) { into.Unacked++ })
+	if sent.refused != nil {
+		into.RefusedReceived += received.common(&sent.refused[own])
+	}
 	acked.minus(&received, func(seq int64) {
 		into.Lost++
 		noteLost(into, name(lane), seq, sent.when(own, seq))
 	})
+	return received.countFrom(from)
 }
 
 // Missing reports whether something that was acknowledged has not arrived. Lanes

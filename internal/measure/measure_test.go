@@ -2,6 +2,8 @@ package measure
 
 import (
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -61,6 +63,7 @@ func TestAccountCountsExactly(t *testing.T) {
 			arrived = append(arrived, NewArrived(1))
 		}
 		var want result.SubscriptionLedger
+		came := map[int64]int64{} // distinct messages from a number on
 		for seq := range int64(n) {
 			acked := rapid.IntRange(0, 20).Draw(t, "acked") > 0
 			copies := rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 0, 2, 3}).Draw(t, "copies")
@@ -69,12 +72,15 @@ func TestAccountCountsExactly(t *testing.T) {
 				want.Acked++
 			}
 			for range copies {
-				arrived[rapid.IntRange(0, consumers-1).Draw(t, "consumer")].Received(0, seq)
+				arrived[rapid.IntRange(0, consumers-1).Draw(t, "consumer")].Received(0, seq, Arrival{})
 			}
 			switch {
 			case copies == 0 && acked:
 				want.Lost++
 			case copies > 0:
+				for from := range seq + 1 {
+					came[from]++
+				}
 				want.Received++
 				want.Duplicate += int64(copies - 1)
 				if !acked {
@@ -83,7 +89,11 @@ func TestAccountCountsExactly(t *testing.T) {
 			}
 		}
 		var got result.SubscriptionLedger
-		Account(&got, []*Sent{sent}, arrived, func(int) LaneName { return LaneName{} })
+		from := int64(rapid.IntRange(0, n).Draw(t, "from"))
+		counted := Account(&got, []*Sent{sent}, arrived, func(int) int64 { return from }, func(int) LaneName { return LaneName{} })
+		if counted != came[from] {
+			t.Fatalf("%d messages arrived from %d on, want %d", counted, from, came[from])
+		}
 		got.LostRanges = nil
 		if got.Acked != want.Acked || got.Received != want.Received || got.Lost != want.Lost ||
 			got.Duplicate != want.Duplicate || got.Unacked != want.Unacked || got.Reordered != 0 {
@@ -98,11 +108,11 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 	for seq := range int64(1000) {
 		sent.Acked(0, seq, 0, 0)
 		if seq%10 >= 3 {
-			got.Received(0, seq)
+			got.Received(0, seq, Arrival{})
 		}
 	}
 	var l result.SubscriptionLedger
-	Account(&l, []*Sent{sent}, []*Arrived{got}, func(int) LaneName { return LaneName{Topic: "t"} })
+	Account(&l, []*Sent{sent}, []*Arrived{got}, everything, func(int) LaneName { return LaneName{Topic: "t"} })
 	if l.Lost != 300 || len(l.LostRanges) != maxRanges {
 		t.Errorf("lost %d in %d ranges", l.Lost, len(l.LostRanges))
 	}
@@ -111,15 +121,46 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 	}
 }
 
+// everything has each lane's messages count from its first.
+func everything(int) int64 { return 0 }
+
+// The order is that of a subscription, whichever of its consumers a message came to.
 func TestReorderedIsWhatCameAfterALaterOne(t *testing.T) {
-	a := NewArrived(2)
-	for _, seq := range []int64{0, 2, 1, 3, 3, 6, 5, 4} {
-		a.Received(0, seq)
+	order, consumers := NewOrder(2), []*Arrived{NewArrived(2), NewArrived(2)}
+	receive := func(at, lane int, seq int64) {
+		late := order.Late(lane, seq)
+		consumers[at].Received(lane, seq, Arrival{Late: late, Elsewhere: late && consumers[1-at].Has(lane, seq)})
 	}
-	a.Received(1, 9) // another lane is another order
-	a.Received(0, 7)
-	if a.reordered != 3 || a.duplicate != 1 {
-		t.Errorf("reordered %d, duplicate %d", a.reordered, a.duplicate)
+	for i, seq := range []int64{0, 2, 1, 3, 3, 6, 5, 4} {
+		receive(i%2, 0, seq)
+	}
+	receive(0, 1, 9) // another lane is another order
+	receive(0, 0, 7)
+	reordered := consumers[0].reordered + consumers[1].reordered
+	var l result.SubscriptionLedger
+	Account(&l, []*Sent{NewSent(2)}, consumers, everything, func(int) LaneName { return LaneName{} })
+	if reordered != 3 || l.Reordered != 3 || l.Duplicate != 1 || l.Received != 9 {
+		t.Errorf("%d reordered, %+v", reordered, l)
+	}
+}
+
+// Of consumers that receive at the same time, each number is new to the order once.
+func TestOrderTakesEachNumberOnce(t *testing.T) {
+	order := NewOrder(100)
+	var fresh atomic.Int64
+	var receiving sync.WaitGroup
+	for range 4 {
+		receiving.Go(func() {
+			for seq := range int64(2000) {
+				if !order.Late(99, seq) {
+					fresh.Add(1)
+				}
+			}
+		})
+	}
+	receiving.Wait()
+	if n := fresh.Load(); n > 2000 || n < 1 || !order.Late(99, 1999) {
+		t.Errorf("%d of 2000 numbers were new", n)
 	}
 }
 
@@ -150,12 +191,12 @@ func TestRecorderClampsAndCounts(t *testing.T) {
 
 func TestRecordingAllocatesNothing(t *testing.T) {
 	r := NewRecorder(result.Publish)
-	a := NewArrived(1)
+	a, order := NewArrived(1), NewOrder(1)
 	seq := int64(0)
 	got := testing.AllocsPerRun(100_000, func() {
 		r.Lock()
 		r.Add(0, Measured, seq)
-		a.Received(0, seq)
+		a.Received(0, seq, Arrival{Late: order.Late(0, seq)})
 		r.Unlock()
 		seq++
 	})
@@ -172,13 +213,13 @@ func TestEvidenceIsNamed(t *testing.T) {
 	for seq := range int64(6) {
 		sent.Acked(1, seq, 100+seq, 200+seq)
 	}
-	one, other := NewArrived(2), NewArrived(2)
+	one, other, order := NewArrived(2), NewArrived(2), NewOrder(2)
 	for _, seq := range []int64{0, 5, 4, 4} {
-		one.Received(1, seq)
+		one.Received(1, seq, Arrival{Late: order.Late(1, seq)})
 	}
-	other.Received(1, 5)
+	other.Received(1, 5, Arrival{Late: true, Elsewhere: true})
 	var l result.SubscriptionLedger
-	Account(&l, []*Sent{sent}, []*Arrived{one, other}, func(lane int) LaneName { return LaneName{Partition: lane} })
+	Account(&l, []*Sent{sent}, []*Arrived{one, other}, everything, func(lane int) LaneName { return LaneName{Partition: lane} })
 	want := result.SubscriptionLedger{
 		Acked: 6, Received: 3, Lost: 3, Duplicate: 2, Reordered: 1,
 		LostRanges:      []result.Range{{Partition: 1, First: 1, Last: 3}}, // of 3 the times were not kept
@@ -192,7 +233,7 @@ func TestEvidenceIsNamed(t *testing.T) {
 	for seq := range int64(2) {
 		sent.Acked(0, seq, 50+seq, 90-seq)
 	}
-	Account(&l, []*Sent{sent}, []*Arrived{NewArrived(2)}, func(lane int) LaneName { return LaneName{Partition: lane} })
+	Account(&l, []*Sent{sent}, []*Arrived{NewArrived(2)}, everything, func(lane int) LaneName { return LaneName{Partition: lane} })
 	if w := l.LostRanges[0].When; w == nil || *w != (result.Span{FirstDueNs: 50, LastDueNs: 51, FirstAckNs: 89, LastAckNs: 90}) {
 		t.Errorf("lost in %+v", w)
 	}

@@ -1,0 +1,73 @@
+package load
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+)
+
+const ms = 1_000_000
+
+// sleeper is an alarm whose thread has slept for as long as a test says.
+type sleeper struct {
+	clock.Alarm
+	asleepNs int64
+	unknown  bool
+}
+
+func (s *sleeper) Asleep() (int64, bool) { return s.asleepNs, !s.unknown }
+
+// A wait of 50 ms in Send forgives the messages that became due in it; 50 ms on a core,
+// or waiting for one, forgive none.
+func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		asleepNs, wantWaited   int64
+		unknown                bool
+		took                   int64
+		wantBefore, wantWithin int64 // own lag of messages due 1 ms before and 10 ms into the Send
+	}{
+		{name: "asleep", took: 50 * ms, asleepNs: 50 * ms, wantWaited: 50 * ms, wantBefore: 1 * ms, wantWithin: 0},
+		{name: "on a core", took: 50 * ms, asleepNs: 0, wantWaited: 0, wantBefore: 51 * ms, wantWithin: 40 * ms},
+		{name: "mostly on a core", took: 50 * ms, asleepNs: 10 * ms, wantWaited: 10 * ms, wantBefore: 51 * ms, wantWithin: 40 * ms},
+		{name: "mostly asleep", took: 50 * ms, asleepNs: 40 * ms, wantWaited: 40 * ms, wantBefore: 11 * ms, wantWithin: 10 * ms},
+		{name: "not known", took: 50 * ms, unknown: true, wantWaited: 50 * ms, wantBefore: 1 * ms, wantWithin: 0},
+		{name: "not known and short", took: ms / 2, unknown: true, wantWaited: 0, wantBefore: 3 * ms / 2, wantWithin: 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const sendNs = 100 * ms
+			w := waits{alarm: &sleeper{asleepNs: c.asleepNs, unknown: c.unknown}}
+			now := sendNs + c.took
+			if got := w.waited(c.took, now); got != c.wantWaited {
+				t.Errorf("%d ns were the system's, want %d", got, c.wantWaited)
+			}
+			if got := w.own(sendNs-ms, now); got != c.wantBefore {
+				t.Errorf("due before: own lag %d ns, want %d", got, c.wantBefore)
+			}
+			if got := w.own(min(sendNs+10*ms, now), now); got != c.wantWithin {
+				t.Errorf("due within: own lag %d ns, want %d", got, c.wantWithin)
+			}
+		})
+	}
+}
+
+// A pacer that cannot keep up is not excused by the short waits between its sends.
+func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
+	s := &sleeper{}
+	w := waits{alarm: s}
+	now := int64(0)
+	for range 1000 {
+		now += 900_000 // on a core
+		s.asleepNs += 100_000
+		now += 100_000
+		w.waited(100_000, now)
+	}
+	// Messages are due at twice the rate at which they are handed over.
+	if own, want := w.own(now/2, now), now/2-now/10; own != want {
+		t.Errorf("own lag is %d ns, want %d: the lag less the time asleep", own, want)
+	}
+	w.onTime(ms, now)
+	if own := w.own(now-ms/2, now); own != ms/2 {
+		t.Errorf("own lag is %d ns after it was on time again", own)
+	}
+}
