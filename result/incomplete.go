@@ -48,10 +48,22 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
 	if own := s.Total(OwnLag); own != nil {
-		r.Summary.Generator.OwnLagP99Ns, r.Summary.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
+		g := &r.Summary.Generator
+		g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
+	}
+	if twin := s.Total(Twin); twin != nil {
+		r.Summary.Instrument = &Instrument{
+			Publish: Summarize(Twin, twin, 0, 0), EndToEnd: Summarize(TwinReceive, s.Total(TwinReceive), 0, 0),
+		}
 	}
 	r.Summary.Minutes = s.minutes()
 	for _, name := range r.Load.Series() {
-		r.Summary.Latency = append(r.Summary.Latency, Summarize(name, s.Total(name), clamped[name], negative[name]))
+		// What was under way when the process ended is not known to be missing.
+		missing := Missing{}
+		if name == Publish || name == Send {
+			missing.Refused = r.Counters.Failed
+		}
+		r.Summary.Latency = append(r.Summary.Latency,
+			Censored(name, s.Total(name), nil, missing, clamped[name], negative[name]))
 	}
 }

@@ -358,7 +358,6 @@ type Summary struct {
 	// Instrument is what plimsoll measured of itself beside the system; nil: it was
 	// not measured.
 	Instrument *Instrument `json:"instrument,omitempty"`
-	Little     LittlesLaw  `json:"littles_law"`
 	// FirstMessageNs is from the start of the process to the first message.
 	FirstMessageNs int64 `json:"first_message_ns"`
 }
@@ -398,6 +397,9 @@ const (
 
 	WarmupPrefix = "warmup."
 )
+
+// Beside are the series that each run records beside those of its tables.
+var Beside = []Series{OwnLag, Waited, Copies, Twin, TwinReceive, SimulatedLate}
 
 // AllSeries is every series that each run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}
@@ -460,15 +462,6 @@ type Generator struct {
 	GCCount            int64   `json:"gc_count"`
 	PeakRSSBytes       int64   `json:"peak_rss_bytes"`
 	HeapPeakBytes      int64   `json:"heap_peak_bytes"`
-}
-
-// LittlesLaw compares the mean number in flight as it was sampled with rate x
-// mean send latency. They are the same number, found in two ways.
-type LittlesLaw struct {
-	SampledInFlight  float64 `json:"sampled_in_flight"`
-	ExpectedInFlight float64 `json:"expected_in_flight"`
-	Miss             float64 `json:"miss"` // |sampled-expected|/expected
-	Samples          int64   `json:"samples"`
 }
 
 // Verdict is one judgement over a result.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -22,7 +24,9 @@ func (m *meter) account() error {
 	figures := m.engine.Figures()
 	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
 	m.run.Errors = m.engine.Errors()
-	m.run.Ledger = m.engine.Account()
+	var arrived int64
+	m.run.Ledger, arrived = m.engine.Account()
+	m.run.Ledger.WatchedNs = m.watchedNs()
 	m.backlog.setAside(m.run.Ledger.Subscriptions)
 	m.setAuditAside(m.run.Ledger.Subscriptions)
 	for _, l := range m.run.Ledger.Subscriptions {
@@ -32,8 +36,17 @@ func (m *meter) account() error {
 			}
 		}
 	}
-	m.summarize(figures)
+	m.summarize(figures, arrived)
 	return err
+}
+
+// watchedNs is how long the consumers stayed open after the last message arrived.
+func (m *meter) watchedNs() int64 {
+	last := m.engine.LastReceivedNs()
+	if last == 0 {
+		last = m.startNs
+	}
+	return max(0, m.closingNs-last)
 }
 
 // sendLimit bounds the wait for a Send that is under way when the run ends.
@@ -43,6 +56,7 @@ const sendLimit = 2 * time.Second
 // its pacer up; closing the producer ends it. What cannot be closed in time is
 // noted: the measurement is whole by then.
 func (m *meter) close() {
+	m.closingNs = m.job.Clock.Now()
 	sent := m.sentWithin(sendLimit)
 	told := func(sentence string) { m.watch.Phase(result.PhaseDrain, sentence) }
 	if err := m.engine.Close(closeTime(m.job.Workload), told); err != nil {
@@ -69,6 +83,25 @@ func (m *meter) sentWithin(limit time.Duration) bool {
 	}
 }
 
+// accuse says what plimsoll knows of its own error.
+func (m *meter) accuse() {
+	s := &m.run.Summary
+	g := &s.Generator
+	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
+	g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
+	if m.run.Load.Closed == nil {
+		g.WaitsKnown = m.job.Clock.ThreadStates()
+	}
+	if late := m.totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
+		g.SimulatedLateP99Ns = late.ValueAtPercentile(99)
+	}
+	of := func(series result.Series) result.Latency {
+		c := m.totals.Of(series, measure.Measured)
+		return result.Summarize(series, c.Histogram, c.Clamped, c.Negative)
+	}
+	s.Instrument = &result.Instrument{Publish: of(result.Twin), EndToEnd: of(result.TwinReceive)}
+}
+
 // countersOf splits what was scheduled in a phase into what became of it.
 func countersOf(f load.Figures, p measure.Phase) result.Counters {
 	return result.Counters{
@@ -77,9 +110,48 @@ func countersOf(f load.Figures, p measure.Phase) result.Counters {
 	}
 }
 
+// without are the messages of a series that have no latency. arrived is how many
+// distinct messages of the window arrived at the workload's own subscriptions.
+func (m *meter) without(series result.Series, f load.Figures, arrived int64) result.Missing {
+	c := m.run.Counters
+	switch series {
+	case result.Publish:
+		return result.Missing{Unanswered: c.Unknown, Refused: c.Failed, Unsent: c.Unsent}
+	case result.Send:
+		return result.Missing{Unanswered: c.Unknown, Refused: c.Failed}
+	case result.Lag:
+		return result.Missing{Unsent: c.Unsent}
+	case result.SendCall:
+		calls := f.Calls[measure.Measured]
+		return result.Missing{Unanswered: calls - m.count(result.SendCall)}
+	case result.EndToEnd:
+		subscriptions := int64(m.run.Load.Subscriptions)
+		absent := max(0, c.Scheduled*subscriptions-arrived)
+		out := result.Missing{Unsent: min(absent, c.Unsent*subscriptions)}
+		out.Refused = min(absent-out.Unsent, c.Failed*subscriptions)
+		out.NotReceived = absent - out.Unsent - out.Refused
+		return out
+	}
+	return result.Missing{}
+}
+
+func (m *meter) count(series result.Series) int64 {
+	return m.totals.Of(series, measure.Measured).Histogram.TotalCount()
+}
+
+// latency is a series of the measured window, with the messages that have no latency.
+func (m *meter) latency(series result.Series, f load.Figures, arrived int64) result.Latency {
+	c := m.totals.Of(series, measure.Measured)
+	var waited *hdr.Histogram
+	if series == result.Publish {
+		waited = m.totals.Of(result.Waited, measure.Measured).Histogram
+	}
+	return result.Censored(series, c.Histogram, waited, m.without(series, f, arrived), c.Clamped, c.Negative)
+}
+
 // summarize turns the sums of the measured window into rates and the
 // histograms into tables.
-func (m *meter) summarize(f load.Figures) {
+func (m *meter) summarize(f load.Figures, arrived int64) {
 	s := &m.run.Summary
 	s.Finish(m.run.Load, m.run.Environment.Cores)
 	// Exact, where an interval may end late: what is in flight at the window's
@@ -94,15 +166,14 @@ func (m *meter) summarize(f load.Figures) {
 		s.Minutes = m.minutes.Minutes(s.WindowNs)
 	}
 	for _, name := range m.run.Load.Series() {
-		c := m.totals.Of(name, measure.Measured)
-		s.Latency = append(s.Latency, result.Summarize(name, c.Histogram, c.Clamped, c.Negative))
+		s.Latency = append(s.Latency, m.latency(name, f, arrived))
+	}
+	if m.count(result.Copies) > 0 {
+		s.Latency = append(s.Latency, m.latency(result.Copies, f, arrived))
 	}
 	m.backlog.summarize()
-	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
-	s.Generator.OwnLagP99Ns, s.Generator.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
-	send := m.totals.Of(result.Send, measure.Measured).Histogram
-	inFlight, samples := m.watcher.MeanInFlight()
-	s.Little = measure.Little(inFlight, samples, s.AchievedRate, send.Mean())
+	m.accuse()
+	s.InFlight = m.watcher.MeanInFlight()
 	m.run.Observation.Methods = append(m.run.Observation.Methods[:0], m.methods()...)
 	m.run.Observation.Finish(*s, m.run.Load, m.run.Environment.Cores)
 	if f.FirstHandedNs > 0 {

@@ -44,6 +44,10 @@ type Job struct {
 	// is healed, although messages are missing; 0: they are waited for.
 	Idle time.Duration
 
+	// Linger is how long the drain goes on after the last message arrived although
+	// nothing is missing: copies may come that late. 0: no longer than to be sure.
+	Linger time.Duration
+
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked
@@ -150,7 +154,8 @@ const (
 	recorderMemory = 200 << 10 // a histogram
 	clientMemory   = 8 << 10   // a client of ours; its library's is the library's affair
 	flightMemory   = 256       // a message in the pool without its payload
-	laneMemory     = 32        // a lane in the account of its producer
+	laneMemory     = 40        // a lane in the account of its producer
+	orderMemory    = 8         // a lane in the order of a subscription
 	placeMemory    = 8         // a block of lanes in the account of a consumer
 	ledgerMemory   = 0.13      // a message in one account, when nothing is in order
 	pageMemory     = 600       // a lane that has seen a message, in one account
@@ -195,7 +200,8 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
 		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
-		float64(load.TimedMessages(w))*measure.MomentBytes + topics*lanes*laneMemory + places*placeMemory + blocks*measure.BlockBytes +
+		float64(load.TimedMessages(w))*measure.MomentBytes +
+		topics*lanes*(laneMemory+orderMemory*float64(w.AllSubscriptions())) + places*placeMemory + blocks*measure.BlockBytes +
 		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
@@ -234,5 +240,34 @@ func (j *Job) Load() result.Load {
 func (j *Job) engineOf(run uint32) *load.Engine {
 	return load.New(load.Plan{
 		Workload: j.Workload, Clock: j.Clock, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run),
+		Spread: j.spread(),
 	})
+}
+
+// spread is how the system's own client deals messages without a key; the zero Spread
+// where it has no way of its own, or the messages have keys.
+func (j *Job) spread() system.Spread {
+	spreader, able := j.System.(system.Spreader)
+	if !able || j.Workload.Keys.Kind != workload.KeysNone {
+		return system.Spread{}
+	}
+	return spreader.Spread(j.Settings)
+}
+
+// Redelivery is when the system delivers a message again by itself; ok is false where
+// it does not say.
+func (j *Job) Redelivery() (r system.Redelivery, ok bool) {
+	redeliverer, able := j.System.(system.Redeliverer)
+	if !able {
+		return r, false
+	}
+	return redeliverer.Redelivery(j.Settings, j.Workload.Delivery), true
+}
+
+func (j *Job) redelivery() *result.Redelivery {
+	r, ok := j.Redelivery()
+	if !ok {
+		return nil
+	}
+	return &result.Redelivery{Never: r.Never, AfterNs: int64(r.After), Why: r.Why}
 }

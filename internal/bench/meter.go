@@ -41,6 +41,7 @@ type meter struct {
 	startNs     int64        // of the schedule, on the clock
 	measureNs   atomic.Int64 // of the measured window
 	endNs       atomic.Int64 // of the schedule; earlier when the run is stopped
+	closingNs   int64        // when closing the clients began
 	settling    *settling    // nil: the warm-up lasts as long as asked
 	backlog     *catchUp     // nil: readers keep up from the start
 	breaker     *breaker     // nil: no faults, or not yet
@@ -50,8 +51,8 @@ type meter struct {
 	lacks       bool
 	interrupted bool // on request, before load and drain had ended
 
-	// recorded is every series, in the order of an interval's line; own lag has
-	// a histogram and no figures there.
+	// recorded is every series, in the order of an interval's line; those of result.Beside
+	// have a histogram and no figures there.
 	recorded      []result.Series
 	cells, totals *measure.Cells
 	minutes       result.MinuteTally // of a closed loop
@@ -64,7 +65,7 @@ type meter struct {
 }
 
 func newMeter(s *session) *meter {
-	recorded := append(slices.Clone(s.run.Load.Series()), result.OwnLag)
+	recorded := append(slices.Clone(s.run.Load.Series()), result.Beside...)
 	m := &meter{
 		session: s, self: measure.NewSelf(), watching: make(chan struct{}), recorded: recorded,
 		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
@@ -87,6 +88,7 @@ func (m *meter) offer(ctx context.Context) error {
 	m.endNs.Store(m.startNs + schedule.EndNs())
 	m.lastNs = m.startNs
 	m.watcher = measure.NewWatcher(c, m.engine.InFlight, m.phaseAt)
+	m.lateness.begin(m.phaseAt)
 	go func() {
 		defer close(m.watching)
 		m.watcher.Run(m.job.Workload.Seed)
@@ -204,6 +206,9 @@ func (m *meter) drain(ctx context.Context) error {
 		if busy && !m.interrupted {
 			until = now + length
 		}
+		if !m.interrupted {
+			until = max(until, min(quietSince, begin+length)+m.lingerNs())
+		}
 		figures := m.engine.Figures()
 		if figures != before || busy {
 			before, movedNs = figures, now
@@ -211,7 +216,7 @@ func (m *meter) drain(ctx context.Context) error {
 		if movedNs == now || !m.settled(figures) {
 			quietSince = now
 		}
-		settled := now-quietSince >= int64(quiet)
+		settled := now-quietSince >= max(int64(quiet), m.lingerNs())
 		m.endAudit(settled, now-movedNs)
 		if settled || m.job.Idle > 0 && now-movedNs >= int64(m.job.Idle) {
 			return nil
@@ -226,6 +231,14 @@ func (m *meter) drain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lingerNs is how long the drain goes on although nothing is missing.
+func (m *meter) lingerNs() int64 {
+	if m.interrupted {
+		return 0
+	}
+	return int64(m.job.Linger)
 }
 
 // settled reports whether there is nothing left to wait for.
@@ -244,6 +257,7 @@ func (m *meter) interval(phase result.PhaseName) error {
 	now := m.job.Clock.Now()
 	m.engine.Collect(m.cells)
 	m.spare = m.watcher.Collect(m.cells, m.spare)
+	m.lateness.collect(m.cells)
 	figures, due, spent := m.engine.Figures(), m.engine.DueBy(min(now, m.endNs.Load())), m.self.Read()
 	i := result.Interval{
 		StartNs: m.lastNs - m.beganNs, EndNs: now - m.beganNs, Phase: phase,
@@ -303,7 +317,7 @@ func (m *meter) series(i *result.Interval, written []*hdr.Histogram, s result.Se
 	if m.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
 		m.minutes.Add(s, result.MinuteAt(i.StartNs, i.EndNs, m.measureNs.Load()-m.beganNs, m.endNs.Load()-m.beganNs), func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
 	}
-	if s != result.OwnLag {
+	if !slices.Contains(result.Beside, s) {
 		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))
 	}
 	return append(written, warm.Histogram, measured.Histogram)

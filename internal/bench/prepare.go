@@ -44,6 +44,7 @@ func (s *session) prepare(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
 	}
 	s.cluster = cluster
+	s.lateness = newLateness(cluster, s.job.Clock)
 	s.engine = s.job.engineOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
 	if err := s.start(ctx); err != nil {
 		return err

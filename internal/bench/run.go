@@ -35,6 +35,7 @@ type session struct {
 	held     bool // the testbed is the caller's
 	created  []system.Topic
 	injector system.Injector // nil: no faults
+	lateness *lateness       // nil: the system is not simulated
 	beganNs  int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
@@ -72,7 +73,8 @@ func (s *session) makeRoom() (undo func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}
 	}
-	// One of the cores is a pacer's or the watcher's when it wakes.
+	// One of the cores is a pacer's or the watcher's when it wakes. The twin rides on the
+	// first pacer, so that it asks for no place.
 	places := runtime.NumCPU() - 1 + load.Pacers(s.job.Workload) + 1
 	if s.servesItself() {
 		places += 2
@@ -98,7 +100,10 @@ func newRun(job *Job) result.Run {
 		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
 		Load: job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
-		System: result.System{Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints},
+		System: result.System{
+			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
+			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
+		},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), Meaning: job.Workload.Durability.Meaning(), How: guarantee.How,
 			Evidence: []result.Fact{},

@@ -16,6 +16,7 @@ type Figures struct {
 	Failed   [2]int64
 	Unsent   [2]int64
 	Received [2]int64
+	Calls    [2]int64 // sends of a closed loop that were begun
 	InFlight int64
 	Replayed int64 // what those who read later received, copies at one consumer left out; it is no part of Received
 	// Backlog is acknowledged x subscriptions - received, copies left out.
@@ -34,6 +35,7 @@ func (e *Engine) Figures() Figures {
 		p.Lock()
 		add(&f.Handed, p.handed)
 		add(&f.Unsent, p.unsent)
+		add(&f.Calls, p.calls)
 		f.BlockedNs += p.blockedNs
 		if p.firstHandedNs != 0 && (f.FirstHandedNs == 0 || p.firstHandedNs < f.FirstHandedNs) {
 			f.FirstHandedNs = p.firstHandedNs

@@ -84,7 +84,7 @@ func (l *loop) endNs() int64 {
 func (l *loop) pause(c *call, began int64) int64 {
 	now := l.waitUntil(min(c.dueNs, l.endNs()))
 	if c.handedNs != 0 {
-		l.noteBlocked(l.waits.waited(now-began, now))
+		l.noteBlocked(l.waits.idled(now-began, now))
 	}
 	return now
 }
@@ -150,6 +150,9 @@ func (l *loop) send(c *call, now int64) {
 		l.ordinal++
 	}
 	l.sends++
+	l.Lock()
+	l.calls[c.phase]++
+	l.Unlock()
 	c.failed.Store(false)
 	c.left.Store(int32(size))
 	c.handedNs = l.clock.Now()
@@ -168,7 +171,7 @@ func (l *loop) handBatch(c *call, size int) {
 	}
 	l.batched.SendBatch(c.messages[:size])
 	after := l.clock.Now()
-	l.noteBlocked(l.waits.waited(after-now, after))
+	l.noteBlocked(l.waits.sent(after-now, after))
 }
 
 // handEach hands the messages over one by one. Those left when the loop is
@@ -186,7 +189,7 @@ func (l *loop) handEach(c *call, size int) {
 		l.to.begin(f, now)
 		l.to.system.Send(&f.Message)
 		after := l.clock.Now()
-		l.noteBlocked(l.waits.waited(after-now, after))
+		l.noteBlocked(l.waits.sent(after-now, after))
 		now = after
 	}
 }

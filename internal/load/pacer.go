@@ -60,6 +60,7 @@ type pacer struct {
 	*measure.Recorder          // guards what follows
 	handed            [2]int64 // by phase
 	unsent            [2]int64
+	calls             [2]int64 // sends of a closed loop that were begun
 	blockedNs         int64
 	firstHandedNs     int64
 }
@@ -125,7 +126,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 func (p *pacer) now() int64 {
 	now := p.clock.Now()
 	if p.lastSendNs != 0 {
-		p.noteBlocked(p.waits.waited(now-p.lastSendNs, now))
+		p.noteBlocked(p.waits.sent(now-p.lastSendNs, now))
 		p.lastSendNs = 0
 	}
 	return now
@@ -178,7 +179,7 @@ func (p *pacer) awaitAnswer(to *producer, now, due int64) (*flight, int64) {
 		now = p.clock.Now()
 		if f != nil || now >= p.halt.Load() {
 			if late := now - max(began, due); late > 0 {
-				p.noteBlocked(p.waits.waited(late, now))
+				p.noteBlocked(p.waits.idled(late, now))
 			}
 			return f, now
 		}

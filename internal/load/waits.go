@@ -62,9 +62,9 @@ func (w *waits) read(nowNs int64) (ns int64, known bool) {
 	return slept, known
 }
 
-// waited takes a wait of a length that has just ended, and returns how much of it was
-// spent on the system.
-func (w *waits) waited(tookNs, nowNs int64) (systemNs int64) {
+// sent takes a Send of a length that has just ended, and returns for how much of it the
+// system held the thread up.
+func (w *waits) sent(tookNs, nowNs int64) (systemNs int64) {
 	if tookNs <= slowSendNs {
 		return 0
 	}
@@ -75,10 +75,28 @@ func (w *waits) waited(tookNs, nowNs int64) (systemNs int64) {
 	case !known:
 		slept = tookNs
 	}
-	slept = min(max(slept, 0), tookNs)
+	return w.note(slept, tookNs, nowNs)
+}
+
+// idled takes a wait for an idle message that has just ended, and returns for how much
+// of it the system held the thread up.
+func (w *waits) idled(tookNs, nowNs int64) (systemNs int64) {
+	if tookNs <= slowSendNs {
+		w.ownNs += tookNs // noted here, and not to be taken for sleep in a Send
+		return w.note(tookNs, tookNs, nowNs)
+	}
+	slept, known := w.read(nowNs)
+	if !known {
+		slept = tookNs
+	}
+	return w.note(slept, tookNs, nowNs)
+}
+
+func (w *waits) note(sleptNs, tookNs, nowNs int64) int64 {
+	slept := min(max(sleptNs, 0), tookNs)
 	w.sinceNs += slept
 	if slept >= tookNs/2 {
-		// What it did not sleep came last, as far as is known.
+		// The rest of the wait came last, as far as is known.
 		w.endNs = nowNs - (tookNs - slept)
 	}
 	return slept

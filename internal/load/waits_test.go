@@ -38,7 +38,7 @@ func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
 			const sendNs = 100 * ms
 			w := waits{alarm: &sleeper{asleepNs: c.asleepNs, unknown: c.unknown}}
 			now := sendNs + c.took
-			if got := w.waited(c.took, now); got != c.wantWaited {
+			if got := w.sent(c.took, now); got != c.wantWaited {
 				t.Errorf("%d ns were the system's, want %d", got, c.wantWaited)
 			}
 			if got := w.own(sendNs-ms, now); got != c.wantBefore {
@@ -60,7 +60,7 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 		now += 900_000 // on a core
 		s.asleepNs += 100_000
 		now += 100_000
-		w.waited(100_000, now)
+		w.sent(100_000, now)
 	}
 	// Messages are due at twice the rate at which they are handed over.
 	if own, want := w.own(now/2, now), now/2-now/10; own != want {

@@ -13,7 +13,7 @@ const watchEveryNs = 1_000_000
 
 // Watcher is a thread that only sleeps and looks. How late it wakes is a
 // hiccup: whatever held it up held the measurement up. What it sees is the
-// number of messages in flight, for the check of Little's law; it looks at
+// number of messages in flight; it looks at
 // random moments, because looking every millisecond at a load with a period
 // of a millisecond would always see the same.
 type Watcher struct {
@@ -26,7 +26,6 @@ type Watcher struct {
 
 	area    float64 // of in flight over time, in messages x ns
 	watched int64   // ns of the measured window that the area covers
-	samples int64
 }
 
 // NewWatcher returns a watcher of the number that inFlight tells, in the
@@ -67,7 +66,6 @@ func (w *Watcher) note(last, now, due, before, after int64) {
 	if w.phase(now) == Measured && w.phase(last) == Measured {
 		w.area += float64(before+after) / 2 * float64(now-last)
 		w.watched += now - last
-		w.samples++
 	}
 }
 
@@ -79,13 +77,12 @@ func (w *Watcher) Stop() {
 	}
 }
 
-// MeanInFlight is the mean number in flight over the measured window and the
-// number of looks that it comes from.
-func (w *Watcher) MeanInFlight() (mean float64, samples int64) {
+// MeanInFlight is the mean number in flight over the measured window; 0 without a look.
+func (w *Watcher) MeanInFlight() float64 {
 	w.Lock()
 	defer w.Unlock()
 	if w.watched == 0 {
-		return 0, 0
+		return 0
 	}
-	return w.area / float64(w.watched), w.samples
+	return w.area / float64(w.watched)
 }

@@ -143,10 +143,8 @@ func generatorTable(r *result.Run) table {
 	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
 	add("garbage collections", quantity.Count(g.GCCount))
 	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
-	if l := s.Little; l.Samples > 0 {
-		add("mean in flight, sampled", exact(round(l.SampledInFlight)))
-		add("mean in flight, by Little's law (rate × latency)", exact(round(l.ExpectedInFlight)))
-		add("the two differ by", share(l.Miss, 1))
+	if s.InFlight > 0 {
+		add("mean in flight", exact(round(s.InFlight)))
 	}
 	add("from start to the first message", quantity.Duration(s.FirstMessageNs))
 	if r.Startup.TotalNs() > 0 {

@@ -115,7 +115,9 @@ func stretchOf(pieces []piece) result.Part {
 			s.Failed += p.Failed
 		}
 	}
-	s.Publish = result.Summarize(result.Publish, merged(pieces, result.Publish), 0, 0)
+	waited := merged(pieces, result.Waited)
+	s.Publish = result.Censored(result.Publish, merged(pieces, result.Publish), waited,
+		result.Missing{Refused: s.Failed, Unanswered: waited.TotalCount()}, 0, 0)
 	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0)
 	return s
 }

@@ -106,24 +106,34 @@ func parseFigure(s string) (float64, error) {
 
 // of returns the figure of a latency that the objective is about; false when
 // there are too few messages for it.
-func (o Objective) of(l result.Latency) (int64, bool) {
+func (o Objective) of(l result.Latency) (result.Percentile, bool) {
 	if o.Percentile == 100 {
-		return l.MaxNs, l.Count > 0
+		ns, bound := l.Worst()
+		return result.Percentile{Percentile: 100, LatencyNs: ns, Bound: bound}, l.Count+l.Missing.Total() > 0
 	}
-	return l.At(o.Percentile)
+	return l.Point(o.Percentile)
 }
 
 // judge asks whether the objective holds in a run.
 func (o Objective) judge(s *result.Saved) Clause {
 	c := Clause{Name: ClauseSLO, Series: o.Series, Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
-	ns, known := o.of(s.Run.Summary.Series(o.Series))
+	latency := s.Run.Summary.Series(o.Series)
+	point, known := o.of(latency)
+	ns := point.LatencyNs
 	if !known {
 		return c.say(result.Unknown, "%s: too few messages for %s, offer them for longer", o, o.figure())
 	}
 	c.Figures = append(c.Figures, Figure{Name: "latency_ns", Value: float64(ns)})
-	if ns >= o.BelowNs {
+	switch {
+	case ns >= o.BelowNs && point.Bound == result.Exact:
 		c.Passing = o.passing(s)
 		return c.say(result.Broken, "%s: it was %s", o, quantity.Duration(ns))
+	case ns >= o.BelowNs:
+		return c.say(result.Broken, "%s: it was at least %s", o, quantity.Duration(ns))
+	case point.Bound == result.NotReached:
+		return c.say(result.Broken, "%s: it was not reached, because %s messages have no latency", o, quantity.Count(latency.Missing.Total()))
+	case point.Bound == result.AtLeast:
+		return c.say(result.Unknown, "%s: it was at least %s, and %s messages were never answered", o, quantity.Duration(ns), quantity.Count(latency.Missing.Unanswered))
 	}
 	return c.say(result.Holds, "%s: it was %s", o, quantity.Duration(ns))
 }
@@ -145,15 +155,15 @@ func (o Objective) passing(s *result.Saved) bool {
 		}
 		// An interval may have too few messages for the percentile itself.
 		l := i.Latency[at]
-		ns, known := o.of(l)
+		point, known := o.of(l)
 		if !known {
-			ns, known = l.MaxNs, l.Count > 0
+			point.LatencyNs, known = l.MaxNs, l.Count > 0
 		}
 		if !known {
 			continue
 		}
 		all++
-		if ns < o.BelowNs {
+		if point.LatencyNs < o.BelowNs {
 			kept++
 		}
 	}

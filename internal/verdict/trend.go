@@ -25,7 +25,7 @@ const (
 // the warnings speak of faults and of trends within the measured window too.
 func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
-	Judge(&s.Run, s.Events...)
+	judge(&s.Run, receiving(s), s.Events)
 	all := list(s.Run.Warnings)
 	trends(&all, s)
 	s.Run.Warnings = all
@@ -34,6 +34,9 @@ func JudgeSaved(s *result.Saved) {
 // trends warns of figures that rose or fell through the measured window. A rate
 // that was not constant makes trends of its own, so then nothing is said.
 func trends(all *list, s *result.Saved) {
+	if s.Run.Backlog != nil {
+		return // what is read later, and when, changes the figures on purpose
+	}
 	offered := rates(s.Run.Load.Segments)
 	if slices.ContainsFunc(offered, func(r float64) bool { return r != offered[0] }) {
 		return
@@ -47,8 +50,13 @@ func trends(all *list, s *result.Saved) {
 		{"the achieved rate", rateTrend, func(i result.Interval) (float64, bool) {
 			return float64(i.Acked) * 1e9 / float64(i.EndNs-i.StartNs), true
 		}, quantity.Rate},
-		{"publish p50", latencyTrend, publishAt(50), nanoseconds},
-		{"publish p99", latencyTrend, publishAt(99), nanoseconds},
+		{"publish p50", latencyTrend, latencyAt(result.Publish, 50), nanoseconds},
+		{"publish p99", latencyTrend, latencyAt(result.Publish, 99), nanoseconds},
+		{"the received rate", rateTrend, func(i result.Interval) (float64, bool) {
+			return float64(i.Received) * 1e9 / float64(i.EndNs-i.StartNs), true
+		}, quantity.Rate},
+		{"end-to-end p50", latencyTrend, latencyAt(result.EndToEnd, 50), nanoseconds},
+		{"end-to-end p99", latencyTrend, latencyAt(result.EndToEnd, 99), nanoseconds},
 	} {
 		x, y := series(s.Intervals, f.value)
 		if len(x) < fewestForTrend {
@@ -71,9 +79,9 @@ func trends(all *list, s *result.Saved) {
 
 func nanoseconds(v float64) string { return quantity.Duration(int64(v)) }
 
-func publishAt(percentile float64) func(result.Interval) (float64, bool) {
+func latencyAt(of result.Series, percentile float64) func(result.Interval) (float64, bool) {
 	return func(i result.Interval) (float64, bool) {
-		ns, ok := result.Summary{Latency: i.Latency}.Series(result.Publish).At(percentile)
+		ns, ok := result.Summary{Latency: i.Latency}.Series(of).At(percentile)
 		return float64(ns), ok
 	}
 }

@@ -48,8 +48,11 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
 	}
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		warn("censored", "percentiles leave out what has no latency, %s messages never sent, %s never answered and %s refused: what their senders lived through was worse",
+		warn("censored", "%s messages were never sent, %s never answered and %s refused: percentiles count them as longer than any latency, and those that fall among them are lower bounds",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
+	}
+	if l := ledger(r); l.RefusedReceived > 0 && !once(r) {
+		warn("refused_received", "%s messages that the system had refused were delivered all the same", quantity.Count(l.RefusedReceived))
 	}
 	for _, l := range r.Summary.Latency {
 		if l.Clamped > 0 || l.Negative > 0 {

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// lateness records how late a simulated system gave its answers, by its own schedule.
+// nil: the system does not say.
+type lateness struct {
+	*measure.Recorder
+	clock clock.Clock
+	phase atomic.Pointer[func(ns int64) measure.Phase]
+	spare *measure.Cells
+}
+
+// newLateness has a cluster report its lateness; nil where it cannot.
+func newLateness(c system.Cluster, now clock.Clock) *lateness {
+	reporter, able := c.(system.LatenessReporter)
+	if !able {
+		return nil
+	}
+	l := &lateness{
+		Recorder: measure.NewRecorder(result.SimulatedLate), clock: now,
+		spare: measure.NewCells(result.SimulatedLate),
+	}
+	reporter.ReportLateness(l.add)
+	return l
+}
+
+// begin begins to record: what came before the load counts for nothing.
+func (l *lateness) begin(phase func(ns int64) measure.Phase) {
+	if l != nil {
+		l.phase.Store(&phase)
+	}
+}
+
+func (l *lateness) add(lateNs int64) {
+	phase := l.phase.Load()
+	if phase == nil {
+		return
+	}
+	l.Lock()
+	l.Add(0, (*phase)(l.clock.Now()), lateNs)
+	l.Unlock()
+}
+
+func (l *lateness) collect(into *measure.Cells) {
+	if l != nil {
+		l.spare = l.Collect(into, l.spare)
+	}
+}

@@ -1,0 +1,144 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// once reports whether each message was promised to come exactly once.
+func once(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
+
+// Watched reports whether the consumers of a run were watched for as long as the system
+// may take to deliver a message again; otherwise why says what is not known.
+func Watched(r *result.Run) (whole bool, why string) {
+	watched := quantity.Duration(r.Ledger.WatchedNs)
+	switch d := r.System.Redelivery; {
+	case r.Lacks():
+		return false, "this run does not record for how long its consumers were watched"
+	case d == nil:
+		return false, fmt.Sprintf("none was seen in the %s after the last message, and it is not known when %s delivers a message again",
+			watched, cmp.Or(r.System.Name, "the system"))
+	case d.Never:
+		return true, ""
+	case d.AfterNs == 0:
+		return false, fmt.Sprintf("none was seen in the %s after the last message, and no limit is known to when a message is delivered again: %s", watched, d.Why)
+	case r.Ledger.WatchedNs < d.AfterNs:
+		return false, fmt.Sprintf("none was seen in the %s after the last message, and one may come up to %s later: %s",
+			watched, quantity.Duration(d.AfterNs), d.Why)
+	}
+	return true, ""
+}
+
+// duplicates asks whether each message came once. Only exactly_once delivery promises
+// it.
+func duplicates(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Duplicates, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	switch {
+	case l.Duplicate > 0 && once(r):
+		return say(Duplicates, result.Broken, "%s further copies of messages came, which exactly_once delivery forbids", quantity.Count(l.Duplicate))
+	case l.Duplicate > 0:
+		return say(Duplicates, result.Broken, "%s further copies of messages came, which %s delivery allows", quantity.Count(l.Duplicate), r.Load.Delivery)
+	case l.Received == 0:
+		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
+	}
+	if whole, why := Watched(r); !whole {
+		return say(Duplicates, result.Unknown, "whether copies come: %s", why)
+	}
+	return say(Duplicates, result.Holds, "no message came more than once, of %s received", quantity.Count(l.Received))
+}
+
+// order asks whether first arrivals came in the order of their lane, whichever consumer
+// of the subscription they came to, and from where they were sent to.
+func order(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Order, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	switch {
+	case l.Misplaced > 0:
+		return say(Order, result.Broken, "%s messages came from another partition, or with another key, than they were sent with",
+			quantity.Count(l.Misplaced))
+	case l.Reordered > 0:
+		return say(Order, result.Broken, "%s messages came out of order", quantity.Count(l.Reordered))
+	case l.Received == 0:
+		return say(Order, result.Unknown, "nothing was received, so nothing could come out of order")
+	}
+	if whole, why := Watched(r); !whole {
+		return say(Order, result.Unknown, "every message received came in the order of its lane; of later deliveries %s", why)
+	}
+	return say(Order, result.Holds, "every message came in the order of its lane")
+}
+
+// aborted asks whether anything was read that the system refused, or whose transaction
+// was aborted.
+func aborted(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Aborted, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	refused := r.Counters.Failed + r.Warmup.Failed
+	switch {
+	case l.RefusedReceived > 0:
+		return say(Aborted, result.Broken, "%s messages were read that the system refused, or whose transaction was aborted",
+			quantity.Count(l.RefusedReceived))
+	case r.Lacks():
+		return say(Aborted, result.Unknown, "this run does not record which messages were refused")
+	case refused == 0:
+		return say(Aborted, result.Unknown, "nothing was refused or aborted, so nothing aborted could be read")
+	}
+	return say(Aborted, result.Holds, "nothing aborted was read: %s messages were refused, or their transactions aborted", quantity.Count(refused))
+}
+
+// transactions asks whether all messages of a transaction were read, or none.
+func transactions(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Transactions, result.Unknown, "the run did not get to its account")
+	}
+	l := ledger(r)
+	switch {
+	case l.Transactions == 0:
+		return say(Transactions, result.Unknown, "it is not known which messages were sent in one transaction")
+	case l.PartialTransactions > 0 && (r.State != result.Complete || l.Unread > 0):
+		return say(Transactions, result.Unknown, "of %s transactions only a part was read when the run ended", quantity.Count(l.PartialTransactions))
+	case l.PartialTransactions > 0:
+		return say(Transactions, result.Broken, "of %s transactions only a part was read, of %s in all",
+			quantity.Count(l.PartialTransactions), quantity.Count(l.Transactions))
+	}
+	return say(Transactions, result.Holds, "no transaction was seen in part, of %s (%s aborted)",
+		quantity.Count(l.Transactions), quantity.Count(l.AbortedTransactions))
+}
+
+// counts asks whether plimsoll's own counts agree. They are made independently: counters
+// when an answer comes, histograms of its latency, and sets of sequence numbers.
+func counts(r *result.Run) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(Counts, result.Unknown, "the run did not get to its account")
+	}
+	c, warm := r.Counters, r.Warmup
+	timed := r.Summary.Series(result.Publish).Count
+	var received, copies int64
+	own := r.Ledger.Subscriptions[:min(len(r.Ledger.Subscriptions), r.Load.Subscriptions)]
+	for _, l := range own {
+		if l.Acked != c.Acked+warm.Acked {
+			return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages acknowledged by its counters, %s by their sequence numbers",
+				quantity.Count(c.Acked+warm.Acked), quantity.Count(l.Acked))
+		}
+		received, copies = received+l.Received, copies+l.Duplicate
+	}
+	switch {
+	case timed != c.Acked:
+		return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages acknowledged by its counters, %s publish latencies",
+			quantity.Count(c.Acked), quantity.Count(timed))
+	case received+copies != c.Received+warm.Received:
+		return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages received by its counters, %s by their sequence numbers",
+			quantity.Count(c.Received+warm.Received), quantity.Count(received+copies))
+	}
+	return say(Counts, result.Holds, "counters, latencies and sequence numbers agree: %s acknowledged, %s received",
+		quantity.Count(c.Acked+warm.Acked), quantity.Count(received+copies))
+}

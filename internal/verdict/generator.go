@@ -1,0 +1,144 @@
+package verdict
+
+import (
+	"cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The bounds of plimsoll's own error.
+const (
+	// ownErrorBoundNs is the own error that a run may have in any case.
+	ownErrorBoundNs = 1_000_000
+	// ownErrorShare is the part of the system's send p99 that plimsoll's own error may
+	// be: beyond a half, the tail is more plimsoll's than the system's. Send latency
+	// begins at the hand-over, so that schedule lag is no part of it.
+	ownErrorShare = 2
+	// fewestOwnLags and leastOwnShare are of how many messages, and of which share of
+	// those scheduled, own lag must be known.
+	fewestOwnLags = 100
+	leastOwnShare = 0.9
+	// cpuBound is the share of all cores from which on a process that shares
+	// nothing with the servers is itself the limit.
+	cpuBound = 0.9
+)
+
+// generator asks whether plimsoll itself was the limit: whether it handed messages over
+// late by its own fault, or took long to note answers and deliveries, which the twin
+// shows, or could not carry the simulated system that it was asked to measure.
+func generator(r *result.Run) result.Verdict {
+	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
+	if lag.Count == 0 {
+		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
+	}
+	if g.CPUShare > cpuBound && !r.System.SharesHost {
+		return say(Generator, result.Broken, "the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
+	}
+	if v, is := instrumentLimits(r); is {
+		return v
+	}
+	if r.Load.Closed != nil {
+		return turnAround(r)
+	}
+	bound := ownLagBound(r)
+	if g.OwnLagP99Ns > bound {
+		return say(Generator, result.Broken,
+			"the load generator was the limit: own schedule lag p99 %s exceeds the bound of %s",
+			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+	}
+	if v, is := ownLagUnknown(r, bound); is {
+		return v
+	}
+	error99, _, known := twinError(r)
+	if !known && !r.Lacks() {
+		return say(Generator, result.Unknown, "the window is too short for the instrument's own error to be known: own lag p99 %s, bound %s",
+			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+	}
+	sentence := "the load generator kept up: own schedule lag p99 " + quantity.Duration(g.OwnLagP99Ns)
+	if known {
+		sentence += ", the instrument's own error " + quantity.Duration(error99)
+	}
+	sentence += ", bound " + quantity.Duration(bound)
+	if g.WaitsKnown == "" {
+		sentence += "; this machine does not tell waiting in Send from working in it, so every Send of over 1 ms counts as the system's"
+	}
+	return say(Generator, result.Holds, "%s", sentence)
+}
+
+// twinError is the higher of the twin's publish and end-to-end latency, at p99 or the
+// highest percentile below that its messages support.
+func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
+	i := r.Summary.Instrument
+	if i == nil {
+		return 0, 0, false
+	}
+	for _, percentile := range []float64{99, 95, 90, 75} {
+		publish, ok := i.Publish.At(percentile)
+		if !ok {
+			continue
+		}
+		received, _ := i.EndToEnd.At(percentile)
+		return max(publish, received), percentile, true
+	}
+	return 0, 0, false
+}
+
+// sendTail is the send latency that own errors are held against: its p99, or its median
+// where the messages are too few. Schedule lag is no part of it.
+func sendTail(r *result.Run) int64 {
+	send := r.Summary.Series(result.Send)
+	for _, percentile := range []float64{99, 50} {
+		if ns, ok := send.At(percentile); ok {
+			return ns
+		}
+	}
+	return 0
+}
+
+// ownLagBound is the own lag that a run may have. The instrument's own error is taken
+// off send latency, of which it is a part.
+func ownLagBound(r *result.Run) int64 {
+	var own int64
+	if i := r.Summary.Instrument; i != nil {
+		own, _ = i.Publish.At(99)
+	}
+	return max(ownErrorBoundNs, (sendTail(r)-own)/ownErrorShare)
+}
+
+// instrumentLimits asks whether plimsoll's own answers were late: those of the twin, or
+// of the simulated system.
+func instrumentLimits(r *result.Run) (v result.Verdict, is bool) {
+	bound := max(ownErrorBoundNs, sendTail(r)/ownErrorShare)
+	if late := r.Summary.Generator.SimulatedLateP99Ns; late > bound {
+		return say(Generator, result.Broken,
+			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",
+			quantity.Duration(late), quantity.Duration(bound)), true
+	}
+	if own, percentile, known := twinError(r); known && own > bound {
+		return say(Generator, result.Broken,
+			"plimsoll itself was the limit: a system that takes no time, measured beside this one, showed a latency of %s at p%g, beyond the bound of %s",
+			quantity.Duration(own), percentile, quantity.Duration(bound)), true
+	}
+	return v, false
+}
+
+// ownLagUnknown asks whether own lag is known of too few messages.
+func ownLagUnknown(r *result.Run, bound int64) (v result.Verdict, is bool) {
+	g := r.Summary.Generator
+	if r.Lacks() {
+		// Of such a run it is not known of how many messages own lag was recorded, but own
+		// lag is never more than lag.
+		if lag, ok := r.Summary.Series(result.Lag).At(99); ok && lag <= bound {
+			return v, false
+		}
+		return say(Generator, result.Unknown, "this run does not record of how many messages own lag is known"), true
+	}
+	scheduled := max(r.Counters.Scheduled, 1)
+	share := float64(g.OwnLagCount) / float64(scheduled)
+	if g.OwnLagCount >= fewestOwnLags && share >= leastOwnShare {
+		return v, false
+	}
+	return say(Generator, result.Unknown, "own lag is known of %s of %s messages: too few to tell whether the load generator kept up",
+		quantity.Count(g.OwnLagCount), quantity.Count(cmp.Or(r.Counters.Scheduled, g.OwnLagCount))), true
+}
