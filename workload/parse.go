@@ -22,6 +22,7 @@ type file struct {
 	Consumers     quantity.Number `yaml:"consumers"`
 	Message       fileMessage     `yaml:"message"`
 	Keys          fileKeys        `yaml:"keys" short:"kind"`
+	Spread        string          `yaml:"spread"`
 	Load          fileLoad        `yaml:"load"`
 	Warmup        fileWarmup      `yaml:"warmup"`
 	Duration      quantity.Span   `yaml:"duration"`
@@ -112,6 +113,7 @@ func defaults() file {
 		Topics: 1, Partitions: 4, Producers: 2, Subscriptions: 1, Consumers: 2,
 		Message:    fileMessage{Size: 1024, Incompressible: 0.5},
 		Keys:       fileKeys{Kind: string(KeysNone)},
+		Spread:     string(SpreadClient),
 		Load:       fileLoad{Rate: 10_000, Arrivals: string(ArrivalsConstant), Closed: fileClosed{InFlight: 1, Batch: Batch{1, 1}}},
 		Warmup:     fileWarmup{length: 3 * time.Second},
 		Duration:   quantity.Span(15 * time.Second),
@@ -197,6 +199,12 @@ func checkStepSpelling(doc *strict.Document, step string) {
 }
 
 func (f *file) checkKeysSpelling(doc *strict.Document) {
+	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, KeyKind(f.Keys.Kind))
+	if keyed && doc.Has("spread") {
+		doc.Reject("spread", "is for messages without a key, and keys gives them one: remove it, or write keys: none")
+	} else if !keyed {
+		oneOf(doc, "spread", Spread(f.Spread), []Spread{SpreadClient, SpreadRoundRobin})
+	}
 	if KeyKind(f.Keys.Kind) == KeysNone && doc.Has("keys.count") {
 		doc.Reject("keys.count", "says how many keys there are, and keys.kind is none: give another kind or remove it")
 	}
@@ -228,6 +236,7 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Subscriptions: int(f.Subscriptions), Consumers: int(f.Consumers),
 		Message: Message{Size: int64(f.Message.Size), Incompressible: float64(f.Message.Incompressible)},
 		Keys:    Keys{Kind: KeyKind(f.Keys.Kind), Count: int(f.Keys.Count), Exponent: f.Keys.Exponent},
+		Spread:  Spread(f.Spread),
 		Load:    f.load(doc),
 		Warmup:  f.Warmup.length, Settle: f.Warmup.settle, Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
 		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
@@ -235,8 +244,11 @@ func (f *file) workload(doc *strict.Document) *Workload {
 		Isolate: Isolate(f.Isolate), Audit: f.Audit,
 		Faults: f.faults(doc),
 	}
-	if w.Keys.Kind != KeysNone && !doc.Has("keys.count") {
-		w.Keys.Count = defaultKeys
+	if w.Keys.Kind != KeysNone {
+		w.Spread = "" // the key decides
+		if !doc.Has("keys.count") {
+			w.Keys.Count = defaultKeys
+		}
 	}
 	if w.Keys.Kind == KeysZipf && !doc.Has("keys.exponent") {
 		w.Keys.Exponent = defaultExponent

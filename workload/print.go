@@ -28,6 +28,9 @@ func (w *Workload) YAML() string {
 	line("message", fmt.Sprintf("{size: %s, incompressible: %s}",
 		quantity.ExactBytes(w.Message.Size), quantity.ExactShare(w.Message.Incompressible)))
 	line("keys", w.Keys.yaml())
+	if w.Keys.Kind == KeysNone {
+		line("spread", string(w.Spread))
+	}
 	b.WriteString(w.Load.yaml())
 	line("warmup", w.warmup())
 	if w.Backlog == nil {

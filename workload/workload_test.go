@@ -225,8 +225,9 @@ func draw(t *rapid.T) *Workload {
 	w.Message.Size = rapid.Int64Range(StampBytes, 1<<20).Draw(t, "size")
 	w.Message.Incompressible = rapid.Float64Range(0, 1).Filter(func(f float64) bool { return f == 0 || f > 1e-9 }).Draw(t, "incompressible")
 	w.Keys.Kind = rapid.SampledFrom([]KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}).Draw(t, "keys")
+	w.Spread = rapid.SampledFrom([]Spread{SpreadClient, SpreadRoundRobin}).Draw(t, "spread")
 	if w.Keys.Kind != KeysNone {
-		w.Keys.Count = rapid.IntRange(1, MaxKeys).Draw(t, "count")
+		w.Keys.Count, w.Spread = rapid.IntRange(1, MaxKeys).Draw(t, "count"), ""
 	}
 	if w.Keys.Kind == KeysZipf {
 		w.Keys.Exponent = rapid.Float64Range(1.0001, MaxExponent).Draw(t, "exponent")
