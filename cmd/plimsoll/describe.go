@@ -84,7 +84,9 @@ func (c *systemsCommand) Run(con console) error {
 		if i > 0 {
 			fmt.Fprintln(con.out)
 		}
-		describe(con, s.Describe())
+		if err := describe(con, s); err != nil {
+			return err
+		}
 		if err := describeProbes(con, s.Describe().Name); err != nil {
 			return err
 		}
@@ -107,7 +109,12 @@ func describeProbes(con console, name string) error {
 	return nil
 }
 
-func describe(con console, d system.Description) {
+func describe(con console, s system.System) error {
+	d := s.Describe()
+	defaults, err := system.Resolve(d.Settings, nil)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(con.out, "%s: %s (%s)\n", d.Name, d.Summary, d.Client)
 	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	for _, term := range d.Terms {
@@ -124,6 +131,18 @@ func describe(con console, d system.Description) {
 		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
 	}
 	_ = t.Flush()
+	fmt.Fprintf(con.out, "  messages without a key: %s\n", spreadOf(s, defaults))
+	return nil
+}
+
+// spreadOf says how the system's own client deals messages without a key.
+func spreadOf(s system.System, settings system.Settings) string {
+	spreader, has := s.(system.Spreader)
+	if !has {
+		return "one by one to the next partition, because its own client does not choose any"
+	}
+	d := spreader.Spread(settings)
+	return d.How + "; " + d.Source
 }
 
 type workloadsCommand struct{}

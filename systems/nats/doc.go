@@ -16,6 +16,9 @@
 //     subscriptions filter by them.
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
+//   - A publisher names the subject of each message, so the client has no way of its
+//     own of dealing messages without a key: they go to the partitions one by one
+//     (the package is no system.Spreader).
 //   - A subscription is a durable pull consumer; the consumers of a
 //     subscription share it, each with pull requests of its own.
 //   - At least once is explicit acknowledgement, one for each message, sent
@@ -68,5 +71,6 @@
 // before the old one expires, so that an idle consumer misses no time.
 //
 // A message waits for ack_wait nevertheless when its consumer's process or server
-// dies, as with any client.
+// dies, as with any client. It comes again after ack_wait, too, when its
+// acknowledgement is lost, which no client hears of (redelivery.go).
 package nats

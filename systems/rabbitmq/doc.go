@@ -11,6 +11,10 @@
 // are all there is: every subscription reads them from the start, or from the
 // offset stored under its name.
 //
+// Messages without a key go to the partitions one by one: a publisher names the
+// routing key of each message, so the client libraries have no way of their own of
+// dealing them (the package is no system.Spreader).
+//
 // Consumers. Each queue is received by one consumer of its subscription, so
 // that a partition's messages stay in order: the first has all, Settle shares
 // them out evenly, and what a consumer leaves goes to the others. Another
@@ -33,7 +37,9 @@
 // Delivery. At most once is basic.consume without acknowledgements, for which
 // RabbitMQ has no prefetch; at least once acknowledges up to ack_batch messages
 // at once, and at once when none waits. A stream's position is stored every
-// stream_offset_interval, at most once before each chunk.
+// stream_offset_interval, at most once before each chunk. A queue's message that its
+// consumer has not acknowledged for the server's consumer_timeout, half an hour by
+// default, comes again; a stream's never does (redelivery.go).
 //
 // Durability follows from the queue type, and is read back through the
 // management API (durability.go). What it cannot read, ra's wal_sync_method, is
