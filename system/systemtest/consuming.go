@@ -80,6 +80,7 @@ func (s *suite) exactlyOnce(t *testing.T) {
 	transactional.delivery = workload.ExactlyOnce
 	for _, one := range []namedTest{
 		{"delivers", func(t *testing.T) { transactional.delivers(t, workload.ExactlyOnce) }},
+		{"transactions_are_numbered", transactional.transactions},
 		{"arrival_order_is_send_order", transactional.ordering},
 		{"every_send_ends_once", transactional.everySendEndsOnce},
 		{"close_while_sending", transactional.closeWhileSending},

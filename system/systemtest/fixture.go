@@ -48,6 +48,18 @@ type letter struct {
 	err     error
 	room    chan struct{}
 	ended   chan struct{} // closed by the first end
+
+	transaction uint32 // that it was enlisted in; 0: in none
+	enlisted    int    // times
+	text        []byte // not nil: the payload, which is blank until it is enlisted
+}
+
+// Enlist keeps the transaction's number. A payload that is written only now shows that
+// nobody has read it before.
+func (l *letter) Enlist(transaction uint32) {
+	l.transaction = transaction
+	l.enlisted++
+	copy(l.message.Payload, l.text)
 }
 
 // Complete counts the ends and spoils the payload, which nobody may read any more.

@@ -17,8 +17,12 @@ const awaitWithin = time.Minute
 // Letter is a message that remembers its end.
 type Letter struct {
 	system.Message
-	ended chan error
+	Transaction uint32 // that it was enlisted in; 0: in none
+	ended       chan error
 }
+
+// Enlist keeps the number of the transaction.
+func (l *Letter) Enlist(transaction uint32) { l.Transaction = transaction }
 
 // Complete keeps the end.
 func (l *Letter) Complete(err error) { l.ended <- err }

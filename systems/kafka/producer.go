@@ -133,7 +133,6 @@ func (p *producer) Send(m *system.Message) {
 		one.promise = func(_ *kgo.Record, err error) { p.answered(one, err) }
 		m.Attached = one
 	}
-	one.record = kgo.Record{Topic: p.topic, Partition: m.Partition, Key: m.Key, Value: m.Payload}
 	p.inFlight.Add(1)
 	switch {
 	case p.closed.Load():
@@ -141,8 +140,15 @@ func (p *producer) Send(m *system.Message) {
 	case p.txn != nil:
 		p.txn.send(one)
 	default:
-		p.client.Produce(context.Background(), &one.record, one.promise)
+		p.produce(one)
 	}
+}
+
+// produce gives the message to the client library.
+func (p *producer) produce(one *parcel) {
+	m := one.m
+	one.record = kgo.Record{Topic: p.topic, Partition: m.Partition, Key: m.Key, Value: m.Payload}
+	p.client.Produce(context.Background(), &one.record, one.promise)
 }
 
 // answered takes the library's word on a record.

@@ -7,13 +7,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// transactions sends a producer's messages in one transaction after another.
-// A message has its end when its transaction has.
+// transactions sends a producer's messages in one transaction after another. A message
+// has its end when its transaction has, and the end of all messages of that
+// transaction: it is committed; or it is not, and never will be; or its commit was
+// asked for and not answered, and its outcome is unknown.
 type transactions struct {
 	p      *producer
 	kick   chan struct{}
@@ -25,8 +28,9 @@ type transactions struct {
 
 	// gate is held while a record is handed over and while a transaction
 	// ends: the library takes no record in between.
-	gate sync.Mutex
-	sent int // records of this transaction
+	gate   sync.Mutex
+	number uint32 // of this transaction, from 1
+	sent   int    // records of this transaction
 
 	mu      sync.Mutex
 	failed  error // why this transaction cannot be committed
@@ -34,11 +38,19 @@ type transactions struct {
 	over    bool // no transaction will end any more
 }
 
+var (
+	errAbandoned = errors.New("the producer was closed before it committed the transaction")
+	errUnsettled = errors.New("not all of its messages were answered within " + setTxnTimeout)
+)
+
 func newTransactions(p *producer, interval time.Duration) (*transactions, error) {
 	if err := p.client.BeginTransaction(); err != nil {
 		return nil, fmt.Errorf("beginning a transaction: %w", err)
 	}
-	t := &transactions{p: p, kick: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	t := &transactions{
+		p: p, number: 1,
+		kick: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
 	t.life, t.cancel = context.WithCancel(context.Background())
 	go t.run(interval)
 	return t, nil
@@ -53,13 +65,15 @@ func (t *transactions) send(one *parcel) {
 		return
 	}
 	t.sent++
-	t.p.client.Produce(context.Background(), &one.record, one.promise)
+	one.m.Enlist(t.number)
+	t.p.produce(one)
 	if t.p.inFlight.Load() >= t.p.most {
 		t.hurry()
 	}
 }
 
-// answered keeps a record until its transaction ends.
+// answered keeps a record until its transaction ends. One that comes after the last
+// end is of a transaction that was not committed, because it was missing.
 func (t *transactions) answered(one *parcel, err error) {
 	t.mu.Lock()
 	over := t.over
@@ -71,7 +85,7 @@ func (t *transactions) answered(one *parcel, err error) {
 	}
 	t.mu.Unlock()
 	if over {
-		t.p.end(one, errUnanswered)
+		t.p.end(one, errAbandoned)
 	}
 }
 
@@ -109,7 +123,7 @@ func (t *transactions) next(ctx context.Context) {
 		t.gate.Unlock()
 		return
 	}
-	ended, err := t.end(ctx)
+	ended, err := t.end(ctx, t.life)
 	if begin := t.p.client.BeginTransaction(); begin != nil {
 		t.broken = fmt.Errorf("no further transaction can be begun: %w", begin)
 	}
@@ -119,39 +133,61 @@ func (t *transactions) next(ctx context.Context) {
 	}
 }
 
-// end commits the present transaction, or aborts it when a record of it failed,
-// and returns its records and what became of them all. The gate is held.
-func (t *transactions) end(ctx context.Context) (ended []*parcel, err error) {
+// end commits the present transaction, or aborts it when a record of it failed, and
+// returns its records and what became of them all. The gate is held.
+//
+// When ctx ends first, the records are given up that no broker can have. Those that one
+// may have are waited for while patience lasts, because they would be part of the next
+// transaction.
+func (t *transactions) end(ctx, patience context.Context) (ended []*parcel, err error) {
 	t.sent = 0
-	if err := t.p.client.Flush(ctx); err != nil {
-		// What is left fails, which aborts the transaction below.
-		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
-		_ = t.p.client.AbortBufferedRecords(ctx)
-		cancel()
+	t.number++
+	flushed := t.p.client.Flush(ctx)
+	if flushed != nil {
+		// When it fails too, the client closes, and no transaction is begun.
+		_ = t.p.client.AbortBufferedRecords(patience)
 	}
 	t.mu.Lock()
 	cause := t.failed
+	if cause == nil && flushed != nil {
+		cause = errUnsettled
+	}
 	ended, t.settled, t.failed = t.settled, nil, nil
 	t.mu.Unlock()
 	if cause == nil {
-		if err := t.p.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
-			_ = t.abort(ctx) // what became of it is unknown either way
-			return ended, fmt.Errorf("committing the transaction: %w: %w", err, system.ErrUnknown)
-		}
-		return ended, nil
+		return ended, t.commit(ctx, patience)
 	}
-	if err := t.abort(ctx); err != nil {
-		return ended, fmt.Errorf("aborting the transaction after %w: %w: %w", cause, err, system.ErrUnknown)
+	if err := t.abort(patience); err != nil {
+		// No other transaction can be begun, so nothing commits this one.
+		return ended, fmt.Errorf("the transaction was not committed: %w; aborting it: %w", cause, err)
 	}
 	return ended, fmt.Errorf("the transaction was aborted: %w", cause)
 }
 
+// commit commits the present transaction. A commit that was refused or not sent is an
+// abort; otherwise nobody knows what became of one that failed.
+func (t *transactions) commit(ctx, patience context.Context) error {
+	err := t.p.client.EndTransaction(ctx, kgo.TryCommit)
+	if err == nil {
+		return nil
+	}
+	_ = t.abort(patience) // when it fails, no other transaction can be begun
+	if errors.Is(err, kerr.OperationNotAttempted) || errors.Is(err, kerr.TransactionAbortable) {
+		return fmt.Errorf("the transaction was aborted: its commit was refused: %w", err)
+	}
+	return fmt.Errorf("committing the transaction: %w: %w", err, system.ErrUnknown)
+}
+
+// abort aborts the present transaction, within transaction_timeout: the coordinator
+// does it by itself later.
 func (t *transactions) abort(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, t.p.of.cfg.txnTimeout)
+	defer cancel()
 	return t.p.client.EndTransaction(ctx, kgo.TryAbort)
 }
 
 // close ends the last transaction within ctx. What it cannot end stays for the
-// coordinator to abort; its messages are told that their outcome is unknown.
+// coordinator to abort, which nothing commits any more.
 func (t *transactions) close(ctx context.Context) error {
 	close(t.stop)
 	select {
@@ -161,11 +197,14 @@ func (t *transactions) close(ctx context.Context) error {
 	t.cancel() // of the waiting for a broker, if the committer does
 	<-t.ended
 	t.gate.Lock()
+	able := t.broken == nil && t.sent > 0
 	t.broken = errProducerClosed
 	var ended []*parcel
 	var err error
-	if ctx.Err() == nil {
-		ended, err = t.end(ctx)
+	if able && ctx.Err() == nil {
+		patience, cancel := beyond(ctx)
+		ended, err = t.end(ctx, patience)
+		cancel()
 	}
 	t.mu.Lock()
 	t.over = true
@@ -177,7 +216,17 @@ func (t *transactions) close(ctx context.Context) error {
 		t.p.end(one, err)
 	}
 	for _, one := range left {
-		t.p.end(one, errUnanswered)
+		t.p.end(one, errAbandoned)
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// beyond ends closeGrace after ctx.
+func beyond(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
 }
