@@ -28,11 +28,19 @@ type subscription struct {
 
 // producer sends to one topic. The line's lock guards what it holds back.
 type producer struct {
-	line    *line
-	topic   *topic
-	index   int
-	held    []*record // by partition: waits to be delivered after its follower
-	sent    []int64   // messages that arrived, by partition
+	line  *line
+	topic *topic
+	index int
+	held  []*record // by partition: waits to be delivered after its follower
+	sent  []int64   // messages that arrived, by partition
+	// unanswered are those that get no answer before Close; they are not pending.
+	unanswered []*system.Message
+
+	transactional bool
+	transactions  uint32       // that it has begun; the inbox's lock guards it
+	current       *transaction // that messages are added to, the inbox's lock guards it
+	committedNs   int64        // when the last one ended, since the line began
+
 	pending atomic.Int64
 	closed  atomic.Bool
 	idle    chan struct{} // tells Close that nothing is pending
@@ -91,7 +99,6 @@ func (p *producer) Close(ctx context.Context) error {
 		break
 	}
 	p.line.Lock()
-	defer p.line.Unlock()
 	for i, r := range p.held {
 		if r != nil {
 			p.line.plan(p.line.clock.Now()-p.line.startNs, r)
@@ -99,14 +106,20 @@ func (p *producer) Close(ctx context.Context) error {
 			p.line.wake()
 		}
 	}
+	unanswered := p.unanswered
+	p.unanswered = nil
+	p.line.Unlock()
+	for _, m := range unanswered {
+		m.Done(errClosed)
+	}
 	return nil
 }
 
 // drop answers with an error what has not been answered.
 func (p *producer) drop() {
 	p.line.Lock()
-	p.line.open()
-	dropped := p.line.answers.drop(p)
+	p.line.empty()
+	dropped := append(p.line.answers.drop(p), p.line.dropOpen(p)...)
 	p.line.Unlock()
 	for _, a := range dropped {
 		a.message.Done(errClosed)

@@ -3,7 +3,95 @@ package sim
 import (
 	"math"
 	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/system"
 )
+
+// finish plans the delivery of the messages at the head of a partition that
+// have been answered.
+func (l *line) finish(t *topic, partition int32, nowNs int64) {
+	arrivals := &t.partitions[partition]
+	for s, ok := arrivals.peek(); ok && s.answered; s, ok = arrivals.peek() {
+		arrivals.pop()
+		if s.record != nil {
+			l.dispatch(s, partition, nowNs)
+		}
+		l.freeSlots = append(l.freeSlots, s)
+	}
+}
+
+// dispatch plans the delivery of one message, with what is done to it on purpose.
+func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
+	held := s.from.held[partition]
+	if s.what == swap && held == nil {
+		s.from.held[partition] = s.record
+		return
+	}
+	if s.what == duplicate {
+		l.faults.planted.Duplicated++
+		s.record.refs++
+		l.planCopy(nowNs, s.record)
+	}
+	l.plan(nowNs, s.record)
+	if held != nil {
+		l.faults.planted.Swapped++
+		s.from.held[partition] = nil
+		l.plan(nowNs, held)
+	}
+}
+
+func (l *line) planCopy(ackedNs int64, r *record) {
+	if l.copyNs == 0 {
+		l.plan(ackedNs, r)
+		return
+	}
+	first := l.truth.afterStall(ackedNs + l.truth.delayNs)
+	l.copies.push(delivery{atNs: l.truth.afterStall(first + l.copyNs), record: r})
+}
+
+func (l *line) plan(ackedNs int64, r *record) {
+	l.deliveries.push(delivery{atNs: l.truth.afterStall(ackedNs + l.truth.delayNs), record: r})
+}
+
+// keep copies a message into a record.
+func (l *line) keep(m *system.Message, t *topic) *record {
+	var r *record
+	if n := len(l.free); n > 0 {
+		r, l.free = l.free[n-1], l.free[:n-1]
+	} else {
+		r = &record{}
+	}
+	r.payload = append(r.payload[:0], m.Payload...)
+	r.key = append(r.key[:0], m.Key...)
+	r.partition, r.topic, r.refs = m.Partition, t, 1
+	return r
+}
+
+// release gives up one reference to a record.
+func (l *line) release(r *record) {
+	if r.refs--; r.refs == 0 {
+		l.free = append(l.free, r)
+	}
+}
+
+// firstDelivery is where the first delivery is that will be due.
+func (l *line) firstDelivery() *queue[delivery] {
+	again, ok := l.copies.peek()
+	if d, some := l.deliveries.peek(); ok && (!some || again.atNs < d.atNs) {
+		return &l.copies
+	}
+	return &l.deliveries
+}
+
+func (l *line) deliverDue(now int64) bool {
+	from := l.firstDelivery()
+	d, ok := from.peek()
+	if ok = ok && d.atNs <= now; ok {
+		from.pop()
+		l.deliver(d.record, d.atNs)
+	}
+	return ok
+}
 
 // deliver gives a record, due at that time since the line began, to every
 // subscription of its topic: at once, or behind what waits already.
@@ -17,6 +105,7 @@ func (l *line) deliver(r *record, atNs int64) {
 		if s.backlog.len() == 0 && s.dueNs() <= atNs {
 			if k := s.consumerOf(r.partition); k != nil {
 				s.turnNs = float64(atNs) + l.drainNs
+				l.tellLate(atNs)
 				k.receive(r.received())
 				continue
 			}
@@ -79,6 +168,10 @@ func (l *line) deliverFirst(s *subscription) bool {
 	}
 	s.backlog.pop()
 	l.buffered -= int64(len(r.payload))
+	if l.drainNs > 0 {
+		// Without a rate all that waits is due at once, which nobody can do.
+		l.tellLate(s.dueNs())
+	}
 	s.turnNs += l.drainNs
 	k.receive(r.received())
 	l.release(r)

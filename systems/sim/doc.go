@@ -9,6 +9,14 @@
 // delivered after the delivery delay to every subscription. A partition
 // belongs to one consumer of a subscription.
 //
+// Exactly once, each producer groups its messages into transactions by time. When a
+// transaction ends, all of its messages are acknowledged and then delivered, or all
+// are refused; settings plant aborted transactions that are delivered all the same and
+// transactions that are delivered in part.
+//
+// The line knows when each answer and delivery was due by its own schedule and tells
+// how late it was (ReportLateness): that is plimsoll's error, not the system's latency.
+//
 // Faults can be injected: the settings that begin with fault_ say what one does
 // to messages. Whatever it is of and whomever it hits, answers and deliveries
 // wait until it is healed, unless messages are refused; the last messages

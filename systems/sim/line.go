@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -12,6 +13,8 @@ var (
 	errRefused     = errors.New("refused by the simulated system")
 	errNoPartition = errors.New("refused: the topic has no such partition")
 	errBufferFull  = errors.New("refused: the simulated system's buffer is full (setting buffer)")
+	errAborted     = errors.New("refused: the transaction was aborted by the simulated system")
+	errSilent      = errors.New("never answered") // nobody is told
 )
 
 // longAgo is before any time of a clock, which may count from anywhere.
@@ -62,6 +65,7 @@ type arrival struct {
 	atNs    int64 // on the clock
 	message *system.Message
 	from    *producer
+	part    *transaction // that it is part of; nil: of none
 }
 
 // inbox is where producers leave messages for the line.
@@ -88,7 +92,10 @@ type line struct {
 	turnNs     float64 // when the next turn is free, since the start
 	spare      []arrival
 	answers    answerQueue
+	open       queue[*transaction] // the first to end comes first
+	lists      [][]answer          // of transactions that have ended, to be used again
 	deliveries queue[delivery]
+	copies     queue[delivery] // that come later than the message
 	draining   []*subscription // with a backlog and a consumer
 	drainNs    float64         // between two deliveries to a subscription; 0: no limit
 	retain     bool
@@ -96,6 +103,12 @@ type line struct {
 	bufferMax  int64
 	free       []*record
 	freeSlots  []*slot
+
+	block         stretch // in which Send does not return
+	copyNs        int64   // from a delivery to its copy
+	transactionNs int64
+	silentComes   bool               // a message without an answer is delivered
+	late          func(lateNs int64) // told how late each answer and delivery is; nil: nobody asked
 
 	alarm   clock.Alarm
 	stopped chan struct{}
@@ -106,7 +119,9 @@ func newLine(c clock.Clock, s system.Settings) *line {
 	l := &line{
 		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
-		retain: s.Bool("retain"),
+		retain: s.Bool("retain"), block: stretchOf(s, "send_block_every", "send_block_for"),
+		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(s.Duration("transaction_interval")),
+		silentComes: s.Bool("unanswered_delivered"),
 	}
 	if rate := s.Rate("drain_rate"); rate > 0 {
 		l.drainNs = 1e9 / rate
@@ -117,6 +132,7 @@ func newLine(c clock.Clock, s system.Settings) *line {
 // take leaves messages in the inbox, all at one moment. It reports false when
 // the line has ended, or the producer has been closed.
 func (l *line) take(from *producer, messages ...*system.Message) bool {
+	l.blockSend()
 	now := l.clock.Now()
 	l.inbox.Lock()
 	if l.inbox.closed || from.closed.Load() {
@@ -124,10 +140,22 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 		return false
 	}
 	from.pending.Add(int64(len(messages)))
-	for _, m := range messages {
-		l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from})
+	answerable := now + l.truth.leastNs
+	var part *transaction
+	if from.transactional {
+		// Read again under the lock, so that what the line finds when a transaction
+		// has ended is all of it.
+		now = l.clock.Now()
+		part = from.transaction(now - l.startNs)
+		answerable = l.startNs + part.endNs
 	}
-	wake := now+l.truth.leastNs < l.inbox.wakeAtNs
+	for _, m := range messages {
+		if part != nil {
+			m.Enlist(part.number)
+		}
+		l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from, part: part})
+	}
+	wake := answerable < l.inbox.wakeAtNs
 	if wake {
 		l.inbox.wakeAtNs = longAgo
 	}
@@ -138,8 +166,21 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 	return true
 }
 
-// open empties the inbox, oldest first. The caller holds the lock.
-func (l *line) open() {
+// blockSend returns when a Send may go on. Go's timers do for it: an alarm would
+// change the caller's thread.
+func (l *line) blockSend() {
+	for l.block.everyNs > 0 {
+		since := l.clock.Now() - l.startNs
+		wait := l.block.after(since) - since
+		if wait == 0 {
+			return
+		}
+		time.Sleep(time.Duration(wait))
+	}
+}
+
+// empty empties the inbox, oldest first. The caller holds the lock.
+func (l *line) empty() {
 	l.inbox.Lock()
 	arrivals := l.inbox.arrivals
 	l.inbox.arrivals = l.spare[:0]
@@ -161,17 +202,24 @@ func (l *line) arrive(a arrival) {
 		l.turnNs = float64(l.truth.afterStall(int64(start))) + l.truth.turnNs
 		turn = int64(l.turnNs)
 	}
-	s := l.newSlot(a.from, l.faults.of(n))
+	service, what := l.truth.serviceNs(n)
+	if planted := l.faults.of(n); planted != none {
+		what = planted
+	}
+	s := l.newSlot(a.from, what)
 	s.seq = a.from.sent[a.message.Partition]
 	a.from.sent[a.message.Partition]++
-	service := l.truth.serviceNs(n)
 	if l.outage.slowed {
 		service += l.outage.slowNs
 	}
 	a.from.topic.partitions[a.message.Partition].push(s)
-	l.answers.push(answer{
-		atNs: l.truth.afterStall(turn + service), message: a.message, slot: s,
-	})
+	one := answer{message: a.message, slot: s}
+	if a.part != nil {
+		l.enlist(a.part, one, turn, service)
+		return
+	}
+	one.atNs = l.truth.afterStall(turn + service)
+	l.answers.push(one)
 }
 
 func (l *line) newSlot(from *producer, what fault) *slot {
@@ -195,13 +243,13 @@ func (l *line) run(started chan<- struct{}) {
 	l.Lock()
 	defer l.Unlock()
 	for {
-		l.open()
+		l.empty()
 		worked := l.work(l.clock.Now() - l.startNs)
 		// Whoever opens or closes a client gets its turn here.
 		l.Unlock()
 		if !worked && !l.sleep() {
 			l.Lock()
-			l.open()
+			l.empty()
 			l.abandon()
 			return
 		}
@@ -245,7 +293,10 @@ func (l *line) nextNs() int64 {
 	if a, ok := l.answers.peek(); ok {
 		next = min(next, l.startNs+a.atNs)
 	}
-	if d, ok := l.deliveries.peek(); ok {
+	if t, ok := l.open.peek(); ok {
+		next = min(next, l.startNs+t.endNs)
+	}
+	if d, ok := l.firstDelivery().peek(); ok {
 		next = min(next, l.startNs+d.atNs)
 	}
 	if dark := l.outage.untilNs; dark != 0 && next != clock.Never {
@@ -264,7 +315,7 @@ func (l *line) work(now int64) bool {
 		switch {
 		case now < l.outage.untilNs:
 			return n > 0
-		case l.drainDue(now) || l.deliverDue(now) || l.answerDue(now):
+		case l.drainDue(now) || l.deliverDue(now) || l.answerDue(now) || l.commitDue(now):
 		default:
 			return n > 0
 		}
@@ -272,13 +323,11 @@ func (l *line) work(now int64) bool {
 	return true
 }
 
-func (l *line) deliverDue(now int64) bool {
-	d, ok := l.deliveries.peek()
-	if ok = ok && d.atNs <= now; ok {
-		l.deliveries.pop()
-		l.deliver(d.record, d.atNs)
+// tellLate tells how long ago something was due, which no outage held up.
+func (l *line) tellLate(dueNs int64) {
+	if l.late != nil {
+		l.late(l.clock.Now() - l.startNs - max(dueNs, l.outage.untilNs))
 	}
-	return ok
 }
 
 func (l *line) answerDue(now int64) bool {
@@ -297,7 +346,12 @@ func (l *line) answer(a answer) {
 	a.slot.what = l.outage.plant(a.slot.what, from.held[partition] == nil)
 	err := l.accept(a)
 	l.finish(from.topic, partition, a.atNs)
-	a.message.Done(err)
+	if errors.Is(err, errSilent) {
+		from.unanswered = append(from.unanswered, a.message)
+	} else {
+		l.tellLate(a.atNs)
+		a.message.Done(err)
+	}
 	from.answered()
 	l.outage.begin()
 }
@@ -305,84 +359,50 @@ func (l *line) answer(a answer) {
 // accept takes a message's content over, so that the message is free for its
 // sender again.
 func (l *line) accept(a answer) error {
-	a.slot.answered = true
+	s, p := a.slot, &l.faults.planted
+	s.answered = true
 	switch {
-	case a.slot.what == fail || l.outage.failing:
-		l.faults.planted.Failed++
+	case s.what == aborted:
+		p.Failed++
+		return errAborted
+	case s.what == fail || l.outage.failing && !s.from.transactional:
+		p.Failed++
 		return errRefused
 	case l.buffered >= l.bufferMax:
 		return errBufferFull
-	case a.slot.what == lose:
-		p := &l.faults.planted
+	case s.what == lose:
 		p.Lost++
 		if len(p.LostMessages) < maxNamed {
-			p.LostMessages = append(p.LostMessages, LostMessage{a.slot.from.index, int(a.message.Partition), a.slot.seq})
+			p.LostMessages = append(p.LostMessages, LostMessage{s.from.index, int(a.message.Partition), s.seq})
 		}
 		return nil
+	case s.what == silent && !l.silentComes:
+		p.NeverAnswered++
+		return errSilent
 	}
-	a.slot.record = l.keep(a.message, a.slot.from.topic)
-	if a.slot.what == unanswered {
-		l.faults.planted.Unanswered++
+	s.record = l.keep(a.message, s.from.topic)
+	switch s.what {
+	case unanswered:
+		p.Unanswered++
 		return errUnanswered
+	case silent:
+		p.NeverAnswered++
+		return errSilent
+	case abortedShown:
+		p.Failed++
+		p.Transactions.AbortedDelivered++
+		return errAborted
+	case misplace:
+		l.misplace(s.record)
 	}
 	return nil
 }
 
-// finish plans the delivery of the messages at the head of a partition that
-// have been answered.
-func (l *line) finish(t *topic, partition int32, nowNs int64) {
-	arrivals := &t.partitions[partition]
-	for s, ok := arrivals.peek(); ok && s.answered; s, ok = arrivals.peek() {
-		arrivals.pop()
-		if s.record != nil {
-			l.dispatch(s, partition, nowNs)
-		}
-		l.freeSlots = append(l.freeSlots, s)
-	}
-}
-
-// dispatch plans the delivery of one message, with what is done to it on purpose.
-func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
-	held := s.from.held[partition]
-	if s.what == swap && held == nil {
-		s.from.held[partition] = s.record
-		return
-	}
-	if s.what == duplicate {
-		l.faults.planted.Duplicated++
-		s.record.refs++
-		l.plan(nowNs, s.record)
-	}
-	l.plan(nowNs, s.record)
-	if held != nil {
-		l.faults.planted.Swapped++
-		s.from.held[partition] = nil
-		l.plan(nowNs, held)
-	}
-}
-
-func (l *line) plan(ackedNs int64, r *record) {
-	l.deliveries.push(delivery{atNs: l.truth.afterStall(ackedNs + l.truth.delayNs), record: r})
-}
-
-// keep copies a message into a record.
-func (l *line) keep(m *system.Message, t *topic) *record {
-	var r *record
-	if n := len(l.free); n > 0 {
-		r, l.free = l.free[n-1], l.free[:n-1]
-	} else {
-		r = &record{}
-	}
-	r.payload = append(r.payload[:0], m.Payload...)
-	r.key = append(r.key[:0], m.Key...)
-	r.partition, r.topic, r.refs = m.Partition, t, 1
-	return r
-}
-
-// release gives up one reference to a record.
-func (l *line) release(r *record) {
-	if r.refs--; r.refs == 0 {
-		l.free = append(l.free, r)
+// misplace has a record come from the partition beside its own.
+func (l *line) misplace(r *record) {
+	if n := int32(len(r.topic.partitions)); n > 1 {
+		l.faults.planted.Misplaced++
+		r.partition = (r.partition + 1) % n
 	}
 }
 
@@ -402,6 +422,12 @@ func (l *line) stop() bool {
 
 // abandon answers all that is left with an error.
 func (l *line) abandon() {
+	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {
+		l.open.pop()
+		for _, a := range t.waiting {
+			l.answers.push(a)
+		}
+	}
 	for a, ok := l.answers.peek(); ok; a, ok = l.answers.peek() {
 		l.answers.pop()
 		a.message.Done(errClosed)

@@ -18,6 +18,8 @@ var (
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
 	_ system.Replayer         = (*cluster)(nil)
+	_ system.Redeliverer      = (*System)(nil)
+	_ system.LatenessReporter = (*cluster)(nil)
 )
 
 // System is the simulated system on a clock.
@@ -29,9 +31,21 @@ type System struct {
 
 // Planted is what a cluster did to messages on purpose.
 type Planted struct {
+	// Failed counts those of aborted transactions too.
 	Lost, Duplicated, Swapped, Failed int64
-	Unanswered                        int64         // delivered, and never acknowledged
+	Unanswered                        int64         // delivered, and the sender was told that nobody knows
+	NeverAnswered                     int64         // until the producer closed
+	Misplaced                         int64         // delivered as if from another partition
 	LostMessages                      []LostMessage // the first of them
+	Transactions                      PlantedTransactions
+}
+
+// PlantedTransactions is what a cluster did to transactions.
+type PlantedTransactions struct {
+	Committed, Aborted int64
+	AbortedVisible     int64 // aborted, and delivered whole
+	Partial            int64 // committed or aborted, and delivered in part
+	AbortedDelivered   int64 // messages of aborted transactions that were delivered
 }
 
 // New returns the system on a clock. planted, if not nil, is told what each
@@ -54,73 +68,15 @@ func (*System) Describe() system.Description {
 			{Word: "topic", Means: "a name"},
 			{Word: "partition", Means: "a queue of arrivals, in order for each producer"},
 			{Word: "subscription", Means: "a list of consumers that share the partitions"},
+			{Word: "acknowledgement of a publish", Means: "its time has come; exactly once: its transaction has committed"},
 		},
 		Levels: map[workload.Level]system.Guarantee{
 			workload.SyncSync: anything, workload.SyncAsync: anything,
 			workload.AsyncSync: anything, workload.AsyncAsync: anything,
 		},
-		Delivery: []workload.Delivery{workload.AtMostOnce, workload.AtLeastOnce},
+		Delivery: []workload.Delivery{workload.AtMostOnce, workload.AtLeastOnce, workload.ExactlyOnce},
 		Settings: settings,
 	}
-}
-
-var settings = []system.Setting{
-	{Name: "service", Kind: system.Text, Default: "constant", OneOf: []string{"constant", "exponential", "lognormal", "bimodal"},
-		Doc: "distribution of the time from a message's turn to its acknowledgement"},
-	{Name: "service_time", Kind: system.Duration, Default: "200us", Doc: "constant: the time; exponential: the mean; lognormal: the median; bimodal: the fast time"},
-	{Name: "service_sigma", Kind: system.Number, Default: "0.5", Doc: "lognormal: standard deviation of the logarithm"},
-	{Name: "service_slow", Kind: system.Duration, Default: "10ms", Doc: "bimodal: the slow time"},
-	{Name: "service_slow_share", Kind: system.Number, Default: "0.01", Doc: "bimodal: share of messages that take the slow time"},
-	{Name: "capacity", Kind: system.Rate, Default: "0/s", Doc: "messages per second that get their turn, one after another; 0: all at once"},
-	{Name: "delivery_delay", Kind: system.Duration, Default: "50us", Doc: "time from acknowledgement to delivery"},
-	{Name: "stall_every", Kind: system.Duration, Default: "0s", Doc: "period of stalls; 0: none"},
-	{Name: "stall_for", Kind: system.Duration, Default: "0s", Doc: "length of the stall at the end of each period: nothing is answered or delivered"},
-	{Name: "lose_per_million", Kind: system.Count, Default: "0", Doc: "messages acknowledged and never delivered, in each million"},
-	{Name: "duplicate_per_million", Kind: system.Count, Default: "0", Doc: "messages delivered twice, in each million"},
-	{Name: "swap_per_million", Kind: system.Count, Default: "0", Doc: "messages delivered after the one that follows them, in each million"},
-	{Name: "fail_per_million", Kind: system.Count, Default: "0", Doc: "messages refused, in each million"},
-	{Name: "drain_rate", Kind: system.Rate, Default: "0/s", Doc: "messages per second that a subscription gets at most; 0: all that there are"},
-	{Name: "retain", Kind: system.Bool, Default: "false", Doc: "keep what was delivered: a new subscription begins at the topic's first message"},
-	{Name: "fault_messages", Kind: system.Text, Default: "waiting", OneOf: []string{"waiting", "refused"},
-		Doc: "what becomes of messages while a fault lasts; a full disk refuses them, a slow one makes them late"},
-	{Name: "fault_recovery", Kind: system.Duration, Default: "0s", Doc: "time from the heal of a fault until messages go on that waited"},
-	{Name: "fault_slow", Kind: system.Duration, Default: "20ms", Doc: "what a slow disk adds to each service time"},
-	{Name: "fault_lose", Kind: system.Count, Default: "0", Doc: "messages acknowledged and never delivered: the last ones before each fault"},
-	{Name: "fault_duplicate", Kind: system.Count, Default: "0", Doc: "messages delivered twice, before each fault"},
-	{Name: "fault_swap", Kind: system.Count, Default: "0", Doc: "messages delivered after the one that follows them, before each fault"},
-	{Name: "fault_unknown", Kind: system.Count, Default: "0", Doc: "messages delivered and never acknowledged, before each fault"},
-	{Name: "buffer", Kind: system.Bytes, Default: "256MB", Doc: "most bytes kept for subscriptions that have not had them, and by retain; more are refused"},
-	{Name: "seed", Kind: system.Count, Default: "1", Doc: "seed of all that is random"},
-}
-
-// Check refuses settings that cannot be simulated as they are.
-func (*System) Check(c system.Check) error {
-	s := c.Settings
-	if every, stall := s.Duration("stall_every"), s.Duration("stall_for"); every > 0 && stall >= every {
-		return fmt.Errorf("setting stall_for (%s) must be shorter than stall_every (%s)", stall, every)
-	}
-	if share := s.Number("service_slow_share"); share < 0 || share > 1 {
-		return fmt.Errorf("setting service_slow_share must be from 0 to 1, not %v", share)
-	}
-	if sigma := s.Number("service_sigma"); sigma < 0 || sigma > 10 {
-		return fmt.Errorf("setting service_sigma must be from 0 to 10, not %v", sigma)
-	}
-	for _, name := range []string{"capacity", "drain_rate"} {
-		if rate := s.Rate(name); rate > 0 && rate < 0.001 {
-			return fmt.Errorf("setting %s must be 0, or at least 0.001/s", name)
-		}
-	}
-	for _, name := range []string{"lose_per_million", "duplicate_per_million", "swap_per_million", "fail_per_million"} {
-		if n := s.Count(name); n > maxPlanted {
-			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
-		}
-	}
-	for _, name := range []string{"fault_lose", "fault_duplicate", "fault_swap", "fault_unknown"} {
-		if n := s.Count(name); n > maxPlanted {
-			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
-		}
-	}
-	return nil
 }
 
 // Connect starts a simulated cluster.
@@ -174,7 +130,11 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 	if !there {
 		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name", o.Topic.Name)
 	}
-	p := &producer{line: c.line, topic: t, held: make([]*record, len(t.partitions)), index: o.Index, sent: make([]int64, len(t.partitions)), idle: make(chan struct{}, 1)}
+	p := &producer{
+		line: c.line, topic: t, index: o.Index, transactional: o.Delivery == workload.ExactlyOnce,
+		held: make([]*record, len(t.partitions)), sent: make([]int64, len(t.partitions)),
+		idle: make(chan struct{}, 1),
+	}
 	c.producers = append(c.producers, p)
 	return p, nil
 }
@@ -235,6 +195,13 @@ func (c *cluster) ReadDurability(_ context.Context, topics []system.Topic) (syst
 		e.Facts = append(e.Facts, system.Fact{Where: t.Name, Name: "storage", Value: "none", Source: "simulated"})
 	}
 	return e, nil
+}
+
+// ReportLateness has add told how late each answer and each delivery is.
+func (c *cluster) ReportLateness(add func(lateNs int64)) {
+	c.line.Lock()
+	defer c.line.Unlock()
+	c.line.late = add
 }
 
 func (c *cluster) ServerVersions(context.Context) ([]string, error) {

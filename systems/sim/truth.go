@@ -18,8 +18,29 @@ type truth struct {
 	turnNs    float64 // between two messages' turns; 0: no limit
 	leastNs   int64   // no service time is shorter
 	delayNs   int64
-	everyNs   int64
-	stallNs   int64
+	stall     stretch
+
+	slowIs fault // what becomes of slow messages; none: they take the slow time
+
+	abortShare, visibleShare, partialShare float64 // of transactions
+}
+
+// stretch is the end of each period, since the line began.
+type stretch struct{ everyNs, lengthNs int64 }
+
+// after returns ns, or the end of the stretch that it falls into.
+func (s stretch) after(ns int64) int64 {
+	if s.everyNs <= 0 || s.lengthNs <= 0 {
+		return ns
+	}
+	if in := ns % s.everyNs; in >= s.everyNs-s.lengthNs {
+		return ns - in + s.everyNs
+	}
+	return ns
+}
+
+func stretchOf(s system.Settings, every, length string) stretch {
+	return stretch{everyNs: int64(s.Duration(every)), lengthNs: int64(s.Duration(length))}
 }
 
 func newTruth(s system.Settings) truth {
@@ -27,8 +48,10 @@ func newTruth(s system.Settings) truth {
 		seed: uint64(s.Count("seed")), kind: s.Text("service"),
 		timeNs: float64(s.Duration("service_time")), sigma: s.Number("service_sigma"),
 		slowNs: float64(s.Duration("service_slow")), slowShare: s.Number("service_slow_share"),
-		delayNs: int64(s.Duration("delivery_delay")),
-		everyNs: int64(s.Duration("stall_every")), stallNs: int64(s.Duration("stall_for")),
+		delayNs: int64(s.Duration("delivery_delay")), stall: stretchOf(s, "stall_every", "stall_for"),
+		slowIs:     map[string]fault{"refused": fail, "unanswered": silent, "lost": lose}[s.Text("service_slow_outcome")],
+		abortShare: s.Number("abort_share"), visibleShare: s.Number("aborted_visible_share"),
+		partialShare: s.Number("partial_share"),
 	}
 	if rate := s.Rate("capacity"); rate > 0 {
 		t.turnNs = 1e9 / rate
@@ -42,21 +65,30 @@ func newTruth(s system.Settings) truth {
 	return t
 }
 
-// serviceNs is the service time of the n-th message.
-func (t *truth) serviceNs(n int64) int64 {
+// firstAnswered is how many messages of a line a distribution neither refuses, loses
+// nor leaves without an answer: those with which a run proves that its partitions are
+// ready.
+const firstAnswered = 64
+
+// serviceNs is the service time of the n-th message, and what is done to it because
+// it would be slow.
+func (t *truth) serviceNs(n int64) (ns int64, what fault) {
 	switch t.kind {
 	case "exponential":
-		return int64(-t.timeNs * math.Log(t.uniform(n, 0)))
+		return int64(-t.timeNs * math.Log(t.uniform(n, 0))), none
 	case "lognormal":
 		// Box and Muller, "A Note on the Generation of Random Normal Deviates", 1958.
 		normal := math.Sqrt(-2*math.Log(t.uniform(n, 0))) * math.Cos(2*math.Pi*t.uniform(n, 1))
-		return int64(t.timeNs * math.Exp(t.sigma*normal))
+		return int64(t.timeNs * math.Exp(t.sigma*normal)), none
 	case "bimodal":
-		if t.uniform(n, 0) < t.slowShare {
-			return int64(t.slowNs)
+		switch slow := t.uniform(n, 0) < t.slowShare; {
+		case slow && t.slowIs == none:
+			return int64(t.slowNs), none
+		case slow && n >= firstAnswered:
+			return int64(t.timeNs), t.slowIs
 		}
 	}
-	return int64(t.timeNs)
+	return int64(t.timeNs), none
 }
 
 // uniform is the k-th random number between 0 and 1 of the n-th message,
@@ -65,17 +97,17 @@ func (t *truth) uniform(n int64, k uint64) float64 {
 	return (float64(mix(t.seed^mix(uint64(n)<<1|k))>>11) + 0.5) / (1 << 53)
 }
 
+// ofTransaction is the k-th random number between 0 and 1, k below 4, of a
+// producer's transaction.
+func (t *truth) ofTransaction(producer int, number uint32, k uint64) float64 {
+	const salt = 0x7472616e73616374 // apart from the numbers of messages
+	n := uint64(producer)<<34 | uint64(number)<<2 | k
+	return (float64(mix(t.seed^salt^mix(n))>>11) + 0.5) / (1 << 53)
+}
+
 // afterStall returns ns, or the end of the stall that it falls into. Both are
 // times since the line began.
-func (t *truth) afterStall(ns int64) int64 {
-	if t.everyNs <= 0 || t.stallNs <= 0 {
-		return ns
-	}
-	if in := ns % t.everyNs; in >= t.everyNs-t.stallNs {
-		return ns - in + t.everyNs
-	}
-	return ns
-}
+func (t *truth) afterStall(ns int64) int64 { return t.stall.after(ns) }
 
 // mix spreads its argument over 64 bits (the finalizer of SplitMix64, Steele,
 // Lea and Flood 2014).
@@ -95,7 +127,11 @@ const (
 	duplicate
 	swap
 	fail
-	unanswered // delivered, and the producer is told that nobody knows
+	unanswered   // delivered, and the producer is told that nobody knows
+	silent       // never answered
+	misplace     // delivered as if it came from another partition
+	aborted      // refused with its transaction, and not delivered
+	abortedShown // refused with its transaction, and delivered
 	faultKinds
 )
 
@@ -126,7 +162,8 @@ func newFaults(s system.Settings) faults {
 	f.per[lose] = s.Count("lose_per_million")
 	f.per[duplicate] = s.Count("duplicate_per_million")
 	f.per[swap] = s.Count("swap_per_million")
-	f.per[fail] = s.Count("fail_per_million")
+	f.per[fail], f.per[silent] = s.Count("fail_per_million"), s.Count("unanswered_per_million")
+	f.per[misplace] = s.Count("misplace_per_million")
 	return f
 }
 

@@ -1,0 +1,122 @@
+package sim
+
+// transaction is messages of one producer that are acknowledged together, or not at
+// all. The line's lock guards it, but for its number and its end, which do not change.
+type transaction struct {
+	from      *producer
+	number    uint32
+	endNs     int64 // when no message is added any more, since the line began
+	turnNs    int64 // the latest turn of its messages
+	serviceNs int64 // that of its first message: how long the commit takes
+	waiting   []answer
+}
+
+// transaction returns the one that a message is part of that is sent now; the caller
+// holds the inbox's lock.
+func (p *producer) transaction(nowNs int64) *transaction {
+	if p.current == nil || nowNs >= p.current.endNs {
+		p.transactions++
+		p.current = &transaction{from: p, number: p.transactions, endNs: nowNs + p.line.transactionNs}
+	}
+	return p.current
+}
+
+// enlist adds a message to its transaction.
+func (l *line) enlist(t *transaction, a answer, turnNs, serviceNs int64) {
+	if len(t.waiting) == 0 {
+		t.serviceNs = serviceNs
+		l.open.push(t)
+		if n := len(l.lists); n > 0 {
+			t.waiting, l.lists = l.lists[n-1], l.lists[:n-1]
+		}
+	}
+	t.turnNs = max(t.turnNs, turnNs)
+	t.waiting = append(t.waiting, a)
+}
+
+// commitDue ends the transaction whose time is over, and reports whether there was
+// one.
+func (l *line) commitDue(nowNs int64) bool {
+	t, ok := l.open.peek()
+	if ok = ok && t.endNs <= nowNs; ok {
+		l.empty() // what was sent before its end and is not in it yet
+		l.open.pop()
+		l.commit(t)
+	}
+	return ok
+}
+
+// commit decides what becomes of a transaction and plans its answers.
+func (l *line) commit(t *transaction) {
+	ready := l.truth.afterStall(max(t.endNs, t.turnNs)) + t.serviceNs
+	atNs := max(l.truth.afterStall(ready), t.from.committedNs)
+	t.from.committedNs = atNs
+	l.decide(t)
+	for _, a := range t.waiting {
+		a.atNs = atNs
+		l.answers.push(a)
+	}
+	clear(t.waiting)
+	l.lists = append(l.lists, t.waiting[:0])
+	t.waiting = nil
+}
+
+// decide draws what becomes of a transaction and of its messages. The first one of a
+// producer is committed: with it a run proves that its partitions are ready.
+func (l *line) decide(t *transaction) {
+	draw := func(k uint64) float64 { return l.truth.ofTransaction(t.from.index, t.number, k) }
+	aborts := t.number > 1 && draw(0) < l.truth.abortShare || l.outage.failing || t.holds(fail)
+	partial := t.number > 1 && draw(1) < l.truth.partialShare && len(t.waiting) > 1
+	visible := aborts && !partial && draw(2) < l.truth.visibleShare
+	p := &l.faults.planted.Transactions
+	count := func(when bool, of *int64) {
+		if when {
+			*of++
+		}
+	}
+	count(aborts, &p.Aborted)
+	count(!aborts, &p.Committed)
+	count(partial, &p.Partial)
+	count(visible, &p.AbortedVisible)
+	for i, a := range t.waiting {
+		shown := visible || partial && i%2 == 0
+		switch {
+		case aborts && shown:
+			a.slot.what = abortedShown
+		case aborts:
+			a.slot.what = aborted
+		case partial && !shown:
+			a.slot.what = lose
+		case partial:
+			a.slot.what = none // so that it comes
+		}
+	}
+}
+
+// holds reports whether something was planted into one of its messages.
+func (t *transaction) holds(what fault) bool {
+	for _, a := range t.waiting {
+		if a.slot.what == what {
+			return true
+		}
+	}
+	return false
+}
+
+// dropOpen takes a producer's messages out of the transactions that have not ended.
+func (l *line) dropOpen(p *producer) (dropped []answer) {
+	var rest queue[*transaction]
+	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {
+		l.open.pop()
+		if t.from != p {
+			rest.push(t)
+			continue
+		}
+		for _, a := range t.waiting {
+			a.slot.answered = true
+			dropped = append(dropped, a)
+		}
+	}
+	l.open = rest
+	return dropped
+}
