@@ -141,6 +141,8 @@ type Environment struct {
 	GoMaxProcs  int    `json:"gomaxprocs"`
 	Clock       string `json:"clock"` // clock source and how waits are timed
 	DataFS      string `json:"data_filesystem,omitempty"`
+	// Proof is what plimsoll has proved of itself on this machine; nil: nothing yet.
+	Proof *Proof `json:"proof,omitempty"`
 }
 
 // Asked is the input as it was given.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -21,7 +22,7 @@ func environment(job *Job) result.Environment {
 		Kernel: strings.TrimSpace(readText("/proc/sys/kernel/osrelease")),
 		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryBytes(),
 		Virtual:    strings.TrimSpace(readText("/sys/class/dmi/id/product_name")),
-		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(),
+		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(), Proof: observe.StoredProof(),
 	}
 }
 
