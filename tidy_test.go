@@ -22,6 +22,7 @@ const module = "github.com/plimsoll-bench/plimsoll"
 var rooms = []string{
 	"cmd/plimsoll",
 	"internal/report",
+	"internal/prove",
 	"internal/study",
 	"internal/compare",
 	"internal/peak",

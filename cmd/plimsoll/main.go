@@ -45,6 +45,7 @@ type commands struct {
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`
+	Prove     proveCommand     `cmd:"" help:"Hold plimsoll's own figures against planted truths on this machine; takes about two minutes."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 	NATSNode  natsNodeCommand  `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
 }

@@ -65,9 +65,8 @@ func newTruth(s system.Settings) truth {
 	return t
 }
 
-// firstAnswered is how many messages of a line a distribution neither refuses, loses
-// nor leaves without an answer: those with which a run proves that its partitions are
-// ready.
+// firstAnswered is how many messages of a line nothing is done to: with the first ones
+// a run proves that its partitions are ready, and they are in no account.
 const firstAnswered = 64
 
 // serviceNs is the service time of the n-th message, and what is done to it because
@@ -186,7 +185,8 @@ func (f *faults) plant() {
 		for range f.per[kind] {
 			for {
 				draw = mix(draw)
-				if place := int64(draw % plantWithin); f.places[place] == none {
+				place := int64(draw % plantWithin)
+				if f.places[place] == none && (f.block > 0 || place >= firstAnswered) {
 					f.places[place] = kind
 					break
 				}

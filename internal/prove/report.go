@@ -1,0 +1,115 @@
+package prove
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Report is what trying the truths has shown.
+type Report struct {
+	Proof  result.Proof `json:"proof"`
+	Truths []Tried      `json:"truths"`
+}
+
+// NewReport adds the truths up.
+func NewReport(tried []Tried, build result.Build) Report {
+	p := result.Proof{At: time.Now().UTC(), Plimsoll: build, Cores: runtime.NumCPU()}
+	worst := 0.0
+	for _, t := range tried {
+		switch t.Verdict {
+		case Holds:
+			p.Held++
+		case Unknown:
+			p.Unknown++
+		default:
+			p.Missed++
+			p.MissedTruths = append(p.MissedTruths, t.Name)
+		}
+		for _, r := range t.Rows {
+			// A figure of which nothing is claimed is no error of plimsoll's.
+			if used := r.used(); r.Verdict != Unknown && used > worst {
+				worst = used
+				p.Worst = &result.ProofError{
+					Truth: t.Name, Figure: r.Figure, Unit: r.Unit, Planted: r.PlantedValue, Error: r.Error, Allowed: r.Allowed(),
+				}
+			}
+		}
+	}
+	return Report{Proof: p, Truths: tried}
+}
+
+// Print writes the report as a table: of each truth the figure that decided it, or
+// every figure.
+func (p Report) Print(out io.Writer, every bool) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "truth\tfigure\tplanted\tprinted\terror\tallowed\tverdict")
+	var notes []string
+	for _, t := range p.Truths {
+		rows := t.Rows
+		if !every {
+			rows = []Row{t.deciding()}
+		}
+		name := t.Name
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+				name, r.Figure, r.Planted, r.Printed, r.errorText(), r.allowedText(), r.Verdict)
+			name = ""
+		}
+		if note := t.note(); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, note := range append(notes, p.summary()) {
+		if _, err := fmt.Fprintln(out, note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deciding is the row that stands for the truth: the first that has its verdict and
+// used up most of its allowed error.
+func (t Tried) deciding() Row {
+	var most Row
+	for _, r := range t.Rows {
+		if r.Verdict == t.Verdict && (most.Figure == "" || r.used() > most.used()) {
+			most = r
+		}
+	}
+	return most
+}
+
+// note says what was planted, and why nothing is claimed, of a truth that does not
+// hold.
+func (t Tried) note() string {
+	if t.Verdict == Holds {
+		return ""
+	}
+	note := fmt.Sprintf("%s %s: %s", t.Name, t.Verdict, t.Planted)
+	if why := t.deciding().Why; why != "" {
+		note += "; " + why
+	}
+	return note
+}
+
+func (p Report) summary() string {
+	counts := []string{fmt.Sprintf("%d of %d truths hold", p.Proof.Held, len(p.Truths))}
+	if p.Proof.Unknown > 0 {
+		counts = append(counts, fmt.Sprintf("%d unknown", p.Proof.Unknown))
+	}
+	counts = append(counts, fmt.Sprintf("%d missed", p.Proof.Missed))
+	return strings.Join(counts, ", ")
+}
+
+// Sound reports whether no figure was wrong by more than allowed while its run claimed
+// to hold.
+func (p Report) Sound() bool { return p.Proof.Missed == 0 }

@@ -1,0 +1,209 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// Options say how truths are tried.
+type Options struct {
+	Clock   clock.Clock
+	Virtual bool // the clock's time is virtual
+	Build   result.Build
+	Process time.Time // when the process began
+	// Tell is told, as each truth begins, which one; from several goroutines. nil:
+	// nobody is.
+	Tell func(t Truth)
+}
+
+// Tried is a truth and what came of it.
+type Tried struct {
+	Name    string  `json:"name"`
+	Planted string  `json:"planted"`
+	Verdict Outcome `json:"verdict"`
+	Rows    []Row   `json:"figures"`
+	Seconds float64 `json:"seconds"`
+}
+
+// besideEachOther is how many truths that are no matter of microseconds are tried at a
+// time.
+const besideEachOther = 3
+
+// Run tries the truths: those of microseconds one after another, then the others beside
+// each other. When ctx ends it returns what has been tried with ctx's error.
+func Run(ctx context.Context, truths []Truth, o Options) ([]Tried, error) {
+	// Runs beside each other undo one another's number.
+	places := runtime.GOMAXPROCS(0)
+	defer func() { runtime.GOMAXPROCS(places) }()
+	all := make([]*Tried, len(truths))
+	turns := make(chan struct{}, besideEachOther)
+	var errs []error
+	for i, t := range truths {
+		if !t.Beside && ctx.Err() == nil {
+			tried, err := try(ctx, t, o)
+			all[i], errs = tried, append(errs, err)
+		}
+	}
+	var beside sync.WaitGroup
+	failed := make([]error, len(truths))
+	for i, t := range truths {
+		if !t.Beside {
+			continue
+		}
+		turns <- struct{}{}
+		beside.Go(func() {
+			defer func() { <-turns }()
+			if ctx.Err() == nil {
+				all[i], failed[i] = try(ctx, t, o)
+			}
+		})
+	}
+	beside.Wait()
+	var tried []Tried
+	for _, t := range all {
+		if t != nil {
+			tried = append(tried, *t)
+		}
+	}
+	if ctx.Err() != nil {
+		return tried, ctx.Err()
+	}
+	return tried, errors.Join(append(errs, failed...)...)
+}
+
+// try makes a truth's run and checks it; nil: the run could not be made.
+func try(ctx context.Context, t Truth, o Options) (*Tried, error) {
+	if o.Tell != nil {
+		o.Tell(t)
+	}
+	runs, err := os.MkdirTemp("", "plimsoll-prove-")
+	if err != nil {
+		return nil, fmt.Errorf("prove %s: %w", t.Name, err)
+	}
+	defer func() { _ = os.RemoveAll(runs) }()
+	began := time.Now()
+	e, err := gather(ctx, t, runs, o)
+	if ctx.Err() != nil {
+		return nil, nil //nolint:nilnil // interrupted: the truth was not tried
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prove %s: %w", t.Name, err)
+	}
+	tried := &Tried{Name: t.Name, Planted: t.Planted, Verdict: Holds, Seconds: time.Since(began).Seconds()}
+	limited := e.limited()
+	for _, check := range t.Checks {
+		for _, row := range check(e) {
+			row = row.judged(limited)
+			tried.Rows = append(tried.Rows, row)
+			if worse(row.Verdict, tried.Verdict) {
+				tried.Verdict = row.Verdict
+			}
+		}
+	}
+	return tried, nil
+}
+
+func worse(a, b Outcome) bool {
+	order := map[Outcome]int{Holds: 0, Unknown: 1, Misses: 2}
+	return order[a] > order[b]
+}
+
+// gather makes the run, or the search, of a truth.
+func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, error) {
+	e := &evidence{workload: t.Load.workload(t.Name), virtual: o.Virtual}
+	if err := e.workload.Validate(); err != nil {
+		return nil, err
+	}
+	s := sim.New(o.Clock, func(p sim.Planted) { e.planted = p })
+	var given []target.Setting
+	for name, value := range t.Settings {
+		given = append(given, target.Setting{Name: name, Value: value})
+	}
+	settings, err := system.Resolve(s.Describe().Settings, given)
+	if err != nil {
+		return nil, err
+	}
+	job := &bench.Job{
+		Workload: e.workload, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: settings,
+		Runs: runs, Clock: o.Clock, Build: o.Build, Process: o.Process,
+	}
+	if err := job.Check(); err != nil {
+		return nil, err
+	}
+	if t.Search != nil {
+		e.search, err = peak.Run(ctx, t.Search.options(job))
+		return e, err
+	}
+	dir, err := bench.Run(ctx, job, silent{})
+	if err != nil {
+		return nil, err
+	}
+	saved, err := result.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	verdict.Judge(&saved.Run, saved.Events...)
+	e.run = &saved.Run
+	return e, nil
+}
+
+// The bounds of a search.
+const (
+	tolerance = 0.05
+	searchFor = 2 * time.Minute
+)
+
+func (s Search) options(job *bench.Job) peak.Options {
+	return peak.Options{
+		Job: job, Objectives: s.Objectives, Probe: s.Probe, Confirm: s.Confirm, MaxTime: searchFor, Watch: silent{},
+		Plan: peak.Plan{
+			StartRate: s.Start, Tolerance: tolerance, Confirmations: 1, MaxProbes: peak.MostProbes,
+			LeastRate: s.Start / 10, MostRate: s.Start * 100,
+		},
+	}
+}
+
+// limited is why a run claims nothing of its figures; empty: it does.
+func (e *evidence) limited() string {
+	if e.search != nil {
+		return e.doubt()
+	}
+	for _, v := range e.run.Verdicts {
+		if v.Name == verdict.Generator && v.Outcome != result.Holds {
+			return v.Sentence
+		}
+	}
+	return ""
+}
+
+// doubt is why a search's answer may be that of the machine.
+func (e *evidence) doubt() string {
+	for _, p := range e.search.Probes {
+		if c := p.Verdict.Clause(verdict.ClauseGenerator); c.Outcome == result.Broken {
+			return c.Sentence
+		}
+	}
+	return ""
+}
+
+// silent watches nothing.
+type silent struct{}
+
+func (silent) Phase(result.PhaseName, string)           {}
+func (silent) Interval(result.Interval)                 {}
+func (silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
+func (silent) Probed(*peak.Saved)                       {}

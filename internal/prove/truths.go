@@ -1,0 +1,8 @@
+package prove
+
+import "slices"
+
+// Truths are all truths, in the order in which they are printed.
+func Truths() []Truth {
+	return slices.Concat(latencyTruths, accountTruths, searchTruths, machineTruths)
+}
