@@ -4,17 +4,32 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The range of every latency histogram, in nanoseconds: 1 us to 1 h at three
-// significant digits. Values outside are clamped and counted.
+// The range of every latency histogram, in nanoseconds: 1 ns to 1 h at three
+// significant digits, so that a few microseconds are as exact as an hour is. Values
+// outside are clamped and counted.
 const (
-	HistogramMinNs  = 1_000
+	HistogramMinNs  = 1
 	HistogramMaxNs  = 3_600_000_000_000
 	HistogramDigits = 3
 )
 
+// coarseMinNs is the least value of the histograms of earlier runs, whose buckets
+// are 512 ns wide below 1 ms.
+const coarseMinNs = 1_000
+
+// HistogramBytes is the memory of a latency histogram.
+const HistogramBytes = 264 << 10
+
 // NewHistogram returns an empty latency histogram.
 func NewHistogram() *hdr.Histogram {
 	return hdr.New(HistogramMinNs, HistogramMaxNs, HistogramDigits)
+}
+
+// NewLike returns an empty histogram with the buckets of a saved one. Merged into
+// finer buckets, the counts of a wide bucket would all move to its lower end, and
+// the percentiles of an earlier run with them.
+func NewLike(saved *hdr.PackedHistogram) *hdr.Histogram {
+	return hdr.New(saved.LowestTrackableValue(), HistogramMaxNs, HistogramDigits)
 }
 
 // Percentiles that tables print, where the samples support them.

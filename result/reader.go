@@ -38,7 +38,7 @@ type IntervalLatency struct {
 	Warmup  bool // of messages due before the measured window
 	StartNs int64
 	EndNs   int64
-	// Histogram is packed: a dense one takes 200 KB, and an hour has 20,000.
+	// Histogram is packed: a dense one takes 264 KB, and an hour has 20,000.
 	Histogram *hdr.PackedHistogram
 }
 
@@ -204,7 +204,9 @@ func (s *Saved) readHistogram(line []byte) error {
 	if err != nil {
 		return err
 	}
-	if h.LowestTrackableValue() != HistogramMinNs || h.HighestTrackableValue() != HistogramMaxNs || h.SignificantFigures() != HistogramDigits {
+	least := h.LowestTrackableValue()
+	if least != HistogramMinNs && least != coarseMinNs || h.HighestTrackableValue() != HistogramMaxNs ||
+		h.SignificantFigures() != HistogramDigits {
 		return errors.New("a histogram of another range")
 	}
 	tag := strings.TrimPrefix(fields[0], "Tag=")
@@ -240,7 +242,7 @@ func (s *Saved) Total(series Series) *hdr.Histogram {
 			continue
 		}
 		if total == nil {
-			total = NewHistogram()
+			total = NewLike(l.Histogram)
 		}
 		l.Histogram.MergeInto(total)
 	}

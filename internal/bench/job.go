@@ -151,15 +151,15 @@ type Estimate struct {
 // Shares of memory that Estimate adds up; see BENCHMARKS.md.
 const (
 	baseMemory     = 64 << 20
-	recorderMemory = 200 << 10 // a histogram
-	clientMemory   = 8 << 10   // a client of ours; its library's is the library's affair
-	flightMemory   = 256       // a message in the pool without its payload
-	laneMemory     = 40        // a lane in the account of its producer
-	orderMemory    = 8         // a lane in the order of a subscription
-	placeMemory    = 8         // a block of lanes in the account of a consumer
-	ledgerMemory   = 0.13      // a message in one account, when nothing is in order
-	pageMemory     = 600       // a lane that has seen a message, in one account
-	diskOverhead   = 1.15      // headers, indexes, replication logs
+	recorderMemory = result.HistogramBytes
+	clientMemory   = 8 << 10 // a client of ours; its library's is the library's affair
+	flightMemory   = 256     // a message in the pool without its payload
+	laneMemory     = 40      // a lane in the account of its producer
+	orderMemory    = 8       // a lane in the order of a subscription
+	placeMemory    = 8       // a block of lanes in the account of a consumer
+	ledgerMemory   = 0.13    // a message in one account, when nothing is in order
+	pageMemory     = 600     // a lane that has seen a message, in one account
+	diskOverhead   = 1.15    // headers, indexes, replication logs
 )
 
 // GuessedSend is how long a send of a closed loop is taken to last where nothing

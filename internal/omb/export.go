@@ -185,7 +185,7 @@ func fill(periods []*period, ends []int64, s *result.Saved) {
 		}
 		if p := periods[n]; middle >= ends[n]-int64(p.seconds*1e9)-slack {
 			if p.histograms[l.Series] == nil {
-				p.histograms[l.Series] = result.NewHistogram()
+				p.histograms[l.Series] = result.NewLike(l.Histogram)
 			}
 			l.Histogram.MergeInto(p.histograms[l.Series])
 		}

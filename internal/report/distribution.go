@@ -14,6 +14,9 @@ const (
 	heatColumns = 180 // at most, over time
 	heatRows    = 10  // of each power of ten of latency
 	curveSteps  = 24  // of each power of ten of 1/(1-quantile)
+
+	// leastDrawnNs is where the axes of latency begin; less is drawn there.
+	leastDrawnNs = 1_000
 )
 
 // heat is a map of how many messages had which latency when. Times are
@@ -43,7 +46,7 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 	out := &heat{PerTen: heatRows}
 	size := (len(byStart) + heatColumns - 1) / heatColumns
 	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
-		merged := result.NewHistogram()
+		merged := result.NewLike(byStart[column[0]][0])
 		for _, start := range column {
 			for _, h := range byStart[start] {
 				h.MergeInto(merged)
@@ -63,7 +66,7 @@ func (m *heat) column(c int, h *hdr.Histogram) {
 		if bar.Count == 0 {
 			continue
 		}
-		r := int(math.Log10(max(float64(bar.From+bar.To)/2/result.HistogramMinNs, 1)) * heatRows)
+		r := int(math.Log10(max(float64(bar.From+bar.To)/2/leastDrawnNs, 1)) * heatRows)
 		counts[r] += bar.Count
 		top = max(top, r)
 	}
@@ -96,8 +99,8 @@ func newCurve(h *hdr.Histogram) *curve {
 		percentiles = append(percentiles, (1-1/x)*100)
 	}
 	for _, ns := range h.ValueAtPercentilesSlice(percentiles) {
-		out.Ns = append(out.Ns, max(float64(ns), result.HistogramMinNs))
+		out.Ns = append(out.Ns, max(float64(ns), leastDrawnNs))
 	}
-	out.Ns = append(out.Ns, max(float64(h.Max()), result.HistogramMinNs))
+	out.Ns = append(out.Ns, max(float64(h.Max()), leastDrawnNs))
 	return out
 }

@@ -97,11 +97,17 @@ func (p *past) within(from, to int64) []piece {
 }
 
 func merged(pieces []piece, series result.Series) *hdr.Histogram {
-	total := result.NewHistogram()
+	var total *hdr.Histogram
 	for _, p := range pieces {
 		for _, h := range p.latency[series] {
+			if total == nil {
+				total = result.NewLike(h)
+			}
 			h.MergeInto(total)
 		}
+	}
+	if total == nil {
+		return result.NewHistogram()
 	}
 	return total
 }

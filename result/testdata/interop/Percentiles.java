@@ -15,7 +15,7 @@ public class Percentiles {
             if (next == null) {
                 break;
             }
-            totals.computeIfAbsent(next.getTag(), t -> new Histogram(1000L, 3_600_000_000_000L, 3))
+            totals.computeIfAbsent(next.getTag(), t -> new Histogram(1L, 3_600_000_000_000L, 3))
                 .add((Histogram) next);
         }
         double[] percentiles = {1, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 100};
