@@ -19,7 +19,8 @@ import (
 // and delivery, a column for each fault.
 func matrixOf(all []*verify.Saved) table {
 	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Note: "Held: none of so many acknowledged messages was lost, and what else is promised held too."}
+		Note: "Held: none of so many acknowledged messages was lost, and what else is promised held too. In brackets: how many rounds " +
+			"may fail all the same, as far as so many without a failure show (95% confidence)."}
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
@@ -98,17 +99,22 @@ func matrixCell(all []*verify.Saved) string {
 		}
 	}
 	out := fmt.Sprintf("lost %s of %s", quantity.Count(lost), quantity.Count(of))
+	held := !unknown && lost == 0 && len(more) == 0
 	switch {
 	case unknown:
 		// What did not arrive may still be there, in servers that are not back.
 		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all), quantity.Count(lost), quantity.Count(of))
-	case lost == 0 && len(more) == 0:
+	case held:
 		out = fmt.Sprintf("held: %s", out)
 	}
 	if !promised {
 		out += " (not promised)"
 	}
-	return strings.Join(append([]string{out}, more...), ", ") + ", " + plural(int64(rounds), "round", "rounds")
+	out = strings.Join(append([]string{out}, more...), ", ") + ", " + plural(int64(rounds), "round", "rounds")
+	if held {
+		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
+	}
+	return out
 }
 
 // unknownOf says how many rounds are unknown, where it is neither none nor all.

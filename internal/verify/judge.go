@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -105,6 +106,25 @@ func untested(s *result.Saved) (d doubts) {
 	return d
 }
 
+// confidence is that of the bounds that rounds support.
+const confidence = 0.95
+
+// MostFailing is the share of rounds that fails at most, as so many rounds without a
+// failure show with 95% confidence.
+func MostFailing(rounds int) string {
+	return fmt.Sprintf("%.0f%%", verdict.UpperBound(0, int64(rounds), confidence)*100)
+}
+
+// FailureBound says what so many rounds without a failure leave open of the next.
+func FailureBound(rounds int) string {
+	which := "rounds"
+	if rounds == 1 {
+		which = "round"
+	}
+	return fmt.Sprintf("%d %s without a failure bound the chance of a failure at %s (%.0f%% confidence)",
+		rounds, which, MostFailing(rounds), confidence*100)
+}
+
 // together judges each guarantee by all rounds: broken in one is broken, and
 // what is unknown of one is not known to hold.
 func together(rounds []Round) []Guarantee {
@@ -140,7 +160,7 @@ func together(rounds []Round) []Guarantee {
 		}
 		g.Sentence = fmt.Sprintf("%s in %d of %d rounds", g.Outcome, outcomes[g.Outcome], len(rounds))
 		if g.Outcome == result.Holds {
-			g.Sentence += fmt.Sprintf(": none of %s", quantity.Count(g.Of))
+			g.Sentence += fmt.Sprintf(": none of %s; %s", quantity.Count(g.Of), FailureBound(outcomes[g.Outcome]))
 		} else {
 			g.Sentence += "; " + of[g.Outcome]
 		}
