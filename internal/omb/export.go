@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -18,7 +19,9 @@ import (
 // units, and its periods of 10 seconds: the intervals' histograms are merged, as
 // percentiles cannot be. Like for like, publishLatency is the latency from
 // handing over (send), and publishDelayLatency is the schedule lag; a message's
-// latency from the moment it was due is in no key of OMB's.
+// latency from the moment it was due is in no key of OMB's. Messages without a
+// latency are in none of OMB's percentiles; what those are with them stands under
+// keys of plimsoll's own, where there are such messages.
 //
 // A file of OMB holds one run: more are an error.
 func Write(w io.Writer, runs []*result.Saved) error {
@@ -76,18 +79,49 @@ func export(o *object, s *result.Saved) {
 			o.number(aggregated(part.name)+c.suffix, v)
 		}
 		o.quantiles(aggregated(part.name)+"Quantiles", total, part.unit, part.whole)
+		o.bounds("plimsoll"+strings.TrimPrefix(aggregated(part.name), "aggregated")+"Censored", summary, part.unit)
 	}
+}
+
+// bounds says under a key of plimsoll's own what a series' percentiles are when the
+// messages without a latency are part of them, which none of OMB's keys can: by
+// OMB's suffix the value and its bound, which is not_reached where there is no value.
+func (o *object) bounds(name string, l result.Latency, unit float64) {
+	if l.Missing.Total() == 0 {
+		return
+	}
+	in := object{}
+	in.whole("missing", float64(l.Missing.Total()))
+	for _, c := range columns {
+		p, has := l.Point(c.percentile)
+		if !has {
+			continue
+		}
+		if p.Bound != result.NotReached {
+			in.number(c.suffix, float64(p.LatencyNs)/unit)
+		}
+		if p.Bound != result.Exact {
+			in.text(c.suffix+"Bound", string(p.Bound))
+		}
+	}
+	o.key(name)
+	o.b.Write(in.close())
 }
 
 // wholeLatency is a series of the whole run with all of OMB's percentiles: what
 // too few samples support is none of plimsoll's figures, and OMB prints it.
 func wholeLatency(summary result.Latency, total *hdr.Histogram) result.Latency {
+	like := summary
+	if summary.Missing.Total() > 0 {
+		// OMB's percentiles are of the messages that were answered.
+		like.Percentiles = summary.Answered
+	}
 	if total == nil {
-		return summary
+		return like
 	}
 	out := figuresOf(total)
 	for i, p := range out.Percentiles {
-		if ns, has := summary.At(p.Percentile); has {
+		if ns, has := like.At(p.Percentile); has {
 			out.Percentiles[i].LatencyNs = ns
 		}
 	}

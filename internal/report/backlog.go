@@ -151,16 +151,22 @@ func (p *page) backlog(b *result.Backlog) {
 	if len(t.Rows) == 0 {
 		return
 	}
+	width := figureWidth
+	for _, r := range t.Rows {
+		for _, v := range r.Values {
+			width = max(width, columns(v)+1)
+		}
+	}
 	head := pad("", seriesWidth)
 	for _, h := range t.Head {
-		head += pad(h, -figureWidth)
+		head += pad(h, -width)
 	}
 	p.line("")
 	p.line(p.paint.as(faint, head))
 	for _, r := range t.Rows {
 		line := pad("  "+r.Name, seriesWidth)
 		for _, v := range r.Values {
-			line += pad(strings.ReplaceAll(v, "µs", "us"), -figureWidth)
+			line += pad(strings.ReplaceAll(v, "µs", "us"), -width)
 		}
 		p.line(line)
 	}

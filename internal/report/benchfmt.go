@@ -14,6 +14,9 @@ var benchUnits = []struct{ unit, better string }{
 	{"achieved-msgs/s", "higher"},
 	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"}, {"publish-max-ns", "lower"},
 	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"}, {"e2e-max-ns", "lower"},
+	{"publish-missing-msgs", "lower"}, {"e2e-missing-msgs", "lower"},
+	{"instrument-publish-p50-ns", "lower"}, {"instrument-publish-p99-ns", "lower"},
+	{"instrument-e2e-p50-ns", "lower"}, {"instrument-e2e-p99-ns", "lower"},
 	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
 	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"}, {"fsyncs/msg", "lower"},
 }
@@ -49,6 +52,10 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
 			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning", "warnings"),
 		}
+		about = append(about, missingSentences(r.Summary)...)
+		if lacks := lacksSentence(r); lacks != "" {
+			about = append(about, lacks)
+		}
 		fmt.Fprintf(&b, "# %s\n", clean(strings.Join(about, "; ")))
 		fmt.Fprintf(&b, "cpu: %s\nplimsoll: %s\n", clean(r.Environment.CPU), clean(r.Plimsoll.Version))
 		fmt.Fprintf(&b, "%s 1%s\n", benchName(r), benchValues(r))
@@ -62,8 +69,12 @@ func benchName(r *result.Run) string {
 	if c := r.Load.Closed; c != nil {
 		offered = fmt.Sprintf("closed%dx%d..%d", c.InFlight, c.BatchLeast, c.BatchMost)
 	}
-	return fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
+	out := fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
 		benchWord(r.System.Name), benchWord(r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes, offered)
+	if r.Load.Closed == nil && r.Load.Arrivals != "" {
+		out += "/arrivals=" + benchWord(r.Load.Arrivals)
+	}
+	return out
 }
 
 // benchWord makes text one word of a benchmark name: a space would end the
@@ -85,15 +96,13 @@ func benchValues(r *result.Run) string {
 		series result.Series
 		word   string
 	}{{result.Publish, "publish"}, {result.EndToEnd, "e2e"}} {
-		l := r.Summary.Series(series.series)
-		for _, p := range []float64{50, 99, 99.9} {
-			if ns, ok := l.At(p); ok {
-				value(integer(ns), series.word+"-"+percentileName(p)+"-ns")
-			}
-		}
-		if l.Count > 0 {
-			value(integer(l.MaxNs), series.word+"-max-ns")
-		}
+		benchLatency(value, series.word, r.Summary.Series(series.series), 50, 99, 99.9)
+	}
+	for _, series := range []struct {
+		series result.Series
+		word   string
+	}{{result.Twin, "instrument-publish"}, {result.TwinReceive, "instrument-e2e"}} {
+		benchLatency(value, series.word, instrument(r, series.series), 50, 99)
 	}
 	if r.Ledger.Accounted {
 		t := total(r.Ledger)
@@ -112,4 +121,25 @@ func benchValues(r *result.Run) string {
 		}
 	}
 	return out.String()
+}
+
+// benchLatency writes percentiles of a series. A lower bound has a unit of its own,
+// so that it is never averaged with the figure itself; what is not reached has none.
+func benchLatency(value func(v, unit string), word string, l result.Latency, percentiles ...float64) {
+	for _, p := range percentiles {
+		point, ok := l.Point(p)
+		unit := word + "-" + percentileName(p)
+		switch {
+		case ok && point.Bound == result.Exact:
+			value(integer(point.LatencyNs), unit+"-ns")
+		case ok && point.Bound == result.AtLeast:
+			value(integer(point.LatencyNs), unit+"-at-least-ns")
+		}
+	}
+	if ns, ok := exactMax(l); ok && l.Series != result.Twin && l.Series != result.TwinReceive {
+		value(integer(ns), word+"-max-ns")
+	}
+	if n := l.Missing.Total(); n > 0 {
+		value(integer(n), word+"-missing-msgs")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -73,6 +74,16 @@ func charts(run int, s *result.Saved) []chart {
 	if imported(&s.Run) {
 		out = forImported(out)
 	}
+	if sentences := missingSentences(sum); len(sentences) > 0 {
+		for i, c := range out {
+			switch c.Kind {
+			case "curve":
+				out[i].Note += " A line ends where the messages begin that have no latency (" + strings.Join(sentences, "; ") + ")."
+			case "latency", "heat":
+				out[i].Note += " Messages without a latency are not drawn."
+			}
+		}
+	}
 	return out
 }
 
@@ -93,7 +104,7 @@ func thinnedSentence(s *result.Saved) string {
 }
 
 func latencyLabel(l result.Latency) string {
-	if l.Count == 0 {
+	if !counted(l) {
 		return seriesTitle(l.Series) + " has no measured message"
 	}
 	return fmt.Sprintf("%s p50 %s, p99 %s, max %s", seriesTitle(l.Series), at(l, 50), at(l, 99), greatest(l))

@@ -142,7 +142,7 @@ func closedFigures() []figure {
 	of := func(p float64) figure {
 		return figure{ofSendCall, "send call " + percentileName(p), func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
 			func(r *result.Run) (float64, bool) {
-				ns, ok := r.Summary.Series(result.SendCall).At(p)
+				ns, ok := exactAt(r.Summary.Series(result.SendCall), p)
 				return float64(ns), ok
 			}}
 	}

@@ -13,15 +13,18 @@ import (
 )
 
 // JSON writes each run's run.json, in one array, and beside what it holds the
-// cost of a message where it was observed.
+// cost of a message where it was observed, how sure its figures are, and what a run
+// of an earlier format lacks.
 func JSON(w io.Writer, runs []*result.Saved) error {
 	type costed struct {
 		*result.Run
-		Cost *messageCost `json:"cost,omitempty"`
+		Cost  *messageCost `json:"cost,omitempty"`
+		Sure  *confidence  `json:"confidence_95,omitempty"`
+		Lacks string       `json:"lacks,omitempty"`
 	}
 	out := make([]costed, len(runs))
 	for i, s := range runs {
-		out[i] = costed{&s.Run, newMessageCost(&s.Run)}
+		out[i] = costed{&s.Run, newMessageCost(&s.Run), newConfidence(s), lacksSentence(&s.Run)}
 	}
 	raw, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
@@ -29,6 +32,31 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 	}
 	_, err = w.Write(append(raw, '\n'))
 	return err
+}
+
+// confidence is how sure figures of a run are, at 95%.
+type confidence struct {
+	// Intervals are of what varied within the run, by the names of figures that
+	// gates take.
+	Intervals within `json:"intervals,omitempty"`
+	// The greatest probabilities that what was counted leaves open.
+	LostAtMost      *float64 `json:"lost_at_most,omitempty"`
+	DuplicateAtMost *float64 `json:"duplicate_at_most,omitempty"`
+}
+
+// newConfidence is nil where nothing is known.
+func newConfidence(s *result.Saved) *confidence {
+	c := confidence{Intervals: newWithin(s)}
+	if p, ok := lostAtMost(s.Run.Ledger); ok {
+		c.LostAtMost = &p
+	}
+	if p, ok := twiceAtMost(s.Run.Ledger); ok {
+		c.DuplicateAtMost = &p
+	}
+	if len(c.Intervals) == 0 && c.LostAtMost == nil && c.DuplicateAtMost == nil {
+		return nil
+	}
+	return &c
 }
 
 // cell is text for a spreadsheet: some take a cell that begins with one of
@@ -43,8 +71,9 @@ func cell(s string) string {
 
 func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
-// CSV writes one row per run and latency series. What the samples do not
-// support is an empty cell.
+// CSV writes one row per run and latency series, plimsoll's own error among them.
+// What the samples do not support is an empty cell, and so is a percentile that is
+// not reached; the column of its bound says which.
 func CSV(w io.Writer, runs []*result.Saved) error {
 	out := csv.NewWriter(w)
 	head := []string{
@@ -57,14 +86,80 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 		head = append(head, percentileName(p)+"_ns")
 	}
 	head = append(head, "max_ns", "clamped", "negative")
-	rows := [][]string{append(head, costHead...)}
+	rows := [][]string{slices.Concat(head, costHead, csvBoundHead())}
 	for _, s := range runs {
-		about, spent := csvRun(&s.Run), csvCost(&s.Run)
-		for _, series := range s.Run.Load.Series() {
-			rows = append(rows, slices.Concat(about, csvLatency(s.Run.Summary.Series(series)), spent))
+		about, spent, sure := csvRun(&s.Run), csvCost(&s.Run), newWithin(s)
+		for _, l := range csvSeries(&s.Run) {
+			rows = append(rows, slices.Concat(about, csvLatency(l), spent, csvBounds(&s.Run, l, sure)))
 		}
 	}
 	return out.WriteAll(rows)
+}
+
+// csvSeries are the series that a run has a row for: those of its load, and further
+// ones where they were measured.
+func csvSeries(r *result.Run) []result.Latency {
+	var out []result.Latency
+	for _, series := range r.Load.Series() {
+		out = append(out, r.Summary.Series(series))
+	}
+	if l := r.Summary.Series(result.Copies); counted(l) {
+		out = append(out, l)
+	}
+	for _, series := range []result.Series{result.Twin, result.TwinReceive} {
+		if l := instrument(r, series); counted(l) {
+			l.Series = series
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// csvBoundHead is the head of the columns that say how a row's figures relate to
+// the true ones.
+func csvBoundHead() []string {
+	out := []string{"schema_version", "arrivals", "unanswered", "refused", "never_sent", "not_received"}
+	for _, p := range result.Percentiles {
+		out = append(out, percentileName(p)+"_bound")
+	}
+	out = append(out, "max_bound")
+	for _, p := range result.Percentiles {
+		out = append(out, "answered_"+percentileName(p)+"_ns")
+	}
+	return append(out, "p99_low95_ns", "p99_high95_ns", "lost_at_most95", "duplicate_at_most95")
+}
+
+func csvBounds(r *result.Run, l result.Latency, sure within) []string {
+	m := l.Missing
+	out := []string{strconv.Itoa(r.SchemaVersion), cell(arrivals(r.Load)),
+		integer(m.Unanswered), integer(m.Refused), integer(m.Unsent), integer(m.NotReceived)}
+	if r.Lacks() || imported(r) {
+		clear(out[2:]) // not on record
+	}
+	for _, p := range result.Percentiles {
+		point, _ := l.Point(p)
+		out = append(out, string(point.Bound))
+	}
+	_, bound := worst(l)
+	out = append(out, string(bound))
+	for _, p := range result.Percentiles {
+		value := ""
+		if ns, ok := answered(l).At(p); ok {
+			value = integer(ns)
+		}
+		out = append(out, value)
+	}
+	more := make([]string, 4)
+	if span, ok := sure.of(l.Series, 99); ok {
+		more[0], more[1] = integer(span.LowNs), integer(span.HighNs)
+	}
+	if p, ok := lostAtMost(r.Ledger); ok {
+		more[2] = strconv.FormatFloat(p, 'g', 4, 64)
+	}
+	if p, ok := twiceAtMost(r.Ledger); ok {
+		more[3] = strconv.FormatFloat(p, 'g', 4, 64)
+	}
+	return append(out, more...)
 }
 
 func csvRun(r *result.Run) []string {
@@ -114,12 +209,12 @@ func csvLatency(l result.Latency) []string {
 func csvPercentiles(l result.Latency, percentiles []float64) []string {
 	out := make([]string, len(percentiles)+1)
 	for i, p := range percentiles {
-		if ns, ok := l.At(p); ok {
-			out[i] = integer(ns)
+		if point, ok := l.Point(p); ok && point.Bound != result.NotReached {
+			out[i] = integer(point.LatencyNs)
 		}
 	}
-	if l.Count > 0 {
-		out[len(percentiles)] = integer(l.MaxNs)
+	if ns, _ := worst(l); counted(l) && ns > 0 {
+		out[len(percentiles)] = integer(ns)
 	}
 	return out
 }

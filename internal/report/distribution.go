@@ -78,29 +78,44 @@ func (m *heat) column(c int, h *hdr.Histogram) {
 }
 
 // curve is a series' latency by percentile. Point i is at the quantile q with
-// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency.
+// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. Of a series with
+// messages that have no latency, it ends before the first of those.
 type curve struct {
 	Count int64  `json:"count"`
 	Ns    points `json:"ns"`
 }
 
-// newCurve is nil when nothing was recorded.
-func newCurve(h *hdr.Histogram) *curve {
+// newCurve is nil when nothing was recorded. missing messages have no latency, and
+// those that were waited for have one of at least leastNs.
+func newCurve(h *hdr.Histogram, missing, leastNs int64) *curve {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	out := &curve{Count: h.TotalCount()}
-	var percentiles []float64
+	known := h.TotalCount()
+	out := &curve{Count: known + missing}
 	for i := 0; ; i++ {
 		x := math.Pow(10, float64(i)/curveSteps)
-		if x >= float64(out.Count) {
+		rank := (1 - 1/x) * float64(out.Count)
+		if x >= float64(out.Count) || rank > float64(known) {
 			break
 		}
-		percentiles = append(percentiles, (1-1/x)*100)
-	}
-	for _, ns := range h.ValueAtPercentilesSlice(percentiles) {
+		ns := h.ValueAtPercentile(rank / float64(known) * 100)
+		if missing > 0 && ns >= leastNs {
+			return out
+		}
 		out.Ns = append(out.Ns, max(float64(ns), leastDrawnNs))
 	}
-	out.Ns = append(out.Ns, max(float64(h.Max()), leastDrawnNs))
+	if missing == 0 {
+		out.Ns = append(out.Ns, max(float64(h.Max()), leastDrawnNs))
+	}
 	return out
+}
+
+// curveOf is the curve of a series of a run.
+func curveOf(s *result.Saved, series result.Series) *curve {
+	least := int64(math.MaxInt64)
+	if waited := s.Total(result.Waited); waited != nil && waited.TotalCount() > 0 {
+		least = waited.Min()
+	}
+	return newCurve(s.Total(series), s.Run.Summary.Series(series).Missing.Total(), least)
 }

@@ -17,6 +17,7 @@ var seriesWords = []struct {
 	{result.SendCall, "send call"},
 	{result.Publish, "publish"},
 	{result.EndToEnd, "end-to-end"},
+	{result.Copies, "copies"},
 	{result.Send, "send (uncorrected)"},
 	{result.Lag, "schedule lag"},
 	{result.Hiccup, "hiccup"},
@@ -174,6 +175,9 @@ func total(l result.Ledger) result.SubscriptionLedger {
 		t.Unacked += s.Unacked
 		t.Corrupt += s.Corrupt
 		t.Foreign += s.Foreign
+		t.Misplaced += s.Misplaced
+		t.RefusedReceived += s.RefusedReceived
+		t.PartialTransactions += s.PartialTransactions
 	}
 	return t
 }
@@ -189,7 +193,10 @@ func accountSentence(l result.Ledger) string {
 	for _, more := range []struct {
 		n    int64
 		name string
-	}{{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"}} {
+	}{
+		{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"}, {t.RefusedReceived, "refused and received"},
+		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"},
+	} {
 		if more.n > 0 {
 			out += fmt.Sprintf(", %s %s", more.name, quantity.Count(more.n))
 		}
@@ -280,8 +287,8 @@ func uncorrectedSentence(r *result.Run) string {
 	s := r.Summary
 	publish, send := s.Series(result.Publish), s.Series(result.Send)
 	for _, p := range []float64{99, 50} {
-		due, ok1 := publish.At(p)
-		handed, ok2 := send.At(p)
+		due, ok1 := exactAt(publish, p)
+		handed, ok2 := exactAt(send, p)
 		if !ok1 || !ok2 || handed <= 0 {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -26,9 +27,11 @@ const (
 	ofBacklog    = "A backlog and those who read it"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
+	ofCopies     = "End-to-end latency of copies"
 	ofSend       = "Send latency, uncorrected"
 	ofMessages   = "What became of messages"
 	ofCost       = "What it cost"
+	ofInstrument = "Plimsoll's own error (instrument)"
 	ofTrust      = "Before you trust it"
 )
 
@@ -49,10 +52,18 @@ const (
 // plimsoll's own.
 const insidePlimsoll = "inside plimsoll"
 
+// rowArrivals is the row of when messages were due.
+const rowArrivals = "arrivals"
+
+// optional reports whether the row is left out where no run has a value for it.
+func (f figure) optional() bool {
+	return f.name == rowArrivals || slices.Contains([]string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}, f.section)
+}
+
 // figureRows are the figures that a comparison sets side by side. Rows of
 // cost, of closed loops and of backlogs that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
-	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures())
+	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures(), instrumentFigures())
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
 		if imported(r) {
 			return none
@@ -66,7 +77,7 @@ func figureRows(runs []*result.Saved) []row {
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if slices.Contains([]string{ofCost, ofSendCall, ofBacklog}, f.section) && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+		if f.optional() && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
 			continue
 		}
 		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
@@ -148,6 +159,7 @@ func figures() []figure {
 			return level(r.Durability.Level)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
+		{ofThroughput, rowArrivals, func(r *result.Run) string { return orNone(arrivals(r.Load)) }, nil},
 		{ofThroughput, "acknowledged", achievedFigure, ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
 			return unlessUnknown(r, r.Summary.BytesPerS == 0, measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
@@ -161,7 +173,52 @@ func figures() []figure {
 		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
 		out = append(out, latencyFigures(section, series)...)
 	}
+	return append(out, latencyFigures(ofCopies, result.Copies)...)
+}
+
+// instrumentFigures are the rows of plimsoll's own error.
+func instrumentFigures() []figure {
+	var out []figure
+	for _, series := range []struct {
+		title string
+		name  result.Series
+	}{{"publish", result.Twin}, {"end-to-end", result.TwinReceive}} {
+		for _, p := range []float64{50, 99} {
+			out = append(out, figure{ofInstrument, "instrument, " + series.title + " " + percentileName(p), func(r *result.Run) string {
+				return at(instrument(r, series.name), p)
+			}, func(r *result.Run) (float64, bool) {
+				ns, ok := exactAt(instrument(r, series.name), p)
+				return float64(ns), ok
+			}})
+		}
+	}
 	return out
+}
+
+// instrumentsSentence is plimsoll's own error over several runs; empty where it was
+// measured in none.
+func instrumentsSentence(runs []*result.Saved) string {
+	var parts []string
+	for _, f := range instrumentFigures() {
+		least, most := math.Inf(1), 0.0
+		for _, s := range runs {
+			if v, ok := f.number(&s.Run); ok {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		part := strings.TrimPrefix(f.name, "instrument, ") + " " + nanoseconds(least)
+		if most > least {
+			part += " to " + nanoseconds(most)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + " over these runs: plimsoll's own error"
 }
 
 // latencyFigures are the rows of a latency series.
@@ -171,15 +228,15 @@ func latencyFigures(section string, series result.Series) []figure {
 		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
 			return at(r.Summary.Series(series), p)
 		}, func(r *result.Run) (float64, bool) {
-			ns, ok := r.Summary.Series(series).At(p)
+			ns, ok := exactAt(r.Summary.Series(series), p)
 			return float64(ns), ok
 		}})
 	}
 	return append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
 		return greatest(r.Summary.Series(series))
 	}, func(r *result.Run) (float64, bool) {
-		l := r.Summary.Series(series)
-		return float64(l.MaxNs), l.Count > 0
+		ns, ok := exactMax(r.Summary.Series(series))
+		return float64(ns), ok
 	}})
 }
 

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // none stands for a figure that is not there or that the samples do not
@@ -63,22 +62,6 @@ func share(part, whole float64) string {
 
 // percentileName prints 99.9 as p99.9.
 func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
-
-// at prints the latency at a percentile, or none.
-func at(l result.Latency, percentile float64) string {
-	if ns, ok := l.At(percentile); ok {
-		return quantity.Duration(ns)
-	}
-	return none
-}
-
-// greatest prints the greatest latency, or none.
-func greatest(l result.Latency) string {
-	if l.Count == 0 {
-		return none
-	}
-	return quantity.Duration(l.MaxNs)
-}
 
 // seconds prints a planned length.
 func seconds(s float64) string {

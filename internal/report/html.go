@@ -187,7 +187,7 @@ func newRunData(name string, s *result.Saved) runData {
 		}
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Send} {
-		if c := newCurve(s.Total(series)); c != nil {
+		if c := curveOf(s, series); c != nil {
 			d.Curves[string(series)] = c
 		}
 	}

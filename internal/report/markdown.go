@@ -97,39 +97,48 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
 	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
 	markdownWarnings(b, warnings(s))
-	markdownFacts(b, s)
+	sure := newWithin(s)
+	markdownFacts(b, s, sure)
 	b.WriteString("\n")
 	markdownStretches(b, r.Backlog)
 	if rows := impactRows(r); len(rows) > 0 {
 		markdownTable(b, "around faults", impactHead, rows)
 		fmt.Fprintf(b, "%s\n\n", md(r.Impact.Rule))
 	}
-	var columns []string
+	markdownLatency(b, r, sure)
+}
+
+// markdownLatency writes the table of latencies and what must be known of it.
+func markdownLatency(b *bytes.Buffer, r *result.Run, sure within) {
+	var heads []string
 	for _, p := range terminalColumns {
-		columns = append(columns, percentileName(p))
+		heads = append(heads, percentileName(p))
 	}
 	var rows []row
-	for _, word := range seriesWords {
-		l := r.Summary.Series(word.series)
-		if l.Count == 0 {
-			continue
-		}
-		out := row{Name: word.title}
+	for _, l := range latencyRows(r.Summary) {
+		out := row{Name: l.title}
 		for _, p := range terminalColumns {
-			out.Values = append(out.Values, at(l, p))
+			value := at(l.Latency, p)
+			if span, ok := sure.of(l.Series, p); ok && p == 99 && l.whole {
+				value += " (95%: " + span.String() + ")"
+			}
+			out.Values = append(out.Values, value)
 		}
-		out.Values = append(out.Values, greatest(l))
+		out.Values = append(out.Values, greatest(l.Latency))
 		rows = append(rows, out)
 	}
 	if len(rows) == 0 {
 		b.WriteString("No message was measured.\n\n")
 		return
 	}
-	markdownTable(b, "latency", append(columns, "max"), rows)
+	markdownTable(b, md(ofArrivals("latency", r.Load)), append(heads, "max"), rows)
+	for _, sentence := range missingSentences(r.Summary) {
+		fmt.Fprintf(b, "%s.\n\n", md(sentence))
+	}
 }
 
 // markdownFacts is a run in sentences, those that there is something to say of.
-func markdownFacts(b *bytes.Buffer, s *result.Saved) {
+func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	r := &s.Run
 	say := func(name string, sentences ...string) {
 		for _, sentence := range sentences {
@@ -143,12 +152,14 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved) {
 	say("Backlog", backlogSentence(r.Backlog))
 	say("Effect", effectSentence(r.Backlog))
 	say("Fault", faultSentences(r)...)
-	say("Account", accountLine(r))
+	say("Account", accountLine(r), boundSentence(r.Ledger))
 	if !imported(r) {
 		say("Messages", countersSentence(r.Counters))
 	}
 	say("Durability", durabilitySentence(r.Durability))
-	say("Intervals", withinSentence(s))
+	say("Intervals", sure.sentence())
+	say("Instrument", instrumentSentence(r.Summary))
+	say("Format", lacksSentence(r))
 	say("Start-up", startupSentence(r))
 	say("Cost", costSentence(r))
 	say("Limit", limitSentence(r))

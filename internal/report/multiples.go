@@ -28,18 +28,31 @@ type metric struct {
 	log   bool // the axis goes in powers of ten
 	value func(*result.Run) (float64, bool)
 	print func(float64) string
+	// text is the figure with its bound, and whether it is a bound.
+	text func(*result.Run) (string, bool)
 }
 
 var sweepMetrics = []metric{
-	{"Acknowledged", false, func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, r.Summary.WindowNs > 0 }, rate},
-	{"Publish latency, p99", true, p99Of(result.Publish), nanoseconds},
-	{"End-to-end latency, p99", true, p99Of(result.EndToEnd), nanoseconds},
+	{"Acknowledged", false, func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, r.Summary.WindowNs > 0 }, rate,
+		func(r *result.Run) (string, bool) { return rate(r.Summary.AchievedRate), false }},
+	{"Publish latency, p99", true, p99Of(result.Publish), nanoseconds, p99Text(result.Publish)},
+	{"End-to-end latency, p99", true, p99Of(result.EndToEnd), nanoseconds, p99Text(result.EndToEnd)},
 }
 
+// p99Of is where the 99th percentile is drawn: itself, or the latency that it
+// exceeds.
 func p99Of(series result.Series) func(*result.Run) (float64, bool) {
 	return func(r *result.Run) (float64, bool) {
 		ns, ok := r.Summary.Series(series).At(99)
-		return float64(ns), ok
+		return float64(ns), ok && ns > 0
+	}
+}
+
+func p99Text(series result.Series) func(*result.Run) (string, bool) {
+	return func(r *result.Run) (string, bool) {
+		l := r.Summary.Series(series)
+		_, exact := exactAt(l, 99)
+		return at(l, 99), !exact
 	}
 }
 
@@ -72,11 +85,12 @@ type multipleLine struct {
 	Points []multiplePoint
 }
 
-// multiplePoint is a cell. It is hollow when its figures are marked.
+// multiplePoint is a cell. It is hollow when its figures are marked, and has an
+// arrow when the true figure lies above it.
 type multiplePoint struct {
-	X, Y   float64
-	Hollow bool
-	Text   string
+	X, Y          float64
+	Hollow, Above bool
+	Text          string
 }
 
 // places are the axes by where they stand: along a chart, as its lines, and
@@ -196,11 +210,12 @@ func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k
 	}
 	l.Path += fmt.Sprintf("%s%.1f %.1f", move, x, y)
 	mark, _ := cellMark(c, run)
-	text := sweep.Label(plan.Axes, c.Values) + ": " + micro(m.print(v))
+	figure, above := m.text(&run.Run)
+	text := sweep.Label(plan.Axes, c.Values) + ": " + micro(figure)
 	if mark != "" {
 		text += " (" + mark + ")"
 	}
-	l.Points = append(l.Points, multiplePoint{X: round1(x), Y: round1(y), Hollow: mark != "", Text: clean(text)})
+	l.Points = append(l.Points, multiplePoint{X: round1(x), Y: round1(y), Hollow: mark != "", Above: above, Text: clean(text)})
 }
 
 func round1(v float64) float64 { return math.Round(v*10) / 10 }

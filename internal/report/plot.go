@@ -55,6 +55,7 @@ type mark struct {
 	x, y, low, high float64
 	class           string // its colour
 	cross           bool   // a cross in place of a dot
+	above           bool   // an arrow: the true value lies above
 	number          string
 	tip             string
 }
@@ -137,6 +138,9 @@ func (p *plot) mark(put func(string, ...any), m mark) {
 		put(`<path class="cross" d="M%.1f %.1fl9 9m0 -9l-9 9"/>`, x-4.5, y-4.5)
 	} else {
 		put(`<circle cx="%.1f" cy="%.1f" r="4.5"/>`, x, y)
+	}
+	if m.above {
+		put(`<path class="whisker" d="M%.1f %.1fv-14m-4 4l4 -4l4 4"/>`, x, y-5)
 	}
 	put(`</g>`)
 }

@@ -154,7 +154,8 @@ func closeFigure(s *peak.Saved) drawing {
 // latencyFigure is p99 over rate, with the objectives.
 func latencyFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Latency, p99", Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
-		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99."}
+		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. " +
+			"An arrow points from a latency that the true one exceeds."}
 	probes := usable(s)
 	least, most := bounds(probes)
 	low, high := math.Inf(1), 0.0
@@ -162,9 +163,9 @@ func latencyFigure(s *peak.Saved) drawing {
 	var points []mark
 	for _, p := range probes {
 		for _, series := range []result.Series{result.EndToEnd, result.Publish} {
-			if ns, known := p.Series(series).At(99); known && ns > 0 && ns < 1e16 {
+			if at, known := p.Series(series).Point(99); known && at.LatencyNs > 0 && at.LatencyNs < 1e16 {
 				m := pointOf(p)
-				m.y = float64(ns)
+				m.y, m.above = float64(at.LatencyNs), at.Bound != result.Exact
 				if series == result.EndToEnd {
 					m.class, m.number = m.class+" hollow", ""
 				}

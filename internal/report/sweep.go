@@ -100,14 +100,20 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) + p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
 	p.line(sweepNote)
 	p.line("")
-	columns := p.cells(plan)
+	figure := figureWidth
+	for _, s := range runs {
+		for _, v := range cellFigures(s) {
+			figure = max(figure, columns(v)+1)
+		}
+	}
+	keys := p.cells(plan, figure)
 	for i, c := range plan.Cells {
 		line := ""
 		for k, v := range c.Values {
-			line += pad(clean(v), columns[k])
+			line += pad(clean(v), keys[k])
 		}
 		for _, v := range cellFigures(runs[i]) {
-			line += pad(v, -figureWidth)
+			line += pad(v, -figure)
 		}
 		mark, isBad := cellMark(c, runs[i])
 		code := warn
@@ -117,6 +123,16 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 		p.line(line + "  " + p.paint.as(code, mark))
 	}
 	p.reasons(plan, runs)
+	var measured []*result.Saved
+	for _, s := range runs {
+		if s != nil {
+			measured = append(measured, s)
+		}
+	}
+	if sentence := instrumentsSentence(measured); sentence != "" {
+		p.line("")
+		p.said("instrument", "", sentence)
+	}
 	_, err := w.Write(p.Bytes())
 	return err
 }
@@ -149,9 +165,9 @@ func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
 	}
 }
 
-// cells writes the heads of the table and returns how wide the values of each
-// axis are.
-func (p *page) cells(plan sweep.Plan) []int {
+// cells writes the heads of the table, whose figures are so wide, and returns how
+// wide the values of each axis are.
+func (p *page) cells(plan sweep.Plan, figure int) []int {
 	const gap = 2
 	head, widths := "", make([]int, len(plan.Axes))
 	for k, a := range plan.Axes {
@@ -162,7 +178,7 @@ func (p *page) cells(plan sweep.Plan) []int {
 		head += pad(clean(a.Key), widths[k])
 	}
 	for _, c := range cellColumns {
-		head += pad(c.title, -figureWidth)
+		head += pad(c.title, -figure)
 	}
 	p.line(p.paint.as(faint, head))
 	return widths

@@ -11,9 +11,10 @@ import (
 )
 
 // percentileTable is every figure of every latency series.
-func percentileTable(s result.Summary) table {
+func percentileTable(r *result.Run) table {
+	s := r.Summary
 	t := table{
-		ID: "latency", Title: "Latency, every figure", Empty: "No message was measured.",
+		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load), Empty: "No message was measured.",
 		Note: "Over the measured window, from one histogram of all messages: percentiles are never averaged. " +
 			"A percentile is left out (–) when fewer than ten messages lie beyond it.",
 		Head: []string{"messages", "mean", "min"},
@@ -29,24 +30,56 @@ func percentileTable(s result.Summary) table {
 	} else {
 		t.Note += " No value was out of range."
 	}
-	for _, w := range seriesWords {
-		l := s.Series(w.series)
-		if l.Count == 0 {
-			continue
+	for _, sentence := range missingSentences(s) {
+		t.Note += " " + strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+	}
+	for _, l := range latencyRows(s) {
+		r := row{Name: l.title, Values: []string{quantity.Count(l.Count), none, none}}
+		if l.Count > 0 {
+			r.Values[1], r.Values[2] = micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs))
 		}
-		r := row{Name: w.title, Values: []string{
-			quantity.Count(l.Count), micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs)),
-		}}
 		for _, p := range result.Percentiles {
-			r.Values = append(r.Values, micro(at(l, p)))
+			r.Values = append(r.Values, micro(at(l.Latency, p)))
 		}
-		r.Values = append(r.Values, micro(greatest(l)))
+		r.Values = append(r.Values, micro(greatest(l.Latency)))
 		if odd {
 			r.Values = append(r.Values, quantity.Count(l.Clamped), quantity.Count(l.Negative))
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	return t
+}
+
+// latencyRow is a row of a table of latencies.
+type latencyRow struct {
+	title string
+	whole bool // of all messages of its series, those without a latency among them
+	result.Latency
+}
+
+// latencyRows are the rows of a table of latencies: each series that has messages,
+// beside it those of its messages that have a latency where others have none, and
+// plimsoll's own error.
+func latencyRows(s result.Summary) []latencyRow {
+	var out []latencyRow
+	for _, w := range seriesWords {
+		l := s.Series(w.series)
+		if !counted(l) {
+			continue
+		}
+		out = append(out, latencyRow{w.title, true, l})
+		if len(l.Answered) > 0 {
+			out = append(out, latencyRow{w.title + ", " + answeredWords(w.series), false, answered(l)})
+		}
+	}
+	if i := s.Instrument; i != nil {
+		for _, l := range []latencyRow{{"instrument, publish", false, i.Publish}, {"instrument, end-to-end", false, i.EndToEnd}} {
+			if counted(l.Latency) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
 }
 
 func outOfRange(s result.Summary) bool {
@@ -90,7 +123,33 @@ func ledgerTable(l result.Ledger) table {
 			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt), quantity.Count(s.Foreign),
 		}})
 	}
+	for _, more := range rareCounts {
+		if more.of(total(l)) == 0 {
+			continue
+		}
+		t.Head = append(t.Head, more.name)
+		for i, s := range l.Subscriptions {
+			t.Rows[i].Values = append(t.Rows[i].Values, quantity.Count(more.of(s)))
+		}
+	}
+	if l.WatchedNs > 0 {
+		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) + " after the last message: what came later was not seen."
+	}
+	if bound := boundSentence(l); bound != "" {
+		t.Note += " What so many messages support: " + bound + "."
+	}
 	return t
+}
+
+// rareCounts are the columns of the account that only runs have in which they are
+// not 0.
+var rareCounts = []struct {
+	name string
+	of   func(result.SubscriptionLedger) int64
+}{
+	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
+	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
+	{"transactions in part", func(s result.SubscriptionLedger) int64 { return s.PartialTransactions }},
 }
 
 func lostTable(l result.Ledger) table {
@@ -137,14 +196,24 @@ func generatorTable(r *result.Run) table {
 		limited = "yes"
 	}
 	add("was the limit", limited)
-	add("lag of its own, p99", quantity.Duration(g.OwnLagP99Ns))
+	lag := quantity.Duration(g.OwnLagP99Ns)
+	if g.OwnLagCount > 0 {
+		lag += " (of " + plural(g.OwnLagCount, "message", "messages") + ")"
+	}
+	add("lag of its own, p99", lag)
+	if g.WaitsKnown != "" {
+		add("waits for the system told by", clean(g.WaitsKnown))
+	}
+	if g.SimulatedLateP99Ns > 0 {
+		add("answers of the simulated system late by, p99", quantity.Duration(g.SimulatedLateP99Ns))
+	}
 	add("producers held up by the system, summed", seconds(g.BlockedSeconds))
 	add("CPU time (with embedded servers)", fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
 	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
 	add("garbage collections", quantity.Count(g.GCCount))
 	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
 	if s.InFlight > 0 {
-		add("mean in flight", exact(round(s.InFlight)))
+		add("mean in flight, sampled", exact(round(s.InFlight)))
 	}
 	add("from start to the first message", quantity.Duration(s.FirstMessageNs))
 	if r.Startup.TotalNs() > 0 {
@@ -188,6 +257,10 @@ func environmentTable(r *result.Run) table {
 	add("client library", r.System.Client)
 	add("servers", strings.Join(repeated(r.System.Servers), ", "))
 	add("endpoints", strings.Join(r.System.Endpoints, ", "))
+	add("its client spreads messages without a key", r.System.ClientSpread)
+	if d := r.System.Redelivery; d != nil {
+		add("it delivers again", d.Why)
+	}
 	e := r.Environment
 	if r.System.Name != "" && !imported(r) {
 		add("load and servers on one machine", yesNo(r.System.SharesHost))

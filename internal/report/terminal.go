@@ -99,12 +99,14 @@ func (p *page) run(name string, s *result.Saved) {
 	}
 	p.said("throughput", "", throughputSentence(r))
 	p.backlog(r.Backlog)
-	p.latency(r.Summary)
+	sure := newWithin(s)
+	p.latency(r, sure)
+	p.measuredBy(r)
 	if minutes := minuteSentence(r.Summary.Minutes); minutes != "" {
 		p.said("p95", "", minutes)
 	}
-	if within := withinSentence(s); within != "" {
-		p.said("intervals", "", within)
+	if sentence := sure.sentence(); sentence != "" {
+		p.said("intervals", "", sentence)
 	}
 	p.faults(r)
 	p.account(r)
@@ -120,37 +122,62 @@ func (p *page) run(name string, s *result.Saved) {
 }
 
 // latency writes the table of latencies.
-func (p *page) latency(s result.Summary) {
-	some := false
-	for _, l := range s.Latency {
-		some = some || l.Count > 0
-	}
-	if !some {
+func (p *page) latency(r *result.Run, sure within) {
+	s := r.Summary
+	if !slices.ContainsFunc(s.Latency, counted) {
 		p.said("latency", "", "no message was measured")
 		return
 	}
-	columns := terminalColumns
-	for len(columns) > 1 && seriesWidth+figureWidth*(len(columns)+1) > p.width {
-		columns = columns[:len(columns)-1]
+	width, shown := figureWidth, terminalColumns
+	for _, l := range s.Latency {
+		for _, c := range terminalColumns {
+			width = max(width, columns(at(l, c))+1)
+		}
+		width = max(width, columns(greatest(l))+1)
 	}
-	head := pad("latency", seriesWidth)
-	for _, c := range columns {
-		head += pad(percentileName(c), -figureWidth)
+	for len(shown) > 1 && seriesWidth+width*(len(shown)+1) > p.width {
+		shown = shown[:len(shown)-1]
+	}
+	head := pad("", seriesWidth)
+	for _, c := range shown {
+		head += pad(percentileName(c), -width)
 	}
 	p.line("")
-	p.line(p.paint.as(faint, head+pad("max", -figureWidth)))
+	p.line(p.paint.as(faint, cut(ofArrivals("latency", r.Load), p.width)))
+	p.line(p.paint.as(faint, head+pad("max", -width)))
 	for _, w := range seriesWords {
 		l := s.Series(w.series)
-		if w.series == result.SendCall && l.Count == 0 {
-			continue // of closed loops only
+		if !counted(l) && !slices.Contains(result.AllSeries, w.series) {
+			continue
 		}
 		line := pad("  "+w.title, seriesWidth)
-		for _, c := range columns {
-			line += pad(at(l, c), -figureWidth)
+		for _, c := range shown {
+			line += pad(at(l, c), -width)
 		}
-		p.line(line + pad(greatest(l), -figureWidth))
+		p.line(line + pad(greatest(l), -width))
+		if span, ok := sure.of(w.series, 99); ok && slices.Contains(shown, 99) {
+			edge := width * (slices.Index(shown, 99) + 1)
+			p.line(p.paint.as(faint, pad("    95% interval", seriesWidth)+pad(span.String(), 1-edge)))
+		}
 	}
 	p.line("")
+}
+
+// measuredBy writes what a reader must know of the table of latencies: whose
+// messages are in it without a latency, and what plimsoll's own error was.
+func (p *page) measuredBy(r *result.Run) {
+	label := "missing"
+	for _, sentence := range missingSentences(r.Summary) {
+		p.said(label, warn, sentence)
+		label = ""
+	}
+	for _, more := range []struct{ label, sentence string }{
+		{"answered", answeredSentence(r.Summary)}, {"instrument", instrumentSentence(r.Summary)}, {"format", lacksSentence(r)},
+	} {
+		if more.sentence != "" {
+			p.said(more.label, "", more.sentence)
+		}
+	}
 }
 
 // account writes what became of the messages.
@@ -160,6 +187,9 @@ func (p *page) account(r *result.Run) {
 		code = bad
 	}
 	p.said("account", code, accountLine(r))
+	if bound := boundSentence(r.Ledger); bound != "" {
+		p.said("", "", bound)
+	}
 	if !imported(r) {
 		p.said("", "", countersSentence(r.Counters))
 	}
@@ -264,9 +294,13 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 	}
 	p.runTable("", columns, all, func(figure string, i int) string {
 		// The share of the offered rate has no room here.
-		v, _, _ := strings.Cut(values[figure][i], " ")
+		v, _, _ := strings.Cut(values[figure][i], " (")
 		return v
 	})
+	if sentence := instrumentsSentence(runs); sentence != "" {
+		p.line("")
+		p.said("instrument", "", sentence)
+	}
 	if values[rowLimiting] != nil {
 		p.line("")
 		p.runTable("cost per message", costColumns, all, func(figure string, i int) string {
@@ -296,19 +330,25 @@ const nameWidth = 20
 
 // runTable writes a run a line.
 func (p *page) runTable(corner string, columns []column, all []string, value func(figure string, i int) string) {
-	for len(columns) > 1 && nameWidth+len(columns)*figureWidth > p.width {
+	width := figureWidth
+	for i := range all {
+		if slices.ContainsFunc(columns, func(c column) bool { return value(c.figure, i) == notReached }) {
+			width = len(notReached) + 1
+		}
+	}
+	for len(columns) > 1 && nameWidth+len(columns)*width > p.width {
 		columns = columns[:len(columns)-1]
 	}
-	first := p.width - len(columns)*figureWidth
+	first := p.width - len(columns)*width
 	head := pad(corner, first)
 	for _, c := range columns {
-		head += pad(c.title, -figureWidth)
+		head += pad(c.title, -width)
 	}
 	p.line(p.paint.as(faint, head))
 	for i := range all {
 		line := pad(cut(all[i], first-1), first)
 		for _, c := range columns {
-			line += pad(cut(value(c.figure, i), figureWidth-1), -figureWidth)
+			line += pad(cut(value(c.figure, i), width-1), -width)
 		}
 		p.line(line)
 	}

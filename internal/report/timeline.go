@@ -70,16 +70,25 @@ func latencyLines(series result.Series) []line {
 		{string(series) + "_p50", percentileLine(series, 50)},
 		{string(series) + "_p99", percentileLine(series, 99)},
 		{string(series) + "_max", func(i result.Interval, _ float64) float64 {
-			return positive(float64(latencyOf(i, series).MaxNs))
+			ns, ok := exactMax(latencyOf(i, series))
+			return orGap(ns, ok)
 		}},
 	}
 }
 
 func percentileLine(series result.Series, percentile float64) func(result.Interval, float64) float64 {
 	return func(i result.Interval, _ float64) float64 {
-		ns, _ := latencyOf(i, series).At(percentile)
-		return positive(float64(ns))
+		ns, ok := exactAt(latencyOf(i, series), percentile)
+		return orGap(ns, ok)
 	}
+}
+
+// orGap is a latency, or a gap in the line where it is not known or a bound only.
+func orGap(ns int64, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	return positive(float64(ns))
 }
 
 // positive is a value for an axis in powers of ten, which has no zero.

@@ -21,6 +21,7 @@ type runView struct {
 	Cost                  costView
 	Charts                []chart // the others
 	Thinned               string  // what the charts of a long run leave out
+	Lacks                 string  // which figures a run of an earlier format has not
 	Happened              []fact
 	Tables                []table
 	Durability            durabilityView
@@ -98,18 +99,18 @@ type durabilityView struct {
 }
 
 func newRunView(index int, name string, s *result.Saved) runView {
-	r, all := &s.Run, charts(index, s)
+	r, all, sure := &s.Run, charts(index, s), newWithin(s)
 	v := runView{
-		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r), Happened: happened(s),
-		Throughput: all[:1], Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s),
-		Tables: []table{percentileTable(r.Summary)},
+		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r, sure), Happened: happened(s),
+		Throughput: all[:1], Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s), Lacks: lacksSentence(r),
+		Tables: []table{percentileTable(r)},
 		Durability: durabilityView{
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
 	v.Tables = append(v.Tables, faultTables(r)...)
-	if within := withinSentence(s); within != "" {
-		v.Tables[0].Note += " How sure: " + micro(within) + "."
+	if sentence := sure.sentence(); sentence != "" {
+		v.Tables[0].Note += " How sure: " + micro(sentence) + "."
 	}
 	if b := r.Backlog; b != nil {
 		t := stretchTable(b)
@@ -226,85 +227,3 @@ func unit(printed string) (string, string) {
 
 // micro spells microseconds as a page can.
 func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }
-
-func cards(r *result.Run) []card {
-	s := r.Summary
-	out := []card{throughputCard(r)}
-	if r.Backlog != nil {
-		out = append(out, backlogCard(r.Backlog))
-	}
-	publish := "Publish, p99"
-	if imported(r) {
-		publish = "Send, uncorrected, p99"
-	}
-	for _, c := range []struct {
-		label  string
-		series result.Series
-	}{{publish, publishSeries(r)}, {"End-to-end, p99", result.EndToEnd}} {
-		out = append(out, latencyCard(c.label, s.Series(c.series)))
-	}
-	account := accountCard(r.Ledger)
-	if imported(r) {
-		account.Details = []fact{{"", accountLine(r)}}
-	}
-	out = append(out, account)
-	d := card{Label: "Durability", Number: none, Details: []fact{{"asked", none}}}
-	if r.Durability.Asked > 0 {
-		d.Details[0].Value = level(r.Durability.Asked)
-	}
-	if r.Durability.Level > 0 {
-		d.Number, d.Unit = fmt.Sprint(r.Durability.Level), "level, read back"
-		d.Bad = r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked
-	}
-	if n := len(r.Durability.Evidence); n > 0 {
-		d.Details = append(d.Details, fact{"evidence", plural(int64(n), "fact", "facts")})
-	}
-	return append(out, d)
-}
-
-func throughputCard(r *result.Run) card {
-	s := r.Summary
-	c := card{Label: "Acknowledged", Number: none}
-	if s.WindowNs <= 0 {
-		c.Details = []fact{{"", "nothing was measured"}}
-		return c
-	}
-	c.Number, c.Unit = unit(rate(s.AchievedRate))
-	if s.OfferedRate > 0 || s.AchievedRate == 0 {
-		c.Details = []fact{{"offered", rate(s.OfferedRate)}, {"achieved", share(s.AchievedRate, s.OfferedRate)}}
-	}
-	if r.Load.Closed != nil {
-		c.Details = []fact{{"offered", "as answered"}}
-	}
-	if s.BytesPerS > 0 || s.AchievedRate == 0 {
-		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(s.BytesPerS)})
-	}
-	c.Details = append(c.Details, fact{"received", rate(s.ReceivedRate)})
-	if c.Bad = s.Generator.Limited; c.Bad {
-		c.Details = append(c.Details, fact{"", "limited by plimsoll itself"})
-	}
-	return c
-}
-
-func latencyCard(label string, l result.Latency) card {
-	c := card{Label: label, Number: none}
-	if l.Count == 0 {
-		c.Details = []fact{{"", "no message was measured"}}
-		return c
-	}
-	c.Number, c.Unit = unit(at(l, 99))
-	c.Details = []fact{{"p50", micro(at(l, 50))}, {"p99.9", micro(at(l, 99.9))}, {"max", micro(greatest(l))}}
-	return c
-}
-
-func accountCard(l result.Ledger) card {
-	c := card{Label: "Lost", Number: none}
-	if !l.Accounted {
-		c.Details = []fact{{"", "not accounted: the run never got that far"}}
-		return c
-	}
-	t := total(l)
-	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
-	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)}, {"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
-	return c
-}

@@ -9,23 +9,71 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// withinSentence says how sure the percentiles of a run are by what varied
-// within it; empty where the run is too short to tell.
-func withinSentence(s *result.Saved) string {
-	var said []string
-	for _, name := range []string{"publish.p50", "publish.p99", "e2e.p50", "e2e.p99"} {
-		f, err := compare.Find(name)
+// sureSpan is an interval of 95% around a latency.
+type sureSpan struct {
+	LowNs  int64 `json:"low_ns"`
+	HighNs int64 `json:"high_ns"`
+}
+
+func (s sureSpan) String() string {
+	return quantity.Duration(s.LowNs) + " to " + quantity.Duration(s.HighNs)
+}
+
+// sureFigures are the percentiles that have an interval.
+var sureFigures = []struct {
+	name       string
+	series     result.Series
+	percentile float64
+}{
+	{"publish.p50", result.Publish, 50}, {"publish.p99", result.Publish, 99},
+	{"e2e.p50", result.EndToEnd, 50}, {"e2e.p99", result.EndToEnd, 99},
+}
+
+// within is how sure percentiles of a run are, by what varied within it. What is
+// not there cannot be told.
+type within map[string]sureSpan
+
+// newWithin makes the intervals of a run. It resamples the whole run for each: make
+// them once.
+func newWithin(s *result.Saved) within {
+	out := within{}
+	for _, figure := range sureFigures {
+		f, err := compare.Find(figure.name)
 		if err != nil {
 			continue
 		}
+		if _, exact := exactAt(s.Run.Summary.Series(figure.series), figure.percentile); !exact {
+			continue // a bound has no interval around it
+		}
 		value, known := f.Value(&s.Run)
-		within, sure := compare.Of(s, f)
+		w, sure := compare.Of(s, f)
 		if !known || !sure {
 			continue
 		}
-		low, high := within.Interval(value, 0.025)
-		said = append(said, fmt.Sprintf("%s %s to %s", strings.ReplaceAll(strings.Replace(name, "e2e", "end-to-end", 1), ".p", " p"),
-			quantity.Duration(int64(low)), quantity.Duration(int64(high))))
+		low, high := w.Interval(value, 0.025)
+		out[figure.name] = sureSpan{int64(low), int64(high)}
+	}
+	return out
+}
+
+// of is the interval of a percentile of a series.
+func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
+	for _, f := range sureFigures {
+		if f.series == series && f.percentile == percentile {
+			span, ok := w[f.name]
+			return span, ok
+		}
+	}
+	return sureSpan{}, false
+}
+
+// sentence says all intervals; empty where the run is too short to tell.
+func (w within) sentence() string {
+	var said []string
+	for _, f := range sureFigures {
+		if span, ok := w[f.name]; ok {
+			said = append(said, fmt.Sprintf("%s %s %s", seriesTitle(f.series), percentileName(f.percentile), span))
+		}
 	}
 	if len(said) == 0 {
 		return ""

@@ -13,7 +13,7 @@ func TestPercentilesHaveIntervals(t *testing.T) {
 	long.seconds, long.stallAt = 60, 0
 	s := long.load(t)
 	began := time.Now()
-	sentence := withinSentence(s)
+	sentence := newWithin(s).sentence()
 	t.Logf("took %v: %s", time.Since(began), sentence)
 	for _, want := range []string{"publish p50 6", "publish p99 1.", "end-to-end p99 ", "another run may differ by more"} {
 		if !strings.Contains(sentence, want) {
@@ -25,7 +25,7 @@ func TestPercentilesHaveIntervals(t *testing.T) {
 			t.Errorf("%s does not say how sure its percentiles are", format)
 		}
 	}
-	if got := withinSentence(small.load(t)); got != "" {
+	if got := newWithin(small.load(t)).sentence(); got != "" {
 		t.Errorf("a run of %d s says %q", small.seconds, got)
 	}
 }

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// notReached is a percentile that falls among messages without any latency.
+const notReached = "not reached"
+
+// at prints the latency at a percentile with its bound, or none.
+func at(l result.Latency, percentile float64) string {
+	p, ok := l.Point(percentile)
+	switch {
+	case !ok:
+		return none
+	case p.Bound == result.NotReached:
+		return notReached
+	case p.Bound == result.AtLeast:
+		return "≥ " + quantity.Duration(p.LatencyNs)
+	}
+	return quantity.Duration(p.LatencyNs)
+}
+
+// exactAt is the latency at a percentile where that is no bound of it: what may be
+// drawn as a point, or divided.
+func exactAt(l result.Latency, percentile float64) (ns int64, ok bool) {
+	p, ok := l.Point(percentile)
+	return p.LatencyNs, ok && p.Bound == result.Exact
+}
+
+// worst is the greatest latency and its bound. A percentile's bound is one of the
+// greatest latency too.
+func worst(l result.Latency) (ns int64, bound result.Bound) {
+	ns, bound = l.Worst()
+	if bound != result.Exact {
+		for _, p := range l.Percentiles {
+			ns = max(ns, p.LatencyNs)
+		}
+	}
+	return ns, bound
+}
+
+// greatest prints the greatest latency with its bound, or none.
+func greatest(l result.Latency) string {
+	ns, bound := worst(l)
+	switch {
+	case !counted(l):
+		return none
+	case ns == 0 && bound != result.Exact:
+		return notReached
+	case bound == result.NotReached:
+		return "> " + quantity.Duration(ns)
+	case bound == result.AtLeast:
+		return "≥ " + quantity.Duration(ns)
+	}
+	return quantity.Duration(ns)
+}
+
+// exactMax is the greatest latency where each message has one.
+func exactMax(l result.Latency) (ns int64, ok bool) {
+	ns, bound := worst(l)
+	return ns, l.Count > 0 && bound == result.Exact
+}
+
+// counted reports whether a series has messages, with a latency or without.
+func counted(l result.Latency) bool { return l.Count > 0 || l.Missing.Total() > 0 }
+
+// answeredWords name the percentiles of those messages of a series that have a
+// latency.
+func answeredWords(series result.Series) string {
+	if series == result.EndToEnd || series == result.Copies {
+		return "of the messages received"
+	}
+	return "of the messages answered"
+}
+
+// answered is a series without the messages that have no latency.
+func answered(l result.Latency) result.Latency {
+	l.Percentiles, l.Answered, l.Missing = l.Answered, nil, result.Missing{}
+	return l
+}
+
+// missingWords count the messages of a series that have no latency, by reason.
+func missingWords(m result.Missing) string {
+	var parts []string
+	for _, why := range []struct {
+		n     int64
+		words string
+	}{
+		{m.Unanswered, "never answered"}, {m.Refused, "refused"}, {m.Unsent, "never sent"}, {m.NotReceived, "never received"},
+	} {
+		if why.n == 0 {
+			continue
+		}
+		count := quantity.Count(why.n)
+		if len(parts) == 0 {
+			count = plural(why.n, "message", "messages")
+		}
+		parts = append(parts, count+" "+why.words)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// missingSentences say for each series of a table which messages have no latency,
+// the same messages once.
+func missingSentences(s result.Summary) []string {
+	var order []result.Missing
+	of := map[result.Missing][]string{}
+	for _, w := range seriesWords {
+		m := s.Series(w.series).Missing
+		if m.Total() == 0 {
+			continue
+		}
+		if of[m] == nil {
+			order = append(order, m)
+		}
+		of[m] = append(of[m], w.title)
+	}
+	var out []string
+	for _, m := range order {
+		out = append(out, fmt.Sprintf("%s: %s: the percentiles include them as longer than what is printed",
+			strings.Join(of[m], " and "), missingWords(m)))
+	}
+	return out
+}
+
+// answeredSentence gives the percentiles of the messages that have a latency, of
+// the series in which others have none; empty where there is no such series.
+func answeredSentence(s result.Summary) string {
+	var parts []string
+	for _, w := range seriesWords {
+		l := s.Series(w.series)
+		if len(l.Answered) == 0 {
+			continue
+		}
+		a := answered(l)
+		parts = append(parts, fmt.Sprintf("%s %s p50 %s, p99 %s", w.title, answeredWords(w.series), at(a, 50), at(a, 99)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// arrivals says when messages were due: percentiles of one kind of arrivals say
+// nothing of another. Empty where it is not known.
+func arrivals(l result.Load) string {
+	if l.Closed != nil {
+		return "closed loop"
+	}
+	return clean(l.Arrivals)
+}
+
+// arrivalWords are the arrivals as a heading has them.
+func arrivalWords(l result.Load) string {
+	if words := arrivals(l); l.Closed != nil || words == "" {
+		return words
+	}
+	return arrivals(l) + " arrivals"
+}
+
+// ofArrivals is a heading with the arrivals that its figures are of.
+func ofArrivals(heading string, l result.Load) string {
+	if words := arrivalWords(l); words != "" {
+		return heading + " (" + words + ")"
+	}
+	return heading
+}
+
+// instrumentSentence is plimsoll's own error; empty where it was not measured.
+func instrumentSentence(s result.Summary) string {
+	i := s.Instrument
+	if i == nil || !counted(i.Publish) && !counted(i.EndToEnd) {
+		return ""
+	}
+	var parts []string
+	for _, l := range []struct {
+		title string
+		of    result.Latency
+	}{{"publish", i.Publish}, {"end-to-end", i.EndToEnd}} {
+		if counted(l.of) {
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.of, 50), at(l.of, 99)))
+		}
+	}
+	return strings.Join(parts, "; ") + ": plimsoll's own error, measured in this run on a system that takes no time"
+}
+
+// instrument is a series of the twin; the zero one where it was not measured.
+func instrument(r *result.Run, series result.Series) result.Latency {
+	switch i := r.Summary.Instrument; {
+	case i == nil:
+		return result.Latency{Series: series}
+	case series == result.Twin:
+		return i.Publish
+	default:
+		return i.EndToEnd
+	}
+}
+
+// lacksSentence says which figures a run of an earlier format has not; empty of a
+// run that has them.
+func lacksSentence(r *result.Run) string {
+	if !r.Lacks() {
+		return ""
+	}
+	return fmt.Sprintf("this run is of format %d and lacks figures of format %d: its percentiles leave out messages without an answer and "+
+		"take in copies, nothing measured plimsoll's own error on the sending or the receiving side, and it is not on record how many keys there were, "+
+		"how messages without a key were spread, when the system delivers again, nor for how long copies were waited for",
+		r.SchemaVersion, result.SchemaVersion)
+}
+
+// boundConfidence is that of the bounds of loss and of duplicates.
+const boundConfidence = 0.95
+
+// oneIn prints a small probability so that it is never less than the true one.
+func oneIn(p float64) string {
+	if p > 0.1 {
+		return fmt.Sprintf("%.0f in 100", math.Ceil(p*100))
+	}
+	n := math.Floor(1 / p)
+	if digits := math.Floor(math.Log10(n)); digits > 2 {
+		unit := math.Pow(10, digits-2)
+		n = math.Floor(n/unit) * unit
+	}
+	return "1 in " + quantity.Count(int64(n))
+}
+
+// lostAtMost and twiceAtMost are the greatest probabilities that what was counted
+// leaves open, taking messages for independent of one another; ok is false where
+// nothing was counted.
+func lostAtMost(l result.Ledger) (p float64, ok bool) {
+	t := total(l)
+	return verdict.UpperBound(t.Lost, t.Acked, boundConfidence), l.Accounted && t.Acked > 0
+}
+
+func twiceAtMost(l result.Ledger) (p float64, ok bool) {
+	t := total(l)
+	return verdict.UpperBound(t.Duplicate, t.Received, boundConfidence), l.Accounted && t.Received > 0
+}
+
+// boundSentence says how many lost messages and copies so many messages leave
+// possible; empty where nothing was counted.
+func boundSentence(l result.Ledger) string {
+	var parts []string
+	t := total(l)
+	if p, ok := lostAtMost(l); ok {
+		parts = append(parts, fmt.Sprintf("%s of %s lost: at most %s", quantity.Count(t.Lost), quantity.Count(t.Acked), oneIn(p)))
+	}
+	if p, ok := twiceAtMost(l); ok {
+		parts = append(parts, fmt.Sprintf("%s of %s duplicate: at most %s", quantity.Count(t.Duplicate), quantity.Count(t.Received), oneIn(p)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, "; ") + " (95%, if messages fail independently)"
+}

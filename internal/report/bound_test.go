@@ -1,0 +1,225 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// bounded is a run in which messages have no latency: of those published so many
+// that p99 is a lower bound, of those consumed so many that it is not reached.
+func bounded(t testing.TB) *result.Saved {
+	sh := small
+	sh.name, sh.seconds, sh.stallAt = "nats-bounded", 20, 0
+	s := sh.load(t)
+	waited := result.NewHistogram()
+	_ = waited.RecordValues(30e9, 6000)
+	published := result.Missing{Unanswered: 6000, Refused: 12, Unsent: 3}
+	for i, l := range s.Run.Summary.Latency {
+		switch h := s.Total(l.Series); l.Series {
+		case result.Publish, result.Send:
+			s.Run.Summary.Latency[i] = result.Censored(l.Series, h, waited, published, 0, 0)
+		case result.EndToEnd:
+			s.Run.Summary.Latency[i] = result.Censored(l.Series, h, nil, result.Missing{NotReceived: 8000}, 0, 0)
+		}
+	}
+	twin := result.NewHistogram()
+	for i := range int64(2000) {
+		_ = twin.RecordValue(25_000 + i*20)
+	}
+	s.Run.Summary.Instrument = &result.Instrument{
+		Publish: result.Summarize(result.Twin, twin, 0, 0), EndToEnd: result.Summarize(result.TwinReceive, twin, 0, 0),
+	}
+	copies := result.NewHistogram()
+	_ = copies.RecordValues(5e9, 40)
+	s.Run.Summary.Latency = append(s.Run.Summary.Latency, result.Summarize(result.Copies, copies, 0, 0))
+	s.Run.Summary.InFlight = 12.7
+	s.Run.Summary.Generator.OwnLagCount, s.Run.Summary.Generator.WaitsKnown = 399_000, "schedstat"
+	s.Run.Ledger.WatchedNs = 60e9
+	s.Run.Ledger.Subscriptions[0].RefusedReceived = 4
+	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "receiving", Outcome: result.Broken, Sentence: "what waits grew by 500/s"})
+	return s
+}
+
+// earlier is a run of the format before.
+func earlier(t testing.TB) *result.Saved {
+	sh := small
+	sh.name = "nats-earlier"
+	s := sh.load(t)
+	s.Run.SchemaVersion = 1
+	return s
+}
+
+func TestBoundsGolden(t *testing.T) {
+	s, old := bounded(t), earlier(t)
+	for _, format := range []string{"table", "md", "csv", "json", "benchfmt"} {
+		golden(t, "bounded."+format, render(t, format, s))
+		golden(t, "earlier."+format, render(t, format, old))
+	}
+	golden(t, "bounded-two.table", render(t, "table", s, old))
+	golden(t, "bounded-two.md", render(t, "md", s, old))
+	golden(t, "bounded.html", withoutParts(render(t, "html", s)))
+	golden(t, "earlier.html", withoutParts(render(t, "html", old)))
+}
+
+// A percentile that falls among messages without a latency is a bound in each form,
+// and the messages are counted beside it.
+func TestNoFormPrintsABoundAsAFigure(t *testing.T) {
+	s := bounded(t)
+	for _, c := range []struct {
+		format string
+		want   []string
+	}{
+		{"table", []string{"≥ 30s", "not reached", "6,000 messages never answered, 12 refused, 3 never sent", "8,000 messages never received",
+			"of the messages answered p50 "}},
+		{"md", []string{"≥ 30s", "not reached", "publish, of the messages answered", "end-to-end, of the messages received", "never answered"}},
+		{"html", []string{"≥ 30", "not reached", "publish, of the messages answered", "never answered", "A line ends where the messages begin"}},
+		{"csv", []string{"at_least", "not_reached", "6000,12,3,0"}},
+		{"json", []string{`"bound": "at_least"`, `"bound": "not_reached"`, `"answered_percentiles"`, `"unanswered": 6000`}},
+		{"benchfmt", []string{"publish-p99-at-least-ns", "6015 publish-missing-msgs", "8000 e2e-missing-msgs"}},
+	} {
+		out := strings.Join(strings.Fields(string(render(t, c.format, s))), " ")
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s lacks %q", c.format, want)
+			}
+		}
+	}
+	out := string(render(t, "benchfmt", s))
+	for _, never := range []string{" publish-p99-ns", " e2e-p99-ns", " publish-max-ns"} {
+		if strings.Contains(strings.SplitN(out, "\nBenchmark", 2)[1], never) {
+			t.Errorf("benchfmt gives a bound as%s", never)
+		}
+	}
+}
+
+// What was not measured has no row, and every other run's tables stay as they were.
+func TestRowsOfWhatIsThere(t *testing.T) {
+	with, without := bounded(t), small.load(t)
+	for _, format := range []string{"table", "md", "html"} {
+		rows := []string{"copies ", "instrument "}
+		if format == "html" {
+			rows = []string{">copies<", ">instrument, publish<", ">Instrument, p99<", ">without a latency<"}
+		}
+		if format == "md" {
+			rows = []string{"| copies |", "| instrument, publish |", "**Instrument:**"}
+		}
+		for _, row := range rows {
+			if out := string(render(t, format, without)); strings.Contains(out, row) {
+				t.Errorf("%s of a run without has %q", format, row)
+			}
+			if out := string(render(t, format, with)); !strings.Contains(out, row) {
+				t.Errorf("%s of a run with has no %q", format, row)
+			}
+		}
+	}
+}
+
+func TestEarlierRunsSayWhatTheyLack(t *testing.T) {
+	old, now := earlier(t), small.load(t)
+	for _, format := range []string{"table", "md", "html", "json", "benchfmt"} {
+		const says = "lacks figures of format 2"
+		if out := strings.Join(strings.Fields(string(render(t, format, old))), " "); !strings.Contains(out, says) {
+			t.Errorf("%s does not say what an earlier run lacks", format)
+		}
+		if out := strings.Join(strings.Fields(string(render(t, format, now))), " "); strings.Contains(out, says) {
+			t.Errorf("%s says that a run of this format lacks figures", format)
+		}
+	}
+}
+
+// The arrivals stand beside the percentiles that are of them.
+func TestPercentilesNameTheirArrivals(t *testing.T) {
+	s := small.load(t)
+	for arrivals, closed := range map[string]bool{"constant": false, "poisson": false, "closed loop": true} {
+		s.Run.Load.Arrivals = arrivals
+		want := "(" + arrivals + " arrivals)"
+		if s.Run.Load.Closed = nil; closed {
+			s.Run.Load.Closed = &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 1}
+			want = "(closed loop)"
+		}
+		for _, format := range []string{"table", "md", "html"} {
+			if !strings.Contains(strings.ToLower(string(render(t, format, s))), want) {
+				t.Errorf("%s lacks %s", format, want)
+			}
+		}
+	}
+}
+
+// Charts draw no bound as a point.
+func TestChartsLeaveBoundsOut(t *testing.T) {
+	s := bounded(t)
+	c := curveOf(s, result.Publish)
+	if c.Count != 400_000+6015 {
+		t.Errorf("the curve is of %d messages", c.Count)
+	}
+	// 1.5% have no latency: the curve ends near 1/(1-q) = 66.
+	if last := math.Pow(10, float64(len(c.Ns)-1)/curveSteps); last > 67.6 || last < 55 {
+		t.Errorf("the curve ends at 1/(1-q) = %v", last)
+	}
+	for _, v := range c.Ns {
+		if v >= 29e9 {
+			t.Errorf("the curve has a point of %v ns", v)
+		}
+	}
+	for _, f := range latencyFigures(ofPublish, result.Publish) {
+		_, ok := f.number(&s.Run)
+		if exact := strings.HasSuffix(f.name, "p50"); ok != exact {
+			t.Errorf("%s has a bar: %v", f.name, ok)
+		}
+	}
+	i := result.Interval{StartNs: 0, EndNs: 1e9, Latency: s.Run.Summary.Latency}
+	for _, l := range latencyLines(result.Publish) {
+		if v := l.value(i, 1); math.IsNaN(v) != !strings.HasSuffix(l.name, "p50") {
+			t.Errorf("%s is drawn at %v", l.name, v)
+		}
+	}
+	if text := uncorrectedSentence(&s.Run); strings.Contains(text, "At p99 ") {
+		t.Errorf("bounds are compared: %s", text)
+	}
+}
+
+// In the small charts of a sweep a bound has an arrow.
+func TestSmallChartsMarkBounds(t *testing.T) {
+	s := bounded(t)
+	plan := sweep.Plan{Name: "s", Axes: []sweep.Axis{{Key: "rate", Values: []string{"1"}}},
+		Cells: []sweep.Cell{{Values: []string{"1"}, State: sweep.Done}}}
+	panels, _ := multiples(plan, []*result.Saved{s})
+	for i, want := range []struct {
+		above bool
+		text  string
+	}{{false, "/s"}, {true, "≥ 30s"}, {true, "not reached"}} {
+		got := panels[0].Charts[i].Lines[0].Points[0]
+		if got.Above != want.above || !strings.Contains(got.Text, want.text) {
+			t.Errorf("chart %d: %+v, want %+v", i, got, want)
+		}
+	}
+	var b bytes.Buffer
+	if err := SweepHTML(&b, plan, []*result.Saved{s}); err != nil || strings.Count(b.String(), `class="above"`) != 2 {
+		t.Errorf("the page has %d arrows (%v)", strings.Count(b.String(), `class="above"`), err)
+	}
+	b.Reset()
+	if err := SweepTable(&b, plan, []*result.Saved{s}, 120, false); err != nil || !strings.Contains(b.String(), " not reached ") {
+		t.Errorf("the table: %v\n%s", err, b.String())
+	}
+}
+
+func TestOneIn(t *testing.T) {
+	for p, want := range map[float64]string{0.6316: "64 in 100", 0.0495: "1 in 20", 3.0 / 1000: "1 in 333", 2.9957e-6: "1 in 333,000", 1: "100 in 100"} {
+		if got := oneIn(p); got != want {
+			t.Errorf("oneIn(%v) = %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestOMBTakesABoundedRun(t *testing.T) {
+	var b bytes.Buffer
+	if err := omb.Write(&b, []*result.Saved{bounded(t)}); err != nil || !strings.Contains(b.String(), "not_reached") {
+		t.Errorf("the OMB result has no bound (%v)", err)
+	}
+}
