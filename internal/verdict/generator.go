@@ -29,7 +29,7 @@ const (
 // shows, or could not carry the simulated system that it was asked to measure.
 func generator(r *result.Run) result.Verdict {
 	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
-	if lag.Count == 0 {
+	if lag.Count == 0 && g.OwnLagCount == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
 	if g.CPUShare > cpuBound && !r.System.SharesHost {
