@@ -51,6 +51,15 @@ type Part struct {
 	EndToEnd Latency `json:"end_to_end"`
 }
 
+// Rate is the mean rate of acknowledgements, in messages per second; 0 where the part is
+// empty.
+func (p Part) Rate() float64 {
+	if p.LengthNs <= 0 {
+		return 0
+	}
+	return float64(p.Acked) * 1e9 / float64(p.LengthNs)
+}
+
 // Span is when some messages were due, and acknowledged, in nanoseconds since
 // the run started.
 type Span struct {

@@ -218,7 +218,7 @@ func (m *meter) drain(ctx context.Context) error {
 		}
 		settled := now-quietSince >= max(int64(quiet), m.lingerNs())
 		m.endAudit(settled, now-movedNs)
-		if settled || m.job.Idle > 0 && now-movedNs >= int64(m.job.Idle) {
+		if settled || m.job.Idle > 0 && now-movedNs >= max(int64(m.job.Idle), m.lingerNs()) {
 			return nil
 		}
 		if now-m.lastNs >= m.length(m.lastNs) {

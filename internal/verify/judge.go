@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Guarantee is one judgement: of a round, or of all rounds together.
@@ -33,6 +34,9 @@ func Judge(s *result.Saved) []Guarantee {
 		total.Duplicate += l.Duplicate
 		total.Reordered += l.Reordered
 		total.Corrupt = max(total.Corrupt, l.Corrupt)
+		total.RefusedReceived = max(total.RefusedReceived, l.RefusedReceived)
+		total.Transactions = max(total.Transactions, l.Transactions)
+		total.PartialTransactions = max(total.PartialTransactions, l.PartialTransactions)
 	}
 	unknown := untested(s)
 	out := []Guarantee{
@@ -40,10 +44,18 @@ func Judge(s *result.Saved) []Guarantee {
 		{Name: NoDuplicates, Count: total.Duplicate, Of: total.Received},
 		{Name: Order, Count: total.Reordered, Of: total.Received},
 	}
+	if workload.Delivery(r.Load.Delivery) == workload.ExactlyOnce {
+		if refused := r.Counters.Failed + r.Warmup.Failed; refused > 0 {
+			out = append(out, Guarantee{Name: NoAborted, Count: total.RefusedReceived, Of: refused})
+		}
+		out = append(out, Guarantee{Name: WholeTransactions, Count: total.PartialTransactions, Of: total.Transactions})
+	}
 	words := map[string]string{
-		NoLoss:       "%s of %s acknowledged messages never arrived",
-		NoDuplicates: "%s further copies came of %s messages received",
-		Order:        "%s of %s messages received came after a later one of their lane",
+		NoLoss:            "%s of %s acknowledged messages never arrived",
+		NoDuplicates:      "%s further copies came of %s messages received",
+		Order:             "%s of %s messages received came after a later one of their lane",
+		NoAborted:         "%s of %s messages that were refused or aborted were read",
+		WholeTransactions: "%s of %s transactions were seen in part",
 	}
 	for i := range out {
 		g := &out[i]
@@ -59,6 +71,10 @@ func Judge(s *result.Saved) []Guarantee {
 			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", and it is not known whether they are lost: "+unknown.ofLoss
 		case g.Count > 0:
 			g.Outcome = result.Broken
+		case unknown.held == "" && unknown.late != "" && (g.Name == NoDuplicates || g.Name == Order):
+			g.Outcome, g.Sentence = result.Unknown, g.Sentence+"; of later deliveries "+unknown.late
+		case g.Of == 0 && g.Name == WholeTransactions:
+			g.Outcome, g.Sentence = result.Unknown, "it is not known which messages were sent in one transaction"
 		case unknown.held != "":
 			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", which proves nothing: "+unknown.held
 		default:
@@ -73,6 +89,7 @@ type doubts struct {
 	always string // anything
 	ofLoss string // that what is missing is lost
 	held   string // that a guarantee held
+	late   string // that no copy could still come
 }
 
 func untested(s *result.Saved) (d doubts) {
@@ -100,10 +117,46 @@ func untested(s *result.Saved) (d doubts) {
 	if slices.ContainsFunc(r.Ledger.Subscriptions, func(l result.SubscriptionLedger) bool { return l.Unread > 0 }) {
 		d.held = "what the system held in the end was not read to its end"
 	}
-	if r.Impact == nil || r.Impact.Before.Acked == 0 {
+	if _, why := verdict.Watched(r); why != "" {
+		d.late = why
+	}
+	switch {
+	case r.Impact == nil || r.Impact.Before.Acked == 0:
 		d.held = "nothing was acknowledged in the window before the fault"
+	case !slices.ContainsFunc(r.Faults, func(f result.Fault) bool { return seen(r, f) }):
+		d.held = "the fault had no effect that could be seen: no server ended, no acknowledgement failed or was missing for long, and rate and latency were as before"
 	}
 	return d
+}
+
+// What of a run changes at least when a fault has an effect: publish latency by the
+// factor slower, the rate by the share less.
+const (
+	slower = 1.25
+	less   = 0.03
+)
+
+// seen reports whether a fault did anything.
+func seen(r *result.Run, f result.Fault) bool {
+	if ends := f.Do == string(workload.FaultKill) || f.Do == string(workload.FaultPowerCut); ends && len(r.System.Nodes) > 0 {
+		return true // whose process the injector saw end
+	}
+	c := r.Counters
+	if f.Effect.UnavailableNs > f.Effect.ResolutionNs || c.Failed+c.Unknown+c.Unsent > 0 {
+		return true
+	}
+	before, during := r.Impact.Before, r.Impact.During
+	if rate := before.Rate(); during.LengthNs > 0 && during.Rate() < rate*(1-less) {
+		return true
+	}
+	for _, percentile := range []float64{99, 95, 90, 75, 50} {
+		was, known := before.Publish.Point(percentile)
+		is, too := during.Publish.Point(percentile)
+		if known && too {
+			return is.Bound != result.Exact || float64(is.LatencyNs) > slower*float64(was.LatencyNs)
+		}
+	}
+	return false
 }
 
 // confidence is that of the bounds that rounds support.

@@ -13,7 +13,7 @@ func survived() *result.Saved {
 	const second = 1_000_000_000
 	return &result.Saved{
 		Run: result.Run{
-			State: result.Complete, Load: result.Load{Delivery: "at_least_once"}, Durability: result.Durability{Asked: 1},
+			SchemaVersion: result.SchemaVersion, State: result.Complete, Load: result.Load{Delivery: "at_least_once"}, Durability: result.Durability{Asked: 1},
 			System: result.System{Nodes: []result.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}}},
 			Faults: []result.Fault{{Do: "kill", Whom: "leader", Nodes: []string{"n1"}, StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
 				Effect: result.Effect{UnavailableNs: 2 * second, ResolutionNs: second / 10, AckedAgainNs: 12 * second}}},
@@ -63,9 +63,54 @@ func TestJudge(t *testing.T) {
 	}
 	s := survived()
 	s.Run.Load.Delivery, s.Run.Ledger.Subscriptions[0].Duplicate, s.Run.Ledger.Subscriptions[0].Reordered = "exactly_once", 2, 1
-	for _, g := range Judge(s)[1:] {
+	l := &s.Run.Ledger.Subscriptions[0]
+	s.Run.Counters.Failed, l.RefusedReceived, l.Transactions, l.PartialTransactions = 440, 440, 20, 1
+	all := Judge(s)
+	for _, g := range all[1:] {
 		if !g.Promised || g.Outcome != result.Broken {
 			t.Errorf("%+v", g)
+		}
+	}
+	if len(all) != len(Guarantees) {
+		t.Errorf("%d guarantees of exactly once: %+v", len(all), all)
+	}
+}
+
+// A fault that did nothing proves nothing, and what could come later is not known not to
+// come.
+func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
+	part := func(p99 int64, acked int64) result.Part {
+		return result.Part{LengthNs: 1e9, Acked: acked, Publish: result.Latency{
+			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: p99}},
+		}}
+	}
+	for name, c := range map[string]struct {
+		change       func(*result.Saved)
+		loss, copies string
+	}{
+		"a pause that nothing felt": {func(*result.Saved) {}, result.Unknown, result.Unknown},
+		"a gap":                     {func(s *result.Saved) { s.Run.Faults[0].Effect.UnavailableNs = 1e9 }, result.Holds, result.Holds},
+		"slower":                    {func(s *result.Saved) { s.Run.Impact.During = part(3e6, 1000) }, result.Holds, result.Holds},
+		"less":                      {func(s *result.Saved) { s.Run.Impact.During = part(2e6, 900) }, result.Holds, result.Holds},
+		"a refusal":                 {func(s *result.Saved) { s.Run.Counters.Failed = 1 }, result.Holds, result.Holds},
+		"a kill":                    {func(s *result.Saved) { s.Run.Faults[0].Do = "kill" }, result.Holds, result.Holds},
+		"a gap, and copies may come later": {func(s *result.Saved) {
+			s.Run.Faults[0].Effect.UnavailableNs = 1e9
+			s.Run.System.Redelivery = &result.Redelivery{AfterNs: 15e9, Why: "ack_wait is 15s"}
+		}, result.Holds, result.Unknown},
+		"a gap, and copies had time to come": {func(s *result.Saved) {
+			s.Run.Faults[0].Effect.UnavailableNs = 1e9
+			s.Run.System.Redelivery, s.Run.Ledger.WatchedNs = &result.Redelivery{AfterNs: 15e9}, 16e9
+		}, result.Holds, result.Holds},
+	} {
+		s := survived()
+		s.Run.System.Redelivery = &result.Redelivery{Never: true}
+		s.Run.Faults[0].Do, s.Run.Faults[0].Effect.UnavailableNs = "pause", 1e8
+		s.Run.Impact = &result.Impact{Before: part(2e6, 1000), During: part(2e6, 1000)}
+		c.change(s)
+		got := Judge(s)
+		if got[0].Outcome != c.loss || got[1].Outcome != c.copies || got[2].Outcome != c.copies {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -13,16 +13,21 @@ const (
 	NoLoss       = "no_loss"
 	NoDuplicates = "no_duplicates"
 	Order        = "order"
+	// Of exactly_once delivery only.
+	NoAborted         = "no_aborted_read"
+	WholeTransactions = "whole_transactions"
 )
 
 // Guarantees are all of them, in the order of tables.
-var Guarantees = []string{NoLoss, NoDuplicates, Order}
+var Guarantees = []string{NoLoss, NoDuplicates, Order, NoAborted, WholeTransactions}
 
 // promised says whether a run was promised a guarantee through its faults, and
 // why or why not, in a part of a sentence.
 func promised(r *result.Run, guarantee string) (yes bool, why string) {
 	delivery := workload.Delivery(r.Load.Delivery)
 	switch guarantee {
+	case NoAborted, WholeTransactions:
+		return true, "exactly_once delivery promises it"
 	case NoDuplicates:
 		if delivery == workload.ExactlyOnce {
 			return true, "exactly_once delivery promises it"

@@ -165,6 +165,7 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	w.Seed += uint64(n - 1)
 	w.Drain, w.Audit = max(w.Drain, leastDrain), true
 	job.Workload, job.Cluster, job.Runs, job.Idle = &w, v.cluster, v.saved.Dir, v.Quiet
+	job.Linger = linger(&job)
 	if err := job.Check(); err != nil {
 		return "", err
 	}
@@ -172,6 +173,18 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	dir, err = bench.Run(ctx, &job, v.Watch)
 	v.fresh = false
 	return dir, err
+}
+
+// mostLinger bounds for how long a round waits for copies.
+const mostLinger = 2 * time.Minute
+
+// linger is how long a round waits for copies: as long as the system may take to deliver
+// a message again, where that is bearable.
+func linger(job *bench.Job) time.Duration {
+	if r, known := job.Redelivery(); known && !r.Never && r.After <= mostLinger {
+		return r.After
+	}
+	return 0
 }
 
 // take reads a round back, judges it and writes what is known by now.

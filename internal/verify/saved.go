@@ -64,10 +64,10 @@ type Round struct {
 }
 
 // Kept reports whether everything that is promised held, in all rounds that were
-// asked for, and nothing is unknown: what did not come back in time kept nothing.
+// asked for. A promise of which it is not known whether it held was not kept.
 func (s *Saved) Kept() bool {
 	return s.State == result.Complete && len(s.Rounds) == s.Wanted && len(s.Guarantees) > 0 &&
-		!slices.ContainsFunc(s.Guarantees, func(g Guarantee) bool { return g.Outcome == result.Unknown || g.Promised && g.Outcome == result.Broken })
+		!slices.ContainsFunc(s.Guarantees, func(g Guarantee) bool { return g.Promised && g.Outcome != result.Holds })
 }
 
 // Guarantee returns a guarantee by its name, the zero one when there is none.
