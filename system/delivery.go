@@ -53,9 +53,9 @@ type Spreader interface {
 
 // Enlister is a Completer that is told which transaction its message is part of.
 type Enlister interface {
-	// Enlisted is called at most once per Send, by the goroutine that called it,
+	// Enlist is called at most once per Send, by the goroutine that called it,
 	// before the payload is read.
-	Enlisted(transaction uint32)
+	Enlist(transaction uint32)
 }
 
 // Enlist tells the sender which of its producer's transactions the message is part
@@ -63,6 +63,6 @@ type Enlister interface {
 // a transaction are acknowledged, or none is.
 func (m *Message) Enlist(transaction uint32) {
 	if e, ok := m.complete.(Enlister); ok {
-		e.Enlisted(transaction)
+		e.Enlist(transaction)
 	}
 }

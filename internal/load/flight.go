@@ -37,9 +37,9 @@ func (f *flight) Complete(err error) {
 	p.pool.put(f)
 }
 
-// Enlisted stamps the transaction into the payload. It is called before the payload is
+// Enlist stamps the transaction into the payload. It is called before the payload is
 // read, by the goroutine that sends.
-func (f *flight) Enlisted(transaction uint32) {
+func (f *flight) Enlist(transaction uint32) {
 	p := f.producer
 	f.transaction = transaction
 	p.Lock()

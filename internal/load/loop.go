@@ -200,8 +200,8 @@ type part struct {
 	call   *call
 }
 
-// Enlisted stamps the transaction into the payload, as flight.Enlisted does.
-func (p part) Enlisted(transaction uint32) { p.flight.Enlisted(transaction) }
+// Enlist stamps the transaction into the payload, as flight.Enlist does.
+func (p part) Enlist(transaction uint32) { p.flight.Enlist(transaction) }
 
 // Complete takes the system's answer. It may be called from any goroutine.
 func (p part) Complete(err error) {

@@ -54,9 +54,9 @@ type letter struct {
 	text        []byte // not nil: the payload, which is blank until it is enlisted
 }
 
-// Enlisted keeps the transaction's number. A payload that is written only now shows that
+// Enlist keeps the transaction's number. A payload that is written only now shows that
 // nobody has read it before.
-func (l *letter) Enlisted(transaction uint32) {
+func (l *letter) Enlist(transaction uint32) {
 	l.transaction = transaction
 	l.enlisted++
 	copy(l.message.Payload, l.text)

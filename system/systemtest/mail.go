@@ -21,8 +21,8 @@ type Letter struct {
 	ended       chan error
 }
 
-// Enlisted keeps the number of the transaction.
-func (l *Letter) Enlisted(transaction uint32) { l.Transaction = transaction }
+// Enlist keeps the number of the transaction.
+func (l *Letter) Enlist(transaction uint32) { l.Transaction = transaction }
 
 // Complete keeps the end.
 func (l *Letter) Complete(err error) { l.ended <- err }

@@ -35,7 +35,7 @@ type came struct {
 	partition int32
 }
 
-func (s *sent) Enlisted(transaction uint32) { s.transaction = transaction }
+func (s *sent) Enlist(transaction uint32) { s.transaction = transaction }
 
 func (s *sent) Complete(err error) {
 	s.err = err
