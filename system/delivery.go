@@ -58,10 +58,11 @@ type Enlister interface {
 	Enlist(transaction uint32)
 }
 
-// Enlist tells the sender which of its producer's transactions the message is part
-// of: producers number their transactions from 1, one after another. All messages of
-// a transaction are acknowledged, or none is.
-func (m *Message) Enlist(transaction uint32) {
+// InTransaction tells the sender which of its producer's transactions the message is
+// part of: producers number their transactions from 1, one after another. All messages
+// of a transaction are acknowledged, or none is. Its name is not that of Enlister's
+// method: a sender that embeds a Message would be an Enlister that calls itself.
+func (m *Message) InTransaction(transaction uint32) {
 	if e, ok := m.complete.(Enlister); ok {
 		e.Enlist(transaction)
 	}

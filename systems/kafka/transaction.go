@@ -65,7 +65,7 @@ func (t *transactions) send(one *parcel) {
 		return
 	}
 	t.sent++
-	one.m.Enlist(t.number)
+	one.m.InTransaction(t.number)
 	t.p.produce(one)
 	if t.p.inFlight.Load() >= t.p.most {
 		t.hurry()

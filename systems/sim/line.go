@@ -151,7 +151,7 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 	}
 	for _, m := range messages {
 		if part != nil {
-			m.Enlist(part.number)
+			m.InTransaction(part.number)
 		}
 		l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from, part: part})
 	}
