@@ -5,17 +5,24 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // counted is a load whose messages are counted and not timed: whole seconds of it show
 // what is planted, also beside other runs.
 var counted = Load{Rate: 2_000, For: 2 * time.Second, Producers: 2}
 
+// transacted is such a load in transactions.
+var transacted = Load{Rate: 2_000, For: 2 * time.Second, Producers: 2, Delivery: workload.ExactlyOnce}
+
 // What the simulated system planted, of the whole run.
 func plantedLost(e *evidence) int64       { return e.planted.Lost }
 func plantedDuplicated(e *evidence) int64 { return e.planted.Duplicated }
 func plantedSwapped(e *evidence) int64    { return e.planted.Swapped }
 func plantedFailed(e *evidence) int64     { return e.planted.Failed }
+func plantedMisplaced(e *evidence) int64  { return e.planted.Misplaced }
+func plantedAborted(e *evidence) int64    { return e.planted.Transactions.AbortedDelivered }
+func plantedPartial(e *evidence) int64    { return e.planted.Transactions.Partial }
 func nothing(*evidence) int64             { return 0 }
 
 // What the run's account says.
@@ -23,6 +30,10 @@ var (
 	lost       = ledger(func(l *result.SubscriptionLedger) int64 { return l.Lost })
 	duplicates = ledger(func(l *result.SubscriptionLedger) int64 { return l.Duplicate })
 	reordered  = ledger(func(l *result.SubscriptionLedger) int64 { return l.Reordered })
+	misplaced  = ledger(func(l *result.SubscriptionLedger) int64 { return l.Misplaced })
+	readInPart = ledger(func(l *result.SubscriptionLedger) int64 { return l.PartialTransactions })
+
+	refusedReceived = ledger(func(l *result.SubscriptionLedger) int64 { return l.RefusedReceived })
 )
 
 func refused(e *evidence) int64 { return e.run.Counters.Failed }
@@ -38,6 +49,7 @@ var accountTruths = []Truth{
 			account("received", func(e *evidence) int64 { return 2 * e.run.Counters.Scheduled },
 				func(e *evidence) int64 { return e.run.Counters.Received }),
 			says(verdict.Loss, result.Holds), says(verdict.Order, result.Holds), says(verdict.Failures, result.Holds),
+			says(verdict.Duplicates, result.Holds), says(verdict.Receiving, result.Holds), says(verdict.Counts, result.Holds),
 		},
 	},
 	{
@@ -45,6 +57,8 @@ var accountTruths = []Truth{
 		Beside: true, Load: counted, Settings: map[string]string{"lose_per_million": "20k"},
 		Checks: []Check{
 			some("losses", plantedLost), account("lost", plantedLost, lost), says(verdict.Loss, result.Broken),
+			account("end_to_end without a latency", plantedLost, missing(result.EndToEnd)),
+			censored(result.EndToEnd, 99, result.NotReached),
 		},
 	},
 	{
@@ -52,7 +66,7 @@ var accountTruths = []Truth{
 		Beside: true, Load: counted, Settings: map[string]string{"duplicate_per_million": "20k"},
 		Checks: []Check{
 			some("copies", plantedDuplicated), account("duplicates", plantedDuplicated, duplicates),
-			says(verdict.Order, result.Broken),
+			says(verdict.Duplicates, result.Broken), says(verdict.Order, result.Holds),
 		},
 	},
 	{
@@ -77,25 +91,48 @@ var accountTruths = []Truth{
 		Settings: map[string]string{"drain_rate": "1500/s"},
 		Checks: []Check{
 			rate("received rate", 1_500, 0.01, received), rate("achieved rate", 2_000, 0.01, achieved),
-			says(verdict.Rate, result.Holds),
+			says(verdict.Rate, result.Holds), says(verdict.Receiving, result.Broken),
 		},
 	},
-}
-
-// searchTruths are those of the highest stable rate.
-var searchTruths = []Truth{
 	{
-		Name: "peak", Planted: "a capacity of 1,000/s",
-		Beside: true, Load: Load{Rate: 500, For: 2 * time.Second},
-		Search:   &Search{Start: 500, Probe: 2 * time.Second, Confirm: 3 * time.Second},
-		Settings: map[string]string{"service_time": "200us", "capacity": "1k/s"},
-		Checks:   []Check{bracket(1_000)},
+		Name: "misplaced", Planted: "2% of messages come from another partition than they were sent to",
+		Beside: true, Load: counted, Settings: map[string]string{"misplace_per_million": "20k"},
+		Checks: []Check{
+			some("misplacements", plantedMisplaced), account("misplaced", plantedMisplaced, misplaced),
+			says(verdict.Order, result.Broken),
+		},
 	},
 	{
-		Name: "peak_with_a_pulse", Planted: "a capacity of 1,000/s that stands still for 100 ms of each second",
-		Beside: true, Load: Load{Rate: 500, For: 2 * time.Second},
-		Search:   &Search{Start: 500, Probe: 3 * time.Second, Confirm: 4 * time.Second},
-		Settings: map[string]string{"service_time": "200us", "capacity": "1k/s", "stall_every": "1s", "stall_for": "100ms"},
-		Checks:   []Check{bracket(900)},
+		Name: "late_copies_unseen", Planted: "2% of messages come again 15 s later, when the run is over",
+		Beside: true, Load: counted, Settings: map[string]string{"duplicate_per_million": "20k", "copy_after": "15s"},
+		Checks: []Check{
+			some("copies", plantedDuplicated), account("duplicates", nothing, duplicates),
+			never(verdict.Duplicates, result.Holds), never(verdict.Order, result.Holds),
+		},
+	},
+	{
+		Name: "transactions_kept", Planted: "exactly once; nothing of aborted transactions is delivered",
+		Beside: true, Load: transacted, Settings: map[string]string{"abort_share": "0.2"},
+		Checks: []Check{
+			some("aborted messages", plantedFailed), account("refused", plantedFailed, refused),
+			account("refused and received", nothing, refusedReceived), account("read in part", nothing, readInPart),
+			says(verdict.Aborted, result.Holds), says(verdict.Transactions, result.Holds), says(verdict.Loss, result.Holds),
+		},
+	},
+	{
+		Name: "aborted_read", Planted: "exactly once; 40% of the aborted transactions are delivered all the same",
+		Beside: true, Load: transacted, Settings: map[string]string{"abort_share": "0.3", "aborted_visible_share": "0.4"},
+		Checks: []Check{
+			some("aborted messages delivered", plantedAborted), account("refused and received", plantedAborted, refusedReceived),
+			says(verdict.Aborted, result.Broken), says(verdict.Transactions, result.Holds),
+		},
+	},
+	{
+		Name: "transaction_in_part", Planted: "exactly once; of 20% of the transactions every second message is delivered",
+		Beside: true, Load: transacted, Settings: map[string]string{"partial_share": "0.2", "abort_share": "0.2"},
+		Checks: []Check{
+			some("transactions in part", plantedPartial), account("read in part", plantedPartial, readInPart),
+			account("lost", plantedLost, lost), says(verdict.Transactions, result.Broken),
+		},
 	},
 }

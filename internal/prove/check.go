@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -23,7 +25,8 @@ type evidence struct {
 	search   *peak.Saved // nil: a single run
 	planted  sim.Planted
 	workload *workload.Workload
-	virtual  bool // time is virtual, so the instrument has no error
+	virtual  bool           // time is virtual, so the instrument has no error
+	late     *hdr.Histogram // how late the simulated system was by its own schedule
 }
 
 // few is how many times its own measured error the instrument may be off: the twin is
@@ -31,22 +34,25 @@ type evidence struct {
 const few = 3
 
 // instrument is the error that the run measured of itself, that this share of messages
-// stays below.
+// stays below: a few times the twin's latency, and how late the simulated system was.
 func (e *evidence) instrument(series result.Series, share float64) float64 {
 	if e.virtual {
 		return 0
 	}
-	s := e.run.Summary
-	late := reached(s.Series(result.SimulatedLate), share)
-	if s.Instrument == nil {
-		// Nothing but the pacers' lateness and the pauses of a thread that sleeps.
-		return late + few*max(float64(s.Generator.OwnLagP99Ns), reached(s.Series(result.Hiccup), share))
+	late := float64(e.late.ValueAtPercentile(share * 100))
+	return late + few*reached(e.twin(series), share)
+}
+
+// twin is what a system that takes no time showed beside this one.
+func (e *evidence) twin(series result.Series) result.Latency {
+	switch i := e.run.Summary.Instrument; {
+	case i == nil:
+		return result.Latency{}
+	case series == result.EndToEnd:
+		return i.EndToEnd
+	default:
+		return i.Publish
 	}
-	own := s.Instrument.Publish
-	if series == result.EndToEnd {
-		own = s.Instrument.EndToEnd
-	}
-	return late + few*reached(own, share)
 }
 
 // reached is the lowest printed percentile that this share of messages stays below.
@@ -153,13 +159,10 @@ func mean(series result.Series, figures func(w *workload.Workload) (mean, deviat
 }
 
 func (e *evidence) meanInstrument(series result.Series) float64 {
-	if i := e.run.Summary.Instrument; i != nil && !e.virtual {
-		if series == result.EndToEnd {
-			return few * i.EndToEnd.MeanNs
-		}
-		return few * i.Publish.MeanNs
+	if e.virtual {
+		return 0
 	}
-	return e.instrument(series, 0.99)
+	return e.late.Mean() + few*e.twin(series).MeanNs
 }
 
 // rate checks a rate, which may be off by a share.
@@ -221,6 +224,17 @@ func never(name, outcome string) Check {
 		got := e.outcome(name)
 		return []Row{{Figure: "verdict " + name, Planted: "not " + outcome, Printed: got, within: got != outcome, exact: true}}
 	}
+}
+
+// blamesSystem checks that the generator takes no more lateness upon itself than a
+// thread that only sleeps was late, although the system held its producers up.
+func blamesSystem(e *evidence) []Row {
+	row := Row{Figure: "own lag p99", Unit: Nanoseconds, Planted: nanoseconds(0), exact: true, Above: resolution(0)}
+	if !e.virtual {
+		row.Above = float64(time.Millisecond) + few*reached(e.run.Summary.Series(result.Hiccup), 0.99)
+	}
+	own := float64(e.run.Summary.Generator.OwnLagP99Ns)
+	return []Row{row.measured(own, nanoseconds(own))}
 }
 
 // outcome is that of a verdict of the run.

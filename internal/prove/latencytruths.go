@@ -77,7 +77,8 @@ var latencyTruths = []Truth{
 		},
 		Checks: []Check{
 			percentiles(result.Publish, held(time.Second, 50*time.Millisecond, 200*time.Microsecond), 50, 90, 99),
-			never(verdict.Generator, result.Broken),
+			rate("blocked", 0.05, 0.1, func(r *result.Run) float64 { return r.Summary.Generator.BlockedSeconds / 4 }),
+			blamesSystem,
 		},
 	},
 	{
@@ -106,6 +107,15 @@ var latencyTruths = []Truth{
 			mean(result.Publish, func(w *workload.Workload) (float64, float64) {
 				return pollaczekKhinchine(900, 1_000, int(w.OfferedMessages()))
 			}),
+		},
+	},
+	{
+		Name: "transactions", Planted: "exactly once, a transaction ends every 50 ms and takes 200 us to commit",
+		Load:     Load{Rate: 1_000, For: 3 * time.Second, Delivery: workload.ExactlyOnce},
+		Settings: map[string]string{"service_time": "200us", "transaction_interval": "50ms"},
+		Checks: []Check{
+			percentiles(result.Publish, evenly(50*time.Millisecond, 200*time.Microsecond), 50, 90, 99),
+			says(verdict.Duplicates, result.Holds), says(verdict.Order, result.Holds),
 		},
 	},
 	{

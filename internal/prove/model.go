@@ -106,6 +106,17 @@ func held(every, stretch, service time.Duration) model {
 	}
 }
 
+// evenly is a wait for the end of a period, as transactions have, and a time beside: of
+// messages that come evenly each waits a step less than the one before.
+func evenly(period, beside time.Duration) model {
+	return func(w *workload.Workload) distribution {
+		periods := float64(w.Duration) / float64(period)
+		return distribution{edge: 2 * periods, at: func(share float64) float64 {
+			return share*float64(period) + float64(beside)
+		}}
+	}
+}
+
 // queue is a system that takes so many messages a second, one after another: Lindley's
 // recursion over the times at which the workload's messages are due.
 func queue(perSecond float64) model {

@@ -76,12 +76,13 @@ func (p Report) Print(out io.Writer, every bool) error {
 	return nil
 }
 
-// deciding is the row that stands for the truth: the first that has its verdict and
-// used up most of its allowed error.
+// deciding is the row that stands for the truth: of those that have its verdict the one
+// that used up most of its allowed error, or else a number that is not 0.
 func (t Tried) deciding() Row {
 	var most Row
 	for _, r := range t.Rows {
-		if r.Verdict == t.Verdict && (most.Figure == "" || r.used() > most.used()) {
+		if r.Verdict == t.Verdict && (most.Figure == "" || r.used() > most.used() ||
+			r.used() == most.used() && r.PlantedValue > 0 && most.PlantedValue == 0) {
 			most = r
 		}
 	}

@@ -156,8 +156,11 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 	if err != nil {
 		return nil, err
 	}
-	verdict.Judge(&saved.Run, saved.Events...)
+	verdict.JudgeSaved(saved)
 	e.run = &saved.Run
+	if e.late = saved.Total(result.SimulatedLate); e.late == nil {
+		e.late = result.NewHistogram()
+	}
 	return e, nil
 }
 
