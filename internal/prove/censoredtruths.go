@@ -58,7 +58,7 @@ var censoredTruths = []Truth{
 	},
 	{
 		Name: "late_copies", Planted: "250 us end to end; 10% of messages come again after 1 s",
-		Load: Load{Rate: 1_000, For: 4 * time.Second},
+		Load: Load{Rate: 1_000, For: 3 * time.Second},
 		Settings: map[string]string{
 			"service_time": "200us", "duplicate_per_million": "100k", "copy_after": "1s",
 		},

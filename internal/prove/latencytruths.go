@@ -61,7 +61,7 @@ var latencyTruths = []Truth{
 	},
 	{
 		Name: "stall", Planted: "nothing is answered for 200 ms of each second",
-		Load: Load{Rate: 1_000, For: 4 * time.Second},
+		Load: Load{Rate: 1_000, For: 3 * time.Second},
 		Settings: map[string]string{
 			"service_time": "200us", "stall_every": "1s", "stall_for": "200ms",
 		},
@@ -71,13 +71,13 @@ var latencyTruths = []Truth{
 	},
 	{
 		Name: "send_blocks", Planted: "Send does not return for 50 ms of each second",
-		Load: Load{Rate: 1_000, For: 4 * time.Second},
+		Load: Load{Rate: 1_000, For: 3 * time.Second},
 		Settings: map[string]string{
 			"service_time": "200us", "send_block_every": "1s", "send_block_for": "50ms",
 		},
 		Checks: []Check{
 			percentiles(result.Publish, held(time.Second, 50*time.Millisecond, 200*time.Microsecond), 50, 90, 99),
-			rate("blocked", 0.05, 0.1, func(r *result.Run) float64 { return r.Summary.Generator.BlockedSeconds / 4 }),
+			blocked(50 * time.Millisecond),
 			blamesSystem,
 		},
 	},

@@ -53,22 +53,19 @@ func Run(ctx context.Context, truths []Truth, o Options) ([]Tried, error) {
 	turns := make(chan struct{}, besideEachOther)
 	var errs []error
 	for i, t := range truths {
-		if !t.Beside && ctx.Err() == nil {
+		if !t.Beside && t.Search == nil && ctx.Err() == nil {
 			tried, err := try(ctx, t, o)
 			all[i], errs = tried, append(errs, err)
 		}
 	}
 	var beside sync.WaitGroup
 	failed := make([]error, len(truths))
-	for i, t := range truths {
-		if !t.Beside {
-			continue
-		}
+	for _, i := range longestFirst(truths) {
 		turns <- struct{}{}
 		beside.Go(func() {
 			defer func() { <-turns }()
 			if ctx.Err() == nil {
-				all[i], failed[i] = try(ctx, t, o)
+				all[i], failed[i] = try(ctx, truths[i], o)
 			}
 		})
 	}
@@ -83,6 +80,21 @@ func Run(ctx context.Context, truths []Truth, o Options) ([]Tried, error) {
 		return tried, ctx.Err()
 	}
 	return tried, errors.Join(append(errs, failed...)...)
+}
+
+// longestFirst are the places of the truths that are tried beside others, searches
+// first.
+func longestFirst(truths []Truth) (searches []int) {
+	var runs []int
+	for i, t := range truths {
+		switch {
+		case t.Search != nil:
+			searches = append(searches, i)
+		case t.Beside:
+			runs = append(runs, i)
+		}
+	}
+	return append(searches, runs...)
 }
 
 // try makes a truth's run and checks it; nil: the run could not be made.
@@ -167,7 +179,7 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 // The bounds of a search.
 const (
 	tolerance = 0.05
-	searchFor = 2 * time.Minute
+	searchFor = 45 * time.Second
 )
 
 func (s Search) options(job *bench.Job) peak.Options {

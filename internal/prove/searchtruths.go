@@ -6,14 +6,14 @@ import "time"
 var searchTruths = []Truth{
 	{
 		Name: "peak", Planted: "a capacity of 1,000/s",
-		Beside: true, Load: Load{Rate: 500, For: 2 * time.Second},
+		Load:     Load{Rate: 500, For: 2 * time.Second},
 		Search:   &Search{Start: 500, Probe: 2 * time.Second, Confirm: 3 * time.Second},
 		Settings: map[string]string{"service_time": "200us", "capacity": "1k/s"},
 		Checks:   []Check{bracket(1_000)},
 	},
 	{
 		Name: "peak_with_a_pulse", Planted: "a capacity of 1,000/s that stands still for 100 ms of each second",
-		Beside: true, Load: Load{Rate: 500, For: 2 * time.Second},
+		Load:     Load{Rate: 500, For: 2 * time.Second},
 		Search:   &Search{Start: 500, Probe: 3 * time.Second, Confirm: 4 * time.Second},
 		Settings: map[string]string{"service_time": "200us", "capacity": "1k/s", "stall_every": "1s", "stall_for": "100ms"},
 		Checks:   []Check{bracket(900)},
