@@ -10,7 +10,8 @@ import (
 // A latency is printed within the three digits of the histograms, however short it
 // is.
 func TestShortLatenciesAreExact(t *testing.T) {
-	for _, ns := range []int64{250, 511, 1_000, 1_500, 3_000, 7_777, 10_000, 99_999, 1_000_000, 3e9} {
+	for _, ns := range []int64{250, 511, 1_000, 1_500, 3_000, 7_777, 10_000, 99_999, 1_000_000,
+		3e9} {
 		h := NewHistogram()
 		_ = h.RecordValues(ns, 1000)
 		got, _ := Summarize(Publish, h, 0, 0).At(99)

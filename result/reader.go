@@ -205,7 +205,8 @@ func (s *Saved) readHistogram(line []byte) error {
 		return err
 	}
 	least := h.LowestTrackableValue()
-	if least != HistogramMinNs && least != coarseMinNs || h.HighestTrackableValue() != HistogramMaxNs ||
+	if least != HistogramMinNs && least != coarseMinNs ||
+		h.HighestTrackableValue() != HistogramMaxNs ||
 		h.SignificantFigures() != HistogramDigits {
 		return errors.New("a histogram of another range")
 	}

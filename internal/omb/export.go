@@ -79,7 +79,8 @@ func export(o *object, s *result.Saved) {
 			o.number(aggregated(part.name)+c.suffix, v)
 		}
 		o.quantiles(aggregated(part.name)+"Quantiles", total, part.unit, part.whole)
-		o.bounds("plimsoll"+strings.TrimPrefix(aggregated(part.name), "aggregated")+"Censored", summary, part.unit)
+		o.bounds("plimsoll"+strings.TrimPrefix(aggregated(part.name), "aggregated")+"Censored",
+			summary, part.unit)
 	}
 }
 

@@ -501,11 +501,12 @@ func TestExportTellsBoundsFromFigures(t *testing.T) {
 	if want := float64(s.Total(result.Send).ValueAtPercentile(99)) / millisecond; got.P99 != want {
 		t.Errorf("p99 of the messages answered is %v ms, want %v", got.P99, want)
 	}
-	if got.Censored["99pctBound"] != "at_least" || got.Censored["99pct"].(float64) < 29_000 || got.Censored["999pctBound"] != "not_reached" {
+	if got.Censored["99pctBound"] != "at_least" || got.Censored["99pct"].(float64) < 29_000 ||
+		got.Censored["999pctBound"] != "not_reached" {
 		t.Errorf("with the others it is %v", got.Censored)
 	}
 	if _, has := got.Censored["999pct"]; has || got.EndToEnd != nil {
-		t.Error("a percentile that is not reached has a figure, or a series without missing messages has bounds")
+		t.Error("what is not reached has a figure, or a series without missing messages has bounds")
 	}
 	if _, err := ParseResult("x.json", raw); err != nil {
 		t.Errorf("the export does not read back: %v", err)

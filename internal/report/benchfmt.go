@@ -125,7 +125,8 @@ func benchValues(r *result.Run) string {
 
 // benchLatency writes percentiles of a series. A lower bound has a unit of its own,
 // so that it is never averaged with the figure itself; what is not reached has none.
-func benchLatency(value func(v, unit string), word string, l result.Latency, percentiles ...float64) {
+func benchLatency(value func(v, unit string), word string, l result.Latency,
+	percentiles ...float64) {
 	for _, p := range percentiles {
 		point, ok := l.Point(p)
 		unit := word + "-" + percentileName(p)

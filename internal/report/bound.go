@@ -93,7 +93,8 @@ func missingWords(m result.Missing) string {
 		n     int64
 		words string
 	}{
-		{m.Unanswered, "never answered"}, {m.Refused, "refused"}, {m.Unsent, "never sent"}, {m.NotReceived, "never received"},
+		{m.Unanswered, "never answered"}, {m.Refused, "refused"},
+		{m.Unsent, "never sent"}, {m.NotReceived, "never received"},
 	} {
 		if why.n == 0 {
 			continue
@@ -124,8 +125,8 @@ func missingSentences(s result.Summary) []string {
 	}
 	var out []string
 	for _, m := range order {
-		out = append(out, fmt.Sprintf("%s: %s: the percentiles include them as longer than what is printed",
-			strings.Join(of[m], " and "), missingWords(m)))
+		out = append(out, fmt.Sprintf("%s: %s: the percentiles include them as longer than "+
+			"what is printed", strings.Join(of[m], " and "), missingWords(m)))
 	}
 	return out
 }
@@ -140,7 +141,8 @@ func answeredSentence(s result.Summary) string {
 			continue
 		}
 		a := answered(l)
-		parts = append(parts, fmt.Sprintf("%s %s p50 %s, p99 %s", w.title, answeredWords(w.series), at(a, 50), at(a, 99)))
+		parts = append(parts, fmt.Sprintf("%s %s p50 %s, p99 %s", w.title, answeredWords(w.series),
+			at(a, 50), at(a, 99)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -182,10 +184,12 @@ func instrumentSentence(s result.Summary) string {
 		of    result.Latency
 	}{{"publish", i.Publish}, {"end-to-end", i.EndToEnd}} {
 		if counted(l.of) {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.of, 50), at(l.of, 99)))
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.of, 50),
+				at(l.of, 99)))
 		}
 	}
-	return strings.Join(parts, "; ") + ": plimsoll's own error, measured in this run on a system that takes no time"
+	return strings.Join(parts, "; ") +
+		": plimsoll's own error, measured in this run on a system that takes no time"
 }
 
 // instrument is a series of the twin; the zero one where it was not measured.
@@ -206,10 +210,11 @@ func lacksSentence(r *result.Run) string {
 	if !r.Lacks() {
 		return ""
 	}
-	return fmt.Sprintf("this run is of format %d and lacks figures of format %d: its percentiles leave out messages without an answer and "+
-		"take in copies, nothing measured plimsoll's own error on the sending or the receiving side, and it is not on record how many keys there were, "+
-		"how messages without a key were spread, when the system delivers again, nor for how long copies were waited for",
-		r.SchemaVersion, result.SchemaVersion)
+	return fmt.Sprintf("this run is of format %d and lacks figures of format %d: its percentiles "+
+		"leave out messages without an answer and take in copies, nothing measured plimsoll's own "+
+		"error on the sending or the receiving side, and it is not on record how many keys there "+
+		"were, how messages without a key were spread, when the system delivers again, nor for "+
+		"how long copies were waited for", r.SchemaVersion, result.SchemaVersion)
 }
 
 // boundConfidence is that of the bounds of loss and of duplicates.
@@ -233,12 +238,14 @@ func oneIn(p float64) string {
 // nothing was counted.
 func lostAtMost(l result.Ledger) (p float64, ok bool) {
 	t := total(l)
-	return verdict.UpperBound(t.Lost, t.Acked, boundConfidence), l.Accounted && t.Acked > 0
+	p = verdict.UpperBound(t.Lost, t.Acked, boundConfidence)
+	return p, l.Accounted && t.Acked > 0
 }
 
 func twiceAtMost(l result.Ledger) (p float64, ok bool) {
 	t := total(l)
-	return verdict.UpperBound(t.Duplicate, t.Received, boundConfidence), l.Accounted && t.Received > 0
+	p = verdict.UpperBound(t.Duplicate, t.Received, boundConfidence)
+	return p, l.Accounted && t.Received > 0
 }
 
 // boundSentence says how many lost messages and copies so many messages leave
@@ -247,10 +254,12 @@ func boundSentence(l result.Ledger) string {
 	var parts []string
 	t := total(l)
 	if p, ok := lostAtMost(l); ok {
-		parts = append(parts, fmt.Sprintf("%s of %s lost: at most %s", quantity.Count(t.Lost), quantity.Count(t.Acked), oneIn(p)))
+		parts = append(parts, fmt.Sprintf("%s of %s lost: at most %s", quantity.Count(t.Lost),
+			quantity.Count(t.Acked), oneIn(p)))
 	}
 	if p, ok := twiceAtMost(l); ok {
-		parts = append(parts, fmt.Sprintf("%s of %s duplicate: at most %s", quantity.Count(t.Duplicate), quantity.Count(t.Received), oneIn(p)))
+		parts = append(parts, fmt.Sprintf("%s of %s duplicate: at most %s",
+			quantity.Count(t.Duplicate), quantity.Count(t.Received), oneIn(p)))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -25,7 +25,8 @@ func bounded(t testing.TB) *result.Saved {
 		case result.Publish, result.Send:
 			s.Run.Summary.Latency[i] = result.Censored(l.Series, h, waited, published, 0, 0)
 		case result.EndToEnd:
-			s.Run.Summary.Latency[i] = result.Censored(l.Series, h, nil, result.Missing{NotReceived: 8000}, 0, 0)
+			s.Run.Summary.Latency[i] = result.Censored(l.Series, h, nil,
+				result.Missing{NotReceived: 8000}, 0, 0)
 		}
 	}
 	twin := result.NewHistogram()
@@ -33,16 +34,19 @@ func bounded(t testing.TB) *result.Saved {
 		_ = twin.RecordValue(25_000 + i*20)
 	}
 	s.Run.Summary.Instrument = &result.Instrument{
-		Publish: result.Summarize(result.Twin, twin, 0, 0), EndToEnd: result.Summarize(result.TwinReceive, twin, 0, 0),
+		Publish:  result.Summarize(result.Twin, twin, 0, 0),
+		EndToEnd: result.Summarize(result.TwinReceive, twin, 0, 0),
 	}
 	copies := result.NewHistogram()
 	_ = copies.RecordValues(5e9, 40)
-	s.Run.Summary.Latency = append(s.Run.Summary.Latency, result.Summarize(result.Copies, copies, 0, 0))
+	s.Run.Summary.Latency = append(s.Run.Summary.Latency,
+		result.Summarize(result.Copies, copies, 0, 0))
 	s.Run.Summary.InFlight = 12.7
 	s.Run.Summary.Generator.OwnLagCount, s.Run.Summary.Generator.WaitsKnown = 399_000, "schedstat"
 	s.Run.Ledger.WatchedNs = 60e9
 	s.Run.Ledger.Subscriptions[0].RefusedReceived = 4
-	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "receiving", Outcome: result.Broken, Sentence: "what waits grew by 500/s"})
+	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "receiving",
+		Outcome: result.Broken, Sentence: "what waits grew by 500/s"})
 	return s
 }
 
@@ -54,6 +58,9 @@ func earlier(t testing.TB) *result.Saved {
 	s.Run.SchemaVersion = 1
 	return s
 }
+
+// words is a text without its line breaks.
+func words(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
 
 func TestBoundsGolden(t *testing.T) {
 	s, old := bounded(t), earlier(t)
@@ -75,15 +82,21 @@ func TestNoFormPrintsABoundAsAFigure(t *testing.T) {
 		format string
 		want   []string
 	}{
-		{"table", []string{"≥ 30s", "not reached", "6,000 messages never answered, 12 refused, 3 never sent", "8,000 messages never received",
+		{"table", []string{"≥ 30s", "not reached",
+			"6,000 messages never answered, 12 refused, 3 never sent",
+			"8,000 messages never received",
 			"of the messages answered p50 "}},
-		{"md", []string{"≥ 30s", "not reached", "publish, of the messages answered", "end-to-end, of the messages received", "never answered"}},
-		{"html", []string{"≥ 30", "not reached", "publish, of the messages answered", "never answered", "A line ends where the messages begin"}},
+		{"md", []string{"≥ 30s", "not reached", "publish, of the messages answered",
+			"end-to-end, of the messages received", "never answered"}},
+		{"html", []string{"≥ 30", "not reached", "publish, of the messages answered",
+			"never answered", "A line ends where the messages begin"}},
 		{"csv", []string{"at_least", "not_reached", "6000,12,3,0"}},
-		{"json", []string{`"bound": "at_least"`, `"bound": "not_reached"`, `"answered_percentiles"`, `"unanswered": 6000`}},
-		{"benchfmt", []string{"publish-p99-at-least-ns", "6015 publish-missing-msgs", "8000 e2e-missing-msgs"}},
+		{"json", []string{`"bound": "at_least"`, `"bound": "not_reached"`, `"answered_percentiles"`,
+			`"unanswered": 6000`}},
+		{"benchfmt", []string{"publish-p99-at-least-ns", "6015 publish-missing-msgs",
+			"8000 e2e-missing-msgs"}},
 	} {
-		out := strings.Join(strings.Fields(string(render(t, c.format, s))), " ")
+		out := words(render(t, c.format, s))
 		for _, want := range c.want {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s lacks %q", c.format, want)
@@ -104,7 +117,8 @@ func TestRowsOfWhatIsThere(t *testing.T) {
 	for _, format := range []string{"table", "md", "html"} {
 		rows := []string{"copies ", "instrument "}
 		if format == "html" {
-			rows = []string{">copies<", ">instrument, publish<", ">Instrument, p99<", ">without a latency<"}
+			rows = []string{">copies<", ">instrument, publish<", ">Instrument, p99<",
+				">without a latency<"}
 		}
 		if format == "md" {
 			rows = []string{"| copies |", "| instrument, publish |", "**Instrument:**"}
@@ -124,10 +138,10 @@ func TestEarlierRunsSayWhatTheyLack(t *testing.T) {
 	old, now := earlier(t), small.load(t)
 	for _, format := range []string{"table", "md", "html", "json", "benchfmt"} {
 		const says = "lacks figures of format 2"
-		if out := strings.Join(strings.Fields(string(render(t, format, old))), " "); !strings.Contains(out, says) {
+		if out := words(render(t, format, old)); !strings.Contains(out, says) {
 			t.Errorf("%s does not say what an earlier run lacks", format)
 		}
-		if out := strings.Join(strings.Fields(string(render(t, format, now))), " "); strings.Contains(out, says) {
+		if out := words(render(t, format, now)); strings.Contains(out, says) {
 			t.Errorf("%s says that a run of this format lacks figures", format)
 		}
 	}
@@ -136,7 +150,8 @@ func TestEarlierRunsSayWhatTheyLack(t *testing.T) {
 // The arrivals stand beside the percentiles that are of them.
 func TestPercentilesNameTheirArrivals(t *testing.T) {
 	s := small.load(t)
-	for arrivals, closed := range map[string]bool{"constant": false, "poisson": false, "closed loop": true} {
+	for arrivals, closed := range map[string]bool{"constant": false, "poisson": false,
+		"closed loop": true} {
 		s.Run.Load.Arrivals = arrivals
 		want := "(" + arrivals + " arrivals)"
 		if s.Run.Load.Closed = nil; closed {
@@ -200,17 +215,20 @@ func TestSmallChartsMarkBounds(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := SweepHTML(&b, plan, []*result.Saved{s}); err != nil || strings.Count(b.String(), `class="above"`) != 2 {
+	if err := SweepHTML(&b, plan, []*result.Saved{s}); err != nil ||
+		strings.Count(b.String(), `class="above"`) != 2 {
 		t.Errorf("the page has %d arrows (%v)", strings.Count(b.String(), `class="above"`), err)
 	}
 	b.Reset()
-	if err := SweepTable(&b, plan, []*result.Saved{s}, 120, false); err != nil || !strings.Contains(b.String(), " not reached ") {
+	if err := SweepTable(&b, plan, []*result.Saved{s}, 120, false); err != nil ||
+		!strings.Contains(b.String(), " not reached ") {
 		t.Errorf("the table: %v\n%s", err, b.String())
 	}
 }
 
 func TestOneIn(t *testing.T) {
-	for p, want := range map[float64]string{0.6316: "64 in 100", 0.0495: "1 in 20", 3.0 / 1000: "1 in 333", 2.9957e-6: "1 in 333,000", 1: "100 in 100"} {
+	for p, want := range map[float64]string{0.6316: "64 in 100", 0.0495: "1 in 20",
+		3.0 / 1000: "1 in 333", 2.9957e-6: "1 in 333,000", 1: "100 in 100"} {
 		if got := oneIn(p); got != want {
 			t.Errorf("oneIn(%v) = %q, want %q", p, got, want)
 		}
@@ -219,7 +237,8 @@ func TestOneIn(t *testing.T) {
 
 func TestOMBTakesABoundedRun(t *testing.T) {
 	var b bytes.Buffer
-	if err := omb.Write(&b, []*result.Saved{bounded(t)}); err != nil || !strings.Contains(b.String(), "not_reached") {
+	if err := omb.Write(&b, []*result.Saved{bounded(t)}); err != nil ||
+		!strings.Contains(b.String(), "not_reached") {
 		t.Errorf("the OMB result has no bound (%v)", err)
 	}
 }

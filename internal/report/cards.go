@@ -56,7 +56,8 @@ func throughputCard(r *result.Run) card {
 	}
 	c.Number, c.Unit = unit(rate(s.AchievedRate))
 	if s.OfferedRate > 0 || s.AchievedRate == 0 {
-		c.Details = []fact{{"offered", rate(s.OfferedRate)}, {"achieved", share(s.AchievedRate, s.OfferedRate)}}
+		c.Details = []fact{{"offered", rate(s.OfferedRate)},
+			{"achieved", share(s.AchievedRate, s.OfferedRate)}}
 	}
 	if r.Load.Closed != nil {
 		c.Details = []fact{{"offered", "as answered"}}
@@ -82,7 +83,8 @@ func latencyCard(label string, l result.Latency, load result.Load, sure within) 
 	if span, ok := sure.of(l.Series, 99); ok {
 		c.Details = append(c.Details, fact{"95% interval", micro(span.String())})
 	}
-	c.Details = append(c.Details, fact{"p50", micro(at(l, 50))}, fact{"p99.9", micro(at(l, 99.9))}, fact{"max", micro(greatest(l))})
+	c.Details = append(c.Details, fact{"p50", micro(at(l, 50))}, fact{"p99.9", micro(at(l, 99.9))},
+		fact{"max", micro(greatest(l))})
 	if words := arrivalWords(load); words != "" {
 		c.Details = append(c.Details, fact{"load", words})
 	}
@@ -90,7 +92,8 @@ func latencyCard(label string, l result.Latency, load result.Load, sure within) 
 		c.Details = append(c.Details, fact{"without a latency", quantity.Count(n)})
 	}
 	if len(l.Answered) > 0 {
-		c.Details = append(c.Details, fact{"p99 " + answeredWords(l.Series), micro(at(answered(l), 99))})
+		c.Details = append(c.Details, fact{"p99 " + answeredWords(l.Series),
+			micro(at(answered(l), 99))})
 	}
 	return c
 }
@@ -111,7 +114,8 @@ func instrumentCard(i *result.Instrument) card {
 	c.show(at(i.Publish, 99))
 	c.Details = []fact{{"p50", micro(at(i.Publish, 50))}}
 	if counted(i.EndToEnd) {
-		c.Details = append(c.Details, fact{"end-to-end p50", micro(at(i.EndToEnd, 50))}, fact{"end-to-end p99", micro(at(i.EndToEnd, 99))})
+		c.Details = append(c.Details, fact{"end-to-end p50", micro(at(i.EndToEnd, 50))},
+			fact{"end-to-end p99", micro(at(i.EndToEnd, 99))})
 	}
 	c.Details = append(c.Details, fact{"", "plimsoll's own error"})
 	return c
@@ -125,7 +129,8 @@ func accountCard(l result.Ledger) card {
 	}
 	t := total(l)
 	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
-	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)}, {"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
+	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)},
+		{"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
 	if p, ok := lostAtMost(l); ok {
 		c.Details = append(c.Details, fact{"lost at most (95%)", oneIn(p)})
 	}

@@ -78,7 +78,8 @@ func charts(run int, s *result.Saved) []chart {
 		for i, c := range out {
 			switch c.Kind {
 			case "curve":
-				out[i].Note += " A line ends where the messages begin that have no latency (" + strings.Join(sentences, "; ") + ")."
+				out[i].Note += " A line ends where the messages begin that have no latency (" +
+					strings.Join(sentences, "; ") + ")."
 			case "latency", "heat":
 				out[i].Note += " Messages without a latency are not drawn."
 			}

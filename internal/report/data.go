@@ -90,7 +90,8 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	for _, s := range runs {
 		about, spent, sure := csvRun(&s.Run), csvCost(&s.Run), newWithin(s)
 		for _, l := range csvSeries(&s.Run) {
-			rows = append(rows, slices.Concat(about, csvLatency(l), spent, csvBounds(&s.Run, l, sure)))
+			rows = append(rows, slices.Concat(about, csvLatency(l), spent,
+				csvBounds(&s.Run, l, sure)))
 		}
 	}
 	return out.WriteAll(rows)
@@ -118,7 +119,8 @@ func csvSeries(r *result.Run) []result.Latency {
 // csvBoundHead is the head of the columns that say how a row's figures relate to
 // the true ones.
 func csvBoundHead() []string {
-	out := []string{"schema_version", "arrivals", "unanswered", "refused", "never_sent", "not_received"}
+	out := []string{"schema_version", "arrivals", "unanswered", "refused", "never_sent",
+		"not_received"}
 	for _, p := range result.Percentiles {
 		out = append(out, percentileName(p)+"_bound")
 	}

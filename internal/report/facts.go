@@ -194,8 +194,10 @@ func accountSentence(l result.Ledger) string {
 		n    int64
 		name string
 	}{
-		{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"}, {t.RefusedReceived, "refused and received"},
-		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"}, {t.Unacked, "received without acknowledgement"},
+		{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"},
+		{t.RefusedReceived, "refused and received"},
+		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"},
+		{t.Unacked, "received without acknowledgement"},
 	} {
 		if more.n > 0 {
 			out += fmt.Sprintf(", %s %s", more.name, quantity.Count(more.n))

@@ -57,13 +57,15 @@ const rowArrivals = "arrivals"
 
 // optional reports whether the row is left out where no run has a value for it.
 func (f figure) optional() bool {
-	return f.name == rowArrivals || slices.Contains([]string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}, f.section)
+	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}
+	return f.name == rowArrivals || slices.Contains(sections, f.section)
 }
 
 // figureRows are the figures that a comparison sets side by side. Rows of
 // cost, of closed loops and of backlogs that are known of no run are left out.
 func figureRows(runs []*result.Saved) []row {
-	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(), costFigures(), instrumentFigures())
+	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(),
+		costFigures(), instrumentFigures())
 	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
 		if imported(r) {
 			return none
@@ -77,7 +79,8 @@ func figureRows(runs []*result.Saved) []row {
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if f.optional() && !slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+		known := slices.ContainsFunc(r.Values, func(v string) bool { return v != none })
+		if f.optional() && !known {
 			continue
 		}
 		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
@@ -159,7 +162,8 @@ func figures() []figure {
 			return level(r.Durability.Level)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
-		{ofThroughput, rowArrivals, func(r *result.Run) string { return orNone(arrivals(r.Load)) }, nil},
+		{ofThroughput, rowArrivals, func(r *result.Run) string { return orNone(arrivals(r.Load)) },
+			nil},
 		{ofThroughput, "acknowledged", achievedFigure, ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
 			return unlessUnknown(r, r.Summary.BytesPerS == 0, measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
@@ -184,9 +188,9 @@ func instrumentFigures() []figure {
 		name  result.Series
 	}{{"publish", result.Twin}, {"end-to-end", result.TwinReceive}} {
 		for _, p := range []float64{50, 99} {
-			out = append(out, figure{ofInstrument, "instrument, " + series.title + " " + percentileName(p), func(r *result.Run) string {
-				return at(instrument(r, series.name), p)
-			}, func(r *result.Run) (float64, bool) {
+			name := "instrument, " + series.title + " " + percentileName(p)
+			text := func(r *result.Run) string { return at(instrument(r, series.name), p) }
+			out = append(out, figure{ofInstrument, name, text, func(r *result.Run) (float64, bool) {
 				ns, ok := exactAt(instrument(r, series.name), p)
 				return float64(ns), ok
 			}})

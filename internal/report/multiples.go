@@ -33,10 +33,16 @@ type metric struct {
 }
 
 var sweepMetrics = []metric{
-	{"Acknowledged", false, func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, r.Summary.WindowNs > 0 }, rate,
-		func(r *result.Run) (string, bool) { return rate(r.Summary.AchievedRate), false }},
-	{"Publish latency, p99", true, p99Of(result.Publish), nanoseconds, p99Text(result.Publish)},
-	{"End-to-end latency, p99", true, p99Of(result.EndToEnd), nanoseconds, p99Text(result.EndToEnd)},
+	{title: "Acknowledged", print: rate, value: func(r *result.Run) (float64, bool) {
+		return r.Summary.AchievedRate, r.Summary.WindowNs > 0
+	}, text: func(r *result.Run) (string, bool) { return rate(r.Summary.AchievedRate), false }},
+	p99Metric("Publish latency, p99", result.Publish),
+	p99Metric("End-to-end latency, p99", result.EndToEnd),
+}
+
+func p99Metric(title string, series result.Series) metric {
+	return metric{title: title, log: true, print: nanoseconds,
+		value: p99Of(series), text: p99Text(series)}
 }
 
 // p99Of is where the 99th percentile is drawn: itself, or the latency that it
@@ -215,7 +221,8 @@ func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k
 	if mark != "" {
 		text += " (" + mark + ")"
 	}
-	l.Points = append(l.Points, multiplePoint{X: round1(x), Y: round1(y), Hollow: mark != "", Above: above, Text: clean(text)})
+	l.Points = append(l.Points, multiplePoint{X: round1(x), Y: round1(y), Hollow: mark != "",
+		Above: above, Text: clean(text)})
 }
 
 func round1(v float64) float64 { return math.Round(v*10) / 10 }

@@ -163,9 +163,10 @@ func latencyFigure(s *peak.Saved) drawing {
 	var points []mark
 	for _, p := range probes {
 		for _, series := range []result.Series{result.EndToEnd, result.Publish} {
-			if at, known := p.Series(series).Point(99); known && at.LatencyNs > 0 && at.LatencyNs < 1e16 {
+			at, known := p.Series(series).Point(99)
+			if ns := at.LatencyNs; known && ns > 0 && ns < 1e16 {
 				m := pointOf(p)
-				m.y, m.above = float64(at.LatencyNs), at.Bound != result.Exact
+				m.y, m.above = float64(ns), at.Bound != result.Exact
 				if series == result.EndToEnd {
 					m.class, m.number = m.class+" hollow", ""
 				}

@@ -14,7 +14,8 @@ import (
 func percentileTable(r *result.Run) table {
 	s := r.Summary
 	t := table{
-		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load), Empty: "No message was measured.",
+		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load),
+		Empty: "No message was measured.",
 		Note: "Over the measured window, from one histogram of all messages: percentiles are never averaged. " +
 			"A percentile is left out (–) when fewer than ten messages lie beyond it.",
 		Head: []string{"messages", "mean", "min"},
@@ -36,7 +37,8 @@ func percentileTable(r *result.Run) table {
 	for _, l := range latencyRows(s) {
 		r := row{Name: l.title, Values: []string{quantity.Count(l.Count), none, none}}
 		if l.Count > 0 {
-			r.Values[1], r.Values[2] = micro(quantity.Duration(int64(l.MeanNs))), micro(quantity.Duration(l.MinNs))
+			r.Values[1] = micro(quantity.Duration(int64(l.MeanNs)))
+			r.Values[2] = micro(quantity.Duration(l.MinNs))
 		}
 		for _, p := range result.Percentiles {
 			r.Values = append(r.Values, micro(at(l.Latency, p)))
@@ -69,11 +71,13 @@ func latencyRows(s result.Summary) []latencyRow {
 		}
 		out = append(out, latencyRow{w.title, true, l})
 		if len(l.Answered) > 0 {
-			out = append(out, latencyRow{w.title + ", " + answeredWords(w.series), false, answered(l)})
+			title := w.title + ", " + answeredWords(w.series)
+			out = append(out, latencyRow{title, false, answered(l)})
 		}
 	}
 	if i := s.Instrument; i != nil {
-		for _, l := range []latencyRow{{"instrument, publish", false, i.Publish}, {"instrument, end-to-end", false, i.EndToEnd}} {
+		for _, l := range []latencyRow{{"instrument, publish", false, i.Publish},
+			{"instrument, end-to-end", false, i.EndToEnd}} {
 			if counted(l.Latency) {
 				out = append(out, l)
 			}
@@ -133,7 +137,8 @@ func ledgerTable(l result.Ledger) table {
 		}
 	}
 	if l.WatchedNs > 0 {
-		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) + " after the last message: what came later was not seen."
+		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) +
+			" after the last message: what came later was not seen."
 	}
 	if bound := boundSentence(l); bound != "" {
 		t.Note += " What so many messages support: " + bound + "."
@@ -149,7 +154,9 @@ var rareCounts = []struct {
 }{
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
 	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
-	{"transactions in part", func(s result.SubscriptionLedger) int64 { return s.PartialTransactions }},
+	{"transactions in part", func(s result.SubscriptionLedger) int64 {
+		return s.PartialTransactions
+	}},
 }
 
 func lostTable(l result.Ledger) table {

@@ -157,7 +157,8 @@ func (p *page) latency(r *result.Run, sure within) {
 		p.line(line + pad(greatest(l), -width))
 		if span, ok := sure.of(w.series, 99); ok && slices.Contains(shown, 99) {
 			edge := width * (slices.Index(shown, 99) + 1)
-			p.line(p.paint.as(faint, pad("    95% interval", seriesWidth)+pad(span.String(), 1-edge)))
+			line := pad("    95% interval", seriesWidth) + pad(span.String(), -edge)
+			p.line(p.paint.as(faint, line))
 		}
 	}
 	p.line("")
@@ -172,7 +173,8 @@ func (p *page) measuredBy(r *result.Run) {
 		label = ""
 	}
 	for _, more := range []struct{ label, sentence string }{
-		{"answered", answeredSentence(r.Summary)}, {"instrument", instrumentSentence(r.Summary)}, {"format", lacksSentence(r)},
+		{"answered", answeredSentence(r.Summary)},
+		{"instrument", instrumentSentence(r.Summary)}, {"format", lacksSentence(r)},
 	} {
 		if more.sentence != "" {
 			p.said(more.label, "", more.sentence)
@@ -332,7 +334,8 @@ const nameWidth = 20
 func (p *page) runTable(corner string, columns []column, all []string, value func(figure string, i int) string) {
 	width := figureWidth
 	for i := range all {
-		if slices.ContainsFunc(columns, func(c column) bool { return value(c.figure, i) == notReached }) {
+		unreached := func(c column) bool { return value(c.figure, i) == notReached }
+		if slices.ContainsFunc(columns, unreached) {
 			width = len(notReached) + 1
 		}
 	}

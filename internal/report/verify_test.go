@@ -54,14 +54,16 @@ func verifiedAt(name string, level int, fault string, lost int64, promised bool)
 		Asked:      result.Asked{Command: []string{"plimsoll", "verify", "-t", name, "--fault", fault}, Target: "system: " + name + "\n"},
 		Rounds:     []verify.Round{verifiedRound(1, 0), verifiedRound(2, lost)},
 	}
-	outcome, sentence := result.Holds, "holds in 2 of 2 rounds: none of 70,000; "+verify.FailureBound(2)
+	outcome := result.Holds
+	sentence := "holds in 2 of 2 rounds: none of 70,000; " + verify.FailureBound(2)
 	if lost > 0 {
 		outcome, sentence = result.Broken, "broken in 1 of 2 rounds; round 2: 3 of 35,000 acknowledged messages never arrived"
 	}
 	s.Guarantees = []verify.Guarantee{
 		{Name: verify.NoLoss, Promised: promised, Why: "the level says so", Outcome: outcome, Sentence: sentence, Count: lost, Of: 70_000},
 		{Name: verify.NoDuplicates, Why: "at_least_once delivery does not promise it", Outcome: result.Broken, Sentence: "broken in 2 of 2 rounds", Count: 14, Of: 70_000},
-		{Name: verify.Order, Promised: true, Why: "it is", Outcome: result.Holds, Sentence: "holds in 2 of 2 rounds: none of 70,000; " + verify.FailureBound(2), Of: 70_000},
+		{Name: verify.Order, Promised: true, Why: "it is", Outcome: result.Holds,
+			Of: 70_000, Sentence: "holds in 2 of 2 rounds: none of 70,000; " + verify.FailureBound(2)},
 	}
 	return s
 }

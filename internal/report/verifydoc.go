@@ -19,8 +19,9 @@ import (
 // and delivery, a column for each fault.
 func matrixOf(all []*verify.Saved) table {
 	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Note: "Held: none of so many acknowledged messages was lost, and what else is promised held too. In brackets: how many rounds " +
-			"may fail all the same, as far as so many without a failure show (95% confidence)."}
+		Note: "Held: none of so many acknowledged messages was lost, and what else is promised " +
+			"held too. In brackets: how many rounds may fail all the same, as far as so many " +
+			"without a failure show (95% confidence)."}
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
@@ -110,7 +111,8 @@ func matrixCell(all []*verify.Saved) string {
 	if !promised {
 		out += " (not promised)"
 	}
-	out = strings.Join(append([]string{out}, more...), ", ") + ", " + plural(int64(rounds), "round", "rounds")
+	out = strings.Join(append([]string{out}, more...), ", ") + ", " +
+		plural(int64(rounds), "round", "rounds")
 	if held {
 		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
 	}

@@ -101,8 +101,10 @@ type durabilityView struct {
 func newRunView(index int, name string, s *result.Saved) runView {
 	r, all, sure := &s.Run, charts(index, s), newWithin(s)
 	v := runView{
-		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s), Cards: cards(r, sure), Happened: happened(s),
-		Throughput: all[:1], Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s), Lacks: lacksSentence(r),
+		Index: index, Name: name, Sentence: headline(r), Warnings: warnings(s),
+		Cards: cards(r, sure), Happened: happened(s), Throughput: all[:1],
+		Cost: newCostView(index, s), Charts: all[1:], Thinned: thinnedSentence(s),
+		Lacks:  lacksSentence(r),
 		Tables: []table{percentileTable(r)},
 		Durability: durabilityView{
 			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),

@@ -72,7 +72,8 @@ func (w within) sentence() string {
 	var said []string
 	for _, f := range sureFigures {
 		if span, ok := w[f.name]; ok {
-			said = append(said, fmt.Sprintf("%s %s %s", seriesTitle(f.series), percentileName(f.percentile), span))
+			said = append(said, fmt.Sprintf("%s %s %s", seriesTitle(f.series),
+				percentileName(f.percentile), span))
 		}
 	}
 	if len(said) == 0 {

@@ -34,7 +34,8 @@ func TestUpperBound(t *testing.T) {
 	} {
 		got := UpperBound(c.broken, c.of, c.confidence)
 		if math.Abs(got-c.want) > 1e-5*c.want {
-			t.Errorf("UpperBound(%d, %d, %v) = %.9g, want %.9g", c.broken, c.of, c.confidence, got, c.want)
+			t.Errorf("UpperBound(%d, %d, %v) = %.9g, want %.9g", c.broken, c.of, c.confidence, got,
+				c.want)
 		}
 	}
 }

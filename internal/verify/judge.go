@@ -174,8 +174,8 @@ func FailureBound(rounds int) string {
 	if rounds == 1 {
 		which = "round"
 	}
-	return fmt.Sprintf("%d %s without a failure bound the chance of a failure at %s (%.0f%% confidence)",
-		rounds, which, MostFailing(rounds), confidence*100)
+	return fmt.Sprintf("%d %s without a failure bound the chance of a failure at %s "+
+		"(%.0f%% confidence)", rounds, which, MostFailing(rounds), confidence*100)
 }
 
 // together judges each guarantee by all rounds: broken in one is broken, and
@@ -213,7 +213,8 @@ func together(rounds []Round) []Guarantee {
 		}
 		g.Sentence = fmt.Sprintf("%s in %d of %d rounds", g.Outcome, outcomes[g.Outcome], len(rounds))
 		if g.Outcome == result.Holds {
-			g.Sentence += fmt.Sprintf(": none of %s; %s", quantity.Count(g.Of), FailureBound(outcomes[g.Outcome]))
+			g.Sentence += fmt.Sprintf(": none of %s; %s", quantity.Count(g.Of),
+				FailureBound(outcomes[g.Outcome]))
 		} else {
 			g.Sentence += "; " + of[g.Outcome]
 		}

@@ -10,10 +10,12 @@ import (
 // Rounds without a failure prove little of the next, and the judgement says how
 // little.
 func TestTogetherBoundsTheChanceOfAFailure(t *testing.T) {
-	for rounds, want := range map[int]string{1: "at 95% (", 3: "at 63% (", 10: "at 26% (", 59: "at 5% ("} {
+	for rounds, want := range map[int]string{1: "at 95% (", 3: "at 63% (", 10: "at 26% (",
+		59: "at 5% ("} {
 		var all []Round
 		for i := range rounds {
-			all = append(all, Round{Number: i + 1, Guarantees: []Guarantee{{Name: NoLoss, Promised: true, Outcome: result.Holds, Of: 1000}}})
+			held := Guarantee{Name: NoLoss, Promised: true, Outcome: result.Holds, Of: 1000}
+			all = append(all, Round{Number: i + 1, Guarantees: []Guarantee{held}})
 		}
 		g := together(all)[0]
 		if g.Outcome != result.Holds || !strings.Contains(g.Sentence, want) {
