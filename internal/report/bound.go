@@ -108,9 +108,18 @@ func missingWords(m result.Missing) string {
 	return strings.Join(parts, ", ")
 }
 
-// missingSentences say for each series of a table which messages have no latency,
-// the same messages once.
+// missingSentences say for each series of a table which messages have no latency.
 func missingSentences(s result.Summary) []string {
+	out := missingOf(s)
+	for i := range out {
+		out[i] += ": the percentiles include them as longer than what is printed"
+	}
+	return out
+}
+
+// missingOf counts the messages without a latency of each series of a table, the
+// same messages once.
+func missingOf(s result.Summary) []string {
 	var order []result.Missing
 	of := map[result.Missing][]string{}
 	for _, w := range seriesWords {
@@ -125,8 +134,7 @@ func missingSentences(s result.Summary) []string {
 	}
 	var out []string
 	for _, m := range order {
-		out = append(out, fmt.Sprintf("%s: %s: the percentiles include them as longer than "+
-			"what is printed", strings.Join(of[m], " and "), missingWords(m)))
+		out = append(out, strings.Join(of[m], " and ")+": "+missingWords(m))
 	}
 	return out
 }

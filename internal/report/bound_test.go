@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -183,6 +184,9 @@ func TestChartsLeaveBoundsOut(t *testing.T) {
 		}
 	}
 	for _, f := range latencyFigures(ofPublish, result.Publish) {
+		if f.number == nil {
+			continue
+		}
 		_, ok := f.number(&s.Run)
 		if exact := strings.HasSuffix(f.name, "p50"); ok != exact {
 			t.Errorf("%s has a bar: %v", f.name, ok)
@@ -240,5 +244,28 @@ func TestOMBTakesABoundedRun(t *testing.T) {
 	if err := omb.Write(&b, []*result.Saved{bounded(t)}); err != nil ||
 		!strings.Contains(b.String(), "not_reached") {
 		t.Errorf("the OMB result has no bound (%v)", err)
+	}
+}
+
+// A probe whose p99 is a bound has an arrow in the drawing, and its messages without a
+// latency are counted below the table. The search names its arrivals.
+func TestSearchesMarkBounds(t *testing.T) {
+	s := searched("sim-20k")
+	s.Load.Arrivals = "poisson"
+	l := &s.Probes[3].Latency[0]
+	l.Missing, l.Percentiles[0].Bound = result.Missing{Unsent: 700}, result.AtLeast
+	for format, wants := range map[string][]string{
+		"table": {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals"},
+		"html":  {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals", "v-14m-4"},
+	} {
+		var b bytes.Buffer
+		if err := RenderSearches(&b, format, []*peak.Saved{s}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(words(b.Bytes()), want) {
+				t.Errorf("%s lacks %q", format, want)
+			}
+		}
 	}
 }

@@ -74,7 +74,7 @@ func charts(run int, s *result.Saved) []chart {
 	if imported(&s.Run) {
 		out = forImported(out)
 	}
-	if sentences := missingSentences(sum); len(sentences) > 0 {
+	if sentences := missingOf(sum); len(sentences) > 0 {
 		for i, c := range out {
 			switch c.Kind {
 			case "curve":

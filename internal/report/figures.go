@@ -58,7 +58,7 @@ const rowArrivals = "arrivals"
 // optional reports whether the row is left out where no run has a value for it.
 func (f figure) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}
-	return f.name == rowArrivals || slices.Contains(sections, f.section)
+	return f.name == rowArrivals || strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
 }
 
 // figureRows are the figures that a comparison sets side by side. Rows of
@@ -225,9 +225,14 @@ func instrumentsSentence(runs []*result.Saved) string {
 	return strings.Join(parts, ", ") + " over these runs: plimsoll's own error"
 }
 
+// withoutLatency ends the name of a row that counts messages without a latency.
+const withoutLatency = ", messages without it"
+
 // latencyFigures are the rows of a latency series.
 func latencyFigures(section string, series result.Series) []figure {
-	var out []figure
+	out := []figure{{section, seriesTitle(series) + withoutLatency, func(r *result.Run) string {
+		return orNone(missingWords(r.Summary.Series(series).Missing))
+	}, nil}}
 	for _, p := range []float64{50, 99, 99.9} {
 		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
 			return at(r.Summary.Series(series), p)

@@ -178,6 +178,7 @@ func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram,
 		BytesPerS:    float64(acked) / seconds * 1024, MaxBacklog: 900, EndBacklog: 31,
 		Generator: result.Generator{OwnLagP99Ns: 92_000, BlockedSeconds: 0.9, CPUSeconds: 0.45 * seconds, CPUShare: 0.056,
 			GCPauseMaxNs: 148_000, GCCount: 2 * int64(sh.seconds), PeakRSSBytes: 120 << 20, HeapPeakBytes: 60 << 20},
+		InFlight:       12.9,
 		FirstMessageNs: 412_000_000,
 	}
 	for _, s := range result.AllSeries {

@@ -148,8 +148,8 @@ func TestNothingIsNotANumber(t *testing.T) {
 	s := small.load(t)
 	sum := &s.Run.Summary
 	sum.OfferedRate, sum.AchievedRate, sum.ReceivedRate = math.NaN(), math.Inf(1), math.Inf(-1)
-	sum.BytesPerS, sum.Generator.CPUShare, sum.Little.Miss = math.NaN(), math.NaN(), math.Inf(1)
-	sum.Little.SampledInFlight, s.Run.Load.TargetRate = math.NaN(), math.NaN()
+	sum.BytesPerS, sum.Generator.CPUShare, sum.InFlight = math.NaN(), math.NaN(), math.Inf(1)
+	s.Run.Load.TargetRate = math.NaN()
 	whole := kafkaThree
 	whole.spends.endsAt = 0
 	odd := whole.load(t)

@@ -137,7 +137,11 @@ func orNone(s string) string {
 
 // askedOf says what the search was asked for.
 func askedOf(s *peak.Saved) string {
-	out := fmt.Sprintf("%s of %s messages, %s; windows of %s, confirmed by %s", clean(s.System.Name), quantity.Bytes(s.Load.MessageBytes),
+	messages := quantity.Bytes(s.Load.MessageBytes) + " messages"
+	if words := arrivalWords(s.Load); words != "" {
+		messages += ", " + words
+	}
+	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name), messages,
 		plural(int64(s.Load.Subscriptions), "subscription", "subscriptions"), seconds(s.ProbeSeconds), plural(int64(s.Plan.Confirmations), "run", "runs"))
 	if s.Plan.Confirmations > 0 {
 		out += " of " + seconds(s.ConfirmSeconds)
@@ -287,6 +291,21 @@ func (p *page) probes(s *peak.Saved) {
 		_, code := outcomeOf(&s.Probes[i-1])
 		p.line(p.paint.as(code, l))
 	}
+	for _, sentence := range missingProbes(s) {
+		p.said("missing", warn, sentence)
+	}
+}
+
+// missingProbes count the messages without a latency of each probe that has some.
+func missingProbes(s *peak.Saved) []string {
+	var out []string
+	for i := range s.Probes {
+		p := &s.Probes[i]
+		for _, sentence := range missingSentences(result.Summary{Latency: p.Latency}) {
+			out = append(out, fmt.Sprintf("probe %d, %s", p.Number, sentence))
+		}
+	}
+	return out
 }
 
 // logPlace is where a rate lies between two others on a logarithmic scale, from

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -173,6 +174,9 @@ func probesTable(s *peak.Saved) table {
 			interval = signed(p.Verdict.SlopeLow) + " to " + signed(p.Verdict.SlopeHigh)
 		}
 		t.Rows = append(t.Rows, row{Name: cells[0], Values: append(append([]string{}, cells[1:6]...), interval, cells[6])})
+	}
+	if missing := missingProbes(s); len(missing) > 0 {
+		t.Note += " Without a latency: " + strings.Join(missing, "; ") + "."
 	}
 	return t
 }

@@ -123,6 +123,9 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 		p.line(line + "  " + p.paint.as(code, mark))
 	}
 	p.reasons(plan, runs)
+	for _, sentence := range missingCells(plan, runs) {
+		p.said("missing", warn, sentence)
+	}
 	var measured []*result.Saved
 	for _, s := range runs {
 		if s != nil {
@@ -135,6 +138,20 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 	}
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// missingCells count the messages without a latency of each cell that has some.
+func missingCells(plan sweep.Plan, runs []*result.Saved) []string {
+	var out []string
+	for i, c := range plan.Cells {
+		if runs[i] == nil {
+			continue
+		}
+		for _, sentence := range missingSentences(runs[i].Run.Summary) {
+			out = append(out, clean(sweep.Label(plan.Axes, c.Values))+": "+sentence)
+		}
+	}
+	return out
 }
 
 // reasons writes why cells are marked, the same reason once.

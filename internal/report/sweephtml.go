@@ -63,6 +63,7 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 		}
 	}
 	doc.Warnings = append(doc.Warnings, sharedBy(shown)...)
+	doc.Warnings = append(doc.Warnings, missingCells(plan, runs)...)
 	for _, a := range plan.Axes {
 		doc.Keys = append(doc.Keys, clean(a.Key))
 	}
