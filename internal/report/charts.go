@@ -74,15 +74,20 @@ func charts(run int, s *result.Saved) []chart {
 	if imported(&s.Run) {
 		out = forImported(out)
 	}
-	if sentences := missingOf(sum); len(sentences) > 0 {
-		for i, c := range out {
-			switch c.Kind {
-			case "curve":
-				out[i].Note += " A line ends where the messages begin that have no latency (" +
-					strings.Join(sentences, "; ") + ")."
-			case "latency", "heat":
-				out[i].Note += " Messages without a latency are not drawn."
-			}
+	return withMissing(out, sum)
+}
+
+// withMissing says below charts of latencies which messages they leave out.
+func withMissing(out []chart, s result.Summary) []chart {
+	sentences := missingOf(s)
+	for i := range out {
+		switch kind := out[i].Kind; {
+		case len(sentences) == 0:
+		case kind == "curve":
+			out[i].Note += " A line ends where the messages begin that have no latency (" +
+				strings.Join(sentences, "; ") + ")."
+		case kind == "latency" || kind == "heat":
+			out[i].Note += " Messages without a latency are not drawn."
 		}
 	}
 	return out

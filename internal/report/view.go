@@ -140,13 +140,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	if !imported(r) {
 		v.Tables = append(v.Tables, generatorTable(r))
 	}
-	for _, o := range r.Verdicts {
-		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[o.Outcome]
-		if mark == "" {
-			mark = "?"
-		}
-		v.Verdicts = append(v.Verdicts, verdictView{mark, outcomeWord(o), verdictName(o), clean(o.Sentence)})
-	}
+	v.Verdicts = verdictViews(r.Verdicts)
 	for _, a := range []fact{
 		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload}, {"target", r.Asked.Target},
 		{"what was read into it", strings.Join(r.Asked.Notes, "\n")},
@@ -158,6 +152,19 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	v.Settings, v.Environment = settingsTable(r), environmentTable(r)
 	v.Meta = metaWords(r)
 	return v
+}
+
+// verdictViews are a run's verdicts with their marks.
+func verdictViews(verdicts []result.Verdict) []verdictView {
+	var out []verdictView
+	for _, v := range verdicts {
+		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[v.Outcome]
+		if mark == "" {
+			mark = "?"
+		}
+		out = append(out, verdictView{mark, outcomeWord(v), verdictName(v), clean(v.Sentence)})
+	}
+	return out
 }
 
 // headline says in one sentence what was measured.
