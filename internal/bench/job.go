@@ -224,6 +224,14 @@ func (j *Job) Load() result.Load {
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
 	}
+	if l.Audit = w.Audit; w.Keys.Kind == workload.KeysNone {
+		l.Spread = string(w.Spread)
+	} else {
+		l.KeyCount = w.Keys.Count
+	}
+	if w.Keys.Kind == workload.KeysZipf {
+		l.KeyExponent = w.Keys.Exponent
+	}
 	if c := w.Load.Closed; c != nil {
 		l.Model, l.Closed = result.ClosedLoop, &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
 	}

@@ -47,6 +47,7 @@ func circumstances(runs []*result.Saved) []row {
 			}
 			return unlessUnknown(r, r.Load.TargetRate == 0, rate(r.Load.TargetRate))
 		}),
+		each(runs, "rate curve", rateCurve),
 		each(runs, "message size", func(r *result.Run) string {
 			return unlessUnknown(r, r.Load.MessageBytes == 0, quantity.Bytes(r.Load.MessageBytes))
 		}),
@@ -70,6 +71,25 @@ func circumstances(runs []*result.Saved) []row {
 	return rows
 }
 
+// rateCurve is a curve of more than one rate, as its stretches.
+func rateCurve(r *result.Run) string {
+	var out []string
+	for _, s := range r.Load.Segments {
+		stretch := rate(s.From)
+		if s.To != s.From {
+			stretch += " to " + rate(s.To)
+		}
+		if len(r.Load.Segments) > 1 {
+			stretch += " for " + seconds(s.Seconds)
+		}
+		out = append(out, stretch)
+	}
+	if len(r.Load.Segments) == 1 && r.Load.Segments[0].From == r.Load.Segments[0].To {
+		return none // it is the target rate
+	}
+	return strings.Join(out, ", ")
+}
+
 // loadRows is a row for each part of the load but its rate and message size.
 func loadRows(runs []*result.Saved) []row {
 	number := func(of func(result.Load) int) func(*result.Run) string {
@@ -86,7 +106,16 @@ func loadRows(runs []*result.Saved) []row {
 		each(runs, "producers of a topic", number(func(l result.Load) int { return l.Producers })),
 		each(runs, "subscriptions of a topic", number(func(l result.Load) int { return l.Subscriptions })),
 		each(runs, "consumers of a subscription", number(func(l result.Load) int { return l.Consumers })),
-		each(runs, "keys", func(r *result.Run) string { return r.Load.Keys }),
+		each(runs, "keys", keys),
+		each(runs, "messages without a key go", func(r *result.Run) string {
+			return strings.ReplaceAll(r.Load.Spread, "_", " ")
+		}),
+		each(runs, "audit", func(r *result.Run) string {
+			if !r.Load.Audit {
+				return none
+			}
+			return yesNo(r.Load.Audit)
+		}),
 		each(runs, "incompressible", func(r *result.Run) string {
 			return unlessUnknown(r, r.Load.IncompressiblePct == 0, share(r.Load.IncompressiblePct, 100))
 		}),
@@ -101,6 +130,19 @@ func loadRows(runs []*result.Saved) []row {
 			return unlessUnknown(r, r.Seed == 0, strconv.FormatUint(r.Seed, 10))
 		}),
 	}
+}
+
+// keys is how messages are keyed, with how many keys and how unevenly where that was
+// recorded.
+func keys(r *result.Run) string {
+	out := strings.ReplaceAll(r.Load.Keys, "_", " ")
+	if r.Load.KeyCount > 0 {
+		out += " over " + quantity.Count(int64(r.Load.KeyCount))
+	}
+	if r.Load.KeyExponent > 0 {
+		out += ", exponent " + strconv.FormatFloat(r.Load.KeyExponent, 'f', -1, 64)
+	}
+	return out
 }
 
 // warmup is how long a run warmed up, and whether it decided that itself.

@@ -116,3 +116,12 @@ func together(values []float64, each int) (out []float64) {
 	}
 	return out
 }
+
+// rates are the rates of a curve without how long each was offered.
+func rates(segments []result.Segment) []float64 {
+	var out []float64
+	for _, s := range segments {
+		out = append(out, s.From, s.To)
+	}
+	return out
+}
