@@ -24,6 +24,7 @@ type reportCommand struct {
 
 // Run renders runs.
 func (c *reportCommand) Run(con console) error {
+	c.RunDirs = onceEach(c.RunDirs)
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
 	}
@@ -61,6 +62,26 @@ func (c *reportCommand) Run(con console) error {
 		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
 	}
 	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+}
+
+// onceEach drops directories that are named again, be it by a link such as
+// runs/latest.
+func onceEach(dirs []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		at := dir
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			at = resolved
+		}
+		if whole, err := filepath.Abs(at); err == nil {
+			at = whole
+		}
+		if !seen[at] {
+			seen[at], out = true, append(out, dir)
+		}
+	}
+	return out
 }
 
 // render writes what is rendered whole, so that an error leaves no half of it.

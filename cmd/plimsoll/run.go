@@ -21,7 +21,7 @@ import (
 
 type runCommand struct {
 	inputs
-	Trials int    `default:"1" placeholder:"N" help:"Measure every target so many times, in rounds, in each round in another order; then compare them."`
+	Trials int    `default:"1" placeholder:"N" help:"Measure every target so many times, in rounds, in each round in another order and with the next seed; then compare them."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 	Keep   bool   `help:"Leave the clusters that plimsoll starts up, to be used again; plimsoll testbed down ends them."`
@@ -70,7 +70,8 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 	defer func() { sayKept(con, kept) }()
 	defer live.Close()
 	there := make([]bool, len(jobs)) // on a cluster that stays up
-	for _, trial := range turns(len(jobs), c.Trials, jobs[0].Workload.Seed) {
+	seed := jobs[0].Workload.Seed
+	for _, trial := range turns(len(jobs), c.Trials, seed) {
 		at := trial.Target - 1
 		live.Plan(planOf(jobs[at]))
 		if c.Keep && !there[at] {
@@ -80,11 +81,12 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 			}
 			jobs[at], there[at] = job, true
 		}
+		job := jobs[at]
 		if c.Trials > 1 {
-			jobs[at].Trial = &trial
-			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds, jobs[at].Target.Name))
+			job = ofTrial(job, trial, seed)
+			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds, job.Target.Name))
 		}
-		dir, err := bench.Run(ctx, jobs[at], live)
+		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {
 			saved, err := judged(dir)
 			// A full disk fails twice; the first time says what is wrong.

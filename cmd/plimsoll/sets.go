@@ -27,7 +27,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		}
 		dirs = append(dirs, found...)
 	}
-	runs, err := readRuns(dirs)
+	runs, err := readRuns(onceEach(dirs))
 	if err != nil {
 		return a, b, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -31,4 +32,15 @@ func turns(targets, trials int, seed uint64) []result.Trial {
 		}
 	}
 	return out
+}
+
+// ofTrial is a job as one trial of a set does it. Each round has a seed of its own,
+// the same for all targets, counted from the one asked for: so targets are offered
+// the same random load in a round, and a set sees as many as it has rounds.
+func ofTrial(job *bench.Job, trial result.Trial, seed uint64) *bench.Job {
+	w := *job.Workload
+	w.Seed = seed + uint64(trial.Round-1)
+	of := *job
+	of.Workload, of.Trial = &w, &trial
+	return &of
 }

@@ -106,6 +106,56 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	}
 }
 
+// In each round both targets are offered the same random load, and in each round
+// another; the runs say which.
+func TestTrialsHaveASeedForEachRound(t *testing.T) {
+	dir := inDir(t, map[string]string{
+		"w.yaml": "name: w\nseed: 40\nload: {rate: 200/s, arrivals: poisson}\nwarmup: 0s\nduration: 1s\n",
+		"a.yaml": "name: a\nsystem: sim\n", "b.yaml": "name: b\nsystem: sim\n",
+	})
+	out, err := self(t, dir, "run", "-t", "a.yaml", "-t", "b.yaml", "-w", "w.yaml", "--trials", "3").CombinedOutput()
+	paths, _ := filepath.Glob(filepath.Join(dir, "runs", "2*", result.RunFile))
+	if len(paths) != 6 {
+		t.Fatalf("%d runs, %v:\n%s", len(paths), err, out)
+	}
+	offered := map[uint64][]int64{}
+	for _, path := range paths {
+		saved, err := result.Read(filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 40 + uint64(saved.Run.Trial.Round-1); saved.Run.Seed != want {
+			t.Errorf("target %s, round %d: seed %d, want %d", saved.Run.Name, saved.Run.Trial.Round, saved.Run.Seed, want)
+		}
+		offered[saved.Run.Seed] = append(offered[saved.Run.Seed], saved.Run.Counters.Scheduled)
+	}
+	counts := map[int64]bool{}
+	for seed, of := range offered {
+		if len(of) != 2 || of[0] != of[1] {
+			t.Errorf("seed %d: %d messages were due", seed, of)
+		}
+		counts[of[0]] = true
+	}
+	if len(counts) < 2 {
+		t.Errorf("every round offered %v messages: the same trace", offered)
+	}
+
+	// A link beside its target is no other run, and a run given twice is one.
+	target, err := filepath.EvalSymlinks(filepath.Join(dir, "runs", result.LatestLink))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := self(t, dir, "report", "-f", "csv", "runs/"+result.LatestLink, target, target).Output()
+	one, errOne := self(t, dir, "report", "-f", "csv", target).Output()
+	if err != nil || errOne != nil || string(both) != string(one) {
+		t.Errorf("%v, %v: a link beside its target\n%s\nand the target\n%s", err, errOne, both, one)
+	}
+	said, err := self(t, dir, "compare", "--anyway", "runs/"+result.LatestLink, target, target).CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "A is a (3 runs), B is b (3 runs)") {
+		t.Errorf("a run given three times is not the set that it is of: %v\n%s", err, said)
+	}
+}
+
 // The gate of docs/GATE.md, as it stands there: it lets an equal candidate pass
 // and stops one that is slower.
 func TestDocumentedGate(t *testing.T) {
