@@ -15,7 +15,7 @@ import (
 
 type compareCommand struct {
 	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials: its two targets are compared."`
-	Primary  string   `default:"publish.p99" placeholder:"FIGURE" help:"The figure that decides: publish.p99, e2e.p50, rate, cpu and the like."`
+	Primary  string   `default:"publish.p99,e2e.p99" placeholder:"FIGURES" help:"The figures that decide, with commas between: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
 	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when it holds beyond doubt: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0'; may be repeated."`
 	Anyway   bool     `help:"Compare runs that should not be: of different loads or durability, or limited by plimsoll itself. The output says so."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`
@@ -36,7 +36,7 @@ func (c *compareCommand) Run(con console) error {
 	if len(v.Objections) > 0 && !c.Anyway {
 		return inputError{fmt.Errorf("%s; --anyway compares them all the same", strings.Join(v.Objections, "; "))}
 	}
-	if v.Comparison, err = compare.New(a, b, primary); err != nil {
+	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
 		return inputError{err}
 	}
 	if v.Rulings, err = v.Rule(gates); err != nil {
@@ -52,7 +52,7 @@ func (c *compareCommand) Run(con console) error {
 }
 
 // asked reads the flags; the error names everything that is wrong with the gates.
-func (c *compareCommand) asked() (primary compare.Figure, gates []compare.Gate, err error) {
+func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate, err error) {
 	primary, err = compare.FindPrimary(c.Primary)
 	if err != nil {
 		return primary, nil, fmt.Errorf("--primary: %w", err)
@@ -129,12 +129,12 @@ func showTrials(con console, runs []*result.Saved) error {
 		fmt.Fprintf(con.err, "not compared: %s\n", strings.Join(why, "; "))
 		return nil
 	}
-	primary, err := compare.Find(compare.Primary)
+	primary, err := compare.FindPrimary(compare.Primary)
 	if err != nil {
 		return err
 	}
 	v := report.Versus{Notes: append(notes, unsound(all...)...)}
-	if v.Comparison, err = compare.New(all[0], all[1], primary); err != nil {
+	if v.Comparison, err = compare.New(all[0], all[1], primary...); err != nil {
 		return err
 	}
 	if err := report.VersusTerminal(con.out, v, width, color); err != nil {

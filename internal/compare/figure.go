@@ -28,26 +28,34 @@ type Figure struct {
 
 	series     result.Series // of a latency
 	percentile float64
-	of         func(*result.Run) (float64, bool)
+	of         func(*result.Run) (Span, bool)
 }
 
-// Value is the figure of a run, and whether the run has it.
-func (f Figure) Value(r *result.Run) (float64, bool) { return f.of(r) }
+// Value is the figure of a run, and whether the run has it and it is known: of a
+// percentile that is only bounded see Span.
+func (f Figure) Value(r *result.Run) (float64, bool) {
+	v, ok := f.of(r)
+	return v.Least, ok && v.Exact()
+}
 
-// Primary is the figure that decides when nobody names another.
-const Primary = "publish.p99"
+// Span is where the figure of a run lies, and whether the run has it.
+func (f Figure) Span(r *result.Run) (Span, bool) { return f.of(r) }
 
-// compared are the figures of every comparison, the primary one among them.
-// There are seven on purpose: with five runs on each side the least possible p
+// Primary are the figures that decide when nobody names others.
+const Primary = "publish.p99,e2e.p99"
+
+// compared are the figures of every comparison, the primary ones among them.
+// There are eight on purpose: with five runs on each side the least possible p
 // is 2/252, which is below 5% of six others and above that of more.
-var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50", "e2e.p99", "rate", "cpu"}
+var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50", "e2e.p99", "rate", "received", "cpu"}
 
 // seriesNames are the latencies that a figure can be of, by their names in a
 // figure's.
 var seriesNames = []struct {
-	name   string
-	series result.Series
-}{{"publish", result.Publish}, {"e2e", result.EndToEnd}, {"send", result.Send}}
+	name    string
+	series  result.Series
+	article string // in a sentence: without … latency
+}{{"publish", result.Publish, "a publish"}, {"e2e", result.EndToEnd, "an end-to-end"}, {"send", result.Send, "a send"}}
 
 // plain are the figures that are no latency.
 func plain() []Figure {
@@ -60,17 +68,26 @@ func plain() []Figure {
 			return float64(sum), r.Ledger.Accounted
 		}
 	}
+	figure := func(name string, unit Unit, of func(*result.Run) (float64, bool)) Figure {
+		return Figure{Name: name, Unit: unit, of: func(r *result.Run) (Span, bool) {
+			v, ok := of(r)
+			return exactly(v), ok
+		}}
+	}
 	return []Figure{
-		{Name: "rate", Unit: PerSecond, of: func(r *result.Run) (float64, bool) {
+		figure("rate", PerSecond, func(r *result.Run) (float64, bool) {
 			return r.Summary.AchievedRate, r.Summary.WindowNs > 0
-		}},
-		{Name: "cpu", Unit: Nanoseconds, of: cpuPerMessage},
-		{Name: "lost", Unit: Messages, of: ledger(func(l result.SubscriptionLedger) int64 { return l.Lost })},
-		{Name: "duplicate", Unit: Messages, of: ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })},
-		{Name: "reordered", Unit: Messages, of: ledger(func(l result.SubscriptionLedger) int64 { return l.Reordered })},
-		{Name: "failed", Unit: Messages, of: func(r *result.Run) (float64, bool) {
+		}),
+		figure("received", PerSecond, func(r *result.Run) (float64, bool) {
+			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
+		}),
+		figure("cpu", Nanoseconds, cpuPerMessage),
+		figure("lost", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Lost })),
+		figure("duplicate", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),
+		figure("reordered", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Reordered })),
+		figure("failed", Messages, func(r *result.Run) (float64, bool) {
 			return float64(r.Counters.Failed), r.Counters.Scheduled > 0
-		}},
+		}),
 	}
 }
 
@@ -100,9 +117,9 @@ func cpuPerMessage(r *result.Run) (float64, bool) {
 func latency(name string, series result.Series, percentile float64) Figure {
 	return Figure{
 		Name: name + ".p" + strconv.FormatFloat(percentile, 'f', -1, 64), Unit: Nanoseconds, series: series, percentile: percentile,
-		of: func(r *result.Run) (float64, bool) {
-			ns, ok := r.Summary.Series(series).At(percentile)
-			return float64(ns), ok
+		of: func(r *result.Run) (Span, bool) {
+			p, ok := r.Summary.Series(series).Point(percentile)
+			return spanOf(p), ok
 		},
 	}
 }
@@ -137,17 +154,27 @@ func Find(name string) (Figure, error) {
 	if near := strict.Nearest(name, names); near != "" {
 		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", shorten(name), near)
 	}
-	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, rate, cpu, lost, duplicate, reordered or failed", shorten(name))
+	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, rate, received, cpu, lost, duplicate, reordered or failed", shorten(name))
 }
 
-// FindPrimary returns the figure that is to decide: one of those compared, or
-// another that is no count.
-func FindPrimary(name string) (Figure, error) {
-	f, err := Find(name)
-	if err == nil && f.Unit == Messages {
-		return f, errors.New(name + " is a count and has no spread: hold it by --fail-if '" + name + " > 0'")
+// FindPrimary returns the figures that are to decide, whose names have commas
+// between: those compared, or others that are no counts.
+func FindPrimary(names string) ([]Figure, error) {
+	var out []Figure
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.TrimSpace(name)
+		f, err := Find(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case f.Unit == Messages:
+			return nil, errors.New(name + " is a count and has no spread: hold it by --fail-if '" + name + " > 0'")
+		case slices.ContainsFunc(out, func(have Figure) bool { return have.Name == name }):
+			return nil, fmt.Errorf("%s is named twice", name)
+		}
+		out = append(out, f)
 	}
-	return f, err
+	return out, nil
 }
 
 // shorten bounds how much of what somebody wrote an error repeats.

@@ -90,7 +90,8 @@ type Ruling struct {
 // Rule judges gates over a comparison. A gate of measured figures fails only
 // when the interval of the figure lies beyond the bound as a whole; the
 // intervals are so wide that in at most 5 of 100 comparisons any gate fails
-// whose bound the figure keeps (Bonferroni). Counts are exact. The error says
+// whose bound the figure keeps (Bonferroni). Counts are exact. A gate fails too when
+// messages without a latency leave open whether it is beyond its bound. The error says
 // what the runs are too few to judge: a gate that cannot fail guards nothing.
 func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
 	measured := 0
@@ -113,22 +114,28 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	if g.Figure.Unit == Messages {
 		return c.ruleCount(g)
 	}
-	value, low, high, err := c.interval(g, tail)
+	e, err := c.estimate(g, tail)
 	if err != nil {
 		return Ruling{}, fmt.Errorf("%s: %w", g.Text, err)
 	}
-	beyond, lies := low > g.Bound, value > g.Bound
-	if !g.Above {
-		beyond, lies = high < g.Bound, value < g.Bound
-	}
-	edge, word := low, "at least"
-	if !g.Above {
-		edge, word = high, "at most"
-	}
-	r := Ruling{Gate: g.Text, Fails: beyond}
-	found := fmt.Sprintf("%s is %s, %s %s at %.4g%%", g.Figure.Name, g.print(value), word, g.print(edge), 100*(1-tail))
+	fails, told := e.beyond(g)
 	switch {
-	case beyond:
+	case !told:
+		return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: whether it lies beyond the bound cannot be told: " + c.bounded(g, e)}, nil
+	case fails && c.blurs(g):
+		return Ruling{Gate: g.Text, Sentence: fmt.Sprintf("holds: %s: beyond the bound, but the sides differ by less than %d times plimsoll's own error",
+			c.found(g, e, tail), instrumentTimes)}, nil
+	case fails && !e.value.Exact():
+		return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + c.bounded(g, e)}, nil
+	}
+	r := Ruling{Gate: g.Text, Fails: fails}
+	lies := e.value.Least > g.Bound
+	if !g.Above {
+		lies = e.value.Most < g.Bound
+	}
+	found := c.found(g, e, tail)
+	switch {
+	case fails:
 		r.Sentence = "fails: " + found
 	case lies:
 		r.Sentence = "holds: " + found + ": beyond the bound, but the runs scatter too much to be sure"
@@ -136,6 +143,74 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 		r.Sentence = "holds: " + found
 	}
 	return r, nil
+}
+
+// estimate is what a gate's figure is, and the ends of where it surely lies. Each is
+// a span: bounds may leave it open.
+type estimate struct{ value, low, high Span }
+
+// beyond reports whether the figure surely lies beyond the bound, and whether that
+// can be told whatever the lengths are of which only a bound is known.
+func (e estimate) beyond(g Gate) (fails, told bool) {
+	if g.Above {
+		return e.low.Least > g.Bound, (e.low.Least > g.Bound) == (e.low.Most > g.Bound)
+	}
+	return e.high.Most < g.Bound, (e.high.Most < g.Bound) == (e.high.Least < g.Bound)
+}
+
+// blurs reports whether a multiple of A's figure could be plimsoll's own error.
+func (c *Comparison) blurs(g Gate) bool {
+	if !g.Relative {
+		return false
+	}
+	a, okA := of(c.A.Runs, g.Figure)
+	b, okB := of(c.B.Runs, g.Figure)
+	if !okA || !okB {
+		return false
+	}
+	return Effect{A: center(a), B: center(b), OwnError: ownError(c.A.Runs, c.B.Runs, g.Figure)}.blurred()
+}
+
+// found says what the figure is and where it surely lies.
+func (c *Comparison) found(g Gate, e estimate, tail float64) string {
+	if !e.value.Exact() {
+		return c.bounded(g, e)
+	}
+	edge, word := e.low.Least, "at least"
+	if !g.Above {
+		edge, word = e.high.Most, "at most"
+	}
+	out := g.Figure.Name + " is " + g.print(e.value.Least)
+	if math.IsInf(edge, 1) {
+		return out + ", and nothing bounds it above"
+	}
+	return fmt.Sprintf("%s, %s %s at %.4g%%", out, word, g.print(edge), 100*(1-tail))
+}
+
+// bounded says what is known of a figure of which messages without a latency are
+// part, and how many those are.
+func (c *Comparison) bounded(g Gate, e estimate) string {
+	v, out := e.value, g.Figure.Name
+	switch {
+	case !g.Relative && v.NotReached():
+		out += " is not reached"
+	case v.NotReached():
+		out += " is not reached in B"
+	case g.Relative && v.Most == 0:
+		out += " is not reached in A, and is in B"
+	case v.Least == 0 && math.IsInf(v.Most, 1):
+		out += " is not reached in either, or a bound in both"
+	case math.IsInf(v.Most, 1):
+		out += " is ≥ " + g.print(v.Least)
+	case v.Least == 0:
+		out += " is ≤ " + g.print(v.Most)
+	case v.Exact():
+		out += " is " + g.print(v.Least)
+	default:
+		out += fmt.Sprintf(" is %s to %s", g.print(v.Least), g.print(v.Most))
+	}
+	ofA, ofB := withoutLatency(c.A, g.Figure.series), withoutLatency(c.B, g.Figure.series)
+	return fmt.Sprintf("%s: messages without a latency: %v in A, %v in B", out, ofA, ofB)
 }
 
 func (g Gate) print(v float64) string {
@@ -158,54 +233,97 @@ func Print(u Unit, v float64) string {
 	return quantity.Duration(int64(math.Round(v)))
 }
 
-// interval is the figure that a gate is about and where it surely lies.
-func (c *Comparison) interval(g Gate, tail float64) (value, low, high float64, err error) {
-	b, ok := values(c.B.Runs, g.Figure)
-	a, okA := values(c.A.Runs, g.Figure)
+// estimate is the figure that a gate is about and where it surely lies.
+func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
+	b, ok := of(c.B.Runs, g.Figure)
+	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
-		return 0, 0, 0, errors.New("not every run has this figure, so the gate guards nothing: measure longer, or choose another figure")
+		return estimate{}, errors.New("not every run has this figure, so the gate guards nothing: measure longer, or choose another figure")
 	}
+	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
 	switch {
+	case single && exact:
+		return c.estimateWithin(g, a, b, tail)
 	case single:
-		return c.intervalWithin(g, a, b, tail)
+		return unsure(g, a, b), nil
+	case g.Relative && c.Pairing != "" && exact:
+		ordered, _ := of(c.pairs, g.Figure)
+		ratio, w := pairedRatio(a, ordered)
+		low, high := w.Interval(ratio, tail)
+		return estimate{exactly(ratio), exactly(low), exactly(high)}, nil
 	case g.Relative:
-		value, low, high = rankRatio(a, b, tail)
-		if low <= 0 {
-			return 0, 0, 0, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they are: take at least %d of each (plimsoll run --trials %[3]d)",
-				len(a), len(b), evenly(2*tail))
+		value, low, high, sure := rankRatio(a, b, tail)
+		if sure {
+			return estimate{value, low, high}, nil
 		}
-		return value, low, high, nil
+		if !exact {
+			return unsure(g, a, b), nil
+		}
+		return estimate{}, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they are: take at least %d of each (plimsoll run --trials %[3]d)",
+			len(a), len(b), evenly(2*tail))
 	}
-	low, high, ok = medianBound(b, tail)
-	if !ok {
-		return 0, 0, 0, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at least %d (plimsoll run --trials %[2]d)", len(b), fewestForMedian(tail))
-	}
-	return center(b).Median, low, high, nil
+	return estimateMedian(g, b, tail)
 }
 
-// intervalWithin is the same where a side has a single run.
-func (c *Comparison) intervalWithin(g Gate, a, b []float64, tail float64) (value, low, high float64, err error) {
+// estimateMedian is the median of B and where it surely lies.
+func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
+	lowLeast, highLeast, ok := medianBound(b.least(), tail)
+	lowMost, highMost, _ := medianBound(b.most(), tail)
+	switch {
+	case ok:
+		return estimate{center(b).Median, Span{lowLeast, lowMost}, Span{highLeast, highMost}}, nil
+	case !b.exact():
+		return unsure(g, nil, b), nil
+	}
+	return estimate{}, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at least %d (plimsoll run --trials %[2]d)", len(b), fewestForMedian(tail))
+}
+
+// unsure is an estimate from runs too few to say where the figure surely lies, some
+// of which have only a bound: it is told from the bound where that is enough.
+func unsure(g Gate, a, b spans) estimate {
+	v := center(b).Median
+	if g.Relative {
+		v = v.times(center(a).Median)
+	}
+	e := estimate{value: v, low: Span{0, v.Most}, high: Span{v.Least, math.Inf(1)}}
+	if v.NotReached() {
+		e.low.Least = v.Least
+	}
+	if v.Most == 0 {
+		e.high.Most = 0
+	}
+	return e
+}
+
+// estimateWithin is the same where a side has a single run.
+func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate, error) {
 	w, ok := together(c.B.Runs, g.Figure)
-	value = center(b).Median
+	value := center(b).Median.Least
+	var open float64 // that A's may be any length
 	if g.Relative {
 		ofA, okA := together(c.A.Runs, g.Figure)
-		value, ok = value/center(a).Median, ok && okA
-		w = join(ofA, w)
+		value, ok, open = value/center(a).Median.Least, ok && okA, ofA.open
+		ofB := w
+		w = join(ofA, ofB)
+		w.open = ofB.open
 	}
 	if !ok {
-		return 0, 0, 0, fmt.Errorf("how much %s varies within one run is not known, so the gate guards nothing: measure for %d seconds or more, or take several runs (plimsoll run --trials 5)",
+		return estimate{}, fmt.Errorf("how much %s varies within one run is not known, so the gate guards nothing: measure for %d seconds or more, or take several runs (plimsoll run --trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
-	low, high = w.Interval(value, tail)
-	return value, low, high, nil
+	low, high := w.Interval(value, tail)
+	if open > tail {
+		low = 0
+	}
+	return estimate{exactly(value), exactly(low), exactly(high)}, nil
 }
 
 // ruleCount judges a count: of each run of B, because a count is exact.
 func (c *Comparison) ruleCount(g Gate) (Ruling, error) {
 	worst, at := math.NaN(), ""
 	for _, s := range c.B.Runs {
-		v, ok := g.Figure.Value(&s.Run)
+		v, ok := g.Figure.Value(&s.Run) // a count has no bound
 		if !ok {
 			return Ruling{}, fmt.Errorf("%s: run %s did not get to its account: leave it out, or measure again", g.Text, s.Run.ID)
 		}

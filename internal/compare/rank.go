@@ -11,29 +11,6 @@ import (
 // confidence is that of the intervals that are shown.
 const confidence = 0.95
 
-// Center is the middle of a set of values and the interval that holds the
-// median of what they were drawn from.
-type Center struct {
-	Median     float64 `json:"median"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`   // of the interval
-	Values     int     `json:"values_count"` // that it comes from
-}
-
-// center is the median and its interval by order statistics. Fewer than six
-// values have no interval of 95%: theirs is from the least to the greatest, with
-// the confidence that this has.
-func center(values []float64) Center {
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
-	c := Center{Median: s.Center, Low: s.Lo, High: s.Hi, Confidence: s.Confidence, Values: len(values)}
-	if math.IsInf(c.Low, 0) || math.IsInf(c.High, 0) {
-		c.Low, c.High = slices.Min(values), slices.Max(values)
-		c.Confidence = 1 - math.Pow(0.5, float64(len(values)-1))
-	}
-	return c
-}
-
 // rankP is the p of the Mann-Whitney test, two-sided, exact for samples of this
 // size.
 func rankP(a, b []float64) float64 {
@@ -87,16 +64,33 @@ func critical(a, b int, tail float64) int {
 	return low
 }
 
-// ratios are all ratios of a value of b to one of a, sorted. Values are above 0.
-func ratios(a, b []float64) []float64 {
-	out := make([]float64, 0, len(a)*len(b))
+// rankTest is the p of the Mann-Whitney test for what is certain of two sets of
+// values: where bounds leave open which is the greater, they are taken to speak
+// against the difference.
+func rankTest(a, b spans, ratio Span) float64 {
+	switch {
+	case ratio.Least > 1:
+		return rankP(a.most(), b.least())
+	case ratio.Most < 1:
+		return rankP(a.least(), b.most())
+	case a.exact() && b.exact():
+		return rankP(a.least(), b.least())
+	}
+	return 1
+}
+
+// ratios are all ratios of a value of b to one of a: the least that each can be,
+// and the most, each sorted. Values are above 0.
+func ratios(a, b spans) (least, most []float64) {
 	for _, x := range a {
 		for _, y := range b {
-			out = append(out, y/x)
+			r := y.times(x)
+			least, most = append(least, r.Least), append(most, r.Most)
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(least)
+	slices.Sort(most)
+	return least, most
 }
 
 // rankRatio is how many times b is a, by the estimate of Hodges and Lehmann
@@ -104,15 +98,25 @@ func ratios(a, b []float64) []float64 {
 // median of all ratios. The interval leaves out, at each end, what the
 // Mann-Whitney test would refuse with that tail, so that the two agree (Bauer,
 // "Constructing Confidence Sets Using Rank Statistics", 1972). It is open, 0 or
-// infinite, where the values are too few.
-func rankRatio(a, b []float64, tail float64) (ratio, low, high float64) {
-	r := ratios(a, b)
-	ratio = math.Sqrt(r[(len(r)-1)/2] * r[len(r)/2])
+// infinite, and sure is false, where the values are too few.
+func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
+	least, most := ratios(a, b)
+	n := len(least)
+	ratio = Span{geometric(least[(n-1)/2], least[n/2], 0), geometric(most[(n-1)/2], most[n/2], math.Inf(1))}
 	u := critical(len(a), len(b), tail)
 	if u < 0 {
-		return ratio, 0, math.Inf(1)
+		return ratio, Span{0, ratio.Most}, Span{ratio.Least, math.Inf(1)}, false
 	}
-	return ratio, r[u], r[len(r)-1-u]
+	return ratio, Span{least[u], most[u]}, Span{least[n-1-u], most[n-1-u]}, true
+}
+
+// geometric is the geometric mean of two ratios; that of 0 and infinity is not
+// known.
+func geometric(x, y, unknown float64) float64 {
+	if x == 0 && math.IsInf(y, 1) {
+		return unknown
+	}
+	return math.Sqrt(x) * math.Sqrt(y)
 }
 
 // medianBound is the order statistic of sorted values below which the median of

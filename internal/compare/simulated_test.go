@@ -80,7 +80,8 @@ func (s *simulated) figures(r *result.Run, level float64) {
 		}
 		r.Summary.Latency = append(r.Summary.Latency, l)
 	}
-	r.Summary.AchievedRate = 1e4 * own(0.05)
+	r.Summary.AchievedRate, r.Summary.ReceivedRate = 1e4*own(0.05), 1e4*own(0.05)
+	r.Summary.Instrument = &result.Instrument{}
 	r.Observation = result.Observation{Servers: []string{"n1"}, WindowNs: r.Summary.WindowNs,
 		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: own(1)}, {Name: result.Self, CPUSeconds: 0.3}}}
 }

@@ -3,7 +3,7 @@ package compare
 import "testing"
 
 // alarms compares so many pairs and counts those in which any difference is
-// shown, and those in which the primary figure's is.
+// shown, and those in which that of the first primary figure is.
 func alarms(t *testing.T, pairs int, compare func(pair int) *Comparison) (any, primary int) {
 	t.Helper()
 	for i := range pairs {
@@ -11,7 +11,7 @@ func alarms(t *testing.T, pairs int, compare func(pair int) *Comparison) (any, p
 		shown := false
 		for _, e := range c.Figures {
 			shown = shown || e.Shown
-			if e.Shown && e.Figure.Name == Primary {
+			if e.Shown && e.Figure.Name == c.Primary[0] {
 				primary++
 			}
 		}
@@ -24,11 +24,11 @@ func alarms(t *testing.T, pairs int, compare func(pair int) *Comparison) (any, p
 
 func mustCompare(t *testing.T, a, b Side) *Comparison {
 	t.Helper()
-	f, err := Find(Primary)
+	primary, err := FindPrimary(Primary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(a, b, f)
+	c, err := New(a, b, primary...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,18 @@ type Within struct {
 	// The least and the greatest figure of an interval: that of all of them
 	// together lies between. 0 and infinite for a ratio.
 	least, greatest float64
+	// open is the probability that messages without a latency leave the percentile
+	// without an upper bound.
+	open float64
 }
 
 // Interval is the interval around a value above 0 that has at each end the
-// probability tail.
+// probability tail. Its high end is infinite where nothing bounds it.
 func (w Within) Interval(value, tail float64) (low, high float64) {
 	r := w.se * student(w.dof, tail)
+	if w.open > tail {
+		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
+	}
 	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r), max(w.greatest, value))
 }
 
@@ -64,14 +70,18 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	}
 	var draw func(weights []int32) float64
 	var each []float64
+	p := &parts{}
 	switch {
 	case f.series != "":
-		parts := partsOf(s, f.series)
-		each = parts.each(f.percentile)
-		parts = parts.between(each)
-		draw = func(w []int32) float64 { return parts.percentile(w, f.percentile) }
+		p = partsOf(s, f.series)
+		each = p.each(f.percentile)
+		p = p.between(each)
+		draw = func(w []int32) float64 { return p.percentile(w, f.percentile) }
 	case f.Name == "rate":
-		each = ratesOf(s)
+		each = ratesOf(s, func(i result.Interval) int64 { return i.Acked })
+		draw = func(w []int32) float64 { return weighted(each, w) }
+	case f.Name == "received":
+		each = ratesOf(s, func(i result.Interval) int64 { return i.Received })
 		draw = func(w []int32) float64 { return weighted(each, w) }
 	}
 	n := len(each)
@@ -98,7 +108,10 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	}
 	drawn := float64(n) / float64(length)
 	se := stats.StdDev(logs) * math.Sqrt(drawn/(drawn-1)*widening(each, length))
-	return Within{se: math.Hypot(se, resolution/2), dof: drawn - 1, least: slices.Min(each), greatest: slices.Max(each)}, true
+	return Within{
+		se: math.Hypot(se, resolution/2), dof: drawn - 1,
+		least: slices.Min(each), greatest: slices.Max(each), open: float64(p.opened) / resamples,
+	}, true
 }
 
 func hash(s string) uint64 {
@@ -148,163 +161,14 @@ func autocovariance(series []float64, most int) []float64 {
 	return out
 }
 
-// parts are the latencies of the measured messages by the interval in which
-// they were seen.
-type parts struct {
-	values []int64  // every value that occurs, rising
-	counts [][]tied // of each interval
-	merged []int64  // of each value, for percentile
-	one    []int32  // weights, for each
-}
-
-// tied is how often the value at a place occurs.
-type tied struct {
-	at    int32
-	count int64
-}
-
-// partsOf sorts a run's histograms of a series by interval. What came after
-// the window counts to its last interval.
-func partsOf(s *result.Saved, series result.Series) *parts {
-	_, end := window(&s.Run)
-	var intervals []map[int64]int64
-	started := int64(-1)
-	for _, l := range s.Latency {
-		if l.Series != series || l.Warmup {
-			continue
-		}
-		if len(intervals) == 0 || (l.StartNs != started && l.StartNs < end) {
-			intervals, started = append(intervals, map[int64]int64{}), l.StartNs
-		}
-		into := intervals[len(intervals)-1]
-		for value, count := range l.Histogram.ForEachBucket {
-			into[value] += count
-		}
-	}
-	intervals = thinned(intervals)
-	p := &parts{}
-	places := map[int64]int32{}
-	for _, i := range intervals {
-		for v := range i {
-			places[v] = 0
-		}
-	}
-	for v := range places {
-		p.values = append(p.values, v)
-	}
-	slices.Sort(p.values)
-	for at, v := range p.values {
-		places[v] = int32(at)
-	}
-	for _, i := range intervals {
-		var counts []tied
-		for v, n := range i {
-			counts = append(counts, tied{places[v], n})
-		}
-		slices.SortFunc(counts, func(a, b tied) int { return int(a.at - b.at) })
-		p.counts = append(p.counts, counts)
-	}
-	p.merged, p.one = make([]int64, len(p.values)), make([]int32, len(p.counts))
-	return p
-}
-
-// window is when the run measured, in ns since it started.
-func window(r *result.Run) (from, to int64) {
-	for _, p := range r.Phases {
-		if p.Name == result.PhaseMeasure {
-			return p.StartNs, p.EndNs
-		}
-	}
-	return 0, math.MaxInt64
-}
-
-// thinned merges neighbours until there are no more than mostIntervals.
-func thinned(intervals []map[int64]int64) []map[int64]int64 {
-	each := (len(intervals) + mostIntervals - 1) / mostIntervals
-	if each <= 1 {
-		return intervals
-	}
-	var out []map[int64]int64
-	for i, from := range intervals {
-		if i%each == 0 {
-			out = append(out, map[int64]int64{})
-		}
-		for v, n := range from {
-			out[len(out)-1][v] += n
-		}
-	}
-	return out
-}
-
-// percentile is that of the intervals together, each as often as its weight.
-func (p *parts) percentile(weights []int32, percentile float64) float64 {
-	clear(p.merged)
-	total := int64(0)
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		for _, c := range p.counts[i] {
-			p.merged[c.at] += c.count * int64(w)
-			total += c.count * int64(w)
-		}
-	}
-	rank := max(1, int64(percentile/100*float64(total)+0.5))
-	for at, n := range p.merged {
-		if rank -= n; rank <= 0 {
-			return float64(p.values[at])
-		}
-	}
-	return 0
-}
-
-// between keeps apart only the values from the least to the greatest of some
-// percentiles, those of each interval: that of any mixture of intervals lies
-// between them.
-func (p *parts) between(each []float64) *parts {
-	if len(each) == 0 {
-		return p
-	}
-	low, high := int64(slices.Min(each)), int64(slices.Max(each))
-	first, _ := slices.BinarySearch(p.values, low)
-	last, found := slices.BinarySearch(p.values, high)
-	if !found {
-		last--
-	}
-	out := &parts{values: p.values[first : last+1], merged: make([]int64, last-first+1), one: p.one}
-	for _, from := range p.counts {
-		var counts []tied
-		for _, c := range from {
-			at := min(max(c.at, int32(first)), int32(last)) - int32(first)
-			if n := len(counts); n > 0 && counts[n-1].at == at {
-				counts[n-1].count += c.count
-				continue
-			}
-			counts = append(counts, tied{at, c.count})
-		}
-		out.counts = append(out.counts, counts)
-	}
-	return out
-}
-
-// each is the percentile of each interval by itself.
-func (p *parts) each(percentile float64) []float64 {
-	out := make([]float64, len(p.counts))
-	for i := range p.counts {
-		p.one[i] = 1
-		out[i] = p.percentile(p.one, percentile)
-		p.one[i] = 0
-	}
-	return out
-}
-
-// ratesOf are the acknowledged messages per second of each whole interval of
-// the measured window.
-func ratesOf(s *result.Saved) []float64 {
+// ratesOf are the messages per second of each whole interval of the measured
+// window, of those that are counted. Of several subscriptions they are the sum:
+// what varies is the same.
+func ratesOf(s *result.Saved, count func(result.Interval) int64) []float64 {
 	var out []float64
 	for _, i := range s.Intervals {
 		if length := i.EndNs - i.StartNs; i.Phase == result.PhaseMeasure && length >= 5e8 {
-			out = append(out, float64(i.Acked)*1e9/float64(length))
+			out = append(out, float64(count(i))*1e9/float64(length))
 		}
 	}
 	return out

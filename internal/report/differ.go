@@ -126,7 +126,7 @@ func loadRows(runs []*result.Saved) []row {
 		each(runs, "page cache dropped before", func(r *result.Run) string {
 			return unlessUnknown(r, !r.Load.DropPageCache, yesNo(r.Load.DropPageCache))
 		}),
-		each(runs, "seed", func(r *result.Run) string {
+		each(runs, rowSeed, func(r *result.Run) string {
 			return unlessUnknown(r, r.Seed == 0, strconv.FormatUint(r.Seed, 10))
 		}),
 	}
@@ -178,6 +178,9 @@ func each(runs []*result.Saved, name string, value func(*result.Run) string) row
 func same(r row) bool {
 	return !slices.ContainsFunc(r.Values, func(v string) bool { return v != r.Values[0] })
 }
+
+// rowSeed names the row of the runs' seeds.
+const rowSeed = "seed"
 
 // rowOwnSettings names the row of settings that have nothing to stand beside.
 const rowOwnSettings = "settings of its own"

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -27,24 +26,49 @@ type Versus struct {
 const (
 	versusName   = 14
 	versusFigure = 21
-	versusMedian = 11 // where it stands alone
+	versusMedian = 12 // where it stands alone
 	versusP      = 8
 	versusWide   = versusName + 3*versusFigure + versusP + len("not tested")
 )
 
-// versusMethod says how the figures of a comparison were found.
-const versusMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to the greatest. B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% belongs to the Mann-Whitney test whose p stands beside it. " +
-	"Of 100 comparisons of equal systems at most 5 show any difference: 4 by the primary figure, 1 by the others, held together by Holm."
+// The parts of the sentences on how the figures of a comparison were found.
+const (
+	medianMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to the greatest. "
+	rankMethod   = "B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% belongs to the Mann-Whitney test whose p stands beside it. "
+	pairedMethod = "Runs of the same %s are compared pair by pair: B / A is the geometric mean of their ratios, its interval of 95% and p are Student's on the logarithms. "
+	boundMethod  = "A figure that is not reached ranks above every other, and where only a bound is known the test takes it to speak against a difference. "
+	boundByRanks = "Figures of which a run has only a bound are compared by ranks. "
+	withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap over the run's intervals of a second, five blocks, and are of the variation within a run, not between runs. "
+	alarmMethod  = "Of 100 comparisons of equal %s at most 5 show any difference: 4 by %s, 1 by the others, held together by Holm."
+)
 
-// withinMethod is the same where a side has a single run.
-const withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap over the run's intervals of a second, five blocks, and are of the variation within a run, not between runs. " +
-	"Of 100 comparisons of equal runs at most 5 show any difference: 4 by the primary figure, 1 by the others, held together by Holm."
-
+// method says how the figures were found.
 func (v Versus) method() string {
-	if v.Within {
-		return withinMethod
+	bounded := slices.ContainsFunc(v.Figures, compare.Effect.Bounded)
+	var out, equals string
+	switch {
+	case v.Within:
+		return withinMethod + fmt.Sprintf(alarmMethod, "runs", v.deciding())
+	case v.Pairing != "":
+		out, equals = medianMethod+strings.ReplaceAll(pairedMethod, "%s", string(v.Pairing)), "systems"
+		if bounded {
+			out += boundByRanks
+		}
+	default:
+		out, equals = medianMethod+rankMethod, "systems"
 	}
-	return versusMethod
+	if bounded {
+		out += boundMethod
+	}
+	return out + fmt.Sprintf(alarmMethod, equals, v.deciding())
+}
+
+// deciding names the primary figures.
+func (v Versus) deciding() string {
+	if len(v.Primary) == 1 {
+		return "the primary figure"
+	}
+	return strings.Join(v.Primary, " and ")
 }
 
 // title says who is compared.
@@ -55,33 +79,84 @@ func (v Versus) title() string {
 	return "A is " + side(v.A) + ", B is " + side(v.B)
 }
 
-// answer is what the primary figure says, in a sentence.
-func (v Versus) answer() string {
-	if len(v.Figures) == 0 || v.Figures[0].Figure.Name != v.Primary {
-		return v.Primary + " is not known of every run: no answer"
+// answers are what the primary figures say, in a sentence each.
+func (v Versus) answers() []string {
+	var out []string
+	for _, e := range v.Figures {
+		if slices.Contains(v.Primary, e.Figure.Name) {
+			out = append(out, answer(e))
+		}
 	}
-	e := v.Figures[0]
-	name := e.Figure.Name
-	against := fmt.Sprintf("%s against %s of A", compare.Print(e.Figure.Unit, e.B.Median), compare.Print(e.Figure.Unit, e.A.Median))
-	switch {
-	case !e.Tested():
-		return fmt.Sprintf("%s: %s; not tested", name, against)
-	case e.Shown:
-		return fmt.Sprintf("%s of B is %s: %s, %s (%s)", name, by(e.Ratio), against, times(e.Ratio), reach(e.Low, e.High, times))
-	}
-	out := fmt.Sprintf("%s: no difference shown: %s, %s (%s)", name, against, times(e.Ratio), reach(e.Low, e.High, times))
-	if least, ok := e.Detectable(); ok {
-		out += fmt.Sprintf("; a difference of less than about %s could not have been shown by these runs", percent(least))
+	if len(out) == 0 {
+		return []string{strings.Join(v.Primary, " and ") + ": not known of every run: no answer"}
 	}
 	return out
 }
 
-// by says how far a ratio is from one.
-func by(ratio float64) string {
-	if ratio >= 1 {
-		return percent(ratio-1) + " higher"
+// answer is what a figure says.
+func answer(e compare.Effect) string {
+	name, against := e.Figure.Name, withInterval(e, e.B)+" against "+withInterval(e, e.A)+" of A"
+	if e.Tested() {
+		against += ", " + ratioOf(e) + " (" + reach(e.Low, e.High, times) + ")"
 	}
-	return percent(1-ratio) + " lower"
+	switch {
+	case !e.Tested():
+		return name + ": " + against + "; not tested"
+	case e.Shown:
+		return fmt.Sprintf("%s of B is %s: %s", name, by(e), against)
+	case e.Blurred:
+		return fmt.Sprintf("%s: no difference shown: %s; the sides are too near one another beside plimsoll's own error of %s",
+			name, against, compare.Print(e.Figure.Unit, e.OwnError))
+	}
+	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
+	if share, ok := e.Detectable(); ok {
+		out += fmt.Sprintf("; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
+			percent(share), compare.Power*10)
+	}
+	return out
+}
+
+// withInterval prints a median with its interval.
+func withInterval(e compare.Effect, c compare.Center) string {
+	return bracketed(middle(e, c))
+}
+
+// ratioOf prints how many times B's figure is A's, or what is known of that.
+func ratioOf(e compare.Effect) string {
+	t := e.Times
+	switch {
+	case t.Exact() && t.Least > 0:
+		return times(t.Least)
+	case t.NotReached():
+		return "B not reached"
+	case t.Most == 0:
+		return "A not reached"
+	case t.Least == 0 && math.IsInf(t.Most, 1):
+		return "not known"
+	case math.IsInf(t.Most, 1):
+		return "≥ " + times(t.Least)
+	case t.Least == 0:
+		return "≤ " + times(t.Most)
+	}
+	return times(t.Least) + " to " + times(t.Most)
+}
+
+// by says how far the ratio is from one.
+func by(e compare.Effect) string {
+	least := ""
+	if e.Bounded() {
+		least = "at least "
+	}
+	switch r := e.Ratio; {
+	case math.IsInf(r, 1):
+		return "not reached, and so higher"
+	case r == 0:
+		return "lower, as that of A is not reached"
+	case r >= 1:
+		return least + percent(r-1) + " higher"
+	default:
+		return least + percent(1-r) + " lower"
+	}
 }
 
 // percent prints a share, with a digit after the point where it is small.
@@ -103,10 +178,15 @@ func times(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64) + "x"
 }
 
-// reach prints an interval.
+// reach prints an interval, of which an end may be open.
 func reach(low, high float64, printed func(float64) string) string {
-	if low <= 0 || math.IsInf(high, 1) {
+	switch {
+	case math.IsInf(low, 1) || high == 0 || low <= 0 && math.IsInf(high, 1):
 		return "no interval"
+	case math.IsInf(high, 1):
+		return printed(low) + " or more"
+	case low <= 0:
+		return printed(high) + " or less"
 	}
 	return printed(low) + " to " + printed(high)
 }
@@ -127,6 +207,8 @@ func shown(e compare.Effect) string {
 	switch {
 	case !e.Tested():
 		return "not tested"
+	case e.Blurred:
+		return "own error"
 	case !e.Shown:
 		return "–"
 	case e.Ratio > 1:
@@ -137,11 +219,26 @@ func shown(e compare.Effect) string {
 
 // middle prints a median and its interval.
 func middle(e compare.Effect, c compare.Center) (median, interval string) {
-	print := func(v float64) string { return compare.Print(e.Figure.Unit, v) }
-	if c.Low == c.High && c.Values == 1 {
-		return print(c.Median), ""
+	return printCenter(e.Figure.Unit, c)
+}
+
+// printCenter prints a median, or what is known of it, and its interval.
+func printCenter(unit compare.Unit, c compare.Center) (median, interval string) {
+	print := func(v float64) string { return compare.Print(unit, v) }
+	switch {
+	case c.Median.NotReached():
+		median = "not reached"
+	case math.IsInf(c.Median.Most, 1):
+		median = "≥ " + print(c.Median.Least)
+	case !c.Median.Exact():
+		median = print(c.Median.Least) + " to " + print(c.Median.Most)
+	default:
+		median = print(c.Median.Least)
 	}
-	return print(c.Median), reach(c.Low, c.High, print)
+	if c.Values == 1 && (c.Low == c.High || !c.Median.Exact()) || math.IsInf(c.Low, 1) {
+		return median, ""
+	}
+	return median, reach(c.Low, c.High, print)
 }
 
 // sets are the settings in which the two sets, or the runs of one, differ.
@@ -152,6 +249,9 @@ func (v Versus) sets() []row {
 		sides := row{Name: r.Name}
 		for _, values := range [][]string{r.Values[:len(v.A.Runs)], r.Values[len(v.A.Runs):]} {
 			sides.Values = append(sides.Values, strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), " | "))
+		}
+		if r.Name == rowSeed && same(sides) {
+			continue // trials have a seed of their own in each round
 		}
 		out = append(out, sides)
 	}
@@ -195,7 +295,9 @@ func VersusTerminal(w io.Writer, v Versus, width int, color bool) error {
 		}
 		p.line("")
 	}
-	p.said("answer", strong, v.answer())
+	for _, a := range v.answers() {
+		p.said("answer", strong, a)
+	}
 	p.line("")
 	p.versus(v)
 	for _, r := range v.Rulings {
@@ -228,13 +330,17 @@ func (p *page) versus(v Versus) {
 		if medians == versusMedian {
 			inA, inB = "", ""
 		}
-		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(times(e.Ratio), versusFigure) + pad(pValue(e), versusP) + shown(e))
-		inRatio := ""
+		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(ratioOf(e), versusFigure) + pad(pValue(e), versusP) + shown(e))
+		inRatio, own := "", ""
 		if e.Tested() {
 			inRatio = reach(e.Low, e.High, times)
 		}
-		if inA+inB+inRatio != "" {
-			p.line(p.paint.as(faint, pad("", versusName)+pad(inA, medians)+pad(inB, medians)+inRatio))
+		if e.OwnError > 0 {
+			own = "own error " + compare.Print(e.Figure.Unit, e.OwnError)
+		}
+		if inA+inB+inRatio+own != "" {
+			second := pad("", versusName) + pad(inA, medians) + pad(inB, medians) + pad(inRatio, versusFigure) + own
+			p.line(p.paint.as(faint, strings.TrimRight(second, " ")))
 		}
 	}
 	p.line("")
@@ -248,18 +354,24 @@ func VersusMarkdown(w io.Writer, v Versus) error {
 	if rows := v.sets(); len(rows) > 0 {
 		markdownTable(&b, "what differs", []string{"A", "B"}, rows)
 	}
-	fmt.Fprintf(&b, "**%s**\n\n", md(v.answer()))
+	for _, a := range v.answers() {
+		fmt.Fprintf(&b, "**%s**\n\n", md(a))
+	}
 	var rows []row
 	for _, e := range v.Figures {
 		a, inA := middle(e, e.A)
 		bb, inB := middle(e, e.B)
-		ratio := times(e.Ratio)
+		ratio := ratioOf(e)
 		if e.Tested() {
 			ratio += " (" + reach(e.Low, e.High, times) + ")"
 		}
-		rows = append(rows, row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb, inB), ratio, pValue(e), shown(e)}})
+		own := none
+		if e.OwnError > 0 {
+			own = compare.Print(e.Figure.Unit, e.OwnError)
+		}
+		rows = append(rows, row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb, inB), ratio, pValue(e), own, shown(e)}})
 	}
-	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "shown"}, rows)
+	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "plimsoll's own error", "shown"}, rows)
 	for _, r := range v.Rulings {
 		fmt.Fprintf(&b, "- `%s` %s\n", strings.ReplaceAll(clean(r.Gate), "`", ""), md(r.Sentence))
 	}
@@ -276,60 +388,6 @@ func bracketed(value, interval string) string {
 		return value
 	}
 	return value + " (" + interval + ")"
-}
-
-// VersusJSON writes a comparison for machines. What is not known is left out.
-func VersusJSON(w io.Writer, v Versus) error {
-	type figure struct {
-		Figure     string         `json:"figure"`
-		Unit       compare.Unit   `json:"unit"`
-		A          compare.Center `json:"a"`
-		B          compare.Center `json:"b"`
-		Ratio      float64        `json:"ratio"`
-		Low        *float64       `json:"ratio_low,omitempty"` // of the interval of 95%
-		High       *float64       `json:"ratio_high,omitempty"`
-		P          *float64       `json:"p,omitempty"`
-		Shown      bool           `json:"shown"`
-		Detectable *float64       `json:"least_detectable,omitempty"` // as a share
-	}
-	type side struct {
-		Name string   `json:"name"`
-		Runs []string `json:"runs"`
-	}
-	ids := func(s compare.Side) side {
-		out := side{Name: s.Name}
-		for _, r := range s.Runs {
-			out.Runs = append(out.Runs, r.Run.ID)
-		}
-		return out
-	}
-	out := struct {
-		A        side             `json:"a"`
-		B        side             `json:"b"`
-		Primary  string           `json:"primary"`
-		Within   bool             `json:"within_single_runs"`
-		Answer   string           `json:"answer"`
-		Warnings []string         `json:"warnings"`
-		Figures  []figure         `json:"figures"`
-		Gates    []compare.Ruling `json:"gates,omitempty"`
-		Method   string           `json:"method"`
-	}{ids(v.A), ids(v.B), v.Primary, v.Within, v.answer(), append([]string{}, v.warnings()...), []figure{}, v.Rulings, v.method()}
-	for _, e := range v.Figures {
-		f := figure{Figure: e.Figure.Name, Unit: e.Figure.Unit, A: e.A, B: e.B, Ratio: e.Ratio, Shown: e.Shown}
-		if e.Tested() {
-			f.P = &e.P
-		}
-		if least, ok := e.Detectable(); ok {
-			f.Low, f.High, f.Detectable = &e.Low, &e.High, &least
-		}
-		out.Figures = append(out.Figures, f)
-	}
-	raw, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the comparison as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
 }
 
 // SideBySide writes what differs between runs and their figures for a terminal,
@@ -354,9 +412,8 @@ func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	figures, centers := compare.Medians(runs)
 	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
 	for i, f := range figures {
-		c := centers[i]
-		print := func(v float64) string { return compare.Print(f.Unit, v) }
-		p.line(pad(f.Name, versusName) + pad(print(c.Median), versusMedian) + fmt.Sprintf("%s (%.3g%%)", reach(c.Low, c.High, print), c.Confidence*100))
+		median, interval := printCenter(f.Unit, centers[i])
+		p.line(pad(f.Name, versusName) + pad(median, versusMedian) + fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))
 	}
 	_, err := w.Write(p.Bytes())
 	return err

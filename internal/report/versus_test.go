@@ -35,7 +35,7 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 		t.Fatal(err)
 	}
 	v := Versus{Notes: []string{"run x is left out: it is incomplete"}, Objections: []string{"one reason\x1b[31m"}}
-	if v.Comparison, err = compare.New(side("before", 600), side("after", 690), primary); err != nil {
+	if v.Comparison, err = compare.New(side("before", 600), side("after", 690), primary...); err != nil {
 		t.Fatal(err)
 	}
 	var parsed []compare.Gate

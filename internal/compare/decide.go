@@ -1,0 +1,148 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// decide says of each figure whether a difference is shown, so that in at most
+// level of the comparisons of equals any is. The primary figures have their share
+// of the level, the others what is left, both among them by Holm ("A Simple
+// Sequentially Rejective Multiple Test Procedure", 1979). A family whose figures
+// all show a difference passes its share on to the other (Bretz, Maurer, Brannath
+// and Posch, "A Graphical Approach to Sequentially Rejective Multiple Test
+// Procedures", 2009; of families: Kordzakhia and Dmitrienko, "Superchain Procedures
+// in Clinical Trials with Multiple Objectives", 2013).
+func (c *Comparison) decide() {
+	primary, others := c.families()
+	ofPrimary, ofOthers := shareOf(primary, others)
+	for _, family := range []struct {
+		effects []*Effect
+		alpha   float64
+	}{{primary, ofPrimary}, {others, ofOthers}} {
+		for _, e := range family.effects {
+			e.alpha = family.alpha / float64(len(family.effects))
+		}
+	}
+	if holm(primary, ofPrimary, (*Effect).show) {
+		holm(others, level, (*Effect).show)
+	} else if holm(others, ofOthers, (*Effect).show) {
+		holm(primary, level, (*Effect).show)
+	}
+}
+
+// families are the figures that were tested: the primary ones and the others.
+func (c *Comparison) families() (primary, others []*Effect) {
+	for i := range c.Figures {
+		switch e := &c.Figures[i]; {
+		case !e.Tested():
+		case c.primary(e.Figure):
+			primary = append(primary, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	return primary, others
+}
+
+// shareOf is the level of each family while the other has shown nothing. A family
+// without figures leaves its share to the other.
+func shareOf(primary, others []*Effect) (ofPrimary, ofOthers float64) {
+	switch {
+	case len(primary) == 0:
+		return 0, level
+	case len(others) == 0:
+		return level, 0
+	}
+	return level * primaryShare, level * (1 - primaryShare)
+}
+
+// show marks a difference as shown that is one at all: larger than what the
+// figures resolve, and than plimsoll's own error.
+func (e *Effect) show() {
+	if math.Abs(e.Ratio-1) < resolution {
+		return
+	}
+	e.Blurred = e.blurred()
+	e.Shown = !e.Blurred
+}
+
+// holm finds which of several differences there are with all of them held to
+// alpha, and reports whether all are.
+func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
+	effects = slices.Clone(effects)
+	slices.SortStableFunc(effects, func(a, b *Effect) int { return cmp.Compare(a.P, b.P) })
+	for i, e := range effects {
+		if e.P > alpha/float64(len(effects)-i) {
+			return false
+		}
+		found(e)
+	}
+	return true
+}
+
+// hint says what runs so few cannot show, and what else a reader must know.
+func (c *Comparison) hint() {
+	if c.Within {
+		c.Hints = append(c.Hints, "a side has a single run, so the intervals are of the variation within a run and not between runs: a second run may differ by more; take five of each (plimsoll run --trials 5)")
+		if len(c.Figures) > 0 && c.Figures[0].Times.Exact() && !c.Figures[0].Tested() {
+			c.Hints = append(c.Hints, fmt.Sprintf("the runs are too short to tell even that: a measured window needs %d intervals of a second", fewestIntervals))
+		}
+	} else if c.Pairing == "" {
+		c.Hints = append(c.Hints, c.tooFew()...)
+	}
+	_, alike := shares(c.A, c.B)
+	c.Hints = append(c.Hints, alike...)
+	if sentence, objection := seedsDiffer(c.A, c.B); sentence != "" && !objection {
+		c.Hints = append(c.Hints, sentence)
+	}
+	c.Hints = append(c.Hints, c.instrumentHints()...)
+}
+
+// tooFew says what a test by ranks cannot show of so few runs, however large: by
+// the thresholds of decide.
+func (c *Comparison) tooFew() []string {
+	a, b := len(c.A.Runs), len(c.B.Runs)
+	primary, others := c.families()
+	ofPrimary, ofOthers := shareOf(primary, others)
+	least := leastP(a, b)
+	first := ofOthers / float64(max(1, len(others)))
+	if len(primary) > 0 {
+		first = max(first, ofPrimary/float64(len(primary)))
+	}
+	names := strings.Join(c.Primary, " and ")
+	switch {
+	case least > first:
+		enough := evenly(first)
+		if c.pairing != "" {
+			enough = fewestPairs // which are then tested as pairs
+		}
+		return []string{fmt.Sprintf("%d runs against %d can show no difference at all, however large: the least p that they can reach is %.2g, and %.2g is needed: take at least %d of each",
+			a, b, least, first, enough)}
+	case len(others) == 0 || len(primary) == 0:
+		return nil
+	case least > level/float64(len(others)):
+		return []string{fmt.Sprintf("%d runs against %d can show a difference of %s only, however large others are: take at least %d of each", a, b, names, evenly(level/float64(len(others))))}
+	case least > ofOthers/float64(len(others)) && !rejected(primary, ofPrimary):
+		return []string{fmt.Sprintf("%d runs against %d can show a difference of another figure only where %s differ%s: to show it by itself take at least %d of each",
+			a, b, names, singular(len(primary)), evenly(ofOthers/float64(len(others))))}
+	}
+	return nil
+}
+
+// rejected reports whether all of a family's tests refuse that there is no
+// difference, be it large enough to be shown or not.
+func rejected(effects []*Effect, alpha float64) bool {
+	return holm(effects, alpha, func(*Effect) {})
+}
+
+// singular is the ending of a verb of so many subjects.
+func singular(subjects int) string {
+	if subjects == 1 {
+		return "s"
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// instrumentTimes is how many times plimsoll's own error the sides must lie apart
+// to be told apart.
+const instrumentTimes = 3
+
+// ownError is plimsoll's own error in a latency figure, in ns: the same percentile
+// of the twin, of the side where it is the larger. It is 0 where the figure is no
+// latency from the due time, or a side has no run with a twin.
+func ownError(a, b []*result.Saved, f Figure) float64 {
+	ofA, ofB := twin(a, f), twin(b, f)
+	if len(ofA) == 0 || len(ofB) == 0 {
+		return 0
+	}
+	return max(median(ofA), median(ofB))
+}
+
+// twin are a percentile of the twin in each run that has one. Of a percentile that
+// the twin's few messages do not support it is the greatest.
+func twin(runs []*result.Saved, f Figure) (out []float64) {
+	for _, s := range runs {
+		i := s.Run.Summary.Instrument
+		if i == nil {
+			continue
+		}
+		var l result.Latency
+		switch f.series {
+		case result.Publish:
+			l = i.Publish
+		case result.EndToEnd:
+			l = i.EndToEnd
+		}
+		if p, ok := l.Point(f.percentile); ok {
+			out = append(out, spanOf(p).Most)
+		} else if l.Count > 0 {
+			out = append(out, float64(l.MaxNs))
+		}
+	}
+	return out
+}
+
+// blurred reports whether the medians are so near one another that plimsoll's own
+// error could be the difference.
+func (e Effect) blurred() bool {
+	return apart(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
+}
+
+// apart is the least distance of two values; infinite where only one is reached.
+func apart(a, b Span) float64 {
+	switch {
+	case a.NotReached() && b.NotReached():
+		return 0
+	case b.Least > a.Most:
+		return b.Least - a.Most
+	case a.Least > b.Most:
+		return a.Least - b.Most
+	}
+	return 0
+}
+
+// instrumentHints say which differences were not called any because of plimsoll's
+// own error, and of how many runs that error is not known.
+func (c *Comparison) instrumentHints() (out []string) {
+	for _, e := range c.Figures {
+		if e.Blurred {
+			out = append(out, fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's own error of %s (the same percentile of the twin): "+
+				"that is no difference of the systems", e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)), instrumentTimes, Print(Nanoseconds, e.OwnError)))
+		}
+	}
+	lacking, all := 0, len(c.A.Runs)+len(c.B.Runs)
+	for _, side := range []Side{c.A, c.B} {
+		for _, s := range side.Runs {
+			if s.Run.Summary.Instrument == nil {
+				lacking++
+			}
+		}
+	}
+	if lacking > 0 {
+		out = append(out, fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was (no twin was measured beside the system), so a difference as small as that error may be shown", lacking, all))
+	}
+	return out
+}
+
+// withInstrument is the detectable share of a figure, which is not below what
+// plimsoll's own error hides.
+func (e Effect) withInstrument(share float64) float64 {
+	if e.OwnError == 0 || !e.A.Median.Exact() {
+		return share
+	}
+	return math.Max(share, instrumentTimes*e.OwnError/e.A.Median.Least)
+}

@@ -1,0 +1,83 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// shareThatMatters is by how much the sides' shares of messages without a latency
+// must differ for an objection: a tenth of what lies beyond p99.9, the highest
+// percentile of every comparison.
+const shareThatMatters = 0.0001
+
+// without is how many messages of a side have no latency of a series.
+type without struct {
+	result.Missing
+	of int64 // all messages
+}
+
+func (w without) share() float64 {
+	if w.of == 0 {
+		return 0
+	}
+	return float64(w.Total()) / float64(w.of)
+}
+
+// withoutLatency counts the messages of a side that have no latency of a series.
+func withoutLatency(s Side, series result.Series) (w without) {
+	for _, r := range s.Runs {
+		l := r.Run.Summary.Series(series)
+		m := l.Missing
+		if c := r.Run.Counters; r.Run.Lacks() && series == result.Publish {
+			// Its percentiles leave these out, so they matter all the more.
+			m = result.Missing{Unanswered: c.Unknown, Refused: c.Failed, Unsent: c.Unsent}
+		}
+		w.Unanswered += m.Unanswered
+		w.Refused += m.Refused
+		w.Unsent += m.Unsent
+		w.NotReceived += m.NotReceived
+		w.of += l.Count + m.Total()
+	}
+	return w
+}
+
+// String counts the messages and says what became of them.
+func (w without) String() string {
+	out := fmt.Sprintf("%s of %s", quantity.Count(w.Total()), quantity.Count(w.of))
+	if w.Total() == 0 {
+		return out
+	}
+	var kinds []string
+	for _, k := range []struct {
+		n    int64
+		word string
+	}{{w.Refused, "refused"}, {w.Unanswered, "never answered"}, {w.Unsent, "never sent"}, {w.NotReceived, "never received"}} {
+		if k.n > 0 {
+			kinds = append(kinds, quantity.Count(k.n)+" "+k.word)
+		}
+	}
+	return fmt.Sprintf("%s, %.3g%% (%s)", out, w.share()*100, strings.Join(kinds, ", "))
+}
+
+// shares says of publish and of end-to-end latency how many messages of each side
+// have none, in sentences of two kinds: where the shares differ so much that the
+// sides must not be compared, and where they do not.
+func shares(a, b Side) (objections, hints []string) {
+	for _, series := range seriesNames[:2] {
+		ofA, ofB := withoutLatency(a, series.series), withoutLatency(b, series.series)
+		if ofA.Total() == 0 && ofB.Total() == 0 {
+			continue
+		}
+		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.article, ofA, ofB)
+		if math.Abs(ofA.share()-ofB.share()) >= shareThatMatters {
+			objections = append(objections, "the sides differ in their shares of "+counts)
+			continue
+		}
+		hints = append(hints, counts+": percentiles count them as longer than any other, or than they were waited for")
+	}
+	return objections, hints
+}

@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// fewestPairs is how many pairs a paired test needs. Systems that come up now in
+// one state and now in another give two or three alike differences too often.
+const fewestPairs = 4
+
+// Pairing says what the runs of a pair have in common; empty: no pairs.
+type Pairing string
+
+// The ways of pairing runs.
+const (
+	ByRound Pairing = "round" // they stood next to one another in time
+	BySeed  Pairing = "seed"  // they were offered the same random load
+)
+
+// pair orders the runs of b so that each stands where the run of a does that it
+// belongs to: of the same round of the same set of trials, or else, where the load
+// is random, with the same seed. It pairs all runs or none.
+func pair(a, b []*result.Saved) ([]*result.Saved, Pairing) {
+	round := func(s *result.Saved) string {
+		if s.Run.Trial == nil {
+			return ""
+		}
+		return fmt.Sprintf("%d of %s", s.Run.Trial.Round, s.Run.Trial.Set)
+	}
+	if out := match(a, b, round); out != nil {
+		return out, ByRound
+	}
+	seed := func(s *result.Saved) string {
+		if !random(&s.Run) {
+			return ""
+		}
+		return fmt.Sprint(s.Run.Seed)
+	}
+	if out := match(a, b, seed); out != nil {
+		return out, BySeed
+	}
+	return nil, ""
+}
+
+// match orders b by the keys of a; nil when they are not the same keys, each once
+// on either side.
+func match(a, b []*result.Saved, key func(*result.Saved) string) []*result.Saved {
+	if len(a) != len(b) {
+		return nil
+	}
+	of := map[string]*result.Saved{}
+	for _, s := range b {
+		of[key(s)] = s
+	}
+	var out []*result.Saved
+	for _, s := range a {
+		k := key(s)
+		if k == "" || of[k] == nil {
+			return nil
+		}
+		out = append(out, of[k])
+		delete(of, k)
+	}
+	return out
+}
+
+// pairedRatio is how many times the figures of b are those of a, pair by pair: the
+// geometric mean, and how sure it is by Student's distribution on the logarithms
+// ("The Probable Error of a Mean", 1908). A signed-rank test of five pairs cannot
+// reach a p below 0.06.
+func pairedRatio(a, b spans) (ratio float64, w Within) {
+	logs := make([]float64, len(a))
+	for i := range a {
+		logs[i] = math.Log(b[i].Least / a[i].Least)
+	}
+	n := float64(len(logs))
+	se := math.Hypot(stats.StdDev(logs)/math.Sqrt(n), resolution/2)
+	return math.Exp(stats.Mean(logs)), Within{se: se, dof: n - 1, greatest: math.Inf(1)}
+}

@@ -1,0 +1,267 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// parts are the latencies of the measured messages by the interval in which
+// they were seen.
+type parts struct {
+	values []int64  // every value that occurs, rising
+	counts [][]tied // of each interval
+	merged []int64  // of each value, for percentile
+	one    []int32  // weights, for each
+	bound  int64    // values from here on are lower bounds of what is not known
+	opened int      // how many percentiles were such a bound
+}
+
+// tied is how often the value at a place occurs.
+type tied struct {
+	at    int32
+	count int64
+}
+
+// partsOf sorts a run's latencies of a series by interval, with the messages that
+// have none: those lie above every latency, or above what they were waited for.
+// What came after the window counts to its last interval.
+func partsOf(s *result.Saved, series result.Series) *parts {
+	var intervals []map[int64]int64
+	var starts []int64
+	_, end := window(&s.Run)
+	for _, l := range s.Latency {
+		if l.Series != series || l.Warmup {
+			continue
+		}
+		if n := len(starts); n == 0 || (l.StartNs != starts[n-1] && l.StartNs < end) {
+			intervals, starts = append(intervals, map[int64]int64{}), append(starts, l.StartNs)
+		}
+		into := intervals[len(intervals)-1]
+		for value, count := range l.Histogram.ForEachBucket {
+			into[value] += count
+		}
+	}
+	bound := addMissing(s, series, intervals, starts)
+	return newParts(thinned(intervals), bound)
+}
+
+// newParts orders the values of intervals, of which those from bound on are lower
+// bounds.
+func newParts(intervals []map[int64]int64, bound int64) *parts {
+	p := &parts{bound: bound}
+	places := map[int64]int32{}
+	for _, i := range intervals {
+		for v := range i {
+			places[v] = 0
+		}
+	}
+	for v := range places {
+		p.values = append(p.values, v)
+	}
+	slices.Sort(p.values)
+	for at, v := range p.values {
+		places[v] = int32(at)
+	}
+	for _, i := range intervals {
+		var counts []tied
+		for v, n := range i {
+			counts = append(counts, tied{places[v], n})
+		}
+		slices.SortFunc(counts, func(a, b tied) int { return int(a.at - b.at) })
+		p.counts = append(p.counts, counts)
+	}
+	p.merged, p.one = make([]int64, len(p.values)), make([]int32, len(p.counts))
+	return p
+}
+
+// window is when the run measured, in ns since it started.
+func window(r *result.Run) (from, to int64) {
+	for _, p := range r.Phases {
+		if p.Name == result.PhaseMeasure {
+			return p.StartNs, p.EndNs
+		}
+	}
+	return 0, math.MaxInt64
+}
+
+// thinned merges neighbours until there are no more than mostIntervals.
+func thinned(intervals []map[int64]int64) []map[int64]int64 {
+	each := (len(intervals) + mostIntervals - 1) / mostIntervals
+	if each <= 1 {
+		return intervals
+	}
+	var out []map[int64]int64
+	for i, from := range intervals {
+		if i%each == 0 {
+			out = append(out, map[int64]int64{})
+		}
+		for v, n := range from {
+			out[len(out)-1][v] += n
+		}
+	}
+	return out
+}
+
+// percentile is that of the intervals together, each as often as its weight.
+func (p *parts) percentile(weights []int32, percentile float64) float64 {
+	clear(p.merged)
+	total := int64(0)
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		for _, c := range p.counts[i] {
+			p.merged[c.at] += c.count * int64(w)
+			total += c.count * int64(w)
+		}
+	}
+	rank := max(1, int64(percentile/100*float64(total)+0.5))
+	for at, n := range p.merged {
+		if rank -= n; rank <= 0 {
+			if p.values[at] >= p.bound {
+				p.opened++
+			}
+			return float64(p.values[at])
+		}
+	}
+	return 0
+}
+
+// between keeps apart only the values from the least to the greatest of some
+// percentiles, those of each interval: that of any mixture of intervals lies
+// between them.
+func (p *parts) between(each []float64) *parts {
+	if len(each) == 0 {
+		return p
+	}
+	low, high := int64(slices.Min(each)), int64(slices.Max(each))
+	first, _ := slices.BinarySearch(p.values, low)
+	last, found := slices.BinarySearch(p.values, high)
+	if !found {
+		last--
+	}
+	out := &parts{bound: p.bound, values: p.values[first : last+1], merged: make([]int64, last-first+1), one: p.one}
+	for _, from := range p.counts {
+		var counts []tied
+		for _, c := range from {
+			at := min(max(c.at, int32(first)), int32(last)) - int32(first)
+			if n := len(counts); n > 0 && counts[n-1].at == at {
+				counts[n-1].count += c.count
+				continue
+			}
+			counts = append(counts, tied{at, c.count})
+		}
+		out.counts = append(out.counts, counts)
+	}
+	return out
+}
+
+// each is the percentile of each interval by itself.
+func (p *parts) each(percentile float64) []float64 {
+	out := make([]float64, len(p.counts))
+	for i := range p.counts {
+		p.one[i] = 1
+		out[i] = p.percentile(p.one, percentile)
+		p.one[i] = 0
+	}
+	return out
+}
+
+// addMissing adds the messages that have no latency of a series to the intervals in
+// which that became of them, as far as that is known, and otherwise to all alike. It
+// returns from which value on values are lower bounds.
+func addMissing(s *result.Saved, series result.Series, intervals []map[int64]int64, starts []int64) (bound int64) {
+	missing := s.Run.Summary.Series(series).Missing
+	if missing.Total() == 0 || len(intervals) == 0 {
+		return math.MaxInt64
+	}
+	endless := missing.Unanswered + missing.NotReceived
+	bound = math.MaxInt64
+	if series == result.Publish {
+		least, counted := addWaited(s, intervals, starts)
+		bound, endless = least, endless-min(missing.Unanswered, counted)
+	}
+	above := int64(0) // every latency and every bound: as long as can be
+	for _, i := range intervals {
+		for v := range i {
+			above = max(above, v+1)
+		}
+	}
+	weights := func(count func(result.Interval) int64) []int64 {
+		out := make([]int64, len(intervals))
+		for _, i := range s.Intervals {
+			if i.Phase == result.PhaseMeasure {
+				out[placeOf(starts, i.StartNs)] += max(0, count(i))
+			}
+		}
+		return out
+	}
+	for _, kind := range []struct {
+		n       int64
+		weights []int64
+	}{
+		{missing.Refused, weights(func(i result.Interval) int64 { return i.Failed })},
+		{missing.Unsent, weights(func(i result.Interval) int64 { return i.Scheduled - i.Sent })},
+		{endless, make([]int64, len(intervals))},
+	} {
+		for at, n := range dealt(kind.n, kind.weights) {
+			if n > 0 {
+				intervals[at][above] += n
+			}
+		}
+	}
+	return min(bound, above)
+}
+
+// addWaited adds how long unanswered messages were waited for, and returns the least
+// of these bounds and how many there are. What was recorded after the window was
+// waited for until then, and counts to the interval in which it was due.
+func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (least, count int64) {
+	_, end := window(&s.Run)
+	least = math.MaxInt64
+	for _, l := range s.Latency {
+		if l.Series != result.Waited || l.Warmup {
+			continue
+		}
+		for value, n := range l.Histogram.ForEachBucket {
+			at := l.StartNs
+			if at >= end {
+				at = l.EndNs - value
+			}
+			intervals[placeOf(starts, at)][value] += n
+			least, count = min(least, value), count+n
+		}
+	}
+	return least, count
+}
+
+// placeOf is the interval in which a moment lies, by where they start.
+func placeOf(starts []int64, ns int64) int {
+	at, found := slices.BinarySearch(starts, ns)
+	if !found {
+		at--
+	}
+	return max(0, at)
+}
+
+// dealt divides n by weights, as evenly as whole numbers go; without weights to all
+// alike.
+func dealt(n int64, weights []int64) []int64 {
+	total := int64(0)
+	for _, w := range weights {
+		total += w
+	}
+	out, before, given := make([]int64, len(weights)), 0.0, int64(0)
+	for i, w := range weights {
+		share := 1 / float64(len(weights))
+		if total > 0 {
+			share = float64(w) / float64(total)
+		}
+		before += share
+		out[i] = int64(math.Round(before*float64(n))) - given
+		given += out[i]
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Span is where a value lies. Least and Most differ where messages without a
+// latency leave it open; both are infinite where more messages have none than lie
+// beyond the percentile: it is not reached.
+type Span struct{ Least, Most float64 }
+
+// exactly is the span of a value that is known.
+func exactly(v float64) Span { return Span{v, v} }
+
+// Exact reports whether the value is known, as a number.
+func (s Span) Exact() bool { return s.Least == s.Most && !math.IsInf(s.Least, 0) }
+
+// NotReached reports whether the value exceeds every number.
+func (s Span) NotReached() bool { return math.IsInf(s.Least, 1) }
+
+// Bound says the same as result.Bound does of a percentile.
+func (s Span) Bound() result.Bound {
+	switch {
+	case s.Exact():
+		return result.Exact
+	case s.NotReached():
+		return result.NotReached
+	}
+	return result.AtLeast
+}
+
+// times is how many times the value is that of another span. Of two that are not
+// reached nothing is known: 0 to infinite.
+func (s Span) times(of Span) Span {
+	out := Span{s.Least / of.Most, s.Most / of.Least}
+	if math.IsNaN(out.Least) {
+		out.Least = 0
+	}
+	if math.IsNaN(out.Most) {
+		out.Most = math.Inf(1)
+	}
+	return out
+}
+
+// spanOf is where a percentile lies that a run printed.
+func spanOf(p result.Percentile) Span {
+	ns := float64(p.LatencyNs)
+	switch p.Bound {
+	case result.NotReached:
+		return exactly(math.Inf(1))
+	case result.AtLeast:
+		return Span{max(ns, 1), math.Inf(1)}
+	}
+	return exactly(ns)
+}
+
+// spans are the values of a figure, of one run each.
+type spans []Span
+
+// of reads a figure of every run; ok is false when one has none.
+func of(runs []*result.Saved, f Figure) (out spans, ok bool) {
+	for _, s := range runs {
+		v, known := f.of(&s.Run)
+		if !known || v.Least <= 0 || math.IsNaN(v.Least) || math.IsNaN(v.Most) {
+			return nil, false
+		}
+		out = append(out, v)
+	}
+	return out, len(out) > 0
+}
+
+// exact reports whether all values are.
+func (s spans) exact() bool {
+	return !slices.ContainsFunc(s, func(v Span) bool { return !v.Exact() })
+}
+
+// least are the least values that there can be.
+func (s spans) least() []float64 {
+	out := make([]float64, len(s))
+	for i, v := range s {
+		out[i] = v.Least
+	}
+	return out
+}
+
+// most are the greatest values that there can be.
+func (s spans) most() []float64 {
+	out := make([]float64, len(s))
+	for i, v := range s {
+		out[i] = v.Most
+	}
+	return out
+}
+
+// Center is the middle of a set of values and the interval that holds the
+// median of what they were drawn from. High is infinite where nothing bounds it.
+type Center struct {
+	Median     Span
+	Low, High  float64
+	Confidence float64 // of the interval
+	Values     int     // that it comes from
+}
+
+// center is the median and its interval by order statistics. Fewer than six
+// values have no interval of 95%: theirs is from the least to the greatest, with
+// the confidence that this has.
+func center(values spans) Center {
+	least := centerOf(values.least())
+	most := least
+	if !values.exact() {
+		most = centerOf(values.most())
+	}
+	least.Median.Most, least.High = most.Median.Most, most.High
+	return least
+}
+
+func centerOf(values []float64) Center {
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	c := Center{Median: exactly(median(values)), Low: s.Lo, High: s.Hi, Confidence: s.Confidence, Values: len(values)}
+	if len(values) < fewestForMedian((1-confidence)/2) {
+		c.Low, c.High = slices.Min(values), slices.Max(values)
+		c.Confidence = 1 - math.Pow(0.5, float64(len(values)-1))
+	}
+	return c
+}
+
+// median is the middle value, or the mean of the two in the middle.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

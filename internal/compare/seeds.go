@@ -1,0 +1,64 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// random reports whether the load is drawn by its seed: when messages are due,
+// which keys they have, or how many a send takes.
+func random(r *result.Run) bool {
+	l := r.Load
+	return l.Arrivals == string(workload.ArrivalsPoisson) ||
+		l.Keys == string(workload.KeysRandom) || l.Keys == string(workload.KeysZipf) ||
+		l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
+}
+
+// seedsDiffer says that two sets of runs had other seeds, and whether that is a
+// reason not to compare them. A random load is another load with another seed, and
+// then any two are told apart sooner or later, be the systems equal. Of a load of
+// which nothing is random the seed decides the bytes of the payloads and the
+// moments of faults that are drawn: that is to be known, and no other load.
+func seedsDiffer(a, b Side) (sentence string, objection bool) {
+	ofA, ofB := seeds(a), seeds(b)
+	if slices.Equal(ofA, ofB) {
+		return "", false
+	}
+	differ := fmt.Sprintf("the seeds of the sides differ (A: %s; B: %s)", listed(ofA), listed(ofB))
+	for _, s := range slices.Concat(a.Runs, b.Runs) {
+		if random(&s.Run) {
+			return differ + ", so they were offered different random loads: measure both with the same seeds", true
+		}
+	}
+	return differ + ": nothing in the load is random, so it decides only the payloads' bytes and when faults strike", false
+}
+
+// seeds are those of a side's runs, sorted.
+func seeds(s Side) []uint64 {
+	var out []uint64
+	for _, r := range s.Runs {
+		out = append(out, r.Run.Seed)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// mostListed bounds how many seeds a sentence lists.
+const mostListed = 10
+
+// listed are seeds in words.
+func listed(seeds []uint64) string {
+	words := make([]string, 0, mostListed)
+	for i, s := range seeds {
+		if i == mostListed {
+			words = append(words, "...")
+			break
+		}
+		words = append(words, fmt.Sprint(s))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// versusFigureJSON is how a figure compares. What is not known, or not reached, is
+// left out.
+type versusFigureJSON struct {
+	Figure   string       `json:"figure"`
+	Unit     compare.Unit `json:"unit"`
+	A        centerJSON   `json:"a"`
+	B        centerJSON   `json:"b"`
+	Ratio    *float64     `json:"ratio,omitempty"`
+	Bound    string       `json:"ratio_bound,omitempty"` // at_least, at_most, a_not_reached, b_not_reached, not_known
+	Low      *float64     `json:"ratio_low,omitempty"`   // of the interval of 95%
+	High     *float64     `json:"ratio_high,omitempty"`
+	P        *float64     `json:"p,omitempty"`
+	Paired   bool         `json:"paired"`
+	Shown    bool         `json:"shown"`
+	OwnError *float64     `json:"instrument_ns,omitempty"`   // plimsoll's own error in it
+	Blurred  bool         `json:"within_instrument_error"`   // and so no difference
+	Detect   *float64     `json:"detectable,omitempty"`      // as a share
+	Power    *float64     `json:"detectable_with,omitempty"` // the share of comparisons that show it
+}
+
+// centerJSON is the middle of a set of values.
+type centerJSON struct {
+	Median     *float64     `json:"median,omitempty"` // the lower bound of one that is only bounded
+	Bound      result.Bound `json:"bound,omitempty"`
+	Low        *float64     `json:"low,omitempty"`
+	High       *float64     `json:"high,omitempty"`
+	Confidence float64      `json:"confidence"`   // of the interval
+	Values     int          `json:"values_count"` // that it comes from
+}
+
+// number leaves out what is no number.
+func number(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+func newCenterJSON(c compare.Center) centerJSON {
+	return centerJSON{
+		Median: number(c.Median.Least), Bound: c.Median.Bound(), Low: number(c.Low), High: number(c.High),
+		Confidence: c.Confidence, Values: c.Values,
+	}
+}
+
+func newVersusFigureJSON(e compare.Effect) versusFigureJSON {
+	out := versusFigureJSON{
+		Figure: e.Figure.Name, Unit: e.Figure.Unit, A: newCenterJSON(e.A), B: newCenterJSON(e.B),
+		P: number(e.P), Paired: e.Paired, Shown: e.Shown, Blurred: e.Blurred, High: number(e.High),
+	}
+	switch t := e.Times; {
+	case t.Exact() && t.Least > 0:
+		out.Ratio = number(t.Least)
+	case t.NotReached():
+		out.Bound = "b_not_reached"
+	case t.Most == 0:
+		out.Bound = "a_not_reached"
+	case t.Least > 0:
+		out.Ratio, out.Bound = number(t.Least), "at_least"
+	case !math.IsInf(t.Most, 1):
+		out.Ratio, out.Bound = number(t.Most), "at_most"
+	default:
+		out.Bound = "not_known"
+	}
+	if e.Low > 0 {
+		out.Low = number(e.Low)
+	}
+	if e.OwnError > 0 {
+		out.OwnError = number(e.OwnError)
+	}
+	if share, ok := e.Detectable(); ok {
+		out.Detect, out.Power = number(share), number(compare.Power)
+	}
+	return out
+}
+
+// VersusJSON writes a comparison for machines. What is not known is left out.
+func VersusJSON(w io.Writer, v Versus) error {
+	type side struct {
+		Name string   `json:"name"`
+		Runs []string `json:"runs"`
+	}
+	ids := func(s compare.Side) side {
+		out := side{Name: s.Name}
+		for _, r := range s.Runs {
+			out.Runs = append(out.Runs, r.Run.ID)
+		}
+		return out
+	}
+	out := struct {
+		A        side               `json:"a"`
+		B        side               `json:"b"`
+		Primary  string             `json:"primary"` // with commas between
+		Within   bool               `json:"within_single_runs"`
+		Paired   compare.Pairing    `json:"paired_by,omitempty"`
+		Answer   string             `json:"answer"`
+		Warnings []string           `json:"warnings"`
+		Figures  []versusFigureJSON `json:"figures"`
+		Gates    []compare.Ruling   `json:"gates,omitempty"`
+		Method   string             `json:"method"`
+	}{ids(v.A), ids(v.B), strings.Join(v.Primary, ","), v.Within, v.Pairing, strings.Join(v.answers(), "; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
+	for _, e := range v.Figures {
+		out.Figures = append(out.Figures, newVersusFigureJSON(e))
+	}
+	raw, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the comparison as JSON: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
