@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -52,23 +53,41 @@ func (e Effect) Detectable() (float64, bool) {
 	if !e.Tested() || alpha <= 0 {
 		return 0, false
 	}
-	random := rand.New(rand.NewPCG(uint64(s.a), uint64(s.b)))
 	if s.se > 0 {
-		needed := neededByStudent(random, s.dof, alpha)
+		needed := remembered(test{dof: s.dof, alpha: alpha}, neededByStudent)
 		return e.withInstrument(math.Expm1(needed * s.se)), true
 	}
-	u := critical(s.a, s.b, alpha/2)
-	if s.sd <= 0 || u < 0 {
+	if s.sd <= 0 || critical(s.a, s.b, alpha/2) < 0 {
 		return 0, false
 	}
-	return e.withInstrument(math.Expm1(neededByRanks(random, s.a, s.b, u) * s.sd)), true
+	needed := remembered(test{a: s.a, b: s.b, alpha: alpha}, neededByRanks)
+	return e.withInstrument(math.Expm1(needed * s.sd)), true
+}
+
+// test is all that decides which difference it shows, in units of the scatter.
+type test struct {
+	dof   float64
+	a, b  int
+	alpha float64
+}
+
+// needs are the results of remembered: pure functions of a test that take long.
+var needs sync.Map
+
+func remembered(t test, simulate func(*rand.Rand, test) float64) float64 {
+	if known, ok := needs.Load(t); ok {
+		return known.(float64)
+	}
+	needed := simulate(rand.New(rand.NewPCG(uint64(t.a), uint64(t.b))), t)
+	needs.Store(t, needed)
+	return needed
 }
 
 // neededByStudent is how many estimated standard errors a true difference must have
 // for Student's test to refuse that there is none in Power of all cases. A case is
 // the estimate at hand and a comparison like it.
-func neededByStudent(random *rand.Rand, dof, alpha float64) float64 {
-	bound := student(dof, alpha/2)
+func neededByStudent(random *rand.Rand, t test) float64 {
+	bound, dof := student(t.dof, t.alpha/2), t.dof
 	needed := make([]float64, draws)
 	for i := range needed {
 		needed[i] = (bound*deviation(random, dof) - random.NormFloat64()) / deviation(random, dof)
@@ -77,8 +96,9 @@ func neededByStudent(random *rand.Rand, dof, alpha float64) float64 {
 }
 
 // neededByRanks is the same in estimated standard deviations, for the Mann-Whitney
-// test of a values against b that refuses up to a U of u.
-func neededByRanks(random *rand.Rand, a, b, u int) float64 {
+// test.
+func neededByRanks(random *rand.Rand, t test) float64 {
+	a, b, u := t.a, t.b, critical(t.a, t.b, t.alpha/2)
 	// Large samples need fewer draws, each of which has more values.
 	needed := make([]float64, max(draws/8, min(draws, 400_000/(a*b))))
 	above, differences := make([]float64, a), make([]float64, 0, a*b)

@@ -37,14 +37,14 @@ func seedsDiffer(a, b Side) (sentence string, objection bool) {
 	return differ + ": nothing in the load is random, so it decides only the payloads' bytes and when faults strike", false
 }
 
-// seeds are those of a side's runs, sorted.
+// seeds are those of a side's runs, each once, sorted.
 func seeds(s Side) []uint64 {
 	var out []uint64
 	for _, r := range s.Runs {
 		out = append(out, r.Run.Seed)
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // mostListed bounds how many seeds a sentence lists.

@@ -20,6 +20,28 @@ type simulated struct {
 	seconds  int
 	messages int     // each second; 0: no histograms
 	tail     float64 // planted: how many times slower what is slow is
+
+	// rounds is the standard deviation of the levels of rounds, which both sides
+	// share; runs are trials then.
+	rounds float64
+	levels []float64                // of rounds
+	shape  func(*rand.Rand) float64 // of the runs' levels; nil: normal
+}
+
+// level is that of a run, as a logarithm.
+func (s *simulated) level(id int) float64 {
+	draw := (*rand.Rand).NormFloat64
+	if s.shape != nil {
+		draw = s.shape
+	}
+	level := s.between * draw(s.random)
+	if s.rounds == 0 {
+		return level
+	}
+	for len(s.levels) <= id {
+		s.levels = append(s.levels, s.rounds*s.random.NormFloat64())
+	}
+	return level + s.levels[id]
 }
 
 // run draws one run.
@@ -29,7 +51,10 @@ func (s *simulated) run(id int) *result.Saved {
 		Phases:  []result.Phase{{Name: result.PhaseWarmup, EndNs: 0}, {Name: result.PhaseMeasure, StartNs: 0, EndNs: int64(s.seconds) * 1e9}},
 		Summary: result.Summary{WindowNs: int64(s.seconds) * 1e9},
 	}}
-	level := math.Exp(s.between * s.random.NormFloat64())
+	level := math.Exp(s.level(id))
+	if s.rounds > 0 {
+		saved.Run.Trial = &result.Trial{Set: "set", Round: id + 1}
+	}
 	if s.messages == 0 {
 		s.figures(&saved.Run, level)
 		return saved

@@ -1,6 +1,10 @@
 package compare
 
-import "testing"
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
 
 // alarms compares so many pairs and counts those in which any difference is
 // shown, and those in which that of the first primary figure is.
@@ -75,6 +79,120 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 		t.Logf("%d runs against %d: found in %d of 100", c.runs, c.runs, primary)
 		if primary < 90 {
 			t.Errorf("%d runs against %d: a shift of 10%% was found in %d of 100 comparisons", c.runs, c.runs, primary)
+		}
+	}
+}
+
+// Of systems that differ in every round together, pairs raise no more alarms than
+// 5 in 100 either: however the runs scatter within a round.
+func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
+	simulates(t)
+	for name, shape := range map[string]func(*rand.Rand) float64{
+		"normal": (*rand.Rand).NormFloat64,
+		"heavy tails": func(r *rand.Rand) float64 { // Student's with 3 degrees of freedom
+			return r.NormFloat64() / math.Sqrt((math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(), 2))/3)
+		},
+		"two states": func(r *rand.Rand) float64 { return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64() },
+		"skewed":     (*rand.Rand).ExpFloat64,
+	} {
+		for _, runs := range []int{4, 5, 8} {
+			const pairs = 2000
+			any, _ := alarms(t, pairs, func(pair int) *Comparison {
+				s := simulated{random: seeded(uint64(pair*100 + runs)), between: 0.05, rounds: 0.3, shape: shape, seconds: 60}
+				c := mustCompare(t, s.side("A", runs, 1), s.side("B", runs, 1))
+				if c.Pairing != ByRound {
+					t.Fatal("not paired")
+				}
+				return c
+			})
+			t.Logf("%s, %d pairs: %d of %d", name, runs, any, pairs)
+			if any > pairs*level {
+				t.Errorf("%s, %d pairs of the same: %d of %d comparisons show a difference", name, runs, any, pairs)
+			}
+		}
+	}
+}
+
+// Where rounds differ by more than what is planted, only pairs find it: in nearly
+// all comparisons, and without pairs in few.
+func TestTruthPairsFindAShiftBehindRounds(t *testing.T) {
+	simulates(t)
+	_, found := alarms(t, 200, func(pair int) *Comparison {
+		s := simulated{random: seeded(uint64(pair)), between: 0.015, rounds: 0.3, seconds: 60}
+		return mustCompare(t, s.side("A", 5, 1), s.side("B", 5, 1.1))
+	})
+	_, blind := alarms(t, 200, func(pair int) *Comparison {
+		s := simulated{random: seeded(uint64(pair)), between: 0.015, rounds: 0.3, seconds: 60}
+		a, b := s.side("A", 5, 1), s.side("B", 5, 1.1)
+		b.Runs[0].Run.Trial = nil
+		return mustCompare(t, a, b)
+	})
+	t.Logf("found in %d of 200, without pairs in %d", found, blind)
+	if found < 180 || blind > 20 {
+		t.Errorf("a shift of 10%% was found in %d of 200 comparisons, without pairs in %d", found, blind)
+	}
+}
+
+// At the five trials that are recommended, runs without overlap show a difference,
+// of publish and of end-to-end latency alike, in pairs or not.
+func TestTruthFiveTrialsShowWhatIsSeparate(t *testing.T) {
+	simulates(t)
+	for _, rounds := range []float64{0, 0.1} {
+		missed := 0
+		for i := range 500 {
+			s := simulated{random: seeded(uint64(i)), between: 0.05, rounds: rounds, seconds: 60}
+			a, b := s.side("A", 5, 1), s.side("B", 5, 1)
+			for _, r := range b.Runs { // only the end-to-end tail is slower
+				p := r.Run.Summary.Latency[1].Percentiles
+				p[1].LatencyNs = p[1].LatencyNs * 5 / 2
+			}
+			for _, e := range mustCompare(t, a, b).Figures {
+				if e.Figure.Name == "e2e.p99" && !e.Shown {
+					missed++
+				}
+			}
+		}
+		if missed > 0 {
+			t.Errorf("rounds of %v: a p99 2.5 times as high was missed in %d of 500", rounds, missed)
+		}
+	}
+}
+
+// The difference that a comparison says 9 of 10 like it would show is shown by 9 of
+// 10 of them.
+func TestTruthDetectable(t *testing.T) {
+	simulates(t)
+	primary, err := FindPrimary("publish.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		runs            int
+		between, rounds float64
+	}{{5, 0.05, 0}, {8, 0.02, 0}, {12, 0.1, 0}, {5, 0.05, 0.3}, {8, 0.02, 0.3}} {
+		shown, tried := 0, 0
+		for i := range 1000 {
+			s := simulated{random: seeded(uint64(i)), between: c.between, rounds: c.rounds, seconds: 60}
+			compare := func(times float64) Effect {
+				s.levels = nil
+				com, err := New(s.side("A", c.runs, 1), s.side("B", c.runs, times), primary...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return com.Figures[0]
+			}
+			share, ok := compare(1).Detectable()
+			if !ok {
+				t.Fatal("nothing can be shown")
+			}
+			if tried++; compare(1 + share).Shown {
+				shown++
+			}
+		}
+		t.Logf("%d runs that scatter by %v, rounds by %v: shown in %d of %d", c.runs, c.between, c.rounds, shown, tried)
+		if part := float64(shown) / float64(tried); part < Power-0.03 || part > Power+0.03 {
+			t.Errorf("%d runs that scatter by %v, rounds by %v: what is said to be shown in 900 of 1000 comparisons is in %d",
+				c.runs, c.between, c.rounds, shown)
 		}
 	}
 }
