@@ -119,30 +119,29 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 		return Ruling{}, fmt.Errorf("%s: %w", g.Text, err)
 	}
 	fails, told := e.beyond(g)
-	switch {
-	case !told:
-		return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: whether it lies beyond the bound cannot be told: " + c.bounded(g, e)}, nil
-	case fails && c.blurs(g):
-		return Ruling{Gate: g.Text, Sentence: fmt.Sprintf("holds: %s: beyond the bound, but the sides differ by less than %d times plimsoll's own error",
-			c.found(g, e, tail), instrumentTimes)}, nil
-	case fails && !e.value.Exact():
-		return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + c.bounded(g, e)}, nil
-	}
-	r := Ruling{Gate: g.Text, Fails: fails}
 	lies := e.value.Least > g.Bound
 	if !g.Above {
 		lies = e.value.Most < g.Bound
 	}
 	found := c.found(g, e, tail)
 	switch {
+	case !told && lies:
+		return g.fails(found + "; runs so few do not say how surely")
+	case !told:
+		return g.fails("whether it lies beyond the bound cannot be told: " + found)
+	case fails && c.blurs(g):
+		found += ": beyond the bound, but the sides differ by less than " +
+			fmt.Sprintf("%d times plimsoll's own error", instrumentTimes)
 	case fails:
-		r.Sentence = "fails: " + found
+		return g.fails(found)
 	case lies:
-		r.Sentence = "holds: " + found + ": beyond the bound, but the runs scatter too much to be sure"
-	default:
-		r.Sentence = "holds: " + found
+		found += ": beyond the bound, but the runs scatter too much to be sure"
 	}
-	return r, nil
+	return Ruling{Gate: g.Text, Sentence: "holds: " + found}, nil
+}
+
+func (g Gate) fails(found string) (Ruling, error) {
+	return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + found}, nil
 }
 
 // estimate is what a gate's figure is, and the ends of where it surely lies. Each is

@@ -96,7 +96,7 @@ func (v Versus) answers() []string {
 // answer is what a figure says.
 func answer(e compare.Effect) string {
 	name, against := e.Figure.Name, withInterval(e, e.B)+" against "+withInterval(e, e.A)+" of A"
-	if e.Tested() {
+	if measurable(e) {
 		against += ", " + ratioOf(e) + " (" + reach(e.Low, e.High, times) + ")"
 	}
 	switch {
@@ -121,6 +121,11 @@ func withInterval(e compare.Effect, c compare.Center) string {
 	return bracketed(middle(e, c))
 }
 
+// measurable reports whether there is a ratio to put an interval around.
+func measurable(e compare.Effect) bool {
+	return e.Tested() && e.Ratio > 0 && !math.IsInf(e.Ratio, 1)
+}
+
 // ratioOf prints how many times B's figure is A's, or what is known of that.
 func ratioOf(e compare.Effect) string {
 	t := e.Times
@@ -141,6 +146,10 @@ func ratioOf(e compare.Effect) string {
 	return times(t.Least) + " to " + times(t.Most)
 }
 
+// manifold is from which ratio on a figure is said to be so many times as high, and
+// not by so many per cent higher.
+const manifold = 10
+
 // by says how far the ratio is from one.
 func by(e compare.Effect) string {
 	least := ""
@@ -152,6 +161,8 @@ func by(e compare.Effect) string {
 		return "not reached, and so higher"
 	case r == 0:
 		return "lower, as that of A is not reached"
+	case r >= manifold:
+		return fmt.Sprintf("%s%.0f times as high", least, r)
 	case r >= 1:
 		return least + percent(r-1) + " higher"
 	default:
@@ -332,7 +343,7 @@ func (p *page) versus(v Versus) {
 		}
 		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(ratioOf(e), versusFigure) + pad(pValue(e), versusP) + shown(e))
 		inRatio, own := "", ""
-		if e.Tested() {
+		if measurable(e) {
 			inRatio = reach(e.Low, e.High, times)
 		}
 		if e.OwnError > 0 {
@@ -362,7 +373,7 @@ func VersusMarkdown(w io.Writer, v Versus) error {
 		a, inA := middle(e, e.A)
 		bb, inB := middle(e, e.B)
 		ratio := ratioOf(e)
-		if e.Tested() {
+		if measurable(e) {
 			ratio += " (" + reach(e.Low, e.High, times) + ")"
 		}
 		own := none

@@ -52,10 +52,100 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 	return v
 }
 
+// bounded is a comparison in pairs in which B never answers some messages and
+// refuses others, and the instrument's own error is known.
+func bounded(t *testing.T, runs int, gates ...string) Versus {
+	t.Helper()
+	primary, err := compare.FindPrimary(compare.Primary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin := result.Latency{Count: 1000, Percentiles: []result.Percentile{
+		{Percentile: 50, LatencyNs: 20e3}, {Percentile: 99, LatencyNs: 60e3},
+	}, MaxNs: 400e3}
+	side := func(name string, times int64) compare.Side {
+		s := compare.Side{Name: name}
+		for i := range runs {
+			sh := small
+			sh.stallAt, sh.seconds, sh.medianU = 0, 8, 600*(1+0.01*float64((i*7)%5))
+			r := sh.load(t)
+			r.Run.ID, r.Run.Seed = fmt.Sprintf("%s-%d", name, i+1), uint64(i+1)
+			r.Run.Trial = &result.Trial{Set: "set", Round: i + 1, Rounds: runs}
+			r.Run.Summary.Instrument = &result.Instrument{Publish: twin, EndToEnd: twin}
+			for _, l := range r.Run.Summary.Latency {
+				for at := range l.Percentiles {
+					l.Percentiles[at].LatencyNs = l.Percentiles[at].LatencyNs*times/100 + int64(i)*1000
+				}
+			}
+			s.Runs = append(s.Runs, r)
+		}
+		return s
+	}
+	a, b := side("before", 100), side("after", 102)
+	for _, r := range b.Runs {
+		for at := range r.Run.Summary.Latency[:2] {
+			l := &r.Run.Summary.Latency[at]
+			l.Missing = result.Missing{Unanswered: 1500, Refused: 400}
+			for i := range l.Percentiles {
+				switch p := &l.Percentiles[i]; {
+				case p.Percentile == 99 && at == 0:
+					p.LatencyNs, p.Bound = 2e9, result.AtLeast
+				case p.Percentile >= 99:
+					p.Bound = result.NotReached
+				}
+			}
+		}
+	}
+	v := Versus{Objections: compare.Objections(a, b)}
+	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
+		t.Fatal(err)
+	}
+	var parsed []compare.Gate
+	for _, text := range gates {
+		g, err := compare.ParseGate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, g)
+	}
+	if v.Rulings, err = v.Rule(parsed); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Every form says of a figure with a bound that it is one, and that the sides are
+// too near one another beside plimsoll's own error.
+func TestVersusSaysBounds(t *testing.T) {
+	v := bounded(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
+	var table, markdown, raw bytes.Buffer
+	for _, err := range []error{VersusTerminal(&table, v, 100, false), VersusMarkdown(&markdown, v), VersusJSON(&raw, v)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for form, out := range map[string]string{"table": table.String(), "md": markdown.String(), "json": raw.String()} {
+		said := strings.Join(strings.Fields(out), " ")
+		for _, want := range []string{
+			"publish.p99 of B is at least 1348 times as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher", "fails: e2e.p99 is not reached",
+			"differ in their shares of messages without a publish latency", "2,000 refused", "7,500 never answered",
+			"the medians lie 13us apart, less than 3 times plimsoll's own error of 20us",
+		} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s lacks %q:\n%s", form, want, out)
+			}
+		}
+		if strings.Contains(said, "lower") {
+			t.Errorf("%s says that something is lower:\n%s", form, out)
+		}
+	}
+}
+
 func TestVersusGolden(t *testing.T) {
 	gates := []string{"publish.p99 > 1.05x", "rate < 0.95x", "lost > 0"}
 	for name, v := range map[string]Versus{
 		"versus": versus(t, 8, 5, gates...), "versus-single": versus(t, 30, 1, gates...), "versus-few": versus(t, 8, 3),
+		"versus-bounds": bounded(t, 5, gates...), "versus-bounds-single": bounded(t, 1, gates[0], "e2e.p99 > 1.1x"),
 	} {
 		var table, markdown, raw bytes.Buffer
 		if err := VersusTerminal(&table, v, 100, false); err != nil {
