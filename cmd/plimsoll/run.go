@@ -84,7 +84,8 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 		job := jobs[at]
 		if c.Trials > 1 {
 			job = ofTrial(job, trial, seed)
-			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds, job.Target.Name))
+			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds,
+				job.Target.Name))
 		}
 		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {

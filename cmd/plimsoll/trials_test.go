@@ -113,7 +113,8 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 		"w.yaml": "name: w\nseed: 40\nload: {rate: 200/s, arrivals: poisson}\nwarmup: 0s\nduration: 1s\n",
 		"a.yaml": "name: a\nsystem: sim\n", "b.yaml": "name: b\nsystem: sim\n",
 	})
-	out, err := self(t, dir, "run", "-t", "a.yaml", "-t", "b.yaml", "-w", "w.yaml", "--trials", "3").CombinedOutput()
+	run := self(t, dir, "run", "-t", "a.yaml", "-t", "b.yaml", "-w", "w.yaml", "--trials", "3")
+	out, err := run.CombinedOutput()
 	paths, _ := filepath.Glob(filepath.Join(dir, "runs", "2*", result.RunFile))
 	if len(paths) != 6 {
 		t.Fatalf("%d runs, %v:\n%s", len(paths), err, out)
@@ -125,7 +126,7 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := 40 + uint64(saved.Run.Trial.Round-1); saved.Run.Seed != want {
-			t.Errorf("target %s, round %d: seed %d, want %d", saved.Run.Name, saved.Run.Trial.Round, saved.Run.Seed, want)
+			t.Errorf("round %d: seed %d, want %d", saved.Run.Trial.Round, saved.Run.Seed, want)
 		}
 		offered[saved.Run.Seed] = append(offered[saved.Run.Seed], saved.Run.Counters.Scheduled)
 	}
@@ -145,12 +146,13 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := self(t, dir, "report", "-f", "csv", "runs/"+result.LatestLink, target, target).Output()
+	latest := "runs/" + result.LatestLink
+	both, err := self(t, dir, "report", "-f", "csv", latest, target, target).Output()
 	one, errOne := self(t, dir, "report", "-f", "csv", target).Output()
 	if err != nil || errOne != nil || string(both) != string(one) {
 		t.Errorf("%v, %v: a link beside its target\n%s\nand the target\n%s", err, errOne, both, one)
 	}
-	said, err := self(t, dir, "compare", "--anyway", "runs/"+result.LatestLink, target, target).CombinedOutput()
+	said, err := self(t, dir, "compare", "--anyway", latest, target, target).CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "A is a (3 runs), B is b (3 runs)") {
 		t.Errorf("a run given three times is not the set that it is of: %v\n%s", err, said)
 	}

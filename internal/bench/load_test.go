@@ -25,7 +25,8 @@ func TestLoadSaysKeysSpreadAndAudit(t *testing.T) {
 				Keys: c.keys, Spread: workload.SpreadClient, Duration: time.Second, Audit: audit,
 			}}
 			l := j.Load()
-			if l.KeyCount != c.count || l.KeyExponent != c.exponent || l.Spread != c.spread || l.Audit != audit {
+			keys := l.KeyCount == c.count && l.KeyExponent == c.exponent
+			if !keys || l.Spread != c.spread || l.Audit != audit {
 				t.Errorf("%+v, audit %v: %+v", c.keys, audit, l)
 			}
 		}

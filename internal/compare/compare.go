@@ -69,7 +69,9 @@ type Effect struct {
 func (e Effect) Tested() bool { return !math.IsNaN(e.P) }
 
 // Bounded reports whether a bound leaves open how many times B's figure is A's.
-func (e Effect) Bounded() bool { return !e.A.Median.Exact() || !e.B.Median.Exact() || !e.Times.Exact() }
+func (e Effect) Bounded() bool {
+	return !e.A.Median.Exact() || !e.B.Median.Exact() || !e.Times.Exact()
+}
 
 // New compares two sets of runs, neither of which is empty. Values of a run are
 // left as they are: whether the sets may be compared is for Objections.
@@ -113,7 +115,8 @@ func New(a, b Side, primary ...Figure) (*Comparison, error) {
 func (c *Comparison) lack(f Figure) {
 	known := func(s *result.Saved) bool { _, ok := f.Span(&s.Run); return ok }
 	if len(c.Figures) == 0 || slices.ContainsFunc(slices.Concat(c.A.Runs, c.B.Runs), known) {
-		c.Hints = append(c.Hints, fmt.Sprintf("%s is not known of every run, so it decides nothing: measure longer, or name another figure by --primary", f.Name))
+		c.Hints = append(c.Hints, fmt.Sprintf("%s is not known of every run, so it decides nothing: "+
+			"measure longer, or name another figure by --primary", f.Name))
 	}
 }
 
@@ -202,7 +205,8 @@ func (e *Effect) within(a, b []*result.Saved) {
 		center *Center
 		within Within
 	}{{&e.A, ofA}, {&e.B, ofB}} {
-		side.center.Low, side.center.High = side.within.Interval(side.center.Median.Least, (1-confidence)/2)
+		side.center.Low, side.center.High = side.within.Interval(side.center.Median.Least,
+			(1-confidence)/2)
 		side.center.Confidence = confidence
 	}
 	e.student(join(ofA, ofB))

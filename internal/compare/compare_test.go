@@ -19,8 +19,10 @@ func sideOf(name string, p99s ...float64) Side {
 			ID: name + string(rune('0'+i)), Name: name, State: result.Complete,
 			Counters: result.Counters{Scheduled: 100, Acked: 100},
 			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 100, Received: 100}}},
-			Summary: result.Summary{Instrument: &result.Instrument{}, Latency: []result.Latency{{Series: result.Publish, Count: 1000, Percentiles: []result.Percentile{
-				{Percentile: 99, LatencyNs: int64(v * 1000)}}}}},
+			Summary: result.Summary{Instrument: &result.Instrument{},
+				Latency: []result.Latency{{Series: result.Publish, Count: 1000,
+					Percentiles: []result.Percentile{
+						{Percentile: 99, LatencyNs: int64(v * 1000)}}}}},
 		}})
 	}
 	return s
@@ -47,7 +49,8 @@ func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
 		if out := ab.Low > 1 || ab.High < 1; out != (ab.P <= 0.05) {
 			rt.Fatalf("the interval is %v to %v and p %v", ab.Low, ab.High, ab.P)
 		}
-		if ab.Low > ab.Ratio || ab.Ratio > ab.High || ab.A.Low > ab.A.Median.Least || ab.A.Median.Most > ab.A.High {
+		if ab.Low > ab.Ratio || ab.Ratio > ab.High ||
+			ab.A.Low > ab.A.Median.Least || ab.A.Median.Most > ab.A.High {
 			rt.Fatalf("an estimate outside its interval: %+v", ab)
 		}
 	})
@@ -56,7 +59,8 @@ func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
 // Known values: Mann-Whitney of 5 against 5 without overlap has p = 2/252.
 func TestKnownComparison(t *testing.T) {
 	e := mustCompare(t, sideOf("A", 100, 101, 102, 103, 104), sideOf("B", 110, 111, 112, 113, 114)).Figures[0]
-	if math.Abs(e.P-2.0/252) > 1e-12 || !e.Shown || e.A.Median != exactly(102_000) || e.B.Median != exactly(112_000) {
+	if math.Abs(e.P-2.0/252) > 1e-12 || !e.Shown ||
+		e.A.Median != exactly(102_000) || e.B.Median != exactly(112_000) {
 		t.Errorf("%+v", e)
 	}
 	if math.Abs(e.Ratio-112.0/102) > 1e-3 || math.Abs(e.A.Confidence-0.9375) > 1e-9 {
@@ -77,13 +81,16 @@ func TestTooFewRunsAreSaidToBe(t *testing.T) {
 		side func(t *testing.T, name string, runs int) Side
 		want string
 	}{
-		{3, 3, alone, "3 runs against 3 can show no difference at all, however large: the least p that they can reach is 0.1, and 0.05 is needed: take at least 4 of each"},
+		{3, 3, alone, "3 runs against 3 can show no difference at all, however large: the least p " +
+			"that they can reach is 0.1, and 0.05 is needed: take at least 4 of each"},
 		{2, 5, alone, "can show no difference at all"},
 		{4, 4, alone, ""},
 		{1, 5, alone, "a side has a single run"},
 		{1, 1, alone, "the runs are too short to tell even that"},
-		{4, 4, all, "4 runs against 4 can show no difference at all, however large: the least p that they can reach is 0.029, and 0.02 is needed: take at least 5 of each"},
-		{5, 5, all, "5 runs against 5 can show a difference of another figure only where publish.p99 and e2e.p99 differ: to show it by itself take at least 7 of each"},
+		{4, 4, all, "4 runs against 4 can show no difference at all, however large: the least p that " +
+			"they can reach is 0.029, and 0.02 is needed: take at least 5 of each"},
+		{5, 5, all, "5 runs against 5 can show a difference of another figure only where publish.p99 " +
+			"and e2e.p99 differ: to show it by itself take at least 7 of each"},
 		{7, 7, all, ""},
 	} {
 		got := strings.Join(mustCompare(t, c.side(t, "A", c.a), c.side(t, "B", c.b)).Hints, "\n")
@@ -124,9 +131,10 @@ func TestWhoMayShowADifference(t *testing.T) {
 		"one alone passes nothing to others":   {2, []float64{0.5, 0.001, 0.006, 0.5}, "0100"},
 		"both pass all of it on":               {2, []float64{0.04, 0.02, 0.025, 0.05}, "1111"},
 		"others pass all of theirs to both":    {2, []float64{0.05, 0.025, 0.005, 0.01}, "1111"},
-		"no primary was tested":                {2, []float64{math.NaN(), math.NaN(), 0.025, 0.05}, "0011"},
-		"one primary was not tested":           {2, []float64{math.NaN(), 0.04, 0.5, 0.5}, "0100"},
-		"no others":                            {2, []float64{0.05, 0.025}, "11"},
+		"no primary was tested": {2, []float64{math.NaN(), math.NaN(), 0.025, 0.05},
+			"0011"},
+		"one primary was not tested": {2, []float64{math.NaN(), 0.04, 0.5, 0.5}, "0100"},
+		"no others":                  {2, []float64{0.05, 0.025}, "11"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			com := Comparison{}

@@ -47,7 +47,8 @@ const Primary = "publish.p99,e2e.p99"
 // compared are the figures of every comparison, the primary ones among them.
 // There are eight on purpose: with five runs on each side the least possible p
 // is 2/252, which is below 5% of six others and above that of more.
-var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50", "e2e.p99", "rate", "received", "cpu"}
+var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50", "e2e.p99",
+	"rate", "received", "cpu"}
 
 // seriesNames are the latencies that a figure can be of, by their names in a
 // figure's.
@@ -55,11 +56,16 @@ var seriesNames = []struct {
 	name    string
 	series  result.Series
 	article string // in a sentence: without … latency
-}{{"publish", result.Publish, "a publish"}, {"e2e", result.EndToEnd, "an end-to-end"}, {"send", result.Send, "a send"}}
+}{
+	{"publish", result.Publish, "a publish"},
+	{"e2e", result.EndToEnd, "an end-to-end"},
+	{"send", result.Send, "a send"},
+}
 
 // plain are the figures that are no latency.
 func plain() []Figure {
-	ledger := func(of func(result.SubscriptionLedger) int64) func(*result.Run) (float64, bool) {
+	type account = result.SubscriptionLedger
+	ledger := func(of func(account) int64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) {
 			var sum int64
 			for _, l := range r.Ledger.Subscriptions {
@@ -82,9 +88,9 @@ func plain() []Figure {
 			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
 		}),
 		figure("cpu", Nanoseconds, cpuPerMessage),
-		figure("lost", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Lost })),
-		figure("duplicate", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),
-		figure("reordered", Messages, ledger(func(l result.SubscriptionLedger) int64 { return l.Reordered })),
+		figure("lost", Messages, ledger(func(l account) int64 { return l.Lost })),
+		figure("duplicate", Messages, ledger(func(l account) int64 { return l.Duplicate })),
+		figure("reordered", Messages, ledger(func(l account) int64 { return l.Reordered })),
 		figure("failed", Messages, func(r *result.Run) (float64, bool) {
 			return float64(r.Counters.Failed), r.Counters.Scheduled > 0
 		}),
@@ -154,7 +160,8 @@ func Find(name string) (Figure, error) {
 	if near := strict.Nearest(name, names); near != "" {
 		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", shorten(name), near)
 	}
-	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, rate, received, cpu, lost, duplicate, reordered or failed", shorten(name))
+	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, "+
+		"rate, received, cpu, lost, duplicate, reordered or failed", shorten(name))
 }
 
 // FindPrimary returns the figures that are to decide, whose names have commas
@@ -168,7 +175,8 @@ func FindPrimary(names string) ([]Figure, error) {
 		case err != nil:
 			return nil, err
 		case f.Unit == Messages:
-			return nil, errors.New(name + " is a count and has no spread: hold it by --fail-if '" + name + " > 0'")
+			return nil, errors.New(name + " is a count and has no spread: hold it by " +
+				"--fail-if '" + name + " > 0'")
 		case slices.ContainsFunc(out, func(have Figure) bool { return have.Name == name }):
 			return nil, fmt.Errorf("%s is named twice", name)
 		}

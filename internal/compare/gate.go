@@ -126,22 +126,22 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	found := c.found(g, e, tail)
 	switch {
 	case !told && lies:
-		return g.fails(found + "; runs so few do not say how surely")
+		return g.fails(found + "; runs so few do not say how surely"), nil
 	case !told:
-		return g.fails("whether it lies beyond the bound cannot be told: " + found)
+		return g.fails("whether it lies beyond the bound cannot be told: " + found), nil
 	case fails && c.blurs(g):
 		found += ": beyond the bound, but the sides differ by less than " +
 			fmt.Sprintf("%d times plimsoll's own error", instrumentTimes)
 	case fails:
-		return g.fails(found)
+		return g.fails(found), nil
 	case lies:
 		found += ": beyond the bound, but the runs scatter too much to be sure"
 	}
 	return Ruling{Gate: g.Text, Sentence: "holds: " + found}, nil
 }
 
-func (g Gate) fails(found string) (Ruling, error) {
-	return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + found}, nil
+func (g Gate) fails(found string) Ruling {
+	return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + found}
 }
 
 // estimate is what a gate's figure is, and the ends of where it surely lies. Each is
@@ -167,7 +167,9 @@ func (c *Comparison) blurs(g Gate) bool {
 	if !okA || !okB {
 		return false
 	}
-	return Effect{A: center(a), B: center(b), OwnError: ownError(c.A.Runs, c.B.Runs, g.Figure)}.blurred()
+	e := Effect{A: center(a), B: center(b)}
+	e.OwnError = ownError(c.A.Runs, c.B.Runs, g.Figure)
+	return e.blurred()
 }
 
 // found says what the figure is and where it surely lies.
@@ -237,7 +239,8 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	b, ok := of(c.B.Runs, g.Figure)
 	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
-		return estimate{}, errors.New("not every run has this figure, so the gate guards nothing: measure longer, or choose another figure")
+		return estimate{}, errors.New("not every run has this figure, so the gate guards nothing: " +
+			"measure longer, or choose another figure")
 	}
 	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
@@ -259,7 +262,8 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		if !exact {
 			return unsure(g, a, b), nil
 		}
-		return estimate{}, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they are: take at least %d of each (plimsoll run --trials %[3]d)",
+		return estimate{}, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they "+
+			"are: take at least %d of each (plimsoll run --trials %[3]d)",
 			len(a), len(b), evenly(2*tail))
 	}
 	return estimateMedian(g, b, tail)
@@ -275,7 +279,8 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 	case !b.exact():
 		return unsure(g, nil, b), nil
 	}
-	return estimate{}, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at least %d (plimsoll run --trials %[2]d)", len(b), fewestForMedian(tail))
+	return estimate{}, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at "+
+		"least %d (plimsoll run --trials %[2]d)", len(b), fewestForMedian(tail))
 }
 
 // unsure is an estimate from runs too few to say where the figure surely lies, some
@@ -308,7 +313,8 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 		w.open = ofB.open
 	}
 	if !ok {
-		return estimate{}, fmt.Errorf("how much %s varies within one run is not known, so the gate guards nothing: measure for %d seconds or more, or take several runs (plimsoll run --trials 5)",
+		return estimate{}, fmt.Errorf("how much %s varies within one run is not known, so the gate "+
+			"guards nothing: measure for %d seconds or more, or take several runs (plimsoll run --trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
 	low, high := w.Interval(value, tail)

@@ -55,7 +55,8 @@ func (w without) String() string {
 	for _, k := range []struct {
 		n    int64
 		word string
-	}{{w.Refused, "refused"}, {w.Unanswered, "never answered"}, {w.Unsent, "never sent"}, {w.NotReceived, "never received"}} {
+	}{{w.Refused, "refused"}, {w.Unanswered, "never answered"}, {w.Unsent, "never sent"},
+		{w.NotReceived, "never received"}} {
 		if k.n > 0 {
 			kinds = append(kinds, quantity.Count(k.n)+" "+k.word)
 		}
@@ -77,7 +78,8 @@ func shares(a, b Side) (objections, hints []string) {
 			objections = append(objections, "the sides differ in their shares of "+counts)
 			continue
 		}
-		hints = append(hints, counts+": percentiles count them as longer than any other, or than they were waited for")
+		hints = append(hints, counts+": percentiles count them as longer than any other, or than they "+
+			"were waited for")
 	}
 	return objections, hints
 }

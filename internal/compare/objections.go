@@ -30,7 +30,8 @@ func Objections(a, b Side) []string {
 	unequal, _ := shares(a, b)
 	out = append(out, unequal...)
 	if limited > 0 {
-		out = append(out, fmt.Sprintf("of these %d runs %d were limited by plimsoll itself: their figures are not the system's", len(runs), limited))
+		out = append(out, fmt.Sprintf("of these %d runs %d were limited by plimsoll itself: their "+
+			"figures are not the system's", len(runs), limited))
 	}
 	return out
 }

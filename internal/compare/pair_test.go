@@ -8,31 +8,46 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+func inRounds(s Side, set string, rounds []int) {
+	for i, r := range s.Runs {
+		r.Run.Trial = &result.Trial{Set: set, Round: rounds[i]}
+	}
+}
+
 func TestPairing(t *testing.T) {
-	trial := func(s Side, set string, rounds ...int) {
-		for i, r := range s.Runs {
-			r.Run.Trial = &result.Trial{Set: set, Round: rounds[i]}
+	trials := func(setA, setB string, ofA, ofB []int) func(a, b Side) {
+		return func(a, b Side) {
+			inRounds(a, setA, ofA)
+			inRounds(b, setB, ofB)
 		}
 	}
-	seeded := func(arrivals string, s Side, seeds ...uint64) {
-		for i, r := range s.Runs {
-			r.Run.Seed, r.Run.Load.Arrivals = seeds[i], arrivals
+	drawn := func(arrivals string, ofA, ofB []uint64) func(a, b Side) {
+		return func(a, b Side) {
+			for i := range ofA {
+				a.Runs[i].Run.Seed, a.Runs[i].Run.Load.Arrivals = ofA[i], arrivals
+				b.Runs[i].Run.Seed, b.Runs[i].Run.Load.Arrivals = ofB[i], arrivals
+			}
 		}
 	}
+	rising, falling := []int{1, 2, 3, 4}, []int{4, 3, 2, 1}
+	seeds, ones := []uint64{1, 2, 3, 4}, []uint64{1, 1, 1, 1}
 	for name, c := range map[string]struct {
 		change func(a, b Side)
 		want   Pairing
 		first  string // that the first run of A is paired with
 	}{
-		"no trials":              {func(a, b Side) {}, "", ""},
-		"the same rounds":        {func(a, b Side) { trial(a, "s", 1, 2, 3, 4); trial(b, "s", 4, 3, 2, 1) }, ByRound, "B3"},
-		"another round":          {func(a, b Side) { trial(a, "s", 1, 2, 3, 4); trial(b, "s", 5, 3, 2, 1) }, "", ""},
-		"another set":            {func(a, b Side) { trial(a, "s", 1, 2, 3, 4); trial(b, "u", 1, 2, 3, 4) }, "", ""},
-		"a round twice":          {func(a, b Side) { trial(a, "s", 1, 2, 3, 3); trial(b, "s", 1, 2, 3, 3) }, "", ""},
-		"one not of the set":     {func(a, b Side) { trial(a, "s", 1, 2, 3, 4); trial(b, "s", 1, 2, 3, 4); b.Runs[0].Run.Trial = nil }, "", ""},
-		"random loads":           {func(a, b Side) { seeded("poisson", a, 1, 2, 3, 4); seeded("poisson", b, 2, 1, 4, 3) }, BySeed, "B1"},
-		"one trace":              {func(a, b Side) { seeded("poisson", a, 1, 1, 1, 1); seeded("poisson", b, 1, 1, 1, 1) }, "", ""},
-		"the seed means nothing": {func(a, b Side) { seeded("constant", a, 1, 2, 3, 4); seeded("constant", b, 1, 2, 3, 4) }, "", ""},
+		"no trials":       {func(a, b Side) {}, "", ""},
+		"the same rounds": {trials("s", "s", rising, falling), ByRound, "B3"},
+		"another round":   {trials("s", "s", rising, []int{5, 3, 2, 1}), "", ""},
+		"another set":     {trials("s", "u", rising, rising), "", ""},
+		"a round twice":   {trials("s", "s", []int{1, 2, 3, 3}, []int{1, 2, 3, 3}), "", ""},
+		"one not of the set": {func(a, b Side) {
+			trials("s", "s", rising, rising)(a, b)
+			b.Runs[0].Run.Trial = nil
+		}, "", ""},
+		"random loads":           {drawn("poisson", seeds, []uint64{2, 1, 4, 3}), BySeed, "B1"},
+		"one trace":              {drawn("poisson", ones, ones), "", ""},
+		"the seed means nothing": {drawn("constant", seeds, seeds), "", ""},
 	} {
 		a, b := sideOf("A", 1, 2, 3, 4), sideOf("B", 5, 6, 7, 8)
 		c.change(a, b)
@@ -46,9 +61,10 @@ func TestPairing(t *testing.T) {
 	}
 	// Three pairs are too few, and four are said to be enough.
 	a, b := sideOf("A", 1, 2, 3), sideOf("B", 5, 6, 7)
-	trial(a, "s", 1, 2, 3)
-	trial(b, "s", 1, 2, 3)
-	if c := mustCompare(t, a, b); c.Pairing != "" || !strings.Contains(strings.Join(c.Hints, ""), "take at least 4 of each") {
+	inRounds(a, "s", []int{1, 2, 3})
+	inRounds(b, "s", []int{1, 2, 3})
+	c := mustCompare(t, a, b)
+	if c.Pairing != "" || !strings.Contains(strings.Join(c.Hints, ""), "take at least 4 of each") {
 		t.Errorf("three pairs: %q, %q", c.Pairing, c.Hints)
 	}
 }
@@ -57,9 +73,8 @@ func TestPairing(t *testing.T) {
 // which Student's distribution with 4 degrees of freedom puts at a p of 0.00947.
 func TestKnownPairs(t *testing.T) {
 	a, b := sideOf("A", 100, 200, 300, 400, 500), sideOf("B", 110, 240, 390, 560, 750)
-	for i := range a.Runs {
-		a.Runs[i].Run.Trial, b.Runs[i].Run.Trial = &result.Trial{Set: "s", Round: i}, &result.Trial{Set: "s", Round: i}
-	}
+	inRounds(a, "s", []int{1, 2, 3, 4, 5})
+	inRounds(b, "s", []int{1, 2, 3, 4, 5})
 	e := mustCompare(t, a, b).Figures[0]
 	want := math.Pow(1.1*1.2*1.3*1.4*1.5, 0.2)
 	if math.Abs(e.Ratio-want) > 1e-9 || !e.Shown || e.Low > want || e.High < want {
@@ -72,19 +87,22 @@ func TestKnownPairs(t *testing.T) {
 
 // What is random in the load decides whether other seeds are another load.
 func TestSeeds(t *testing.T) {
+	poisson := result.Load{Arrivals: "poisson"}
+	batches := result.Load{Closed: &result.Closed{BatchLeast: 1, BatchMost: 9}}
+	even := result.Load{Arrivals: "constant", Keys: "round_robin"}
 	for name, c := range map[string]struct {
 		load            result.Load
 		a, b            []uint64
 		objects, hinted bool
 	}{
-		"the same":                {result.Load{Arrivals: "poisson"}, []uint64{1, 2}, []uint64{2, 1}, false, false},
-		"one trace, more runs":    {result.Load{Arrivals: "poisson"}, []uint64{1, 1}, []uint64{1}, false, false},
-		"arrivals":                {result.Load{Arrivals: "poisson"}, []uint64{1, 2}, []uint64{1, 3}, true, false},
-		"keys":                    {result.Load{Keys: "random"}, []uint64{1}, []uint64{2}, true, false},
-		"uneven keys":             {result.Load{Keys: "zipf"}, []uint64{1}, []uint64{2}, true, false},
-		"sizes of sends":          {result.Load{Closed: &result.Closed{BatchLeast: 1, BatchMost: 9}}, []uint64{1}, []uint64{2}, true, false},
-		"nothing is random":       {result.Load{Arrivals: "constant", Keys: "round_robin"}, []uint64{1}, []uint64{2}, false, true},
-		"nothing random, as many": {result.Load{Arrivals: "constant", Keys: "none"}, []uint64{1, 1}, []uint64{1, 2}, false, true},
+		"the same":             {poisson, []uint64{1, 2}, []uint64{2, 1}, false, false},
+		"one trace, more runs": {poisson, []uint64{1, 1}, []uint64{1}, false, false},
+		"arrivals":             {poisson, []uint64{1, 2}, []uint64{1, 3}, true, false},
+		"keys":                 {result.Load{Keys: "random"}, []uint64{1}, []uint64{2}, true, false},
+		"uneven keys":          {result.Load{Keys: "zipf"}, []uint64{1}, []uint64{2}, true, false},
+		"sizes of sends":       {batches, []uint64{1}, []uint64{2}, true, false},
+		"nothing is random":    {even, []uint64{1}, []uint64{2}, false, true},
+		"nothing, as many":     {even, []uint64{1, 1}, []uint64{1, 2}, false, true},
 	} {
 		side := func(name string, seeds []uint64) Side {
 			s := sideOf(name, []float64{1, 2, 3}[:len(seeds)]...)
@@ -122,7 +140,10 @@ func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 				if at == 0 {
 					us = 1000 // one bad run is not the median
 				}
-				r.Run.Summary.Instrument = &result.Instrument{Publish: result.Latency{Count: 1000, Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: int64(us * 1000)}}}}
+				p99 := result.Percentile{Percentile: 99, LatencyNs: int64(us * 1000)}
+				r.Run.Summary.Instrument = &result.Instrument{
+					Publish: result.Latency{Count: 1000, Percentiles: []result.Percentile{p99}},
+				}
 			}
 		}
 		com := mustCompare(t, a, b)
@@ -141,7 +162,8 @@ func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 	}
 	older := sideOf("A", 1, 2)
 	older.Runs[1].Run.Summary.Instrument = nil
-	if got := strings.Join(mustCompare(t, older, sideOf("B", 1, 2)).Hints, "; "); !strings.Contains(got, "1 of these 4 runs do not say what plimsoll's own error was") {
+	got := strings.Join(mustCompare(t, older, sideOf("B", 1, 2)).Hints, "; ")
+	if !strings.Contains(got, "1 of these 4 runs do not say what plimsoll's own error was") {
 		t.Errorf("a run without a twin: %q", got)
 	}
 }

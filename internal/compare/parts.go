@@ -142,7 +142,8 @@ func (p *parts) between(each []float64) *parts {
 	if !found {
 		last--
 	}
-	out := &parts{bound: p.bound, values: p.values[first : last+1], merged: make([]int64, last-first+1), one: p.one}
+	out := &parts{bound: p.bound, values: p.values[first : last+1], merged: make([]int64,
+		last-first+1), one: p.one}
 	for _, from := range p.counts {
 		var counts []tied
 		for _, c := range from {
@@ -172,7 +173,9 @@ func (p *parts) each(percentile float64) []float64 {
 // addMissing adds the messages that have no latency of a series to the intervals in
 // which that became of them, as far as that is known, and otherwise to all alike. It
 // returns from which value on values are lower bounds.
-func addMissing(s *result.Saved, series result.Series, intervals []map[int64]int64, starts []int64) (bound int64) {
+func addMissing(
+	s *result.Saved, series result.Series, intervals []map[int64]int64, starts []int64,
+) (bound int64) {
 	missing := s.Run.Summary.Series(series).Missing
 	if missing.Total() == 0 || len(intervals) == 0 {
 		return math.MaxInt64

@@ -102,7 +102,8 @@ func ratios(a, b spans) (least, most []float64) {
 func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
 	least, most := ratios(a, b)
 	n := len(least)
-	ratio = Span{geometric(least[(n-1)/2], least[n/2], 0), geometric(most[(n-1)/2], most[n/2], math.Inf(1))}
+	ratio = Span{geometric(least[(n-1)/2], least[n/2], 0), geometric(most[(n-1)/2], most[n/2],
+		math.Inf(1))}
 	u := critical(len(a), len(b), tail)
 	if u < 0 {
 		return ratio, Span{0, ratio.Most}, Span{ratio.Least, math.Inf(1)}, false

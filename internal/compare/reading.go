@@ -122,7 +122,8 @@ func center(values spans) Center {
 func centerOf(values []float64) Center {
 	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, confidence)
-	c := Center{Median: exactly(median(values)), Low: s.Lo, High: s.Hi, Confidence: s.Confidence, Values: len(values)}
+	c := Center{Median: exactly(median(values)), Low: s.Lo, High: s.Hi, Confidence: s.Confidence,
+		Values: len(values)}
 	if len(values) < fewestForMedian((1-confidence)/2) {
 		c.Low, c.High = slices.Min(values), slices.Max(values)
 		c.Confidence = 1 - math.Pow(0.5, float64(len(values)-1))

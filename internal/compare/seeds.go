@@ -31,10 +31,12 @@ func seedsDiffer(a, b Side) (sentence string, objection bool) {
 	differ := fmt.Sprintf("the seeds of the sides differ (A: %s; B: %s)", listed(ofA), listed(ofB))
 	for _, s := range slices.Concat(a.Runs, b.Runs) {
 		if random(&s.Run) {
-			return differ + ", so they were offered different random loads: measure both with the same seeds", true
+			return differ + ", so they were offered different random loads: measure both with the same " +
+				"seeds", true
 		}
 	}
-	return differ + ": nothing in the load is random, so it decides only the payloads' bytes and when faults strike", false
+	return differ + ": nothing in the load is random, so it decides only the payloads' bytes and " +
+		"when faults strike", false
 }
 
 // seeds are those of a side's runs, each once, sorted.

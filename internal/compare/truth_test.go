@@ -90,7 +90,8 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 	for name, shape := range map[string]func(*rand.Rand) float64{
 		"normal": (*rand.Rand).NormFloat64,
 		"heavy tails": func(r *rand.Rand) float64 { // Student's with 3 degrees of freedom
-			return r.NormFloat64() / math.Sqrt((math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(), 2))/3)
+			return r.NormFloat64() / math.Sqrt((math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(),
+				2)+math.Pow(r.NormFloat64(), 2))/3)
 		},
 		"two states": func(r *rand.Rand) float64 { return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64() },
 		"skewed":     (*rand.Rand).ExpFloat64,
@@ -98,7 +99,8 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 		for _, runs := range []int{4, 5, 8} {
 			const pairs = 2000
 			any, _ := alarms(t, pairs, func(pair int) *Comparison {
-				s := simulated{random: seeded(uint64(pair*100 + runs)), between: 0.05, rounds: 0.3, shape: shape, seconds: 60}
+				s := simulated{random: seeded(uint64(pair*100 + runs)), between: 0.05, rounds: 0.3,
+					shape: shape, seconds: 60}
 				c := mustCompare(t, s.side("A", runs, 1), s.side("B", runs, 1))
 				if c.Pairing != ByRound {
 					t.Fatal("not paired")
@@ -107,7 +109,8 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 			})
 			t.Logf("%s, %d pairs: %d of %d", name, runs, any, pairs)
 			if any > pairs*level {
-				t.Errorf("%s, %d pairs of the same: %d of %d comparisons show a difference", name, runs, any, pairs)
+				t.Errorf("%s, %d pairs of the same: %d of %d comparisons show a "+
+					"difference", name, runs, any, pairs)
 			}
 		}
 	}
@@ -189,9 +192,11 @@ func TestTruthDetectable(t *testing.T) {
 				shown++
 			}
 		}
-		t.Logf("%d runs that scatter by %v, rounds by %v: shown in %d of %d", c.runs, c.between, c.rounds, shown, tried)
+		t.Logf("%d runs that scatter by %v, rounds by %v: shown in %d "+
+			"of %d", c.runs, c.between, c.rounds, shown, tried)
 		if part := float64(shown) / float64(tried); part < Power-0.03 || part > Power+0.03 {
-			t.Errorf("%d runs that scatter by %v, rounds by %v: what is said to be shown in 900 of 1000 comparisons is in %d",
+			t.Errorf("%d runs that scatter by %v, rounds by %v: what is said to be shown in 900 of 1000 "+
+				"comparisons is in %d",
 				c.runs, c.between, c.rounds, shown)
 		}
 	}

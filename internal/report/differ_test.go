@@ -43,7 +43,9 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 		})
 	}
 	for i := range reflect.TypeFor[result.Segment]().NumField() {
-		check("Segment", false, func(l *result.Load) { alter(reflect.ValueOf(&l.Segments[0]).Elem().Field(i)) })
+		check("Segment", false, func(l *result.Load) {
+			alter(reflect.ValueOf(&l.Segments[0]).Elem().Field(i))
+		})
 	}
 	for i := range reflect.TypeFor[result.Closed]().NumField() {
 		check("Closed", true, func(l *result.Load) { alter(reflect.ValueOf(l.Closed).Elem().Field(i)) })

@@ -33,13 +33,20 @@ const (
 
 // The parts of the sentences on how the figures of a comparison were found.
 const (
-	medianMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to the greatest. "
-	rankMethod   = "B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% belongs to the Mann-Whitney test whose p stands beside it. "
-	pairedMethod = "Runs of the same %s are compared pair by pair: B / A is the geometric mean of their ratios, its interval of 95% and p are Student's on the logarithms. "
-	boundMethod  = "A figure that is not reached ranks above every other, and where only a bound is known the test takes it to speak against a difference. "
+	medianMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to " +
+		"the greatest. "
+	rankMethod = "B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% " +
+		"belongs to the Mann-Whitney test whose p stands beside it. "
+	pairedMethod = "Runs of the same %s are compared pair by pair: B / A is the geometric mean of " +
+		"their ratios, its interval of 95% and p are Student's on the logarithms. "
+	boundMethod = "A figure that is not reached ranks above every other, and where only a bound " +
+		"is known the test takes it to speak against a difference. "
 	boundByRanks = "Figures of which a run has only a bound are compared by ranks. "
-	withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap over the run's intervals of a second, five blocks, and are of the variation within a run, not between runs. "
-	alarmMethod  = "Of 100 comparisons of equal %s at most 5 show any difference: 4 by %s, 1 by the others, held together by Holm."
+	withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap " +
+		"over the run's intervals of a second, five blocks, and are of the variation within a run, " +
+		"not between runs. "
+	alarmMethod = "Of 100 comparisons of equal %s at most 5 show any difference: 4 by %s, 1 by " +
+		"the others, held together by Holm."
 )
 
 // method says how the figures were found.
@@ -105,12 +112,14 @@ func answer(e compare.Effect) string {
 	case e.Shown:
 		return fmt.Sprintf("%s of B is %s: %s", name, by(e), against)
 	case e.Blurred:
-		return fmt.Sprintf("%s: no difference shown: %s; the sides are too near one another beside plimsoll's own error of %s",
+		return fmt.Sprintf("%s: no difference shown: %s; the sides are too near one another beside "+
+			"plimsoll's own error of %s",
 			name, against, compare.Print(e.Figure.Unit, e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	if share, ok := e.Detectable(); ok {
-		out += fmt.Sprintf("; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
+		out += fmt.Sprintf("; had the systems differed by %s, %.0f of 10 such comparisons would have "+
+			"shown it",
 			percent(share), compare.Power*10)
 	}
 	return out
@@ -341,7 +350,8 @@ func (p *page) versus(v Versus) {
 		if medians == versusMedian {
 			inA, inB = "", ""
 		}
-		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(ratioOf(e), versusFigure) + pad(pValue(e), versusP) + shown(e))
+		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(ratioOf(e),
+			versusFigure) + pad(pValue(e), versusP) + shown(e))
 		inRatio, own := "", ""
 		if measurable(e) {
 			inRatio = reach(e.Low, e.High, times)
@@ -350,7 +360,8 @@ func (p *page) versus(v Versus) {
 			own = "own error " + compare.Print(e.Figure.Unit, e.OwnError)
 		}
 		if inA+inB+inRatio+own != "" {
-			second := pad("", versusName) + pad(inA, medians) + pad(inB, medians) + pad(inRatio, versusFigure) + own
+			second := pad("", versusName) + pad(inA, medians) + pad(inB, medians) + pad(inRatio,
+				versusFigure) + own
 			p.line(p.paint.as(faint, strings.TrimRight(second, " ")))
 		}
 	}
@@ -380,9 +391,11 @@ func VersusMarkdown(w io.Writer, v Versus) error {
 		if e.OwnError > 0 {
 			own = compare.Print(e.Figure.Unit, e.OwnError)
 		}
-		rows = append(rows, row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb, inB), ratio, pValue(e), own, shown(e)}})
+		rows = append(rows, row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb,
+			inB), ratio, pValue(e), own, shown(e)}})
 	}
-	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "plimsoll's own error", "shown"}, rows)
+	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "plimsoll's own error", "shown"},
+		rows)
 	for _, r := range v.Rulings {
 		fmt.Fprintf(&b, "- `%s` %s\n", strings.ReplaceAll(clean(r.Gate), "`", ""), md(r.Sentence))
 	}
@@ -424,7 +437,8 @@ func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
 	for i, f := range figures {
 		median, interval := printCenter(f.Unit, centers[i])
-		p.line(pad(f.Name, versusName) + pad(median, versusMedian) + fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))
+		p.line(pad(f.Name, versusName) + pad(median, versusMedian) + fmt.Sprintf("%s (%.3g%%)", interval,
+			centers[i].Confidence*100))
 	}
 	_, err := w.Write(p.Bytes())
 	return err

@@ -35,7 +35,8 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 		t.Fatal(err)
 	}
 	v := Versus{Notes: []string{"run x is left out: it is incomplete"}, Objections: []string{"one reason\x1b[31m"}}
-	if v.Comparison, err = compare.New(side("before", 600), side("after", 690), primary...); err != nil {
+	if v.Comparison, err = compare.New(side("before", 600), side("after", 690),
+		primary...); err != nil {
 		t.Fatal(err)
 	}
 	var parsed []compare.Gate
@@ -119,16 +120,20 @@ func bounded(t *testing.T, runs int, gates ...string) Versus {
 func TestVersusSaysBounds(t *testing.T) {
 	v := bounded(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
 	var table, markdown, raw bytes.Buffer
-	for _, err := range []error{VersusTerminal(&table, v, 100, false), VersusMarkdown(&markdown, v), VersusJSON(&raw, v)} {
+	for _, err := range []error{VersusTerminal(&table, v, 100, false), VersusMarkdown(&markdown, v),
+		VersusJSON(&raw, v)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for form, out := range map[string]string{"table": table.String(), "md": markdown.String(), "json": raw.String()} {
+	for form, out := range map[string]string{"table": table.String(), "md": markdown.String(),
+		"json": raw.String()} {
 		said := strings.Join(strings.Fields(out), " ")
 		for _, want := range []string{
-			"publish.p99 of B is at least 1348 times as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher", "fails: e2e.p99 is not reached",
-			"differ in their shares of messages without a publish latency", "2,000 refused", "7,500 never answered",
+			"publish.p99 of B is at least 1348 times " +
+				"as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher", "fails: e2e.p99 is not reached",
+			"differ in their shares of messages without a publish " +
+				"latency", "2,000 refused", "7,500 never answered",
 			"the medians lie 13us apart, less than 3 times plimsoll's own error of 20us",
 		} {
 			if !strings.Contains(said, want) {
@@ -145,7 +150,8 @@ func TestVersusGolden(t *testing.T) {
 	gates := []string{"publish.p99 > 1.05x", "rate < 0.95x", "lost > 0"}
 	for name, v := range map[string]Versus{
 		"versus": versus(t, 8, 5, gates...), "versus-single": versus(t, 30, 1, gates...), "versus-few": versus(t, 8, 3),
-		"versus-bounds": bounded(t, 5, gates...), "versus-bounds-single": bounded(t, 1, gates[0], "e2e.p99 > 1.1x"),
+		"versus-bounds": bounded(t, 5, gates...), "versus-bounds-single": bounded(t, 1, gates[0],
+			"e2e.p99 > 1.1x"),
 	} {
 		var table, markdown, raw bytes.Buffer
 		if err := VersusTerminal(&table, v, 100, false); err != nil {

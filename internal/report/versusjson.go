@@ -14,21 +14,22 @@ import (
 // versusFigureJSON is how a figure compares. What is not known, or not reached, is
 // left out.
 type versusFigureJSON struct {
-	Figure   string       `json:"figure"`
-	Unit     compare.Unit `json:"unit"`
-	A        centerJSON   `json:"a"`
-	B        centerJSON   `json:"b"`
-	Ratio    *float64     `json:"ratio,omitempty"`
-	Bound    string       `json:"ratio_bound,omitempty"` // at_least, at_most, a_not_reached, b_not_reached, not_known
-	Low      *float64     `json:"ratio_low,omitempty"`   // of the interval of 95%
-	High     *float64     `json:"ratio_high,omitempty"`
-	P        *float64     `json:"p,omitempty"`
-	Paired   bool         `json:"paired"`
-	Shown    bool         `json:"shown"`
-	OwnError *float64     `json:"instrument_ns,omitempty"`   // plimsoll's own error in it
-	Blurred  bool         `json:"within_instrument_error"`   // and so no difference
-	Detect   *float64     `json:"detectable,omitempty"`      // as a share
-	Power    *float64     `json:"detectable_with,omitempty"` // the share of comparisons that show it
+	Figure string       `json:"figure"`
+	Unit   compare.Unit `json:"unit"`
+	A      centerJSON   `json:"a"`
+	B      centerJSON   `json:"b"`
+	Ratio  *float64     `json:"ratio,omitempty"`
+	// Bound is at_least, at_most, a_not_reached, b_not_reached or not_known.
+	Bound    string   `json:"ratio_bound,omitempty"`
+	Low      *float64 `json:"ratio_low,omitempty"` // of the interval of 95%
+	High     *float64 `json:"ratio_high,omitempty"`
+	P        *float64 `json:"p,omitempty"`
+	Paired   bool     `json:"paired"`
+	Shown    bool     `json:"shown"`
+	OwnError *float64 `json:"instrument_ns,omitempty"`   // plimsoll's own error in it
+	Blurred  bool     `json:"within_instrument_error"`   // and so no difference
+	Detect   *float64 `json:"detectable,omitempty"`      // as a share
+	Power    *float64 `json:"detectable_with,omitempty"` // the share of comparisons that show it
 }
 
 // centerJSON is the middle of a set of values.
@@ -111,7 +112,8 @@ func VersusJSON(w io.Writer, v Versus) error {
 		Figures  []versusFigureJSON `json:"figures"`
 		Gates    []compare.Ruling   `json:"gates,omitempty"`
 		Method   string             `json:"method"`
-	}{ids(v.A), ids(v.B), strings.Join(v.Primary, ","), v.Within, v.Pairing, strings.Join(v.answers(), "; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
+	}{ids(v.A), ids(v.B), strings.Join(v.Primary, ","), v.Within, v.Pairing, strings.Join(v.answers(),
+		"; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
 	for _, e := range v.Figures {
 		out.Figures = append(out.Figures, newVersusFigureJSON(e))
 	}
