@@ -84,18 +84,24 @@ func censoredAt(percentile float64, known *hdr.Histogram, total, least int64) Pe
 	}
 	at := Percentile{Percentile: percentile, LatencyNs: known.ValueAtPercentile(float64(rank) / float64(n) * 100)}
 	if at.LatencyNs >= least {
-		at.Bound = AtLeast
+		// A bound must not exceed what it bounds, and the value is the upper end of a bucket
+		// that is at most a 1,024th of it wide.
+		at.LatencyNs, at.Bound = at.LatencyNs-at.LatencyNs>>10, AtLeast
 	}
 	return at
 }
 
 // Worst is the largest latency of a series, and how it relates to the true one.
 func (l Latency) Worst() (ns int64, bound Bound) {
+	ns = l.MaxNs
+	for _, p := range l.Percentiles {
+		ns = max(ns, p.LatencyNs)
+	}
 	switch m := l.Missing; {
 	case m.Total() > m.Unanswered:
-		return l.MaxNs, NotReached
+		return ns, NotReached
 	case m.Unanswered > 0:
-		return l.MaxNs, AtLeast
+		return ns, AtLeast
 	}
 	return l.MaxNs, Exact
 }

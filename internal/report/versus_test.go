@@ -53,9 +53,9 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 	return v
 }
 
-// bounded is a comparison in pairs in which B never answers some messages and
+// boundedPairs is a comparison in pairs in which B never answers some messages and
 // refuses others, and the instrument's own error is known.
-func bounded(t *testing.T, runs int, gates ...string) Versus {
+func boundedPairs(t *testing.T, runs int, gates ...string) Versus {
 	t.Helper()
 	primary, err := compare.FindPrimary(compare.Primary)
 	if err != nil {
@@ -118,7 +118,7 @@ func bounded(t *testing.T, runs int, gates ...string) Versus {
 // Every form says of a figure with a bound that it is one, and that the sides are
 // too near one another beside plimsoll's own error.
 func TestVersusSaysBounds(t *testing.T) {
-	v := bounded(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
+	v := boundedPairs(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
 	var table, markdown, raw bytes.Buffer
 	for _, err := range []error{VersusTerminal(&table, v, 100, false), VersusMarkdown(&markdown, v),
 		VersusJSON(&raw, v)} {
@@ -150,7 +150,7 @@ func TestVersusGolden(t *testing.T) {
 	gates := []string{"publish.p99 > 1.05x", "rate < 0.95x", "lost > 0"}
 	for name, v := range map[string]Versus{
 		"versus": versus(t, 8, 5, gates...), "versus-single": versus(t, 30, 1, gates...), "versus-few": versus(t, 8, 3),
-		"versus-bounds": bounded(t, 5, gates...), "versus-bounds-single": bounded(t, 1, gates[0],
+		"versus-bounds": boundedPairs(t, 5, gates...), "versus-bounds-single": boundedPairs(t, 1, gates[0],
 			"e2e.p99 > 1.1x"),
 	} {
 		var table, markdown, raw bytes.Buffer

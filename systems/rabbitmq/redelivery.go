@@ -1,26 +1,16 @@
 package rabbitmq
 
 import (
-	"time"
-
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 var _ system.Redeliverer = rabbitSystem{}
 
-const (
-	// consumerTimeout is the default of a server's consumer_timeout since 3.8.17. No
-	// client may ask for it, and plimsoll leaves it as it is where it starts servers.
-	consumerTimeout = 30 * time.Minute
-	// consumerTimeoutCheck is how often a channel looks for deliveries that have
-	// passed it.
-	consumerTimeoutCheck = time.Minute
-)
-
-// Redelivery says that a server takes a queue's messages back that a consumer has had
-// for consumer_timeout and has not acknowledged. Acknowledgements themselves are not
-// lost while their channel is open.
+// Redelivery says that nothing comes again while its channel is open: acknowledgements
+// are not lost on one. A server takes messages back from a consumer that has not
+// acknowledged them for consumer_timeout, but it does so by closing the channel, which
+// fails the run, and plimsoll acknowledges each message as it is received.
 func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	switch {
 	case s.Text(setQueueType) == streamed:
@@ -31,8 +21,7 @@ func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			Why: "basic.consume without acknowledgements: the server forgets a message when " +
 				"it sends it"}
 	}
-	return system.Redelivery{After: consumerTimeout + consumerTimeoutCheck,
-		Why: "consumer_timeout (30m unless the server's configuration says otherwise, looked at " +
-			"once a minute): the server closes the channel of a consumer that does not " +
-			"acknowledge a delivery, and requeues what is unacknowledged on it"}
+	return system.Redelivery{Never: true,
+		Why: "a message that was acknowledged does not come again while its channel is open, and " +
+			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
 }
