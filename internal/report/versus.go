@@ -155,8 +155,8 @@ func ratioOf(e compare.Effect) string {
 	return times(t.Least) + " to " + times(t.Most)
 }
 
-// manifold is from which ratio on a figure is said to be so many times as high, and
-// not by so many per cent higher.
+// manifold is from which ratio on a figure that is only bounded is said to be so many
+// times as high, and not by so many per cent higher: a bound is no exact number.
 const manifold = 10
 
 // by says how far the ratio is from one.
@@ -170,7 +170,7 @@ func by(e compare.Effect) string {
 		return "not reached, and so higher"
 	case r == 0:
 		return "lower, as that of A is not reached"
-	case r >= manifold:
+	case r >= manifold && e.Bounded():
 		return fmt.Sprintf("%s%.0f times as high", least, r)
 	case r >= 1:
 		return least + percent(r-1) + " higher"
