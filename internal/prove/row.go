@@ -75,16 +75,31 @@ func (r Row) used() float64 {
 	return math.Abs(r.Error) / r.Allowed()
 }
 
-// mostAllowedNs is the allowed error from which on a latency proves nothing, unless what
-// was planted is larger.
-const mostAllowedNs = 10e6
+// The allowed errors from which on a figure proves nothing: of a latency unless what was
+// planted is larger, and of a rate as a share of it.
+const (
+	mostAllowedNs    = 10e6
+	mostAllowedShare = 0.1
+)
+
+// vague reports whether so much is allowed that the figure proves nothing.
+func (r Row) vague() bool {
+	switch r.Unit {
+	case Nanoseconds:
+		return r.Above > max(mostAllowedNs, r.PlantedValue)
+	case PerSecond:
+		return r.Above > mostAllowedShare*r.PlantedValue
+	}
+	return false
+}
 
 // judged gives the row its verdict. limited is why the run claims nothing of its
 // figures; empty: it does.
 func (r Row) judged(limited string) Row {
 	switch {
-	case r.within && r.Unit == Nanoseconds && r.Above > max(mostAllowedNs, r.PlantedValue):
-		r.Verdict, r.Why = Unknown, "the machine is too busy to tell: what plimsoll measured of itself allows an error of "+nanoseconds(r.Above)
+	case r.within && r.vague():
+		r.Verdict = Unknown
+		r.Why = "the machine is too busy to tell: what plimsoll measured of itself allows an error of " + r.signed(r.Above, "")
 	case r.within:
 		r.Verdict = Holds
 	case limited != "" && !r.exact:

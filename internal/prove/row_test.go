@@ -29,6 +29,9 @@ func TestRowsAreJudgedByWhatTheRunClaims(t *testing.T) {
 		"allowed much of a larger latency": {
 			Row{Unit: Nanoseconds, PlantedValue: 1e9, Above: 30e6}.measured(1.02e9, ""), "", Holds,
 		},
+		"a rate that is allowed anything": {
+			Row{Unit: PerSecond, PlantedValue: 1_000, Below: 400, Above: 400}.measured(650, ""), "", Unknown,
+		},
 		"beyond that too": {
 			Row{Unit: Nanoseconds, PlantedValue: 200e3, Above: 30e6}.measured(40e6, ""), "", Misses,
 		},
