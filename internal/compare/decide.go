@@ -121,7 +121,7 @@ func (c *Comparison) tooFew() []string {
 	case least > first:
 		enough := evenly(first)
 		if c.pairing != "" {
-			enough = fewestPairs // which are then tested as pairs
+			enough = min(enough, fewestPairs) // which are then tested as pairs
 		}
 		return []string{fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+
 			"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of each",

@@ -9,9 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// fewestPairs is how many pairs a paired test needs. Systems that come up now in
-// one state and now in another give two or three alike differences too often.
-const fewestPairs = 4
+// fewestPairs is how many pairs a paired test needs. With fewer it must see far larger
+// differences than a test by ranks, and systems that come up now in one state and now
+// in another give two or three alike differences too often.
+const fewestPairs = 5
 
 // Pairing says what the runs of a pair have in common; empty: no pairs.
 type Pairing string

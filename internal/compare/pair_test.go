@@ -29,27 +29,27 @@ func TestPairing(t *testing.T) {
 			}
 		}
 	}
-	rising, falling := []int{1, 2, 3, 4}, []int{4, 3, 2, 1}
-	seeds, ones := []uint64{1, 2, 3, 4}, []uint64{1, 1, 1, 1}
+	rising, falling := []int{1, 2, 3, 4, 5}, []int{5, 4, 3, 2, 1}
+	seeds, ones := []uint64{1, 2, 3, 4, 5}, []uint64{1, 1, 1, 1, 1}
 	for name, c := range map[string]struct {
 		change func(a, b Side)
 		want   Pairing
 		first  string // that the first run of A is paired with
 	}{
 		"no trials":       {func(a, b Side) {}, "", ""},
-		"the same rounds": {trials("s", "s", rising, falling), ByRound, "B3"},
-		"another round":   {trials("s", "s", rising, []int{5, 3, 2, 1}), "", ""},
+		"the same rounds": {trials("s", "s", rising, falling), ByRound, "B4"},
+		"another round":   {trials("s", "s", rising, []int{6, 4, 3, 2, 1}), "", ""},
 		"another set":     {trials("s", "u", rising, rising), "", ""},
-		"a round twice":   {trials("s", "s", []int{1, 2, 3, 3}, []int{1, 2, 3, 3}), "", ""},
+		"a round twice":   {trials("s", "s", []int{1, 2, 3, 4, 4}, []int{1, 2, 3, 4, 4}), "", ""},
 		"one not of the set": {func(a, b Side) {
 			trials("s", "s", rising, rising)(a, b)
 			b.Runs[0].Run.Trial = nil
 		}, "", ""},
-		"random loads":           {drawn("poisson", seeds, []uint64{2, 1, 4, 3}), BySeed, "B1"},
+		"random loads":           {drawn("poisson", seeds, []uint64{2, 1, 4, 3, 5}), BySeed, "B1"},
 		"one trace":              {drawn("poisson", ones, ones), "", ""},
 		"the seed means nothing": {drawn("constant", seeds, seeds), "", ""},
 	} {
-		a, b := sideOf("A", 1, 2, 3, 4), sideOf("B", 5, 6, 7, 8)
+		a, b := sideOf("A", 1, 2, 3, 4, 5), sideOf("B", 6, 7, 8, 9, 10)
 		c.change(a, b)
 		com := mustCompare(t, a, b)
 		if com.Pairing != c.want || com.Figures[0].Paired != (c.want != "") {
@@ -59,7 +59,7 @@ func TestPairing(t *testing.T) {
 			t.Errorf("%s: the first is paired with %s, want %s", name, com.pairs[0].Run.ID, c.first)
 		}
 	}
-	// Three pairs are too few, and four are said to be enough.
+	// Three pairs are too few, and so are four, which ranks can tell apart.
 	a, b := sideOf("A", 1, 2, 3), sideOf("B", 5, 6, 7)
 	inRounds(a, "s", []int{1, 2, 3})
 	inRounds(b, "s", []int{1, 2, 3})

@@ -96,7 +96,7 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 		"two states": func(r *rand.Rand) float64 { return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64() },
 		"skewed":     (*rand.Rand).ExpFloat64,
 	} {
-		for _, runs := range []int{4, 5, 8} {
+		for _, runs := range []int{5, 8, 12} {
 			const pairs = 2000
 			any, _ := alarms(t, pairs, func(pair int) *Comparison {
 				s := simulated{random: seeded(uint64(pair*100 + runs)), between: 0.05, rounds: 0.3,
