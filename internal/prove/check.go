@@ -172,10 +172,11 @@ func rate(figure string, want, off float64, printed func(r *result.Run) float64)
 		row := Row{
 			Figure: figure, Unit: PerSecond, PlantedValue: want, Planted: perSecond(want),
 		}
+		allowed := off
 		if !e.virtual {
-			off += float64(e.late.Max()) / float64(e.workload.Duration)
+			allowed += float64(e.late.Max()) / float64(e.workload.Duration)
 		}
-		row.Below, row.Above = want*off, want*off
+		row.Below, row.Above = want*allowed, want*allowed
 		got := printed(e.run)
 		return []Row{row.measured(got, perSecond(got))}
 	}

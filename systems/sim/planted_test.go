@@ -67,6 +67,13 @@ func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
 		topic := system.Topic{Name: "t", Partitions: int(o.partitions)}
 		must(t, c.CreateTopic(ctx, topic))
 		start, closing := time.Now(), false
+		for i := range o.n {
+			one := &sent{seq: i, start: start, closing: &closing}
+			one.m.Partition = int32(i) % o.partitions
+			one.m.Payload = binary.LittleEndian.AppendUint64(nil, uint64(i))
+			one.m.Bind(one)
+			all = append(all, one)
+		}
 		_, err = c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic, Subscription: "s", Receive: func(m system.Received) {
 			one := all[binary.LittleEndian.Uint64(m.Payload)]
 			one.came = append(one.came, came{at: time.Since(start), partition: m.Partition})
@@ -74,12 +81,7 @@ func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
 		must(t, err)
 		p, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, InFlight: o.n, Delivery: o.delivery})
 		must(t, err)
-		for i := range o.n {
-			one := &sent{seq: i, start: start, closing: &closing}
-			one.m.Partition = int32(i) % o.partitions
-			one.m.Payload = binary.LittleEndian.AppendUint64(nil, uint64(i))
-			one.m.Bind(one)
-			all = append(all, one)
+		for i, one := range all {
 			one.beganAt = time.Since(start)
 			p.Send(&one.m)
 			one.returned = time.Since(start)
