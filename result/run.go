@@ -293,55 +293,6 @@ type Error struct {
 	Count   int64  `json:"count"`
 }
 
-// Ledger is the account of every message of the run, warm-up included.
-type Ledger struct {
-	Accounted bool `json:"accounted"` // false: the run never got that far
-	// WatchedNs is how long consumers stayed open after the last message arrived:
-	// what could have come later was not seen.
-	WatchedNs     int64                `json:"watched_ns,omitempty"`
-	Subscriptions []SubscriptionLedger `json:"subscriptions"`
-	MemoryBytes   int64                `json:"memory_bytes"`
-}
-
-// SubscriptionLedger is the account of one subscription over all its topics.
-type SubscriptionLedger struct {
-	Subscription string `json:"subscription"`
-	Acked        int64  `json:"acked"`               // acknowledged to producers
-	Received     int64  `json:"received"`            // distinct messages
-	Lost         int64  `json:"lost"`                // acknowledged, never received
-	Unread       int64  `json:"unread,omitempty"`    // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
-	Duplicate    int64  `json:"duplicate"`           // further copies of received messages
-	Reordered    int64  `json:"reordered"`           // came after a later one of their lane
-	Unacked      int64  `json:"unacked_received"`    // never acknowledged, yet received: legal
-	Corrupt      int64  `json:"corrupt"`             // payload differs from what was sent
-	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
-	// Of messages that the system refused, or whose transaction was aborted.
-	RefusedReceived int64 `json:"refused_received,omitempty"`
-	// Transactions are those of exactly_once delivery; partial ones are those of which
-	// some messages were received and others not.
-	Transactions        int64   `json:"transactions,omitempty"`
-	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
-	UnknownTransactions int64   `json:"unknown_transactions,omitempty"` // neither committed nor aborted, as far as is known
-	PartialTransactions int64   `json:"partial_transactions,omitempty"`
-	Foreign             int64   `json:"foreign"`               // not of this run
-	LostRanges          []Range `json:"lost_ranges,omitempty"` // the first few
-	// The first few of each consumer, and of those that came to several.
-	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
-	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
-}
-
-// Range is a run of sequence numbers of one lane, both ends included.
-type Range struct {
-	Topic     string `json:"topic"`
-	Partition int    `json:"partition"`
-	Producer  int    `json:"producer"`
-	First     int64  `json:"first"`
-	Last      int64  `json:"last"`
-	// When the messages were due and acknowledged, of a run with faults; nil: not
-	// known.
-	When *Span `json:"when,omitempty"`
-}
-
 // Summary is the measured window in figures.
 type Summary struct {
 	WindowNs     int64   `json:"window_ns"` // as it was: shorter when interrupted
@@ -362,56 +313,6 @@ type Summary struct {
 	Instrument *Instrument `json:"instrument,omitempty"`
 	// FirstMessageNs is from the start of the process to the first message.
 	FirstMessageNs int64 `json:"first_message_ns"`
-}
-
-// Series names a latency series; it is also its tag in latency.hlog.
-type Series string
-
-// The latency series. Warm-up messages have the same series with the prefix
-// WarmupPrefix in latency.hlog.
-const (
-	Publish  Series = "publish"      // due -> acknowledged
-	EndToEnd Series = "end_to_end"   // due -> received
-	Send     Series = "send"         // handed over -> acknowledged: uncorrected
-	Lag      Series = "schedule_lag" // due -> handed over
-	Hiccup   Series = "hiccup"       // this process not running when it should
-	// OwnLag is the schedule lag that the system did not cause: that of
-	// messages handed over late although no producer waited for the system.
-	// It is how the generator accuses itself, and part of no table.
-	OwnLag Series = "own_lag"
-	// SendCall is of closed loops only: a whole send, from the moment its first
-	// message was handed over to the acknowledgement of its last.
-	SendCall Series = "send_call"
-
-	// Copies is the end-to-end latency of second and later deliveries, which are
-	// no part of EndToEnd.
-	Copies Series = "copies"
-	// Waited is for how long messages were waited for that were never answered,
-	// from their due time: the lower bounds of their publish latency.
-	Waited Series = "waited"
-	// Twin and TwinReceive are Publish and EndToEnd of the twin: a system that takes
-	// no time, beside the measured one in the same process.
-	Twin        Series = "instrument_publish"
-	TwinReceive Series = "instrument_end_to_end"
-	// SimulatedLate is how late the simulated system gave its answers, by its own
-	// schedule: plimsoll's error and not the simulated system's latency.
-	SimulatedLate Series = "simulated_late"
-
-	WarmupPrefix = "warmup."
-)
-
-// Beside are the series that each run records beside those of its tables.
-var Beside = []Series{OwnLag, Waited, Copies, Twin, TwinReceive, SimulatedLate}
-
-// AllSeries is every series that each run has, in the order of tables.
-var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}
-
-// Series is every series of a run with this load, in the order of tables.
-func (l Load) Series() []Series {
-	if l.Closed != nil {
-		return []Series{SendCall, Publish, EndToEnd, Send, Lag, Hiccup}
-	}
-	return AllSeries
 }
 
 // Latency is one series of the measured window.

@@ -1,0 +1,50 @@
+package result
+
+// Ledger is the account of every message of the run, warm-up included.
+type Ledger struct {
+	Accounted bool `json:"accounted"` // false: the run never got that far
+	// WatchedNs is how long consumers stayed open after the last message arrived:
+	// what could have come later was not seen.
+	WatchedNs     int64                `json:"watched_ns,omitempty"`
+	Subscriptions []SubscriptionLedger `json:"subscriptions"`
+	MemoryBytes   int64                `json:"memory_bytes"`
+}
+
+// SubscriptionLedger is the account of one subscription over all its topics.
+type SubscriptionLedger struct {
+	Subscription string `json:"subscription"`
+	Acked        int64  `json:"acked"`               // acknowledged to producers
+	Received     int64  `json:"received"`            // distinct messages
+	Lost         int64  `json:"lost"`                // acknowledged, never received
+	Unread       int64  `json:"unread,omitempty"`    // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
+	Duplicate    int64  `json:"duplicate"`           // further copies of received messages
+	Reordered    int64  `json:"reordered"`           // came after a later one of their lane
+	Unacked      int64  `json:"unacked_received"`    // never acknowledged, yet received: legal
+	Corrupt      int64  `json:"corrupt"`             // payload differs from what was sent
+	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
+	// Of messages that the system refused, or whose transaction was aborted.
+	RefusedReceived int64 `json:"refused_received,omitempty"`
+	// Transactions are those of exactly_once delivery; partial ones are those of which
+	// some messages were received and others not.
+	Transactions        int64   `json:"transactions,omitempty"`
+	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
+	UnknownTransactions int64   `json:"unknown_transactions,omitempty"` // neither committed nor aborted, as far as is known
+	PartialTransactions int64   `json:"partial_transactions,omitempty"`
+	Foreign             int64   `json:"foreign"`               // not of this run
+	LostRanges          []Range `json:"lost_ranges,omitempty"` // the first few
+	// The first few of each consumer, and of those that came to several.
+	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
+	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
+}
+
+// Range is a run of sequence numbers of one lane, both ends included.
+type Range struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Producer  int    `json:"producer"`
+	First     int64  `json:"first"`
+	Last      int64  `json:"last"`
+	// When the messages were due and acknowledged, of a run with faults; nil: not
+	// known.
+	When *Span `json:"when,omitempty"`
+}
