@@ -26,6 +26,7 @@ func closedLoop(t *testing.T, name string) *result.Saved {
 		{StartNs: 60e9, EndNs: 120e9, SendCallP95Ns: 5e6, SendP95Ns: 4e6},
 	}
 	s.Run.Summary.Generator.OwnLagMeanNs = 40e3
+	reconcile(&s.Run)
 	verdict.Judge(&s.Run)
 	return s
 }

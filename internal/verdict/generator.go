@@ -55,7 +55,7 @@ func generator(r *result.Run) result.Verdict {
 	}
 	error99, _, known := twinError(r)
 	if !known && !r.Lacks() {
-		return say(Generator, result.Unknown, "the window is too short for the instrument's own error to be known: own lag p99 %s, bound %s",
+		return say(Generator, result.Unknown, "the instrument's own error was not measured, or too seldom to tell: own lag p99 %s, bound %s",
 			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
 	}
 	sentence := "the load generator kept up: own schedule lag p99 " + quantity.Duration(g.OwnLagP99Ns)
