@@ -86,16 +86,18 @@ func sideOf(unstable, stable *result.Saved, s Stability) Side {
 
 // growing names the side on which more and more waits.
 func growing(q queues, offeredRate float64) (Side, bool) {
-	sent, ok := growthOf(q.seconds, q.unacked())
-	read, _ := growthOf(q.seconds, q.unread)
 	bound := GrowthBound * offeredRate
+	sent := judge(q.seconds, q.unacked(), offeredRate, bound)
+	read := judge(q.seconds, q.unread, offeredRate, bound)
 	switch {
-	case !ok || max(sent.low, read.low) <= bound:
+	case !sent.known || !sent.grows && !read.grows:
 		return Side{}, false
-	case read.slope > sent.slope:
-		return Side{Name: SideConsume, Sentence: fmt.Sprintf("what is acknowledged and not received grows by %s", quantity.Rate(read.slope))}, true
+	case read.rate > sent.rate:
+		return Side{Name: SideConsume, Sentence: "what is acknowledged and not received grows by " +
+			quantity.Rate(read.rate)}, true
 	}
-	return Side{Name: SidePublish, Sentence: fmt.Sprintf("what is due and not acknowledged grows by %s", quantity.Rate(sent.slope))}, true
+	return Side{Name: SidePublish, Sentence: "what is due and not acknowledged grows by " +
+		quantity.Rate(sent.rate)}, true
 }
 
 // fullOf asks whether the workload's bound of messages in flight was the limit.

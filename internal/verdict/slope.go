@@ -35,26 +35,6 @@ func growthOf(xs, ys []float64) (g growth, ok bool) {
 	return g, true
 }
 
-// spread is the standard deviation of points around their trend, from the
-// median of their distances, which a few points far off do not move; 0 where
-// there are too few points for a trend.
-func spread(xs, ys []float64) float64 {
-	t, ok := growthOf(xs, ys)
-	if !ok {
-		return 0
-	}
-	off := make([]float64, len(xs))
-	for i := range xs {
-		off[i] = ys[i] - t.slope*xs[i]
-	}
-	center := middle(off)
-	for i := range off {
-		off[i] = math.Abs(off[i] - center)
-	}
-	// Of the normal distribution, half lies within 1/1.4826 standard deviations.
-	return 1.4826 * middle(off)
-}
-
 func thin(values []float64, every int) []float64 {
 	var out []float64
 	for i := 0; i < len(values); i += every {
