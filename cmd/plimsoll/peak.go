@@ -22,7 +22,7 @@ type peakCommand struct {
 	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"What a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string  `placeholder:"RATE" help:"The first rate to try, in place of the workload's."`
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
-	Confirm   int      `default:"2" placeholder:"N" help:"Confirmations of the stable end, each twice as long as a probe; 0 to 5."`
+	Confirm   int      `default:"2" placeholder:"N" help:"Longer runs in which each end is tried again; 0 to 5."`
 	Probe     string   `default:"10s" placeholder:"LENGTH" help:"The measured window of a probe."`
 	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first probe."`
 	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take, its servers being warm."`

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func rate(perSecond float64) string { return quantity.Rate(perSecond) }
@@ -66,14 +67,47 @@ func (s *Saved) Sentence() string {
 	sentence := rate(b.StableRate) + " was stable"
 	switch {
 	case b.Confirmed > 0:
-		sentence += fmt.Sprintf(", and so in %s of %s", times(b.Confirmed, "longer run"), quantity.Duration(int64(s.ConfirmSeconds*1e9)))
+		long := quantity.Duration(int64(s.confirmedSeconds() * 1e9))
+		sentence += fmt.Sprintf(", and so in %s of %s", times(b.Confirmed, "longer run"), long)
 	case s.Plan.Confirmations > 0:
 		sentence += " for a short while, and was not confirmed"
 	}
+	sentence += s.arrivals()
 	if b.UnstableRate == 0 {
 		return sentence + "; no higher rate was seen to be unstable"
 	}
-	return sentence + fmt.Sprintf("; %s was not (%.1f%% above)", rate(b.UnstableRate), b.Width()*100)
+	sentence += fmt.Sprintf("; %s was not (%.1f%% above", rate(b.UnstableRate), b.Width()*100)
+	if b.UnstableRuns > 1 {
+		sentence += ", " + times(b.UnstableRuns, "run")
+	}
+	return sentence + ")"
+}
+
+// arrivals names the arrivals that the rates are of.
+func (s *Saved) arrivals() string {
+	switch workload.Arrivals(s.Load.Arrivals) {
+	case workload.ArrivalsConstant:
+		return ", with constant arrivals"
+	case workload.ArrivalsPoisson:
+		return ", with random arrivals (Poisson)"
+	}
+	return ""
+}
+
+// confirmedSeconds is the length of the shortest run that confirmed the stable
+// end.
+func (s *Saved) confirmedSeconds() float64 {
+	least := math.Inf(1)
+	for _, p := range s.Probes {
+		confirmed := p.Long && p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate
+		if confirmed && p.WindowSeconds > 0 {
+			least = min(least, p.WindowSeconds)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return s.ConfirmSeconds
+	}
+	return least
 }
 
 func times(n int, what string) string {
@@ -120,12 +154,24 @@ func (s *Saved) Caveats() []string {
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
 		all = append(all, "plimsoll itself was the limit: the system may carry more, so this is no figure to rank it by")
 	}
-	repeated, left, noisy := 0, 0, 0
+	if workload.Arrivals(s.Load.Arrivals) == workload.ArrivalsConstant {
+		all = append(all, "constant arrivals hide queueing: with random ones the same objective "+
+			"holds only up to a lower rate")
+	}
+	return append(all, s.probeCaveats()...)
+}
+
+// probeCaveats are what a reader must know of how its probes went.
+func (s *Saved) probeCaveats() (all []string) {
+	repeated, left, noisy, short := 0, 0, 0, 0
 	for _, p := range s.Probes {
 		if p.Noise != "" {
 			noisy++
 		}
-		if p.Repeated {
+		switch {
+		case p.Repeated && p.Verdict.Short:
+			short++
+		case p.Repeated:
 			repeated++
 		}
 		if p.LeftMsgs > 0 {
@@ -134,6 +180,11 @@ func (s *Saved) Caveats() []string {
 	}
 	if repeated > 0 {
 		all = append(all, fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once more, and the second outcome counts", times(repeated, "probe")))
+	}
+	if short > 0 {
+		all = append(all, fmt.Sprintf("the system carries its load in pulses, which the window of %s "+
+			"did not tell from growth: each was made again with a window twice as long, "+
+			"and all later probes kept that length", times(short, "probe")))
 	}
 	if noisy > 0 {
 		all = append(all, fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may come out differently", noisy, times(len(s.Probes), "probe")))

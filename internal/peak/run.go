@@ -159,9 +159,9 @@ func (f *finder) takes(long bool) time.Duration {
 
 func (f *finder) window(long bool) time.Duration {
 	if long {
-		return f.Confirm
+		return f.Confirm * time.Duration(f.search.stretch)
 	}
-	return f.Probe
+	return f.Probe * time.Duration(f.search.stretch)
 }
 
 // hurry ends the exploring when the time that is left is needed to confirm what
@@ -172,7 +172,7 @@ func (f *finder) hurry(step Step, end End) bool {
 		return false
 	}
 	needed := f.takes(false)
-	for range f.Plan.Confirmations - b.Confirmed {
+	for range f.search.needed() {
 		needed += f.takes(true)
 	}
 	f.hurried = f.left() < needed
@@ -289,7 +289,8 @@ func (f *finder) take(step Step, run *result.Saved) {
 	run.Latency = nil
 	f.runs[p.Number] = run
 	if p.Judged {
-		o := Outcome{Stable: p.Verdict.Stable, Passing: p.Verdict.Passing, AchievedRate: p.AchievedRate}
+		o := Outcome{Stable: p.Verdict.Stable, AchievedRate: p.AchievedRate}
+		o.Passing, o.Short = p.Verdict.Passing, p.Verdict.Short
 		o.Doubtful = p.Noise != "" || p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
 		if r.State == result.Failed {
 			o.AchievedRate = 0 // of a part of the window

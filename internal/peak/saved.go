@@ -60,8 +60,8 @@ type Probe struct {
 	Long   bool   `json:"long,omitempty"`
 	// Judged is false when the run was stopped before it could be judged.
 	Judged bool `json:"judged"`
-	// Repeated: what may have been a passing disturbance failed it, so that it
-	// was made again and does not count.
+	// Repeated: what may have been a passing disturbance failed it, or its window
+	// was too short to tell, so that it was made again and does not count.
 	Repeated bool `json:"repeated,omitempty"`
 
 	TargetRate    float64          `json:"target_rate_msgs_per_s"`

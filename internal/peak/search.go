@@ -8,13 +8,16 @@ import (
 
 // The bounds of a search that nobody sets.
 const (
-	// MostProbes is how many runs a search makes at most.
-	MostProbes = 12
+	// MostProbes is how many runs a search makes at most: about ten to find the
+	// bracket, and the rest to try both of its ends again.
+	MostProbes = 20
 	// FewestMessages is how many a probe must offer at least: fewer support no
 	// percentile worth the name.
 	FewestMessages = 100
 	// ConfirmTimes is how many times as long as a probe a confirmation is.
 	ConfirmTimes = 2
+	// MostStretch is how many times as long as planned a window may become.
+	MostStretch = 8
 )
 
 // Plan bounds a search.
@@ -37,7 +40,8 @@ const (
 	Bisect  Kind = "bisect"  // the geometric middle of the bracket
 	Repeat  Kind = "repeat"  // the probe before failed by what may have been a passing disturbance
 	Confirm Kind = "confirm" // a longer run at the stable end
-	Recheck Kind = "recheck" // the unstable end again: its probe was a doubtful one
+	Recheck Kind = "recheck" // the unstable end again
+	Stretch Kind = "stretch" // the probe before was too short to tell: a window twice as long
 )
 
 // Step is a probe to make.
@@ -45,6 +49,8 @@ type Step struct {
 	Kind Kind
 	Rate float64 // messages per second
 	Long bool    // as long as a confirmation
+	// Stretch is how many times as long as planned the window is.
+	Stretch int
 	// guess is set for a guess and its repetition; hope is the outcome that it
 	// was made for.
 	guess, hope bool
@@ -60,28 +66,8 @@ type Outcome struct {
 	// Doubtful: it was not stable, and the machine or plimsoll itself may have
 	// been why.
 	Doubtful bool
-}
-
-// Bracket is where the peak lies, as far as the search has come.
-type Bracket struct {
-	StableRate float64 `json:"stable_msgs_per_s"` // the highest that was stable; 0: none was
-	Confirmed  int     `json:"confirmed"`         // longer runs that it passed
-	// UnstableRate is the lowest that was not, and at or above which none was for
-	// long; 0: none was seen.
-	UnstableRate float64 `json:"unstable_msgs_per_s"`
-	// MixedRate is the lowest that was stable in one run and not in another, or
-	// that was not while a higher one was; 0: none. Where it is set, the width of
-	// the bracket is that of the system's own unsteadiness.
-	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
-}
-
-// Width is how far apart the ends are, as a share of the lower; infinite while
-// one of them is missing.
-func (b Bracket) Width() float64 {
-	if b.StableRate <= 0 || b.UnstableRate <= 0 {
-		return math.Inf(1)
-	}
-	return b.UnstableRate/b.StableRate - 1
+	// Short: it was not stable, and a longer window may show that it is.
+	Short bool
 }
 
 // End is why a search has nothing more to do.
@@ -108,16 +94,29 @@ const (
 // the bracket, that rate is the system's capacity if overload does not change
 // it: then a probe is made just below it, and one just above. A guess that was
 // wrong is followed by a bisection, so that a system which collapses under
-// overload costs no more than twice as many probes. An unstable end that the
-// machine may be to blame for is tried again once two probes in a row below it
-// were stable. The last probes are kept for the confirmations.
+// overload costs no more than twice as many probes.
+//
+// A bracket that is narrow enough is tried again, one end after the other, in
+// longer runs: the stable end until it is confirmed as often as planned, and the
+// unstable end as often. A rate that was stable in
+// one run and not in another is mixed. It lies within the bracket that is
+// reported, and the search goes on beyond it. An unstable end that the machine may
+// be to blame for is tried again once two probes in a row below it were stable,
+// and forgotten when it is stable then. The last probes are kept for the ends.
+//
+// A probe that was too short to tell a pulse from growth is made again with a
+// window twice as long, and so are all that follow it.
 type Search struct {
 	plan    Plan
 	taken   int
 	last    Step
 	again   bool // the last step is to be repeated
+	short   bool // and so it is, with a longer window
+	stretch int  // how many times as long as planned windows are
 	stable  []float64
+	mixed   []float64       // rates that were not stable, and were, or a higher one was
 	passed  map[float64]int // confirmations, by rate
+	missed  map[float64]int // runs that were not stable, by rate
 	above   []limit         // unstable rates, the lowest first
 	calm    int             // stable probes, one after another
 	climbed int             // steps up
@@ -147,31 +146,8 @@ func (s *Search) top() limit {
 }
 
 // NewSearch returns a search that has made no probe.
-func NewSearch(p Plan) *Search { return &Search{plan: p, passed: map[float64]int{}} }
-
-// Bracket is what is known now.
-func (s *Search) Bracket() Bracket {
-	low := s.low()
-	b := Bracket{StableRate: low, Confirmed: s.passed[low], UnstableRate: s.top().rate}
-	most := slices.Max(append([]float64{0}, s.stable...))
-	for _, l := range s.above {
-		// A rate that was stable once and unstable once is the end where the next
-		// that never was stable is far away.
-		near := l.rate <= most*(1+2*s.plan.Tolerance)
-		if l.rate > most && near || l.rate == most && !s.unstableWithin(most, most*(1+2*s.plan.Tolerance)) {
-			if l.rate > b.UnstableRate {
-				b.MixedRate, b.UnstableRate = b.UnstableRate, l.rate
-			}
-			break
-		}
-	}
-	return b
-}
-
-// unstableWithin reports whether there is an unstable rate above one rate and up
-// to another.
-func (s *Search) unstableWithin(from, to float64) bool {
-	return slices.ContainsFunc(s.above, func(l limit) bool { return l.rate > from && l.rate <= to })
+func NewSearch(p Plan) *Search {
+	return &Search{plan: p, stretch: 1, passed: map[float64]int{}, missed: map[float64]int{}}
 }
 
 // narrow reports whether the search has come near enough to its lowest unstable
@@ -201,40 +177,54 @@ func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate
 // Next is the probe to make next; when there is none, end says why.
 func (s *Search) Next() (step Step, end End) {
 	step, end = s.next()
+	step.Stretch = s.stretch
 	s.last = step
 	return step, end
 }
 
 func (s *Search) next() (Step, End) {
 	low, high, left := s.low(), s.top().rate, s.plan.MaxProbes-s.taken
-	missing := s.plan.Confirmations - s.passed[low]
+	end, needed := s.stableEnd(), s.needed()
+	missing := s.plan.Confirmations - s.passed[end]
 	switch {
 	case left <= 0:
 		return Step{}, s.endOf(missing)
 	case s.again:
 		again := s.last
 		again.Kind = Repeat
+		if s.short {
+			again.Kind = Stretch
+		}
 		return again, Unfinished
 	case low == 0 && high == 0:
 		return Step{Kind: Ramp, Rate: s.within(s.plan.StartRate)}, Unfinished
 	case low == 0:
 		return s.down(high)
 	}
-	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > max(missing, 0) && !s.hurried {
+	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > needed && !s.hurried {
 		return Step{Kind: Recheck, Rate: top.rate, Long: top.long, recheck: true}, Unfinished
 	}
-	if s.hurried || s.failed || s.narrow() || left <= missing || low >= s.plan.MostRate {
-		return s.confirm(low, high, missing, left)
+	if s.hurried || s.failed || s.narrow() || left <= needed || low >= s.plan.MostRate {
+		return s.settle(end, high, missing, left)
 	}
 	if high == 0 {
-		return Step{Kind: Ramp, Rate: s.within(low * s.climb())}, Unfinished
+		return s.up(low), Unfinished
 	}
 	return s.between(low, high), Unfinished
 }
 
+// up looks for an unstable rate above a stable one. A limit that was none lies
+// near one, as a rule.
+func (s *Search) up(low float64) Step {
+	if s.upward && len(s.mixed) > 0 && s.poor <= mostPoor {
+		return Step{Kind: Guess, Rate: s.within(low * s.stride()), guess: true}
+	}
+	return Step{Kind: Ramp, Rate: s.within(low * s.climb())}
+}
+
 // endOf is why a search that can make no more probes has ended.
 func (s *Search) endOf(missing int) End {
-	if missing <= 0 && s.narrow() {
+	if missing <= 0 && s.narrow() && !s.doubted() {
 		return Found
 	}
 	return UsedUp
@@ -290,13 +280,17 @@ func (s *Search) lower(high float64) float64 {
 // as far away, before the bracket is bisected instead.
 const mostPoor = 2
 
+// stride is the factor of a guess beyond an end, twice as far after each that was
+// wrong.
+func (s *Search) stride() float64 { return math.Pow(1+s.step(), math.Pow(2, float64(s.poor))) }
+
 // between is a probe within the bracket.
 func (s *Search) between(low, high float64) Step {
 	bisect := Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
 	if s.poor > mostPoor {
 		return bisect
 	}
-	far := math.Pow(1+s.step(), math.Pow(2, float64(s.poor)))
+	far := s.stride()
 	near, hope := s.below(), true
 	switch {
 	// Also where the stable end is already what overload achieved.
@@ -313,34 +307,52 @@ func (s *Search) between(low, high float64) Step {
 	return Step{Kind: Guess, Rate: near, guess: true, hope: hope}
 }
 
-// confirm is a longer run at the stable end; where one has failed, a step lower.
-func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
-	lower := s.lower(high)
+// settle tries the ends again in longer runs, in turn; where the stable end has
+// failed, a step lower.
+func (s *Search) settle(low, high float64, missing, left int) (Step, End) {
+	doubted := s.doubted()
 	switch {
-	case s.failed && s.passed[low] == 0 && lower > low*(1+s.plan.Tolerance/8):
-		return Step{Kind: Confirm, Rate: lower, Long: true}, Unfinished
+	case s.failed && s.passed[low] == 0 && s.lower(high) > low*(1+s.plan.Tolerance/8):
+		return Step{Kind: Confirm, Rate: s.lower(high), Long: true}, Unfinished
+	case doubted && missing <= 0 && left > s.needed() && s.cameToEnd():
+		// Something else comes between two runs at the unstable end.
+		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
+	case doubted && (missing <= 0 || s.last.Rate == low):
+		long := s.plan.Confirmations > 0
+		return Step{Kind: Recheck, Rate: s.unstableEnd(), Long: long, recheck: true}, Unfinished
 	case missing > 0:
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
 	case high == 0:
 		return Step{}, NoLimit
+	case s.open() && !s.hurried:
+		return Step{Kind: Guess, Rate: s.within(s.most() * s.stride()), guess: true}, Unfinished
 	case s.narrow():
 		return Step{}, Found
 	case s.hurried || left < s.plan.Confirmations:
 		return Step{}, UsedUp
 	}
-	return Step{Kind: Bisect, Rate: math.Sqrt(low * high), Long: true}, Unfinished
+	return Step{Kind: Bisect, Rate: math.Sqrt(s.low() * high), Long: true}, Unfinished
+}
+
+// cameToEnd reports whether the last probe was the first that found the unstable
+// end, which longer runs are to be made at.
+func (s *Search) cameToEnd() bool {
+	last := s.last
+	return s.plan.Confirmations > 0 && last.Kind != Recheck && last.Rate == s.unstableEnd()
 }
 
 // Take takes the outcome of the probe that Next asked for.
 func (s *Search) Take(o Outcome) {
 	s.taken++
 	step := s.last
-	if !o.Stable && o.Passing && step.Kind != Repeat {
-		s.again = true
+	s.short = !o.Stable && o.Short && s.stretch < MostStretch
+	s.again = s.short || !o.Stable && o.Passing && !o.Short && step.Kind != Repeat
+	if s.short {
+		s.stretch *= 2
+	}
+	if s.again {
 		return
 	}
-	s.again = false
-	// A limit that was none lies near one, as a rule.
 	s.upward = o.Stable && (step.guess || step.recheck)
 	switch {
 	case step.guess && step.hope != o.Stable:
@@ -352,23 +364,36 @@ func (s *Search) Take(o Outcome) {
 		s.holds(step)
 		return
 	}
+	s.fails(step, o)
+}
+
+// fails takes a probe that was not stable.
+func (s *Search) fails(step Step, o Outcome) {
 	s.calm = 0
 	if step.Kind == Ramp && len(s.above) > 0 {
 		s.sunk++
 	}
+	s.missed[step.Rate]++
 	// What was unstable twice is no longer doubted.
-	doubtful := o.Doubtful && !slices.ContainsFunc(s.above, func(l limit) bool { return l.rate == step.Rate })
-	s.clear(func(l limit) bool { return l.rate == step.Rate })
-	s.above = append(s.above, limit{step.Rate, o.AchievedRate, step.Long, doubtful})
-	slices.SortFunc(s.above, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
+	doubtful := o.Doubtful && s.missed[step.Rate] == 1
 	// What was stable for a short while was not for a long one.
-	s.failed = s.failed || step.Long
+	long := step.Long && !step.recheck
+	s.above = slices.DeleteFunc(s.above, func(l limit) bool { return l.rate == step.Rate })
+	s.above = append(s.above, limit{step.Rate, o.AchievedRate, long, doubtful})
+	slices.SortFunc(s.above, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
+	s.failed = s.failed || long
 }
 
-// holds takes a stable probe. A limit that it disproves is forgotten.
+// holds takes a stable probe. Limits that it disproves are mixed, and those that
+// were in doubt are forgotten.
 func (s *Search) holds(step Step) {
 	s.calm++
-	s.clear(func(l limit) bool { return l.rate <= step.Rate })
+	s.above = slices.DeleteFunc(s.above, func(l limit) bool {
+		if l.rate <= step.Rate && !l.doubtful {
+			s.mixed = append(s.mixed, l.rate)
+		}
+		return l.rate <= step.Rate
+	})
 	s.failed = slices.ContainsFunc(s.above, func(l limit) bool { return l.long })
 	if len(s.above) == 0 {
 		s.climbed++
@@ -380,5 +405,3 @@ func (s *Search) holds(step Step) {
 		s.passed[step.Rate]++
 	}
 }
-
-func (s *Search) clear(which func(limit) bool) { s.above = slices.DeleteFunc(s.above, which) }

@@ -9,7 +9,10 @@ import (
 )
 
 func planOf(start, tolerance float64, confirmations int) Plan {
-	return Plan{StartRate: start, Tolerance: tolerance, Confirmations: confirmations, MaxProbes: 12, LeastRate: 1, MostRate: 1e8}
+	return Plan{
+		StartRate: start, Tolerance: tolerance, Confirmations: confirmations,
+		MaxProbes: MostProbes, LeastRate: 1, MostRate: 1e8,
+	}
 }
 
 // model is a system of a known capacity.
@@ -42,7 +45,7 @@ func answer(p Plan, m model) (Bracket, End, []Step) {
 }
 
 // Whatever the capacity, the start and what the system does under overload: the
-// bracket holds the capacity, in at most 12 probes, none out of bounds.
+// bracket holds the capacity, in at most MostProbes probes, none out of bounds.
 func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := math.Pow(10, rapid.Float64Range(0.1, 7.9).Draw(t, "log capacity"))
@@ -63,7 +66,7 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 			func(float64) float64 { return math.NaN() },
 		}).Draw(t, "under overload"), rapid.Bool().Draw(t, "doubtful")}
 		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
-		if len(steps) > 12 {
+		if len(steps) > MostProbes {
 			t.Fatalf("%d probes: %+v", len(steps), steps)
 		}
 		for _, s := range steps {
@@ -99,7 +102,7 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 }
 
 // Where overload tells nothing, as under an objective of latency, a start within
-// a factor of 8 is found in 12 probes.
+// a factor of 8 is found in MostProbes probes.
 func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
 	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
 		const start = 10_000
@@ -165,7 +168,7 @@ func TestSearchForgetsAFalseLimit(t *testing.T) {
 			}
 			return
 		}
-		if step.Kind == Recheck {
+		if step.Kind == Recheck && step.Rate == 2_000 {
 			rechecked++
 		}
 		o := Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000)}
@@ -244,5 +247,107 @@ func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 	t.Logf("%.1f%% overlap, %.1f%% confirmed as asked, mean width %.1f%%", float64(overlap)/(searches-1)*100, float64(confirmed)/searches*100, width/searches*100)
 	if overlap < searches*80/100 || confirmed < searches*90/100 {
 		t.Errorf("only %d of %d overlap, %d are confirmed", overlap, searches-1, confirmed)
+	}
+}
+
+// Probes err by chance, by 0.3% or 1% of the rate (standard deviation). 19 of 20
+// brackets hold the truth all the same, and no side has more than half of the rest.
+func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
+	for _, noise := range []float64{0.003, 0.01} {
+		for name, achieved := range map[string]func(rate, capacity float64) float64{
+			"capacity": math.Min, "latency": func(rate, _ float64) float64 { return rate },
+		} {
+			random := rand.New(rand.NewPCG(1, 2))
+			const searches, truth = 2000, 20_000
+			low, high, width := 0, 0, 0.0
+			for range searches {
+				s := NewSearch(planOf(2_000*math.Pow(40, random.Float64()), 0.03, 2))
+				for step, end := s.Next(); end == Unfinished; step, end = s.Next() {
+					deviation := noise
+					if step.Long {
+						deviation /= math.Sqrt2
+					}
+					capacity := truth * (1 + deviation*random.NormFloat64())
+					s.Take(Outcome{
+						Stable: step.Rate <= capacity, AchievedRate: achieved(step.Rate, capacity),
+					})
+				}
+				b := s.Bracket()
+				width += b.Width()
+				if b.UnstableRate < truth {
+					low++
+				}
+				if b.StableRate > truth {
+					high++
+				}
+			}
+			t.Logf("%s, %.1f%%: %d too low, %d too high, %.1f%% wide",
+				name, noise*100, low, high, width/searches*100)
+			if (low+high)*20 > searches || max(low, high)*40 > searches {
+				t.Errorf("%s, %.1f%%: %d of %d brackets are too low, %d too high",
+					name, noise*100, low, searches, high)
+			}
+		}
+	}
+}
+
+// Windows grow until they tell a pulse from growth, stay so for the rest of the
+// search, and grow no further than MostStretch.
+func TestSearchStretchesShortWindows(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 1))
+	stretch := 1
+	for {
+		step, end := s.Next()
+		if end != Unfinished {
+			b := s.Bracket()
+			holds := b.StableRate <= 20_000 && b.UnstableRate >= 20_000
+			if !holds || end != Found || stretch != 4 {
+				t.Errorf("%s, windows of %d: %+v", end, stretch, b)
+			}
+			break
+		}
+		if step.Stretch < stretch {
+			t.Fatalf("%+v after windows of %d", step, stretch)
+		}
+		stretch = step.Stretch
+		o := Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000)}
+		if step.Rate > 15_000 && step.Stretch < 4 {
+			o.Stable, o.Short = false, true
+		}
+		s.Take(o)
+	}
+	s = NewSearch(planOf(10_000, 0.03, 1))
+	for end := Unfinished; end == Unfinished; {
+		var step Step
+		if step, end = s.Next(); step.Stretch > MostStretch {
+			t.Fatalf("%+v", step)
+		}
+		s.Take(Outcome{Short: true, AchievedRate: 1})
+	}
+}
+
+// Both ends are tried again after the search has come to them, not at once, and
+// what was unstable once and stable once lies within the bracket.
+func TestSearchTriesBothEndsAgain(t *testing.T) {
+	s := NewSearch(planOf(10_000, 0.03, 2))
+	var steps []Step
+	for step, end := s.Next(); end == Unfinished; step, end = s.Next() {
+		steps = append(steps, step)
+		capacity := 20_000.0
+		if step.Kind == Recheck {
+			capacity = 22_000
+		}
+		s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
+	}
+	b := s.Bracket()
+	low := b.StableRate >= 19_000 && b.StableRate <= 20_000 && b.Confirmed == 2
+	mixed := b.MixedRate > 20_000 && b.MixedRate < 20_700
+	if !low || !mixed || b.UnstableRate < 22_000 || b.UnstableRuns < 2 {
+		t.Errorf("%+v: %+v", b, steps)
+	}
+	for i, step := range steps {
+		if step.Kind == Recheck && steps[i-1].Rate == step.Rate && steps[i-1].Kind == Guess {
+			t.Errorf("probe %d is made again at once: %+v", i, steps)
+		}
 	}
 }

@@ -30,6 +30,9 @@ func probed(number int, kind peak.Kind, target float64) peak.Probe {
 			{Name: verdict.ClauseBacklog, Outcome: result.Holds, Sentence: "what waits is not shown to grow"},
 		}},
 	}
+	if p.Long {
+		p.WindowSeconds = 20
+	}
 	if !stable {
 		p99 = int64(slope / capacity * 1e10)
 		p.Verdict.Clauses[1].Outcome, p.Verdict.Clauses[1].Sentence = result.Broken, fmt.Sprintf("what waits grows by %s", rate(slope))

@@ -1,0 +1,298 @@
+package peak_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The tests of this file make many searches, of which each probe is computed, not
+// run: a server that takes messages one by one, as systems/sim does. What the
+// intervals of such a run hold goes through the same verdict and the same search.
+
+// server is a system that takes one message at a time.
+type server struct {
+	capacity       func(probe int) float64 // messages per second
+	every, stall   float64                 // seconds; 0: no stalls
+	service        float64                 // seconds beside the turn; a mean where that is random
+	exponential    *rand.Rand              // draws service times; nil: they are constant
+	random         *rand.Rand              // nil: constant arrivals
+	now            float64                 // seconds since the server began
+	warmup         float64
+	probe, confirm float64 // windows, in seconds
+	objectives     []verdict.Objective
+}
+
+// afterStall is a time, or the end of the stall that it falls into.
+func (s *server) afterStall(at float64) float64 {
+	if s.every == 0 {
+		return at
+	}
+	if in := math.Mod(at, s.every); in >= s.every-s.stall {
+		return at - in + s.every
+	}
+	return at
+}
+
+// run is a probe of a length at a rate, as far as a verdict asks for it. It
+// begins with nothing waiting.
+func (s *server) run(rate, length float64, number int) *result.Saved {
+	every := min(max(length/20, 0.1), 1)
+	warm := int(math.Ceil(s.warmup / every))
+	warmup := float64(warm) * every
+	ends := int(math.Round((warmup + length) / every))
+	handed, answered := make([]int64, ends+1), make([]int64, ends+1)
+	publish := result.NewHistogram()
+	turn, free := 1/s.capacity(number), 0.0
+	var offered, acked int64
+	for due := 0.0; ; {
+		if s.random == nil {
+			due += 1 / rate
+		} else {
+			due += s.random.ExpFloat64() / rate
+		}
+		if due >= warmup+length {
+			break
+		}
+		free = s.afterStall(max(s.now+due, free)) + turn
+		service := s.service
+		if s.exponential != nil {
+			service *= s.exponential.ExpFloat64()
+		}
+		answer := s.afterStall(free+service) - s.now
+		handed[int(due/every)]++
+		answered[min(int(answer/every), ends)]++
+		if due < warmup {
+			continue
+		}
+		offered++
+		_ = publish.RecordValue(int64((answer - due) * 1e9))
+		if answer < warmup+length {
+			acked++
+		}
+	}
+	saved := s.saved(publish, offered, length)
+	waits, within := int64(0), int64(0)
+	for i := range ends {
+		waits += handed[i] - answered[i]
+		in := result.Interval{
+			StartNs: int64(float64(i) * every * 1e9), EndNs: int64(float64(i+1) * every * 1e9),
+			Phase: result.PhaseMeasure, Scheduled: handed[i], Sent: handed[i], InFlight: waits,
+			Latency: []result.Latency{{Series: result.Lag, Count: handed[i], MeanNs: 1000}},
+		}
+		if i < warm {
+			in.Phase = result.PhaseWarmup
+		} else {
+			within += answered[i]
+		}
+		saved.Intervals = append(saved.Intervals, in)
+	}
+	sum := &saved.Run.Summary
+	sum.AchievedRate, sum.ReceivedRate = float64(within)/length, float64(within)/length
+	s.now = max(s.now+warmup+length, free) + 1
+	return saved
+}
+
+func (s *server) saved(publish *hdr.Histogram, offered int64, length float64) *result.Saved {
+	all := []result.SubscriptionLedger{{Acked: offered, Received: offered}}
+	return &result.Saved{Run: result.Run{
+		State: result.Complete, Counters: result.Counters{Scheduled: offered, Acked: offered},
+		Ledger: result.Ledger{Accounted: true, Subscriptions: all},
+		Load:   result.Load{Subscriptions: 1},
+		Summary: result.Summary{
+			OfferedRate: float64(offered) / length, WindowNs: int64(length * 1e9),
+			Latency: []result.Latency{result.Summarize(result.Publish, publish, 0, 0)},
+		},
+	}}
+}
+
+// outcome judges a probe by every clause but that of the generator, which the
+// model has none of.
+func (s *server) outcome(run *result.Saved) peak.Outcome {
+	v := verdict.Stable(run, s.objectives)
+	o := peak.Outcome{Stable: true, Passing: v.Passing, Short: true}
+	o.AchievedRate = run.Run.Summary.AchievedRate
+	for _, c := range v.Clauses {
+		if c.Name != verdict.ClauseGenerator && c.Outcome != result.Holds {
+			o.Stable, o.Short = false, o.Short && c.Short
+		}
+	}
+	return o
+}
+
+// search is a whole search, and its probes in words.
+func (s *server) search(start float64) (peak.Bracket, peak.End, string) {
+	search := peak.NewSearch(peak.Plan{
+		StartRate: start, Tolerance: 0.03, Confirmations: 2, MaxProbes: peak.MostProbes,
+		LeastRate: 10, MostRate: 1e6,
+	})
+	var story strings.Builder
+	for n := 0; ; n++ {
+		step, end := search.Next()
+		if end != peak.Unfinished {
+			return search.Bracket(), end, story.String()
+		}
+		length := s.probe
+		if step.Long {
+			length = s.confirm
+		}
+		o := s.outcome(s.run(step.Rate, length*float64(step.Stretch), n))
+		search.Take(o)
+		fmt.Fprintf(&story, "  %s %.1f x%d: %+v\n", step.Kind, step.Rate, step.Stretch, o)
+	}
+}
+
+// holding is in how many of a number of searches the bracket holds the truth.
+func holding(t *testing.T, searches int, truth float64, of func(i int) (*server, float64)) {
+	t.Helper()
+	held, found, width := 0, 0, 0.0
+	for i := range searches {
+		s, start := of(i)
+		b, end, story := s.search(start)
+		width += b.Width()
+		if end == peak.Found {
+			found++
+		}
+		if b.StableRate <= truth && b.UnstableRate >= truth {
+			held++
+			continue
+		}
+		t.Logf("search %d from %.0f: %s, %+v\n%s", i, start, end, b, story)
+	}
+	t.Logf("%d of %d hold %.0f, %d found what was asked, %.1f%% wide",
+		held, searches, truth, found, width/float64(searches)*100)
+	if held*20 < searches*19 {
+		t.Errorf("only %d of %d brackets hold the truth", held, searches)
+	}
+}
+
+// A pulse that is as long as a probe, or longer: capacity 5k/s, of which a stall of
+// 1 s in 10 s leaves 4.5k/s.
+func TestModelPulse(t *testing.T) {
+	million(t)
+	for _, c := range []struct{ capacity, every, stall float64 }{
+		{5000, 10, 1}, {500, 10, 3}, {500, 5, 0.5}, {500, 20, 2}, {500, 3, 0.3},
+	} {
+		t.Run(fmt.Sprintf("%v s in %v s", c.stall, c.every), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 2))
+			holding(t, 20, c.capacity*(1-c.stall/c.every), func(int) (*server, float64) {
+				return &server{
+					capacity: func(int) float64 { return c.capacity }, service: 0.0002,
+					every: c.every, stall: c.stall, now: 100 * random.Float64(),
+					warmup: 1 + math.Floor(5*random.Float64()), probe: 10, confirm: 20,
+				}, c.capacity * math.Pow(40, random.Float64()) / 10
+			})
+		})
+	}
+}
+
+// Searches of the same system, which differ only by chance: service times are
+// random. What swings by them is no pulse.
+func TestModelRepeatsAgree(t *testing.T) {
+	million(t)
+	for seed := range uint64(100) {
+		s := &server{
+			capacity: func(int) float64 { return 8000 }, warmup: 0.5, probe: 2, confirm: 4,
+			service: 0.02, exponential: rand.New(rand.NewPCG(seed, 1)),
+		}
+		b, end, story := s.search(2500)
+		holds := b.StableRate <= 8000 && b.UnstableRate >= 8000
+		if !holds || b.StableRate < 8000*0.97 || b.Width() > 0.06 {
+			t.Errorf("seed %d: %s, %+v\n%s", seed, end, b, story)
+		}
+	}
+}
+
+// drifting is a system that carries one rate up to some probe, and another from
+// then on.
+func drifting(before, after float64, from int) *server {
+	return &server{probe: 2, confirm: 4, warmup: 1, service: 0.0002, capacity: func(n int) float64 {
+		if n < from {
+			return before
+		}
+		return after
+	}}
+}
+
+// A system that carries a quarter less, or a third more, from some moment in the
+// second half of a search on: the brackets of all such searches overlap, because
+// both ends are tried again late and a bracket is as wide as what was seen.
+// What changes within the last try of each end is too late to be seen.
+func TestModelDrift(t *testing.T) {
+	million(t)
+	for _, c := range []struct{ before, after float64 }{{2000, 1500}, {1500, 2000}} {
+		for _, start := range []float64{300, 1100, 2500, 5000} {
+			_, _, steady := drifting(c.before, c.before, 0).search(start)
+			probes := strings.Count(steady, "\n")
+			for from := (probes + 1) / 2; from <= probes-2; from++ {
+				b, end, story := drifting(c.before, c.after, from).search(start)
+				both := b.StableRate <= 1500 && b.UnstableRate >= 2000
+				if !both || b.Confirmed == 0 || b.MixedRate == 0 {
+					t.Errorf("%.0f/s, and %.0f/s from probe %d on, start %.0f: %s, %+v\n%s",
+						c.before, c.after, from+1, start, end, b, story)
+				}
+			}
+		}
+	}
+}
+
+// waitsNoLonger is the share of the waits of an M/D/1 queue that are no longer
+// than a time (Erlang, "The Theory of Probabilities and Telephone Conversations",
+// 1909): arrivals at a rate, each of which takes turn.
+func waitsNoLonger(rate, turn, than float64) float64 {
+	sum, term := 0.0, 0.0
+	for k := 0.0; k*turn <= than; k++ {
+		left := rate * (than - k*turn)
+		lgamma, _ := math.Lgamma(k + 1)
+		if term = math.Exp(left + k*math.Log(left) - lgamma); left == 0 {
+			term = 0
+		}
+		if math.Mod(k, 2) == 1 {
+			term = -term
+		}
+		sum += term
+	}
+	return (1 - rate*turn) * sum
+}
+
+// rateOf is the rate up to which 99 of 100 messages are answered within a time.
+func rateOf(turn, service, within float64) float64 {
+	low, high := 0.0, 1/turn
+	for range 60 {
+		if middle := (low + high) / 2; waitsNoLonger(middle, turn, within-turn-service) > 0.99 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// The p99 of a queue with random arrivals and a constant service (M/D/1) passes
+// 2 ms at a rate that the theory of queues tells.
+func TestModelObjective(t *testing.T) {
+	million(t)
+	o, err := verdict.ParseObjective("p99<2ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := rateOf(1.0/5000, 0.0002, 0.002)
+	if math.Abs(truth-3745) > 1 {
+		t.Errorf("the formula says %.1f", truth)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	holding(t, 40, truth, func(int) (*server, float64) {
+		return &server{
+			capacity: func(int) float64 { return 5000 }, service: 0.0002, random: random,
+			warmup: 1, probe: 10, confirm: 20, objectives: []verdict.Objective{o},
+		}, 500 * math.Pow(20, random.Float64())
+	})
+}
