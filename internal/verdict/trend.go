@@ -25,7 +25,7 @@ const (
 // the warnings speak of faults and of trends within the measured window too.
 func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
-	judge(&s.Run, receiving(s), s.Events)
+	fill(&s.Run, receiving(s), s.Events)
 	all := list(s.Run.Warnings)
 	trends(&all, s)
 	s.Run.Warnings = all

@@ -16,10 +16,10 @@ const achievedBound = 0.99
 // (result.Saved has them); without them nothing is said of faults. JudgeSaved says more
 // of a run that was saved.
 func Judge(r *result.Run, events ...result.Event) {
-	judge(r, receivingByRates(r), events)
+	fill(r, receivingByRates(r), events)
 }
 
-func judge(r *result.Run, receiving result.Verdict, events []result.Event) {
+func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	if r.Imported != nil {
 		r.Verdicts = imported(r)
 		r.Warnings = importWarnings(r)
