@@ -51,6 +51,9 @@ func (s *Saved) summarizeFromIntervals() {
 		g := &r.Summary.Generator
 		g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
 	}
+	if system := s.Total(LessOwnLag); system != nil {
+		r.Summary.Generator.LessOwnLagP99Ns = system.ValueAtPercentile(99)
+	}
 	if twin := s.Total(Twin); twin != nil {
 		r.Summary.Instrument = &Instrument{
 			Publish: Summarize(Twin, twin, 0, 0), EndToEnd: Summarize(TwinReceive, s.Total(TwinReceive), 0, 0),

@@ -353,6 +353,8 @@ type Generator struct {
 	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
 	OwnLagMeanNs float64 `json:"own_lag_mean_ns,omitempty"`
 	OwnLagCount  int64   `json:"own_lag_count,omitempty"` // messages that it is known of
+	// LessOwnLagP99Ns is of publish latency less own lag (see LessOwnLag).
+	LessOwnLagP99Ns int64 `json:"publish_less_own_lag_p99_ns,omitempty"`
 	// WaitsKnown says how waits for the system were told from plimsoll's own work;
 	// empty: they were not, and every long Send counts as the system's.
 	WaitsKnown string `json:"waits_known_by,omitempty"`

@@ -15,6 +15,8 @@ const (
 	// messages handed over late although no producer waited for the system.
 	// It is how the generator accuses itself, and part of no table.
 	OwnLag Series = "own_lag"
+	// LessOwnLag is Publish less the message's own lag: what of it the system caused.
+	LessOwnLag Series = "publish_less_own_lag"
 	// SendCall is of closed loops only: a whole send, from the moment its first
 	// message was handed over to the acknowledgement of its last.
 	SendCall Series = "send_call"
@@ -37,7 +39,7 @@ const (
 )
 
 // Beside are the series that each run records beside those of its tables.
-var Beside = []Series{OwnLag, Waited, Copies, Twin, TwinReceive, SimulatedLate}
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, SimulatedLate}
 
 // AllSeries is every series that each run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}

@@ -89,6 +89,9 @@ func (m *meter) accuse() {
 	g := &s.Generator
 	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
 	g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
+	if system := m.totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
+		g.LessOwnLagP99Ns = system.ValueAtPercentile(99)
+	}
 	if m.run.Load.Closed == nil {
 		g.WaitsKnown = m.job.Clock.ThreadStates()
 	}

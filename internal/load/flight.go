@@ -16,6 +16,7 @@ type flight struct {
 	producer *producer
 	dueNs    int64
 	handedNs int64
+	ownNs    int64 // own lag
 	seq      int64 // within the lane
 	lane     int32 // among the producer's lanes
 	phase    measure.Phase

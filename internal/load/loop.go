@@ -166,7 +166,7 @@ func (l *loop) send(c *call, now int64) {
 func (l *loop) handBatch(c *call, size int) {
 	now := c.handedNs
 	for _, f := range c.flights[:size] {
-		l.note(c.phase, now, c.dueNs)
+		f.ownNs = l.note(c.phase, now, c.dueNs)
 		l.to.begin(f, now)
 	}
 	l.batched.SendBatch(c.messages[:size])
@@ -185,7 +185,7 @@ func (l *loop) handEach(c *call, size int) {
 			l.Unlock()
 			return
 		}
-		l.note(c.phase, now, c.dueNs)
+		f.ownNs = l.note(c.phase, now, c.dueNs)
 		l.to.begin(f, now)
 		l.to.system.Send(&f.Message)
 		after := l.clock.Now()

@@ -116,8 +116,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 		to.pool.giveBack(f)
 		return false
 	}
-	p.note(phase, now, due)
-	to.send(f, now)
+	to.send(f, now, p.note(phase, now, due))
 	p.lastSendNs = now
 	return true
 }
@@ -148,15 +147,18 @@ func (p *pacer) noteBlocked(ns int64) {
 	p.Unlock()
 }
 
-func (p *pacer) note(phase measure.Phase, nowNs, dueNs int64) {
+// note counts a message that is handed over, and returns its own lag.
+func (p *pacer) note(phase measure.Phase, nowNs, dueNs int64) (ownNs int64) {
+	ownNs = p.waits.own(dueNs, nowNs)
 	p.Lock()
 	if p.firstHandedNs == 0 {
 		p.firstHandedNs = nowNs
 	}
 	p.handed[phase]++
 	p.Add(atLag, phase, nowNs-dueNs)
-	p.Add(atOwnLag, phase, p.waits.own(dueNs, nowNs))
+	p.Add(atOwnLag, phase, ownNs)
 	p.Unlock()
+	return ownNs
 }
 
 // waitUntil returns the time when it has reached due, or the pacer is stopped.

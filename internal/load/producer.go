@@ -16,6 +16,7 @@ const (
 	atPublish = iota
 	atSend
 	atWaited
+	atLessOwnLag
 	atSendCall // closed loop only
 )
 
@@ -110,9 +111,10 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 	f.Payload = f.buffer
 }
 
-// send hands a prepared message over.
-func (p *producer) send(f *flight, nowNs int64) {
+// send hands a prepared message over, whose own lag is known.
+func (p *producer) send(f *flight, nowNs, ownNs int64) {
 	p.nextSeq[f.Partition]++
+	f.ownNs = ownNs
 	p.begin(f, nowNs)
 	p.system.Send(&f.Message)
 }
@@ -133,6 +135,7 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 	case err == nil:
 		p.Add(atPublish, f.phase, nowNs-f.dueNs)
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
+		p.Add(atLessOwnLag, f.phase, nowNs-f.dueNs-f.ownNs)
 		p.lowNs.Store(follow(p.lowNs.Load(), nowNs-f.handedNs))
 		p.sent.Acked(int(f.lane), f.seq, f.dueNs, nowNs)
 		if p.firstAckNs == 0 {
@@ -190,7 +193,7 @@ func (p *producer) inFlight() int64 {
 // producerSeries are the series of a producer's recorder, in the order of their
 // places.
 func producerSeries(l workload.Load) []result.Series {
-	series := []result.Series{result.Publish, result.Send, result.Waited}
+	series := []result.Series{result.Publish, result.Send, result.Waited, result.LessOwnLag}
 	if l.Closed != nil {
 		series = append(series, result.SendCall)
 	}

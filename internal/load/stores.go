@@ -39,7 +39,7 @@ func Histograms(w *workload.Workload) int {
 	producers := min(w.Topics*w.Producers, maxStores)
 	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)
 	const phases = 2
-	const ofTwin = 5
+	const ofTwin = 6
 	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) +
 		consumers*len(consumerSeries) + ofTwin)
 }

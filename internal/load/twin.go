@@ -24,6 +24,7 @@ const (
 const (
 	twinSend   result.Series = "instrument_send"
 	twinWaited result.Series = "instrument_waited"
+	twinLess   result.Series = "instrument_less_own_lag"
 	twinCopies result.Series = "instrument_copies"
 )
 
@@ -50,7 +51,7 @@ func newTwin(plan Plan, w *window) *twin {
 		Keys:    workload.Keys{Kind: workload.KeysNone},
 	}
 	t := &twin{seed: mix(plan.Workload.Seed ^ 0x7477696e)}
-	t.stores[0] = newStores(1, result.Twin, twinSend, twinWaited)
+	t.stores[0] = newStores(1, result.Twin, twinSend, twinWaited, twinLess)
 	t.stores[1] = newStores(1, result.TwinReceive, twinCopies)
 	t.consumer = &consumer{
 		clock: plan.Clock, run: plan.Run, lanes: 1, partitions: 1, window: w,
@@ -84,7 +85,7 @@ func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 		return
 	}
 	t.producer.prepare(f, int64(t.drawn), int64(t.drawn), nowNs-ownLagNs, phase)
-	t.producer.send(f, nowNs)
+	t.producer.send(f, nowNs, 0)
 }
 
 func (t *twin) collect(into *measure.Cells) {

@@ -9,11 +9,13 @@ import (
 
 // The bounds of plimsoll's own error.
 const (
-	// ownErrorBoundNs is the own error that a run may have in any case.
-	ownErrorBoundNs = 1_000_000
-	// ownErrorShare is the part of the system's send p99 that plimsoll's own error may
-	// be: beyond a half, the tail is more plimsoll's than the system's. Send latency
-	// begins at the hand-over, so that schedule lag is no part of it.
+	// ownLagBoundNs is the own lag that a run may have in any case, and twinBoundNs what
+	// the twin's answers may take: they pass through goroutines that share the cores with
+	// all others.
+	ownLagBoundNs = 1_000_000
+	twinBoundNs   = 2_000_000
+	// ownErrorShare is the part of the system's own latency that plimsoll's error may be:
+	// beyond a half, the tail is more plimsoll's than the system's.
 	ownErrorShare = 2
 	// mostLateNs is how late the simulated system may give its answers however long they
 	// take: what it does late is no load that anything carried.
@@ -87,9 +89,13 @@ func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
 	return 0, 0, false
 }
 
-// sendTail is the send latency that own errors are held against: its p99, or its median
-// where the messages are too few. Schedule lag is no part of it.
-func sendTail(r *result.Run) int64 {
+// systemTail is the p99 of publish latency less own lag: what plimsoll's error is held
+// against. The lag is no part of it, however long it makes publish latency. Of an older
+// run it is send latency, which leaves out waits in Send.
+func systemTail(r *result.Run) int64 {
+	if own := r.Summary.Generator.LessOwnLagP99Ns; own > 0 {
+		return own
+	}
 	send := r.Summary.Series(result.Send)
 	for _, percentile := range []float64{99, 50} {
 		if ns, ok := send.At(percentile); ok {
@@ -100,19 +106,19 @@ func sendTail(r *result.Run) int64 {
 }
 
 // ownLagBound is the own lag that a run may have. The instrument's own error is taken
-// off send latency, of which it is a part.
+// off the system's latency, of which it is a part.
 func ownLagBound(r *result.Run) int64 {
 	var own int64
 	if i := r.Summary.Instrument; i != nil {
 		own, _ = i.Publish.At(99)
 	}
-	return max(ownErrorBoundNs, (sendTail(r)-own)/ownErrorShare)
+	return max(ownLagBoundNs, (systemTail(r)-own)/ownErrorShare)
 }
 
 // instrumentLimits asks whether plimsoll's own answers were late: those of the twin, or
 // of the simulated system.
 func instrumentLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := max(ownErrorBoundNs, sendTail(r)/ownErrorShare)
+	bound := max(twinBoundNs, systemTail(r)/ownErrorShare)
 	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
 		return say(Generator, result.Broken,
 			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",
