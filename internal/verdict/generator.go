@@ -19,7 +19,7 @@ const (
 	ownErrorShare = 2
 	// mostLateNs is how late the simulated system may give its answers however long they
 	// take: what it does late is no load that anything carried.
-	mostLateNs = 10_000_000
+	mostLateNs = 25_000_000
 	// fewestOwnLags and leastOwnShare are of how many messages, and of which share of
 	// those scheduled, own lag must be known.
 	fewestOwnLags = 100
