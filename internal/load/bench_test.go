@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,4 +128,37 @@ func BenchmarkScheduleLag(b *testing.B) {
 		b.ReportMetric(float64(lag.ValueAtPercentile(99))/1e3, "p99-us")
 		b.ReportMetric(float64(lag.ValueAtPercentile(99.9))/1e3, "p99.9-us")
 	}
+}
+
+// BenchmarkTwin offers 10,000 messages a second for a second an iteration, with the twin
+// and without it in turn, and reports the CPU time of the process for each.
+func BenchmarkTwin(b *testing.B) {
+	var spent [2]time.Duration
+	for b.Loop() {
+		for alone := range 2 {
+			w := benchWorkload(10_000, time.Second, 2)
+			e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: alone == 1})
+			if err := e.Open(b.Context(), null{}, nil); err != nil {
+				b.Fatal(err)
+			}
+			before := cpu(b)
+			e.Start(clock.Now() + int64(20*time.Millisecond))
+			<-e.Sent()
+			if err := e.Close(time.Second, nil); err != nil {
+				b.Fatal(err)
+			}
+			spent[alone] += cpu(b) - before
+		}
+	}
+	perS := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 / float64(b.N) }
+	b.ReportMetric(perS(spent[0]), "with-ms/s")
+	b.ReportMetric(perS(spent[1]), "without-ms/s")
+}
+
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

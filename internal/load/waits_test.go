@@ -2,8 +2,11 @@ package load
 
 import (
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 const ms = 1_000_000
@@ -69,5 +72,26 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 	w.onTime(ms, now)
 	if own := w.own(now-ms/2, now); own != ms/2 {
 		t.Errorf("own lag is %d ns after it was on time again", own)
+	}
+}
+
+// A system that answers inside Send is offered far more than plimsoll can hand over: the
+// lag is plimsoll's own, whatever held its thread up in between.
+func TestAnOverloadedPacerAccusesItself(t *testing.T) {
+	w := benchWorkload(20e6, 20*time.Millisecond, 1)
+	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "t"})
+	if err := e.Open(t.Context(), null{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	e.Start(clock.Now())
+	<-e.Sent()
+	closeEngine(t, e)
+	cells := measure.NewCells(result.Lag, result.OwnLag)
+	e.Collect(cells)
+	lag, own := cells.Of(result.Lag, measure.Measured).Histogram, cells.Of(result.OwnLag, measure.Measured).Histogram
+	for _, p := range []float64{50, 99} {
+		if l, o := lag.ValueAtPercentile(p), own.ValueAtPercentile(p); o < l*8/10 || l < ms {
+			t.Errorf("p%v: own lag %d ns of a schedule lag of %d", p, o, l)
+		}
 	}
 }
