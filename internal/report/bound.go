@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -198,6 +199,23 @@ func instrumentSentence(s result.Summary) string {
 	}
 	return strings.Join(parts, "; ") +
 		": plimsoll's own error, measured in this run on a system that takes no time"
+}
+
+// proofSentence says what `plimsoll prove` found on the machine before the run; empty where
+// it was not asked.
+func proofSentence(p *result.Proof) string {
+	if p == nil {
+		return ""
+	}
+	all := p.Held + p.Missed + p.Unknown
+	out := fmt.Sprintf("%d of %d planted truths held on this machine on %s", p.Held, all, p.At.UTC().Format(time.DateOnly))
+	if p.Unknown > 0 {
+		out += fmt.Sprintf(", %d could not be told", p.Unknown)
+	}
+	if p.Missed > 0 {
+		out += fmt.Sprintf(", %d missed: %s", p.Missed, strings.Join(p.MissedTruths, ", "))
+	}
+	return out
 }
 
 // instrument is a series of the twin; the zero one where it was not measured.

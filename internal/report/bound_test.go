@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -266,6 +268,27 @@ func TestSearchesMarkBounds(t *testing.T) {
 			if !strings.Contains(words(b.Bytes()), want) {
 				t.Errorf("%s lacks %q", format, want)
 			}
+		}
+	}
+}
+
+func TestAProofStandsInEveryForm(t *testing.T) {
+	s := bounded(t)
+	s.Run.Environment.Proof = &result.Proof{
+		At: time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC), Held: 27, Missed: 1, Unknown: 2, MissedTruths: []string{"stall"},
+	}
+	const want = "27 of 30 planted truths held on this machine on 2026-11-23, 2 could not be told, 1 missed: stall"
+	for name, write := range map[string]func(io.Writer) error{
+		"terminal": func(w io.Writer) error { return Terminal(w, []*result.Saved{s}, 120, false) },
+		"markdown": func(w io.Writer) error { return Markdown(w, []*result.Saved{s}) },
+		"html":     func(w io.Writer) error { return HTML(w, []*result.Saved{s}) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q", name, want)
 		}
 	}
 }

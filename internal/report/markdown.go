@@ -159,6 +159,7 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	say("Durability", durabilitySentence(r.Durability))
 	say("Intervals", sure.sentence())
 	say("Instrument", instrumentSentence(r.Summary))
+	say("Proved", proofSentence(r.Environment.Proof))
 	say("Format", lacksSentence(r))
 	say("Start-up", startupSentence(r))
 	say("Cost", costSentence(r))

@@ -282,6 +282,7 @@ func environmentTable(r *result.Run) table {
 		add("memory", quantity.Bytes(e.MemoryBytes))
 	}
 	add("virtualization", e.Virtual)
+	add("proved", proofSentence(e.Proof))
 	add("clock", e.Clock)
 	add("file system of the data", e.DataFS)
 	add("plimsoll", r.Plimsoll.Version+" "+r.Plimsoll.Commit+" "+r.Plimsoll.Go)

@@ -174,7 +174,8 @@ func (p *page) measuredBy(r *result.Run) {
 	}
 	for _, more := range []struct{ label, sentence string }{
 		{"answered", answeredSentence(r.Summary)},
-		{"instrument", instrumentSentence(r.Summary)}, {"format", lacksSentence(r)},
+		{"instrument", instrumentSentence(r.Summary)},
+		{"proved", proofSentence(r.Environment.Proof)}, {"format", lacksSentence(r)},
 	} {
 		if more.sentence != "" {
 			p.said(more.label, "", more.sentence)
