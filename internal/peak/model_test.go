@@ -248,13 +248,11 @@ func TestModelDrift(t *testing.T) {
 // than a time (Erlang, "The Theory of Probabilities and Telephone Conversations",
 // 1909): arrivals at a rate, each of which takes turn.
 func waitsNoLonger(rate, turn, than float64) float64 {
-	sum, term := 0.0, 0.0
-	for k := 0.0; k*turn <= than; k++ {
+	sum := 0.0
+	for k := 0.0; k*turn < than; k++ {
 		left := rate * (than - k*turn)
 		lgamma, _ := math.Lgamma(k + 1)
-		if term = math.Exp(left + k*math.Log(left) - lgamma); left == 0 {
-			term = 0
-		}
+		term := math.Exp(left + k*math.Log(left) - lgamma)
 		if math.Mod(k, 2) == 1 {
 			term = -term
 		}
