@@ -26,7 +26,11 @@ func (s *Saved) summarizeFromIntervals() {
 	r.Summary, r.Counters = Summary{}, Counters{}
 	r.Observation = Observation{Servers: r.Observation.Servers, Methods: r.Observation.Methods, Limits: r.Observation.Limits}
 	clamped, negative := map[Series]int64{}, map[Series]int64{}
+	unsent := int64(0)
 	for _, i := range s.Intervals {
+		if i.Phase != PhaseConnect {
+			unsent = max(0, unsent+i.Scheduled-i.Sent)
+		}
 		if i.Phase != PhaseMeasure {
 			continue
 		}
@@ -65,6 +69,9 @@ func (s *Saved) summarizeFromIntervals() {
 		missing := Missing{}
 		if name == Publish || name == Send {
 			missing.Refused = r.Counters.Failed
+		}
+		if name == Publish || name == Lag {
+			missing.Unsent = unsent
 		}
 		r.Summary.Latency = append(r.Summary.Latency,
 			Censored(name, s.Total(name), nil, missing, clamped[name], negative[name]))

@@ -19,6 +19,7 @@ type SubscriptionLedger struct {
 	Unread       int64  `json:"unread,omitempty"`    // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
 	Duplicate    int64  `json:"duplicate"`           // further copies of received messages
 	Reordered    int64  `json:"reordered"`           // came after a later one of their lane
+	Overtaken    int64  `json:"overtaken,omitempty"` // came after a later one of their lane that another consumer had received
 	Unacked      int64  `json:"unacked_received"`    // never acknowledged, yet received: legal
 	Corrupt      int64  `json:"corrupt"`             // payload differs from what was sent
 	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
@@ -30,8 +31,9 @@ type SubscriptionLedger struct {
 	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
 	UnknownTransactions int64   `json:"unknown_transactions,omitempty"` // neither committed nor aborted, as far as is known
 	PartialTransactions int64   `json:"partial_transactions,omitempty"`
-	Foreign             int64   `json:"foreign"`               // not of this run
-	LostRanges          []Range `json:"lost_ranges,omitempty"` // the first few
+	WholeTransactions   int64   `json:"whole_transactions,omitempty"` // of several messages, all of which were received
+	Foreign             int64   `json:"foreign"`                      // not of this run
+	LostRanges          []Range `json:"lost_ranges,omitempty"`        // the first few
 	// The first few of each consumer, and of those that came to several.
 	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`

@@ -1,8 +1,6 @@
 package result
 
 import (
-	"math"
-
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
@@ -53,42 +51,48 @@ func Censored(series Series, h, waited *hdr.Histogram, missing Missing, clamped,
 	if total == l.Count {
 		return l
 	}
-	known := NewHistogram()
+	answered := NewHistogram()
 	if h != nil {
-		known.Merge(h)
+		answered = h
 	}
-	least := int64(math.MaxInt64)
-	if waited != nil && waited.TotalCount() > 0 {
+	// As fine as the latencies themselves, so that none moves to another bucket.
+	known := hdr.Import(answered.Export())
+	if waited != nil {
 		known.Merge(waited)
-		least = waited.Min()
 	}
 	l.Answered, l.Percentiles = l.Percentiles, []Percentile{}
 	for _, p := range Percentiles {
 		if p == 50 || Supported(p, total) {
-			l.Percentiles = append(l.Percentiles, censoredAt(p, known, total, least))
+			l.Percentiles = append(l.Percentiles, censoredAt(p, answered, known, total))
 		}
 	}
 	return l
 }
 
-// censoredAt is a percentile of total messages, of which known holds those that
-// have a latency or a lower bound of one; least is the least such bound.
-func censoredAt(percentile float64, known *hdr.Histogram, total, least int64) Percentile {
+// censoredAt is a percentile of total messages. answered holds those that have a
+// latency, known those and the lower bounds of others. The percentile lies between the
+// value at its rank where every bound is the latency itself, and the one where every
+// bound is infinite; it is exact where the two are the same.
+func censoredAt(percentile float64, answered, known *hdr.Histogram, total int64) Percentile {
 	rank := int64(percentile/100*float64(total) + 0.5)
-	n := known.TotalCount()
-	switch {
+	switch n := known.TotalCount(); {
 	case n == 0:
 		return Percentile{Percentile: percentile, Bound: NotReached}
 	case rank > n:
 		return Percentile{Percentile: percentile, LatencyNs: known.Max(), Bound: NotReached}
 	}
-	at := Percentile{Percentile: percentile, LatencyNs: known.ValueAtPercentile(float64(rank) / float64(n) * 100)}
-	if at.LatencyNs >= least {
+	at := Percentile{Percentile: percentile, LatencyNs: atRank(known, rank)}
+	if rank > answered.TotalCount() || atRank(answered, rank) != at.LatencyNs {
 		// A bound must not exceed what it bounds, and the value is the upper end of a bucket
 		// that is at most a 1,024th of it wide.
 		at.LatencyNs, at.Bound = at.LatencyNs-at.LatencyNs>>10, AtLeast
 	}
 	return at
+}
+
+// atRank is the value of the rank-th of a histogram's values, from the least.
+func atRank(h *hdr.Histogram, rank int64) int64 {
+	return h.ValueAtPercentile(float64(rank) / float64(h.TotalCount()) * 100)
 }
 
 // Worst is the largest latency of a series, and how it relates to the true one.

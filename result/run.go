@@ -140,7 +140,10 @@ type Environment struct {
 	Virtual     string `json:"virtualization,omitempty"`
 	GoMaxProcs  int    `json:"gomaxprocs"`
 	Clock       string `json:"clock"` // clock source and how waits are timed
-	DataFS      string `json:"data_filesystem,omitempty"`
+	// ThreadStates says how waits for the system were told from plimsoll's own work;
+	// empty: they were not, and every long Send counts as the system's.
+	ThreadStates string `json:"thread_states,omitempty"`
+	DataFS       string `json:"data_filesystem,omitempty"`
 	// Proof is what plimsoll has proved of itself on this machine; nil: nothing yet.
 	Proof *Proof `json:"proof,omitempty"`
 }
@@ -213,6 +216,9 @@ type System struct {
 	Provisioned bool     `json:"provisioned"`
 	// Redelivery says when a message can be delivered again; nil: not known.
 	Redelivery *Redelivery `json:"redelivery,omitempty"`
+	// PartitionsOwned says that each partition belongs to one consumer of a subscription at
+	// a time.
+	PartitionsOwned bool `json:"partitions_owned,omitempty"`
 	// ClientSpread is how the system's own client deals messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
 }
@@ -299,7 +305,9 @@ type Summary struct {
 	OfferedRate  float64 `json:"offered_rate_msgs_per_s"`
 	AchievedRate float64 `json:"achieved_rate_msgs_per_s"` // acknowledged within the window
 	ReceivedRate float64 `json:"received_rate_msgs_per_s"` // per subscription, within the window
-	BytesPerS    float64 `json:"achieved_rate_bytes_per_s"`
+	// LeastReceivedRate is of the subscription that received least; 0: not recorded.
+	LeastReceivedRate float64 `json:"least_received_rate_msgs_per_s,omitempty"`
+	BytesPerS         float64 `json:"achieved_rate_bytes_per_s"`
 	// InFlight is the sampled mean number of messages in flight; 0: not sampled.
 	InFlight   float64 `json:"mean_in_flight_msgs,omitempty"`
 	MaxBacklog int64   `json:"max_backlog_msgs"`
@@ -355,9 +363,6 @@ type Generator struct {
 	OwnLagCount  int64   `json:"own_lag_count,omitempty"` // messages that it is known of
 	// LessOwnLagP99Ns is of publish latency less own lag (see LessOwnLag).
 	LessOwnLagP99Ns int64 `json:"publish_less_own_lag_p99_ns,omitempty"`
-	// WaitsKnown says how waits for the system were told from plimsoll's own work;
-	// empty: they were not, and every long Send counts as the system's.
-	WaitsKnown string `json:"waits_known_by,omitempty"`
 	// SimulatedLateP99Ns is of the simulated system only (see SimulatedLate).
 	SimulatedLateP99Ns int64   `json:"simulated_late_p99_ns,omitempty"`
 	BlockedSeconds     float64 `json:"blocked_seconds"` // producers waiting for the system, summed

@@ -31,6 +31,8 @@ const (
 	// no time, beside the measured one in the same process.
 	Twin        Series = "instrument_publish"
 	TwinReceive Series = "instrument_end_to_end"
+	// TwinWaited is Waited of the twin.
+	TwinWaited Series = "instrument_waited"
 	// SimulatedLate is how late the simulated system gave its answers, by its own
 	// schedule: plimsoll's error and not the simulated system's latency.
 	SimulatedLate Series = "simulated_late"
@@ -39,7 +41,7 @@ const (
 )
 
 // Beside are the series that each run records beside those of its tables.
-var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, SimulatedLate}
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, TwinWaited, SimulatedLate}
 
 // AllSeries is every series that each run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}

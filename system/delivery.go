@@ -32,6 +32,13 @@ type Redeliverer interface {
 	Redelivery(s Settings, d workload.Delivery) Redelivery
 }
 
+// PartitionOwner is a System that knows whether each partition belongs to one consumer of
+// a subscription at a time, so that order holds across consumers. Of one that is none,
+// consumers share partitions.
+type PartitionOwner interface {
+	OwnsPartitions(s Settings) bool
+}
+
 // Spread is how the system's own client deals messages without a key to
 // partitions.
 type Spread struct {

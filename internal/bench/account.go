@@ -92,15 +92,14 @@ func (m *meter) accuse() {
 	if system := m.totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
 		g.LessOwnLagP99Ns = system.ValueAtPercentile(99)
 	}
-	if m.run.Load.Closed == nil {
-		g.WaitsKnown = m.job.Clock.ThreadStates()
-	}
 	if late := m.totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
 		g.SimulatedLateP99Ns = late.ValueAtPercentile(99)
 	}
+	waited := m.totals.Of(result.TwinWaited, measure.Measured).Histogram
 	of := func(series result.Series) result.Latency {
 		c := m.totals.Of(series, measure.Measured)
-		return result.Summarize(series, c.Histogram, c.Clamped, c.Negative)
+		missing := result.Missing{Unanswered: waited.TotalCount()}
+		return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 	}
 	s.Instrument = &result.Instrument{Publish: of(result.Twin), EndToEnd: of(result.TwinReceive)}
 }
@@ -125,8 +124,11 @@ func (m *meter) without(series result.Series, f load.Figures, arrived int64) res
 	case result.Lag:
 		return result.Missing{Unsent: c.Unsent}
 	case result.SendCall:
-		calls := f.Calls[measure.Measured]
-		return result.Missing{Unanswered: calls - m.count(result.SendCall)}
+		calls := f.Calls[measure.Measured] - m.count(result.SendCall)
+		if c.Unknown == 0 {
+			return result.Missing{Refused: calls}
+		}
+		return result.Missing{Unanswered: calls}
 	case result.EndToEnd:
 		subscriptions := int64(m.run.Load.Subscriptions)
 		absent := max(0, c.Scheduled*subscriptions-arrived)
@@ -163,6 +165,7 @@ func (m *meter) summarize(f load.Figures, arrived int64) {
 		perWindow := func(messages int64) float64 { return float64(messages) * 1e9 / float64(window) }
 		s.OfferedRate, s.AchievedRate = perWindow(m.run.Counters.Scheduled), perWindow(f.AckedWithin)
 		s.ReceivedRate = perWindow(f.ReceivedWithin) / float64(m.run.Load.Subscriptions)
+		s.LeastReceivedRate = perWindow(f.LeastWithin)
 		s.BytesPerS = s.AchievedRate * float64(m.run.Load.MessageBytes)
 	}
 	if m.run.Load.Closed != nil {

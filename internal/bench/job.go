@@ -272,6 +272,11 @@ func (j *Job) Redelivery() (r system.Redelivery, ok bool) {
 	return redeliverer.Redelivery(j.Settings, j.Workload.Delivery), true
 }
 
+func (j *Job) ownsPartitions() bool {
+	owner, able := j.System.(system.PartitionOwner)
+	return able && owner.OwnsPartitions(j.Settings)
+}
+
 func (j *Job) redelivery() *result.Redelivery {
 	r, ok := j.Redelivery()
 	if !ok {

@@ -103,6 +103,7 @@ func newRun(job *Job) result.Run {
 		System: result.System{
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
+			PartitionsOwned: job.ownsPartitions(),
 		},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), Meaning: job.Workload.Durability.Meaning(), How: guarantee.How,

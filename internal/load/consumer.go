@@ -48,7 +48,7 @@ type consumer struct {
 	arrived           *measure.Arrived
 	foreign, corrupt  int64
 	byPhase           [2]int64
-	within            int64 // the window, whenever they were due
+	within            int64 // first arrivals in the window, whenever they were due
 	fresh             int64 // first arrivals
 	misplaced         int64 // came from another partition, or with another key
 	seen              *measure.Seen
@@ -70,13 +70,15 @@ func (c *consumer) receive(m system.Received) {
 		return
 	}
 	sound := soundness{intact: c.payload.intact(b, s.lane, s.seq), placed: c.placed(m, s.lane)}
+	lane := int(s.lane - c.base)
 	c.Lock()
-	if !c.frozen && c.shared.order.Late(int(s.lane-c.base), s.seq) {
+	how := measure.Arrival{Late: !c.frozen && c.shared.order.Late(lane, s.seq)}
+	if how.Late && len(c.shared.consumers) > 1 && !c.arrived.Has(lane, s.seq) {
 		c.Unlock()
 		c.receiveLate(s, now, sound)
 		return
 	}
-	c.take(s, now, measure.Arrival{}, sound)
+	c.take(s, now, how, sound)
 	c.Unlock()
 }
 
@@ -132,7 +134,7 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	}
 	c.lastNs = nowNs
 	c.byPhase[phase]++
-	if c.window.holds(nowNs) {
+	if first && c.window.holds(nowNs) {
 		c.within++
 	}
 	if !sound.intact {

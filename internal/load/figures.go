@@ -21,11 +21,12 @@ type Figures struct {
 	Replayed int64 // what those who read later received, copies at one consumer left out; it is no part of Received
 	// Backlog is acknowledged x subscriptions - received, copies left out.
 	Backlog int64
-	// AckedWithin and ReceivedWithin are what happened in the measured window,
-	// to messages of either phase.
-	AckedWithin, ReceivedWithin int64
-	BlockedNs                   int64
-	FirstHandedNs               int64 // on the clock; 0: none yet
+	// AckedWithin and ReceivedWithin are what happened in the measured window, to messages
+	// of either phase; LeastWithin is ReceivedWithin of the subscription with the least.
+	// Copies are left out.
+	AckedWithin, ReceivedWithin, LeastWithin int64
+	BlockedNs                                int64
+	FirstHandedNs                            int64 // on the clock; 0: none yet
 }
 
 // Figures reads the counters of all clients.
@@ -43,6 +44,7 @@ func (e *Engine) Figures() Figures {
 		p.Unlock()
 	}
 	var fresh int64
+	within := make([]int64, e.plan.Workload.Subscriptions)
 	for _, c := range e.consumers {
 		c.Lock()
 		if c.replay {
@@ -50,6 +52,7 @@ func (e *Engine) Figures() Figures {
 		} else {
 			add(&f.Received, c.byPhase)
 			f.ReceivedWithin += c.within
+			within[c.subscription] += c.within
 			fresh += c.fresh
 		}
 		c.Unlock()
@@ -62,6 +65,7 @@ func (e *Engine) Figures() Figures {
 		p.Unlock()
 		f.InFlight += p.inFlight()
 	}
+	f.LeastWithin = slices.Min(within)
 	acked := f.Acked[0] + f.Acked[1]
 	// What arrived before its acknowledgement makes it less than nothing.
 	f.Backlog = max(0, acked*int64(e.plan.Workload.Subscriptions)-fresh)

@@ -44,7 +44,9 @@ func (f *flight) Enlist(transaction uint32) {
 	p := f.producer
 	f.transaction = transaction
 	p.Lock()
-	p.transactions.Enlist(transaction)
+	if !p.frozen {
+		p.transactions.Enlist(transaction)
+	}
 	p.Unlock()
 	stamp{
 		run: p.run, lane: p.base + uint32(f.lane), seq: f.seq, dueNs: f.dueNs, transaction: transaction,

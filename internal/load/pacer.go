@@ -180,6 +180,7 @@ func (p *pacer) awaitAnswer(to *producer, now, due int64) (*flight, int64) {
 		f := to.pool.take()
 		now = p.clock.Now()
 		if f != nil || now >= p.halt.Load() {
+			p.waits.slept(min(now, due) - began)
 			if late := now - max(began, due); late > 0 {
 				p.noteBlocked(p.waits.idled(late, now))
 			}

@@ -57,8 +57,8 @@ type producer struct {
 	run     uint32
 	startNs int64   // of the schedule
 	nextSeq []int64 // by partition; the pacer's
-	// phase is that of the last message prepared, and measuredFrom the sequence number
-	// of each partition's first measured message; the pacer's.
+	// phase becomes that of the measured window with its first message, and measuredFrom
+	// is the sequence number of each partition's first measured one; the pacer's.
 	phase        measure.Phase
 	measuredFrom []int64
 	window       *window
@@ -97,7 +97,7 @@ func (p *producer) unbound() *flight {
 // prepare makes the message ready for its due time: all that can be done
 // before.
 func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
-	if phase != p.phase {
+	if phase == measure.Measured && p.phase != phase {
 		p.phase = phase
 		copy(p.measuredFrom, p.nextSeq)
 	}

@@ -23,7 +23,6 @@ const (
 // those of any producer and consumer, and nobody collects them.
 const (
 	twinSend   result.Series = "instrument_send"
-	twinWaited result.Series = "instrument_waited"
 	twinLess   result.Series = "instrument_less_own_lag"
 	twinCopies result.Series = "instrument_copies"
 )
@@ -51,7 +50,7 @@ func newTwin(plan Plan, w *window) *twin {
 		Keys:    workload.Keys{Kind: workload.KeysNone},
 	}
 	t := &twin{seed: mix(plan.Workload.Seed ^ 0x7477696e)}
-	t.stores[0] = newStores(1, result.Twin, twinSend, twinWaited, twinLess)
+	t.stores[0] = newStores(1, result.Twin, twinSend, result.TwinWaited, twinLess)
 	t.stores[1] = newStores(1, result.TwinReceive, twinCopies)
 	t.consumer = &consumer{
 		clock: plan.Clock, run: plan.Run, lanes: 1, partitions: 1, window: w,
@@ -78,10 +77,13 @@ func (t *twin) advance() {
 }
 
 // send hands a message over whose own lag so far is known. When all are under way it is
-// left out: the latencies of those show why.
+// left out, and counts as one that was never answered.
 func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 	f := t.producer.pool.take()
 	if f == nil {
+		t.producer.Lock()
+		t.producer.Add(atWaited, phase, ownLagNs)
+		t.producer.Unlock()
 		return
 	}
 	t.producer.prepare(f, int64(t.drawn), int64(t.drawn), nowNs-ownLagNs, phase)
@@ -96,7 +98,7 @@ func (t *twin) collect(into *measure.Cells) {
 	}
 }
 
-// close ends the twin's goroutines. What is under way counts as answered now.
+// close ends the twin's goroutines. What is under way was never answered.
 func (t *twin) close(nowNs int64) {
 	t.producer.freeze(nowNs)
 	_ = t.system.Close(context.Background())
@@ -114,7 +116,7 @@ func (p *pacer) twins(untilNs int64) bool {
 		now := p.now()
 		due := p.startNs + t.dueNs
 		if due > now {
-			now = p.sleepUntil(max(due, p.wokeNs+leastQuantumNs), now)
+			now = p.sleepUntil(max(due, p.wokeNs+p.twinQuantumNs()), now)
 		}
 		if now >= p.halt.Load() {
 			return false
@@ -122,6 +124,15 @@ func (p *pacer) twins(untilNs int64) bool {
 		t.send(p.waits.own(due, now), now, phaseOf(t.dueNs, p.replaced.Load()))
 	}
 	return true
+}
+
+// twinQuantumNs is the quantum of the pacer's first producer: so the wait that pacing
+// adds is in the twin's latency too.
+func (p *pacer) twinQuantumNs() int64 {
+	if len(p.producers) == 0 {
+		return leastQuantumNs
+	}
+	return quantumNs(p.producers[0])
 }
 
 // runTwin is run for a pacer that has no producers: beside a closed loop, which needs no

@@ -66,7 +66,7 @@ func (w *waits) read(nowNs int64) (ns int64, known bool) {
 // system held the thread up.
 func (w *waits) sent(tookNs, nowNs int64) (systemNs int64) {
 	if tookNs <= slowSendNs {
-		return 0
+		return w.short(nowNs)
 	}
 	slept, known := w.read(nowNs)
 	switch {
@@ -77,6 +77,24 @@ func (w *waits) sent(tookNs, nowNs int64) (systemNs int64) {
 	}
 	return w.note(slept, tookNs, nowNs)
 }
+
+// short returns for how much of many short Sends, one after another, the system held the
+// thread up: all that it slept since its times were read last.
+func (w *waits) short(nowNs int64) (systemNs int64) {
+	took := nowNs - w.readNs
+	if took <= readEveryNs {
+		return 0
+	}
+	ownNs := w.ownNs
+	slept, known := w.read(nowNs)
+	if !known {
+		return 0
+	}
+	return w.note(slept, took-ownNs, nowNs)
+}
+
+// slept notes sleep of the pacer's own, which is no wait for the system.
+func (w *waits) slept(ns int64) { w.ownNs += max(0, ns) }
 
 // idled takes a wait for an idle message that has just ended, and returns for how much
 // of it the system held the thread up.

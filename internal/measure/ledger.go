@@ -75,6 +75,7 @@ type Arrived struct {
 	pool      pagePool
 	duplicate int64
 	reordered int64
+	overtaken int64
 	copies    []sighting // the first few
 	late      []sighting // the first few
 }
@@ -101,10 +102,15 @@ const (
 	BlockBytes   = blockLanes * arrivedLaneBytes
 	LanesOfBlock = blockLanes
 
-	arrivedLaneBytes = 24
+	arrivedLaneBytes = 32
 )
 
-type laneBlock [blockLanes]bitmap
+type laneBlock [blockLanes]arrivedLane
+
+type arrivedLane struct {
+	seen    bitmap
+	highest int64 // largest sequence number so far, plus 1
+}
 
 // NewArrived returns the account of a consumer that may see that many lanes.
 func NewArrived(lanes int) *Arrived {
@@ -121,14 +127,16 @@ type Arrival struct {
 }
 
 // Received notes that the message arrived, and reports whether it is its first
-// arrival at the subscription. Reordered is a first arrival that was late.
+// arrival at the subscription. Reordered is a first arrival after a later message of
+// its lane had arrived at the same consumer; overtaken after one had at another.
 func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 	block := a.blocks[lane/blockLanes]
 	if block == nil {
 		block = new(laneBlock)
 		a.blocks[lane/blockLanes] = block
 	}
-	if !block[lane%blockLanes].set(seq, &a.pool) {
+	l := &block[lane%blockLanes]
+	if !l.seen.set(seq, &a.pool) {
 		a.duplicate++
 		a.copies = note(a.copies, lane, seq)
 		return false
@@ -136,10 +144,14 @@ func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 	if how.Elsewhere {
 		return false // counted when the accounts of all consumers are put together
 	}
-	if how.Late {
+	switch {
+	case seq < l.highest:
 		a.reordered++
 		a.late = note(a.late, lane, seq)
+	case how.Late:
+		a.overtaken++
 	}
+	l.highest = max(l.highest, seq+1)
 	return true
 }
 
@@ -154,7 +166,7 @@ var nothing = &bitmap{}
 // lane is what came on a lane. It is not to be written to.
 func (a *Arrived) lane(lane int) *bitmap {
 	if block := a.blocks[lane/blockLanes]; block != nil {
-		return &block[lane%blockLanes]
+		return &block[lane%blockLanes].seen
 	}
 	return nothing
 }
@@ -178,7 +190,7 @@ func (a *Arrived) Bytes() int64 {
 		}
 		n += BlockBytes
 		for i := range block {
-			n += block[i].bytes()
+			n += block[i].seen.bytes()
 		}
 	}
 	return n
@@ -223,6 +235,7 @@ func Account(
 	for _, a := range arrived {
 		into.Duplicate += a.duplicate
 		into.Reordered += a.reordered
+		into.Overtaken += a.overtaken
 		into.DuplicateRanges = named(into.DuplicateRanges, a.copies, name)
 		into.ReorderedRanges = named(into.ReorderedRanges, a.late, name)
 	}

@@ -80,8 +80,11 @@ func AccountTransactions(into *result.SubscriptionLedger, sent []*Transactions, 
 			case !one.committed:
 				into.UnknownTransactions++
 			}
-			if received > 0 && received < t.all[i].messages {
+			switch sent := t.all[i].messages; {
+			case received > 0 && received < sent:
 				into.PartialTransactions++
+			case received == sent && sent > 1:
+				into.WholeTransactions++
 			}
 		}
 	}

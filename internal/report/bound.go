@@ -261,29 +261,31 @@ func oneIn(p float64) string {
 
 // lostAtMost and twiceAtMost are the greatest probabilities that what was counted
 // leaves open, taking messages for independent of one another; ok is false where
-// nothing was counted.
-func lostAtMost(l result.Ledger) (p float64, ok bool) {
-	t := total(l)
+// nothing was counted, or not all that there is: messages that nobody read, or copies
+// that may still come.
+func lostAtMost(r *result.Run) (p float64, ok bool) {
+	t := total(r.Ledger)
 	p = verdict.UpperBound(t.Lost, t.Acked, boundConfidence)
-	return p, l.Accounted && t.Acked > 0
+	return p, r.Ledger.Accounted && t.Acked > 0 && t.Unread == 0 && r.State == result.Complete
 }
 
-func twiceAtMost(l result.Ledger) (p float64, ok bool) {
-	t := total(l)
+func twiceAtMost(r *result.Run) (p float64, ok bool) {
+	t := total(r.Ledger)
 	p = verdict.UpperBound(t.Duplicate, t.Received, boundConfidence)
-	return p, l.Accounted && t.Received > 0
+	whole, _ := verdict.Watched(r)
+	return p, r.Ledger.Accounted && t.Received > 0 && whole
 }
 
 // boundSentence says how many lost messages and copies so many messages leave
 // possible; empty where nothing was counted.
-func boundSentence(l result.Ledger) string {
+func boundSentence(r *result.Run) string {
 	var parts []string
-	t := total(l)
-	if p, ok := lostAtMost(l); ok {
+	t := total(r.Ledger)
+	if p, ok := lostAtMost(r); ok {
 		parts = append(parts, fmt.Sprintf("%s of %s lost: at most %s", quantity.Count(t.Lost),
 			quantity.Count(t.Acked), oneIn(p)))
 	}
-	if p, ok := twiceAtMost(l); ok {
+	if p, ok := twiceAtMost(r); ok {
 		parts = append(parts, fmt.Sprintf("%s of %s duplicate: at most %s",
 			quantity.Count(t.Duplicate), quantity.Count(t.Received), oneIn(p)))
 	}

@@ -45,7 +45,7 @@ func bounded(t testing.TB) *result.Saved {
 	s.Run.Summary.Latency = append(s.Run.Summary.Latency,
 		result.Summarize(result.Copies, copies, 0, 0))
 	s.Run.Summary.InFlight = 12.7
-	s.Run.Summary.Generator.OwnLagCount, s.Run.Summary.Generator.WaitsKnown = 399_000, "schedstat"
+	s.Run.Summary.Generator.OwnLagCount, s.Run.Environment.ThreadStates = 399_000, "schedstat"
 	s.Run.Ledger.WatchedNs = 60e9
 	s.Run.Ledger.Subscriptions[0].RefusedReceived = 4
 	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "receiving",

@@ -28,7 +28,7 @@ func cards(r *result.Run, sure within) []card {
 	if i := s.Instrument; i != nil && counted(i.Publish) {
 		out = append(out, instrumentCard(i))
 	}
-	account := accountCard(r.Ledger)
+	account := accountCard(r)
 	if imported(r) {
 		account.Details = []fact{{"", accountLine(r)}}
 	}
@@ -121,7 +121,8 @@ func instrumentCard(i *result.Instrument) card {
 	return c
 }
 
-func accountCard(l result.Ledger) card {
+func accountCard(r *result.Run) card {
+	l := r.Ledger
 	c := card{Label: "Lost", Number: none}
 	if !l.Accounted {
 		c.Details = []fact{{"", "not accounted: the run never got that far"}}
@@ -131,10 +132,10 @@ func accountCard(l result.Ledger) card {
 	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
 	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)},
 		{"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
-	if p, ok := lostAtMost(l); ok {
+	if p, ok := lostAtMost(r); ok {
 		c.Details = append(c.Details, fact{"lost at most (95%)", oneIn(p)})
 	}
-	if p, ok := twiceAtMost(l); ok {
+	if p, ok := twiceAtMost(r); ok {
 		c.Details = append(c.Details, fact{"duplicate at most (95%)", oneIn(p)})
 	}
 	return c

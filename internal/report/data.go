@@ -47,10 +47,10 @@ type confidence struct {
 // newConfidence is nil where nothing is known.
 func newConfidence(s *result.Saved) *confidence {
 	c := confidence{Intervals: newWithin(s)}
-	if p, ok := lostAtMost(s.Run.Ledger); ok {
+	if p, ok := lostAtMost(&s.Run); ok {
 		c.LostAtMost = &p
 	}
-	if p, ok := twiceAtMost(s.Run.Ledger); ok {
+	if p, ok := twiceAtMost(&s.Run); ok {
 		c.DuplicateAtMost = &p
 	}
 	if len(c.Intervals) == 0 && c.LostAtMost == nil && c.DuplicateAtMost == nil {
@@ -155,10 +155,10 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 	if span, ok := sure.of(l.Series, 99); ok {
 		more[0], more[1] = integer(span.LowNs), integer(span.HighNs)
 	}
-	if p, ok := lostAtMost(r.Ledger); ok {
+	if p, ok := lostAtMost(r); ok {
 		more[2] = strconv.FormatFloat(p, 'g', 4, 64)
 	}
-	if p, ok := twiceAtMost(r.Ledger); ok {
+	if p, ok := twiceAtMost(r); ok {
 		more[3] = strconv.FormatFloat(p, 'g', 4, 64)
 	}
 	return append(out, more...)

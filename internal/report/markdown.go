@@ -152,7 +152,7 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	say("Backlog", backlogSentence(r.Backlog))
 	say("Effect", effectSentence(r.Backlog))
 	say("Fault", faultSentences(r)...)
-	say("Account", accountLine(r), boundSentence(r.Ledger))
+	say("Account", accountLine(r), boundSentence(r))
 	if !imported(r) {
 		say("Messages", countersSentence(r.Counters))
 	}

@@ -109,7 +109,8 @@ func countersTable(r *result.Run) table {
 }
 
 // ledgerTable is the account of each subscription.
-func ledgerTable(l result.Ledger) table {
+func ledgerTable(r *result.Run) table {
+	l := r.Ledger
 	t := table{
 		ID: "ledger", Title: "Account of each subscription",
 		Note: "Of the whole run, warm-up included. Lost: acknowledged and never received. Reordered: came after a later message " +
@@ -140,7 +141,7 @@ func ledgerTable(l result.Ledger) table {
 		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) +
 			" after the last message: what came later was not seen."
 	}
-	if bound := boundSentence(l); bound != "" {
+	if bound := boundSentence(r); bound != "" {
 		t.Note += " What so many messages support: " + bound + "."
 	}
 	return t
@@ -152,6 +153,7 @@ var rareCounts = []struct {
 	name string
 	of   func(result.SubscriptionLedger) int64
 }{
+	{"overtaken at another consumer", func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
 	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
 	{"transactions in part", func(s result.SubscriptionLedger) int64 {
@@ -208,8 +210,8 @@ func generatorTable(r *result.Run) table {
 		lag += " (of " + plural(g.OwnLagCount, "message", "messages") + ")"
 	}
 	add("lag of its own, p99", lag)
-	if g.WaitsKnown != "" {
-		add("waits for the system told by", clean(g.WaitsKnown))
+	if known := r.Environment.ThreadStates; known != "" {
+		add("waits for the system told by", clean(known))
 	}
 	if g.SimulatedLateP99Ns > 0 {
 		add("answers of the simulated system late by, p99", quantity.Duration(g.SimulatedLateP99Ns))

@@ -190,7 +190,7 @@ func (p *page) account(r *result.Run) {
 		code = bad
 	}
 	p.said("account", code, accountLine(r))
-	if bound := boundSentence(r.Ledger); bound != "" {
+	if bound := boundSentence(r); bound != "" {
 		p.said("", "", bound)
 	}
 	if !imported(r) {

@@ -129,7 +129,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	if imported(r) {
 		v.Tables = append(v.Tables, importedTable(r))
 	} else {
-		v.Tables = append(v.Tables, countersTable(r), ledgerTable(r.Ledger))
+		v.Tables = append(v.Tables, countersTable(r), ledgerTable(r))
 	}
 	if t := lostTable(r.Ledger); len(t.Rows) > 0 {
 		v.Tables = append(v.Tables, t)

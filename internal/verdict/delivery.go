@@ -11,6 +11,11 @@ import (
 // once reports whether each message was promised to come exactly once.
 func once(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
 
+// WatchAfterFaultNs is how long after the last message consumers must be watched where the
+// system delivers nothing again by itself, and a fault may have cut clients off: it is
+// longer than the session time-outs of the client libraries.
+const WatchAfterFaultNs = 10_000_000_000
+
 // Watched reports whether the consumers of a run were watched for as long as the system
 // may take to deliver a message again; otherwise why says what is not known.
 func Watched(r *result.Run) (whole bool, why string) {
@@ -21,6 +26,11 @@ func Watched(r *result.Run) (whole bool, why string) {
 	case d == nil:
 		return false, fmt.Sprintf("none was seen in the %s after the last message, and it is not known when %s delivers a message again",
 			watched, cmp.Or(r.System.Name, "the system"))
+	case d.Never && len(r.Faults) == 0:
+		return true, ""
+	case d.Never && r.Ledger.WatchedNs < WatchAfterFaultNs:
+		return false, fmt.Sprintf("none was seen in the %s after the last message, and clients that a fault cut off may take up to %s to be served again",
+			watched, quantity.Duration(WatchAfterFaultNs))
 	case d.Never:
 		return true, ""
 	case d.AfterNs == 0:
@@ -48,7 +58,7 @@ func duplicates(r *result.Run) result.Verdict {
 		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
 	}
 	if whole, why := Watched(r); !whole {
-		return say(Duplicates, result.Unknown, "whether copies come: %s", why)
+		return say(Duplicates, result.Unknown, "no copy was received, and copies may still come: %s", why)
 	}
 	return say(Duplicates, result.Holds, "no message came more than once, of %s received", quantity.Count(l.Received))
 }
@@ -62,10 +72,13 @@ func order(r *result.Run) result.Verdict {
 	l := ledger(r)
 	switch {
 	case l.Misplaced > 0:
-		return say(Order, result.Broken, "%s messages came from another partition, or with another key, than they were sent with",
+		return say(Order, result.Broken, "%s messages came from another partition than they were sent to, or with a key of another partition",
 			quantity.Count(l.Misplaced))
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order", quantity.Count(l.Reordered))
+	case l.Overtaken > 0 && r.System.PartitionsOwned:
+		return say(Order, result.Broken, "%s messages came after a later message of their partition had come to another consumer of the subscription",
+			quantity.Count(l.Overtaken))
 	case l.Received == 0:
 		return say(Order, result.Unknown, "nothing was received, so nothing could come out of order")
 	}
@@ -109,9 +122,11 @@ func transactions(r *result.Run) result.Verdict {
 	case l.PartialTransactions > 0:
 		return say(Transactions, result.Broken, "of %s transactions only a part was read, of %s in all",
 			quantity.Count(l.PartialTransactions), quantity.Count(l.Transactions))
+	case l.WholeTransactions == 0:
+		return say(Transactions, result.Unknown, "no transaction of several messages was read, so none could be read in part")
 	}
-	return say(Transactions, result.Holds, "no transaction was seen in part, of %s (%s aborted)",
-		quantity.Count(l.Transactions), quantity.Count(l.AbortedTransactions))
+	return say(Transactions, result.Holds, "no transaction was seen in part: %s of several messages were read as a whole, %s were aborted",
+		quantity.Count(l.WholeTransactions), quantity.Count(l.AbortedTransactions))
 }
 
 // counts asks whether plimsoll's own counts agree. They are made independently: counters

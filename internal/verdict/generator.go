@@ -65,7 +65,7 @@ func generator(r *result.Run) result.Verdict {
 		sentence += ", the instrument's own error " + quantity.Duration(error99)
 	}
 	sentence += ", bound " + quantity.Duration(bound)
-	if g.WaitsKnown == "" {
+	if r.Environment.ThreadStates == "" && !r.Lacks() {
 		sentence += "; this machine does not tell waiting in Send from working in it, so every Send of over 1 ms counts as the system's"
 	}
 	return say(Generator, result.Holds, "%s", sentence)
@@ -108,17 +108,22 @@ func systemTail(r *result.Run) int64 {
 // ownLagBound is the own lag that a run may have. The instrument's own error is taken
 // off the system's latency, of which it is a part.
 func ownLagBound(r *result.Run) int64 {
-	var own int64
-	if i := r.Summary.Instrument; i != nil {
-		own, _ = i.Publish.At(99)
+	return max(ownLagBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
+}
+
+// twinTail is the twin's publish p99; 0 where it is not known.
+func twinTail(r *result.Run) int64 {
+	if r.Summary.Instrument == nil {
+		return 0
 	}
-	return max(ownLagBoundNs, (systemTail(r)-own)/ownErrorShare)
+	ns, _ := r.Summary.Instrument.Publish.At(99)
+	return ns
 }
 
 // instrumentLimits asks whether plimsoll's own answers were late: those of the twin, or
 // of the simulated system.
 func instrumentLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := max(twinBoundNs, systemTail(r)/ownErrorShare)
+	bound := max(twinBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
 	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
 		return say(Generator, result.Broken,
 			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",

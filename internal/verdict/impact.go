@@ -121,7 +121,13 @@ func stretchOf(pieces []piece) result.Part {
 			s.Failed += p.Failed
 		}
 	}
-	waited := merged(pieces, result.Waited)
+	var loaded []piece // waits that ended after the load are put down to no part
+	for _, p := range pieces {
+		if p.Phase == result.PhaseMeasure {
+			loaded = append(loaded, p)
+		}
+	}
+	waited := merged(loaded, result.Waited)
 	s.Publish = result.Censored(result.Publish, merged(pieces, result.Publish), waited,
 		result.Missing{Refused: s.Failed, Unanswered: waited.TotalCount()}, 0, 0)
 	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0)

@@ -1,13 +1,12 @@
 package verdict
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
-
-// receivedBound is the share of the acknowledged rate that each subscription must
-// receive within the window.
-const receivedBound = 0.995
 
 // receivingUnknown says why it cannot be told whether consumers kept up; is is false
 // where it can.
@@ -33,28 +32,68 @@ func receivingByRates(r *result.Run) result.Verdict {
 		return say(Receiving, result.Broken, "consumers did not keep up: %s was acknowledged and %s received, and %s messages waited at the end of the window",
 			quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate), quantity.Count(int64(waits)))
 	}
-	return say(Receiving, result.Holds, "%s was acknowledged and %s received by each subscription",
+	return say(Receiving, result.Holds, "%s was acknowledged and %s received",
 		quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate))
 }
 
 // receiving asks whether each subscription received what was acknowledged, within the
-// window and without a growing backlog.
+// window and without a growing backlog. Messages that were lost are not the consumers'.
 func receiving(s *result.Saved) result.Verdict {
 	r := &s.Run
 	if v, is := receivingUnknown(r); is {
 		return v
 	}
 	q := queuesOf(s)
-	g, known := growthOf(q.seconds, q.unread)
 	sum := r.Summary
-	switch {
-	case !known:
-		return receivingByRates(r)
-	case g.low > GrowthBound*sum.AchievedRate && sum.ReceivedRate < receivedBound*sum.AchievedRate:
-		return say(Receiving, result.Broken,
-			"consumers did not keep up: %s was acknowledged and %s received, and what waits for them grows by %s (95%%: %s to %s)",
-			quantity.Rate(sum.AchievedRate), quantity.Rate(sum.ReceivedRate), quantity.Rate(g.slope), quantity.Rate(g.low), quantity.Rate(g.high))
+	bound := GrowthBound * sum.AchievedRate
+	j := judge(q.seconds, q.unread, sum.AchievedRate, bound)
+	lost, least := lostRate(r), leastReceived(sum)
+	rates := fmt.Sprintf("%s was acknowledged and %s received", quantity.Rate(sum.AchievedRate), quantity.Rate(least))
+	if r.Load.Subscriptions > 1 {
+		rates += " by the slowest of the subscriptions"
 	}
-	return say(Receiving, result.Holds, "%s was acknowledged and %s received by each subscription, and what waits for them is not shown to grow",
-		quantity.Rate(sum.AchievedRate), quantity.Rate(sum.ReceivedRate))
+	switch {
+	case !j.known:
+		return receivingByRates(r)
+	case j.grows && !j.short && j.rate-lost > bound:
+		return say(Receiving, result.Broken, "consumers did not keep up: %s, and %s", rates,
+			j.sentence("what waits for them", bound, quantity.Rate))
+	case least < achievedBound*sum.AchievedRate-lost && fellBehind(q.unread, sum):
+		return say(Receiving, result.Broken, "consumers fell behind in the course of the window: %s", rates)
+	case j.grows && j.short:
+		return say(Receiving, result.Unknown, "%s; %s", rates, j.sentence("what waits for consumers", bound, quantity.Rate))
+	}
+	return say(Receiving, result.Holds, "%s, and what waits for consumers is not shown to grow", rates)
+}
+
+// leastReceived is the received rate of the subscription that received least, as far as
+// that is recorded.
+func leastReceived(s result.Summary) float64 {
+	if s.LeastReceivedRate > 0 {
+		return s.LeastReceivedRate
+	}
+	return s.ReceivedRate
+}
+
+// lostRate is how many messages a second each subscription never received.
+func lostRate(r *result.Run) float64 {
+	seconds := float64(r.Summary.WindowNs) / 1e9
+	if seconds <= 0 || !r.Ledger.Accounted {
+		return 0
+	}
+	lost := int64(0)
+	for _, l := range r.Ledger.Subscriptions {
+		lost = max(lost, l.Lost)
+	}
+	return float64(lost) / seconds
+}
+
+// fellBehind reports whether more waits at the window's end than ever in its first half,
+// by more than the share of the window's messages that may be missing.
+func fellBehind(unread []float64, s result.Summary) bool {
+	if len(unread) < 2 {
+		return false
+	}
+	most := slices.Max(unread[:len(unread)/2+1])
+	return unread[len(unread)-1]-most > (1-achievedBound)*s.AchievedRate*float64(s.WindowNs)/1e9
 }

@@ -101,9 +101,12 @@ func ledger(r *result.Run) (total result.SubscriptionLedger) {
 		total.Foreign += l.Foreign
 		total.Misplaced += l.Misplaced
 		total.RefusedReceived += l.RefusedReceived
-		total.Transactions += l.Transactions
-		total.AbortedTransactions += l.AbortedTransactions
-		total.PartialTransactions += l.PartialTransactions
+		total.Overtaken += l.Overtaken
+		// Every subscription has the same transactions.
+		total.Transactions = max(total.Transactions, l.Transactions)
+		total.AbortedTransactions = max(total.AbortedTransactions, l.AbortedTransactions)
+		total.PartialTransactions = max(total.PartialTransactions, l.PartialTransactions)
+		total.WholeTransactions = max(total.WholeTransactions, l.WholeTransactions)
 		total.Acked += l.Acked
 		total.Received += l.Received
 	}

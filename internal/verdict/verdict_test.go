@@ -13,8 +13,8 @@ func good() *result.Run {
 		return result.Latency{Series: s, Count: 10_000, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: p50}, {Percentile: 99, LatencyNs: p99}}}
 	}
 	return &result.Run{
-		SchemaVersion: result.SchemaVersion,
-		State:         result.Complete, Durability: result.Durability{Asked: 2, Level: 2, Meaning: "m"},
+		SchemaVersion: result.SchemaVersion, Environment: result.Environment{ThreadStates: "schedstat"},
+		State: result.Complete, Durability: result.Durability{Asked: 2, Level: 2, Meaning: "m"},
 		System:   result.System{Redelivery: &result.Redelivery{Never: true}},
 		Load:     result.Load{Subscriptions: 1, Delivery: "at_least_once"},
 		Counters: result.Counters{Scheduled: 10_000, Acked: 10_000, Received: 10_000},
@@ -22,7 +22,7 @@ func good() *result.Run {
 		Summary: result.Summary{
 			OfferedRate: 1000, AchievedRate: 999, ReceivedRate: 999, WindowNs: 1e10,
 			Latency:    []result.Latency{at(result.Publish, 2e6, 8e6), at(result.Lag, 5e4, 2e5), at(result.Send, 2e6, 8e6)},
-			Generator:  result.Generator{OwnLagP99Ns: 2e5, OwnLagCount: 10_000, WaitsKnown: "schedstat", CPUShare: 0.2},
+			Generator:  result.Generator{OwnLagP99Ns: 2e5, OwnLagCount: 10_000, CPUShare: 0.2},
 			Instrument: &result.Instrument{Publish: at(result.Twin, 3e4, 2e5), EndToEnd: at(result.TwinReceive, 4e4, 3e5)},
 		},
 	}
@@ -165,6 +165,14 @@ func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 			t.Errorf("%s: duplicates %s, order %s, want %s", name, got[Duplicates], got[Order], c.want)
 		}
 	}
+	for watchedNs, want := range map[int64]string{WatchAfterFaultNs - 1: result.Unknown, WatchAfterFaultNs: result.Holds} {
+		r := good()
+		r.Faults, r.Ledger.WatchedNs = []result.Fault{{Do: "kill"}}, watchedNs
+		Judge(r)
+		if got := outcomes(r); got[Duplicates] != want || got[Order] != want {
+			t.Errorf("a fault, watched for %d ns: duplicates %s, order %s, want %s", watchedNs, got[Duplicates], got[Order], want)
+		}
+	}
 	r := good()
 	r.SchemaVersion = 1
 	Judge(r)
@@ -178,7 +186,7 @@ func TestExactlyOnceVerdicts(t *testing.T) {
 		r := good()
 		r.Load.Delivery, r.Counters.Failed, r.Counters.Scheduled = "exactly_once", 100, 10_100
 		l := &r.Ledger.Subscriptions[0]
-		l.Transactions, l.AbortedTransactions = 200, 2
+		l.Transactions, l.AbortedTransactions, l.WholeTransactions = 200, 2, 190
 		spoil(l)
 		Judge(r)
 		return r
@@ -192,6 +200,7 @@ func TestExactlyOnceVerdicts(t *testing.T) {
 		"aborted and read":    {func(l *result.SubscriptionLedger) { l.RefusedReceived = 440 }, result.Broken, result.Holds, false},
 		"seen in part":        {func(l *result.SubscriptionLedger) { l.PartialTransactions = 1 }, result.Holds, result.Broken, false},
 		"not known which are": {func(l *result.SubscriptionLedger) { l.Transactions = 0 }, result.Holds, result.Unknown, true},
+		"one message each":    {func(l *result.SubscriptionLedger) { l.WholeTransactions = 0 }, result.Holds, result.Unknown, true},
 	} {
 		r := once(c.spoil)
 		if got := outcomes(r); got[Aborted] != c.aborted || got[Transactions] != c.transactions || Sound(r) != c.sound {
@@ -221,6 +230,55 @@ func TestObjectivesUseTheBound(t *testing.T) {
 		}
 		if got := o.judge(s); got.Outcome != c.want {
 			t.Errorf("%s: %s: %s", name, got.Outcome, got.Sentence)
+		}
+	}
+}
+
+// Consumers that share partitions overtake one another; where each partition is one
+// consumer's, none may.
+func TestOrderAcrossConsumers(t *testing.T) {
+	for owned, want := range map[bool]string{true: result.Broken, false: result.Holds} {
+		r := good()
+		r.System.PartitionsOwned, r.Ledger.Subscriptions[0].Overtaken = owned, 3
+		Judge(r)
+		if got := outcomes(r); got[Order] != want {
+			t.Errorf("partitions owned %v: order %s, want %s", owned, got[Order], want)
+		}
+	}
+}
+
+// What waits for consumers of a run of 10 s, a reading a second, and what is said of it.
+func TestReceiving(t *testing.T) {
+	flat, rising, late := make([]int64, 11), make([]int64, 11), make([]int64, 11)
+	for i := range rising {
+		flat[i] = 40 + int64(i%3)
+		rising[i] = int64(i) * 50
+		late[i] = max(0, int64(i)-8) * 1000
+	}
+	for name, c := range map[string]struct {
+		waits  []int64
+		change func(*result.Run)
+		want   string
+	}{
+		"flat":   {flat, func(*result.Run) {}, result.Holds},
+		"rising": {rising, func(*result.Run) {}, result.Broken},
+		// Copies are no part of the received rate, and so do not hide what waits.
+		"rising, and lost":   {rising, func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 500 }, result.Holds},
+		"late in the window": {late, func(r *result.Run) { r.Summary.LeastReceivedRate = 800 }, result.Broken},
+	} {
+		s := &result.Saved{Run: *good()}
+		c.change(&s.Run)
+		for i, n := range c.waits {
+			phase := result.PhaseMeasure
+			if i == 0 {
+				phase = result.PhaseWarmup
+			}
+			s.Intervals = append(s.Intervals, result.Interval{
+				StartNs: int64(i) * 1e9, EndNs: int64(i+1) * 1e9, Phase: phase, Backlog: n, Scheduled: 1000, Sent: 1000,
+			})
+		}
+		if v := receiving(s); v.Outcome != c.want {
+			t.Errorf("%s: %s: %s", name, v.Outcome, v.Sentence)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
 	}
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		warn("censored", "%s messages were never sent, %s never answered and %s refused: percentiles count them as longer than any latency, and those that fall among them are lower bounds",
+		warn("censored", "%s messages were never sent, %s never answered and %s refused: percentiles include them, and are lower bounds, or not reached, where they fall among them",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
 	if l := ledger(r); l.RefusedReceived > 0 && !once(r) {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -32,11 +33,14 @@ func Judge(s *result.Saved) []Guarantee {
 		total.Lost = max(total.Lost, l.Lost)
 		total.Received += l.Received
 		total.Duplicate += l.Duplicate
-		total.Reordered += l.Reordered
+		total.Reordered += l.Reordered + l.Misplaced
+		if r.System.PartitionsOwned {
+			total.Reordered += l.Overtaken
+		}
 		total.Corrupt = max(total.Corrupt, l.Corrupt)
 		total.RefusedReceived = max(total.RefusedReceived, l.RefusedReceived)
-		total.Transactions = max(total.Transactions, l.Transactions)
 		total.PartialTransactions = max(total.PartialTransactions, l.PartialTransactions)
+		total.WholeTransactions = max(total.WholeTransactions, l.WholeTransactions)
 	}
 	unknown := untested(s)
 	out := []Guarantee{
@@ -48,14 +52,15 @@ func Judge(s *result.Saved) []Guarantee {
 		if refused := r.Counters.Failed + r.Warmup.Failed; refused > 0 {
 			out = append(out, Guarantee{Name: NoAborted, Count: total.RefusedReceived, Of: refused})
 		}
-		out = append(out, Guarantee{Name: WholeTransactions, Count: total.PartialTransactions, Of: total.Transactions})
+		out = append(out, Guarantee{Name: WholeTransactions, Count: total.PartialTransactions,
+			Of: total.WholeTransactions + total.PartialTransactions})
 	}
 	words := map[string]string{
 		NoLoss:            "%s of %s acknowledged messages never arrived",
 		NoDuplicates:      "%s further copies came of %s messages received",
 		Order:             "%s of %s messages received came after a later one of their lane",
 		NoAborted:         "%s of %s messages that were refused or aborted were read",
-		WholeTransactions: "%s of %s transactions were seen in part",
+		WholeTransactions: "%s of %s transactions of several messages were seen in part",
 	}
 	for i := range out {
 		g := &out[i]
@@ -64,22 +69,7 @@ func Judge(s *result.Saved) []Guarantee {
 		if g.Name == NoLoss && total.Corrupt > 0 {
 			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
 		}
-		switch {
-		case unknown.always != "":
-			g.Outcome, g.Sentence = result.Unknown, unknown.always
-		case g.Count > 0 && g.Name == NoLoss && unknown.ofLoss != "":
-			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", and it is not known whether they are lost: "+unknown.ofLoss
-		case g.Count > 0:
-			g.Outcome = result.Broken
-		case unknown.held == "" && unknown.late != "" && (g.Name == NoDuplicates || g.Name == Order):
-			g.Outcome, g.Sentence = result.Unknown, g.Sentence+"; of later deliveries "+unknown.late
-		case g.Of == 0 && g.Name == WholeTransactions:
-			g.Outcome, g.Sentence = result.Unknown, "it is not known which messages were sent in one transaction"
-		case unknown.held != "":
-			g.Outcome, g.Sentence = result.Unknown, g.Sentence+", which proves nothing: "+unknown.held
-		default:
-			g.Outcome = result.Holds
-		}
+		unknown.settle(g)
 	}
 	return out
 }
@@ -90,6 +80,26 @@ type doubts struct {
 	ofLoss string // that what is missing is lost
 	held   string // that a guarantee held
 	late   string // that no copy could still come
+}
+
+// settle fills the outcome of a guarantee whose messages were counted.
+func (d doubts) settle(g *Guarantee) {
+	switch {
+	case d.always != "":
+		g.Outcome, g.Sentence = result.Unknown, d.always
+	case g.Count > 0 && g.Name == NoLoss && d.ofLoss != "":
+		g.Outcome, g.Sentence = result.Unknown, g.Sentence+", and it is not known whether they are lost: "+d.ofLoss
+	case g.Count > 0:
+		g.Outcome = result.Broken
+	case d.held == "" && d.late != "" && (g.Name == NoDuplicates || g.Name == Order):
+		g.Outcome, g.Sentence = result.Unknown, g.Sentence+"; of later deliveries "+d.late
+	case g.Of == 0 && g.Name == WholeTransactions:
+		g.Outcome, g.Sentence = result.Unknown, "no transaction of several messages was read"
+	case d.held != "":
+		g.Outcome, g.Sentence = result.Unknown, g.Sentence+", which proves nothing: "+d.held
+	default:
+		g.Outcome = result.Holds
+	}
 }
 
 func untested(s *result.Saved) (d doubts) {
@@ -132,7 +142,7 @@ func untested(s *result.Saved) (d doubts) {
 // What of a run changes at least when a fault has an effect: publish latency by the
 // factor slower, the rate by the share less.
 const (
-	slower = 1.25
+	slower = 2
 	less   = 0.03
 )
 
@@ -141,18 +151,19 @@ func seen(r *result.Run, f result.Fault) bool {
 	if ends := f.Do == string(workload.FaultKill) || f.Do == string(workload.FaultPowerCut); ends && len(r.System.Nodes) > 0 {
 		return true // whose process the injector saw end
 	}
-	c := r.Counters
-	if f.Effect.UnavailableNs > f.Effect.ResolutionNs || c.Failed+c.Unknown+c.Unsent > 0 {
+	before, during := r.Impact.Before, r.Impact.During
+	if f.Effect.UnavailableNs > f.Effect.ResolutionNs || during.Failed > 0 || r.Counters.Unknown > 0 {
 		return true
 	}
-	before, during := r.Impact.Before, r.Impact.During
-	if rate := before.Rate(); during.LengthNs > 0 && during.Rate() < rate*(1-less) {
+	// Three standard deviations of so many random arrivals.
+	expected := before.Rate() * float64(during.LengthNs) / 1e9
+	if missing := expected - float64(during.Acked); missing > max(less*expected, 3*math.Sqrt(expected)) {
 		return true
 	}
 	for _, percentile := range []float64{99, 95, 90, 75, 50} {
 		was, known := before.Publish.Point(percentile)
 		is, too := during.Publish.Point(percentile)
-		if known && too {
+		if known && too && was.Bound == result.Exact {
 			return is.Bound != result.Exact || float64(is.LatencyNs) > slower*float64(was.LatencyNs)
 		}
 	}

@@ -90,9 +90,9 @@ func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
 	}{
 		"a pause that nothing felt": {func(*result.Saved) {}, result.Unknown, result.Unknown},
 		"a gap":                     {func(s *result.Saved) { s.Run.Faults[0].Effect.UnavailableNs = 1e9 }, result.Holds, result.Holds},
-		"slower":                    {func(s *result.Saved) { s.Run.Impact.During = part(3e6, 1000) }, result.Holds, result.Holds},
-		"less":                      {func(s *result.Saved) { s.Run.Impact.During = part(2e6, 900) }, result.Holds, result.Holds},
-		"a refusal":                 {func(s *result.Saved) { s.Run.Counters.Failed = 1 }, result.Holds, result.Holds},
+		"slower":                    {func(s *result.Saved) { s.Run.Impact.During = part(5e6, 1000) }, result.Holds, result.Holds},
+		"less":                      {func(s *result.Saved) { s.Run.Impact.During = part(2e6, 890) }, result.Holds, result.Holds},
+		"a refusal":                 {func(s *result.Saved) { s.Run.Impact.During.Failed = 1 }, result.Holds, result.Holds},
 		"a kill":                    {func(s *result.Saved) { s.Run.Faults[0].Do = "kill" }, result.Holds, result.Holds},
 		"a gap, and copies may come later": {func(s *result.Saved) {
 			s.Run.Faults[0].Effect.UnavailableNs = 1e9
@@ -104,7 +104,7 @@ func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
 		}, result.Holds, result.Holds},
 	} {
 		s := survived()
-		s.Run.System.Redelivery = &result.Redelivery{Never: true}
+		s.Run.System.Redelivery, s.Run.Ledger.WatchedNs = &result.Redelivery{Never: true}, 11e9
 		s.Run.Faults[0].Do, s.Run.Faults[0].Effect.UnavailableNs = "pause", 1e8
 		s.Run.Impact = &result.Impact{Before: part(2e6, 1000), During: part(2e6, 1000)}
 		c.change(s)

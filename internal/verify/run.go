@@ -178,13 +178,15 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 // mostLinger bounds for how long a round waits for copies.
 const mostLinger = 2 * time.Minute
 
-// linger is how long a round waits for copies: as long as the system may take to deliver
-// a message again, where that is bearable.
+// linger is how long a round waits for copies: until clients that a fault cut off are
+// served again, and as long as the system may take to deliver a message again, where that
+// is bearable.
 func linger(job *bench.Job) time.Duration {
-	if r, known := job.Redelivery(); known && !r.Never && r.After <= mostLinger {
-		return r.After
+	r, known := job.Redelivery()
+	if known && r.After <= mostLinger {
+		return max(r.After, verdict.WatchAfterFaultNs)
 	}
-	return 0
+	return verdict.WatchAfterFaultNs
 }
 
 // take reads a round back, judges it and writes what is known by now.

@@ -223,7 +223,7 @@ func TestAStoppedVerificationIsKept(t *testing.T) {
 			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
 			Runs: runs, Clock: clock.Timers(), Process: time.Now(),
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 2500*time.Millisecond) // in the second round's fault
+		ctx, cancel := context.WithTimeout(context.Background(), 12300*time.Millisecond) // in the second round's fault
 		defer cancel()
 		saved, err = verify.Run(ctx, verify.Options{Job: job, Rounds: 3, Quiet: 300 * time.Millisecond, Watch: silent{}})
 		if err != nil {

@@ -5,7 +5,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ system.Redeliverer = kafkaSystem{}
+var (
+	_ system.Redeliverer    = kafkaSystem{}
+	_ system.PartitionOwner = kafkaSystem{}
+)
 
 // Redelivery says that Kafka repeats nothing to a consumer that runs, whatever the
 // delivery: acknowledging a record is moving a position, and no timer moves it back.
@@ -16,3 +19,6 @@ func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Red
 			"partitions, when members come or go or one sends no heartbeat for " +
 			setSessionTimeout + " (" + s.Text(setSessionTimeout) + ")"}
 }
+
+// OwnsPartitions says that each partition belongs to one member of a group.
+func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }

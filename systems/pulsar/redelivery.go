@@ -5,7 +5,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ system.Redeliverer = pulsarSystem{}
+var (
+	_ system.Redeliverer    = pulsarSystem{}
+	_ system.PartitionOwner = pulsarSystem{}
+)
 
 // Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
 // redelivery timers, ackTimeout and negative acknowledgement, are the client's, and
@@ -26,4 +29,11 @@ func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 	return system.Redelivery{Never: true,
 		Why: "the Go client has no ackTimeout and plimsoll sends no negative acknowledgement; " +
 			"a broker delivers again only to a consumer that connects anew"}
+}
+
+// OwnsPartitions says whether the type of subscription gives each partition to one
+// consumer.
+func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
+	kind := s.Text(setSubscriptionType)
+	return kind == exclusive || kind == failover
 }

@@ -5,7 +5,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ system.Redeliverer = rabbitSystem{}
+var (
+	_ system.Redeliverer    = rabbitSystem{}
+	_ system.PartitionOwner = rabbitSystem{}
+)
 
 // Redelivery says that nothing comes again while its channel is open: acknowledgements
 // are not lost on one. A server takes messages back from a consumer that has not
@@ -25,3 +28,7 @@ func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 		Why: "a message that was acknowledged does not come again while its channel is open, and " +
 			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
 }
+
+// OwnsPartitions says that each queue or stream is dealt to one consumer of a
+// subscription.
+func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }
