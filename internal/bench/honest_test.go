@@ -46,6 +46,7 @@ func slow(outcome string) map[string]string {
 
 // A system that refuses, loses or never answers its slow messages is no faster for it.
 func TestTruthMessagesWithoutALatencyMakePercentilesWorse(t *testing.T) {
+	million(t)
 	w := load(2_000, 10*time.Second)
 	answered, _ := onSim(t, w, slow("answered"))
 	within(t, "publish p99", float64(point(t, answered, result.Publish, 99).LatencyNs), 50e6, 0.01)
@@ -100,6 +101,7 @@ func TestTruthTheWarmUpsLossesAreNotTheWindows(t *testing.T) {
 
 // A consumer that gets 1,500 of 2,000 messages a second does not keep up.
 func TestTruthASlowConsumerIsSeen(t *testing.T) {
+	million(t)
 	w := load(2_000, 15*time.Second)
 	s, _ := onSim(t, w, map[string]string{"drain_rate": "1500/s"})
 	if got := judged(s); got[verdict.Receiving] != result.Broken || got[verdict.Rate] != result.Holds {
@@ -120,6 +122,7 @@ func TestTruthASlowConsumerIsSeen(t *testing.T) {
 
 // The pacing quantum follows what most messages take, however long the tail is.
 func TestTruthATailDoesNotBendTheBody(t *testing.T) {
+	million(t)
 	w := load(2_000, 30*time.Second)
 	s, _ := onSim(t, w, map[string]string{
 		"service": "bimodal", "service_time": "200us", "service_slow": "1s", "service_slow_share": "0.02",
@@ -175,6 +178,7 @@ func TestTruthCopiesAreNotFirstArrivals(t *testing.T) {
 }
 
 func TestTruthTransactions(t *testing.T) {
+	million(t)
 	w := load(2_000, 10*time.Second)
 	w.Delivery, w.Subscriptions, w.Consumers = workload.ExactlyOnce, 2, 2
 	for name, c := range map[string]struct {
@@ -207,6 +211,7 @@ func TestTruthMisplacedMessagesAreSeen(t *testing.T) {
 
 // The twin of a run on virtual time has no latency but what pacing adds.
 func TestTruthTheTwinTakesNoTime(t *testing.T) {
+	million(t)
 	for name, w := range map[string]*workload.Workload{
 		"slow":   load(10, 20*time.Second),
 		"fast":   load(20_000, 5*time.Second),
