@@ -99,7 +99,7 @@ func external(t *testing.T, b *bed, processes []target.Process) *bench.Job {
 		t.Fatal(err)
 	}
 	return &bench.Job{
-		Workload: load(1000, 4*time.Second), System: b, Settings: settings, Runs: t.TempDir(), Clock: clock.Timers(), Process: time.Now(),
+		Workload: load(1000, 4*time.Second), System: b, Settings: settings, Runs: t.TempDir(), Clock: clock.Virtual(), Process: time.Now(),
 		Target: &target.Target{Name: "bed", System: "sim", Endpoints: []string{"127.0.0.1:1"}, Processes: processes},
 	}
 }

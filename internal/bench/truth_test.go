@@ -98,7 +98,7 @@ func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload, setti
 	}
 	job := &bench.Job{
 		Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-		Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+		Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 	}
 	if err := job.Check(); err != nil {
 		t.Fatal(err)

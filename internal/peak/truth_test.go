@@ -87,7 +87,7 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 		}
 		o.Job = &bench.Job{
 			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-			Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
 		if saved, err = peak.Run(ctx, o); err != nil {
 			t.Fatal(err)

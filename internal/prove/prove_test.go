@@ -38,7 +38,7 @@ func virtually(t *testing.T, truth Truth) *Tried {
 	var tried *Tried
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		tried, err = try(t.Context(), truth, Options{Clock: clock.Timers(), Virtual: true, Process: time.Now()})
+		tried, err = try(t.Context(), truth, Options{Clock: clock.Virtual(), Virtual: true, Process: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}

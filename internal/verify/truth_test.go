@@ -64,7 +64,7 @@ func verified(t *testing.T, w *workload.Workload, rounds int, settings map[strin
 		}
 		job := &bench.Job{
 			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-			Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
 		saved, err = verify.Run(context.Background(), verify.Options{Job: job, Rounds: rounds, Quiet: 300 * time.Millisecond, Watch: silent{}})
 		if err != nil {
@@ -221,7 +221,7 @@ func TestAStoppedVerificationIsKept(t *testing.T) {
 		}
 		job := &bench.Job{
 			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-			Runs: runs, Clock: clock.Timers(), Process: time.Now(),
+			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 12300*time.Millisecond) // in the second round's fault
 		defer cancel()
