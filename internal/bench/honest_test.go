@@ -214,14 +214,14 @@ func TestTruthTheTwinTakesNoTime(t *testing.T) {
 	million(t)
 	for name, w := range map[string]*workload.Workload{
 		"slow":   load(10, 20*time.Second),
-		"fast":   load(20_000, 5*time.Second),
-		"closed": closed(2, 1, 1, 10, 10*time.Second),
+		"fast":   load(20_000, 12*time.Second),
+		"closed": closed(2, 1, 1, 10, 12*time.Second),
 	} {
 		// A system that holds its producers up for long is not plimsoll's error.
 		settings := map[string]string{"service_time": "2ms", "send_block_every": "1s", "send_block_for": "50ms"}
 		s, _ := onSim(t, w, settings)
 		i := s.Run.Summary.Instrument
-		if i == nil || i.Publish.Count < 1_000 || i.EndToEnd.Count < 1_000 {
+		if i == nil || i.Publish.Count < 1_000 || i.EndToEnd.Count < i.Publish.Count {
 			t.Fatalf("%s: %+v", name, i)
 		}
 		for _, l := range []result.Latency{i.Publish, i.EndToEnd} {

@@ -13,8 +13,9 @@ import (
 
 const (
 	// twinEveryNs is the mean time between two of the twin's messages, which are due at
-	// random: enough for a p99 within seconds, at about a thousandth of a core.
-	twinEveryNs = 4_000_000
+	// random: enough for a p99 within ten seconds. Each wakes two goroutines, which is
+	// what it costs (BenchmarkTwin).
+	twinEveryNs = 10_000_000
 	twinBytes   = 64
 	twinRoom    = 256 // messages under way
 )
