@@ -34,6 +34,15 @@ const (
 // late by its own fault, or took long to note answers and deliveries, which the twin
 // shows, or could not carry the simulated system that it was asked to measure.
 func generator(r *result.Run) result.Verdict {
+	if v, is := twinLimits(r); is {
+		return v
+	}
+	return carried(r)
+}
+
+// carried asks whether plimsoll carried the load that it was to offer: all that generator
+// asks but for the twin, whose latency is an error of latencies and not of a rate.
+func carried(r *result.Run) result.Verdict {
 	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
 	if lag.Count == 0 && g.OwnLagCount == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
@@ -41,7 +50,7 @@ func generator(r *result.Run) result.Verdict {
 	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
 		return say(Generator, result.Broken, "the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
 	}
-	if v, is := instrumentLimits(r); is {
+	if v, is := simulatedLimits(r); is {
 		return v
 	}
 	if r.Load.Closed != nil {
@@ -121,15 +130,25 @@ func twinTail(r *result.Run) int64 {
 	return ns
 }
 
-// instrumentLimits asks whether plimsoll's own answers were late: those of the twin, or
-// of the simulated system.
-func instrumentLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := max(twinBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
+// instrumentBound is how late plimsoll's own answers may be.
+func instrumentBound(r *result.Run) int64 {
+	return max(twinBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
+}
+
+// simulatedLimits asks whether the simulated system gave its answers late.
+func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
+	bound := instrumentBound(r)
 	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
 		return say(Generator, result.Broken,
 			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",
 			quantity.Duration(late), quantity.Duration(most)), true
 	}
+	return v, false
+}
+
+// twinLimits asks whether the twin's answers were late.
+func twinLimits(r *result.Run) (v result.Verdict, is bool) {
+	bound := instrumentBound(r)
 	if own, percentile, known := twinError(r); known && own > bound {
 		return say(Generator, result.Broken,
 			"plimsoll itself was the limit: a system that takes no time, measured beside this one, showed a latency of %s at p%g, beyond the bound of %s",

@@ -116,7 +116,7 @@ func Stable(s *result.Saved, objectives []Objective) Stability {
 	v := Stability{Clauses: []Clause{whole(&s.Run), achieved(&s.Run, q)}}
 	backlog, t, sloped := q.backlog(s.Run.Summary.OfferedRate)
 	v.Sloped, v.SlopeRate, v.SlopeLow, v.SlopeHigh = sloped, t.slope, t.low, t.high
-	v.Clauses = append(v.Clauses, backlog, q.lag(), nothingFailed(&s.Run), ownLimit(&s.Run))
+	v.Clauses = append(v.Clauses, backlog, q.lag(), nothingFailed(&s.Run), ownLimit(&s.Run, len(objectives) > 0))
 	for _, o := range objectives {
 		v.Clauses = append(v.Clauses, o.judge(s))
 	}
@@ -184,8 +184,13 @@ func nothingFailed(r *result.Run) Clause {
 	return c.say(result.Holds, "%s", v.Sentence)
 }
 
-func ownLimit(r *result.Run) Clause {
-	v := generator(r)
+// ownLimit asks whether plimsoll was the limit: of the rate, and where there are objectives
+// of latencies too.
+func ownLimit(r *result.Run, latencies bool) Clause {
+	v := carried(r)
+	if latencies {
+		v = generator(r)
+	}
 	g := r.Summary.Generator
 	c := Clause{Name: ClauseGenerator, Passing: v.Outcome == result.Broken,
 		Figures: []Figure{{"own_lag_p99_ns", float64(g.OwnLagP99Ns)}, {"cpu_share", g.CPUShare}}}
