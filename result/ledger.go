@@ -29,7 +29,6 @@ type SubscriptionLedger struct {
 	// some messages were received and others not.
 	Transactions        int64   `json:"transactions,omitempty"`
 	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
-	UnknownTransactions int64   `json:"unknown_transactions,omitempty"` // neither committed nor aborted, as far as is known
 	PartialTransactions int64   `json:"partial_transactions,omitempty"`
 	WholeTransactions   int64   `json:"whole_transactions,omitempty"` // of several messages, all of which were received
 	Foreign             int64   `json:"foreign"`                      // not of this run

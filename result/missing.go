@@ -32,19 +32,15 @@ type Missing struct {
 // Total is the number of messages without a latency.
 func (m Missing) Total() int64 { return m.Unanswered + m.Refused + m.Unsent + m.NotReceived }
 
-// Share is the part of a series' messages that have no latency, from 0 to 1.
-func (l Latency) Share() float64 {
-	n := l.Missing.Total()
-	if n == 0 {
-		return 0
-	}
-	return float64(n) / float64(l.Count+n)
-}
-
 // Censored reads a histogram into the figures of a table, like Summarize, with the
 // messages that have no latency in the percentiles. waited holds for how long
 // unanswered messages were waited for; nil: that is not known.
-func Censored(series Series, h, waited *hdr.Histogram, missing Missing, clamped, negative int64) Latency {
+func Censored(
+	series Series,
+	h, waited *hdr.Histogram,
+	missing Missing,
+	clamped, negative int64,
+) Latency {
 	l := Summarize(series, h, clamped, negative)
 	l.Missing = missing
 	total := l.Count + missing.Total()

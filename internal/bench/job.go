@@ -155,7 +155,6 @@ const (
 	clientMemory   = 8 << 10 // a client of ours; its library's is the library's affair
 	flightMemory   = 256     // a message in the pool without its payload
 	laneMemory     = 40      // a lane in the account of its producer
-	orderMemory    = 8       // a lane in the order of a subscription
 	placeMemory    = 8       // a block of lanes in the account of a consumer
 	ledgerMemory   = 0.13    // a message in one account, when nothing is in order
 	pageMemory     = 600     // a lane that has seen a message, in one account
@@ -201,7 +200,7 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
 		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
 		float64(load.TimedMessages(w))*measure.MomentBytes +
-		topics*lanes*(laneMemory+orderMemory*float64(w.AllSubscriptions())) + places*placeMemory + blocks*measure.BlockBytes +
+		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) + places*placeMemory + blocks*measure.BlockBytes +
 		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 

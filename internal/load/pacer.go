@@ -205,6 +205,15 @@ func (p *pacer) countUnsent(dueNs int64, rest *turns) {
 	}
 }
 
+// setAlarm makes the pacer's alarm, for the calling goroutine.
+func (p *pacer) setAlarm(c clock.Clock) clock.Alarm {
+	alarm := c.NewAlarm()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alarm, p.waits.alarm = alarm, alarm
+	return alarm
+}
+
 // wake makes the pacer look at halt.
 func (p *pacer) wake() {
 	p.mu.Lock()

@@ -143,7 +143,6 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		}
 		p.lastAckNs = max(p.lastAckNs, nowNs)
 		p.acked[f.phase]++
-		p.transactions.Committed(f.transaction)
 		if p.window.holds(nowNs) {
 			p.ackedWithin++
 		}

@@ -39,7 +39,7 @@ func Histograms(w *workload.Workload) int {
 	producers := min(w.Topics*w.Producers, maxStores)
 	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)
 	const phases = 2
-	const ofTwin = 6
+	ofTwin := len(twinSeries[0]) + len(twinSeries[1])
 	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) +
 		consumers*len(consumerSeries) + ofTwin)
 }

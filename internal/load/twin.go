@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -27,6 +26,13 @@ const (
 	twinLess   result.Series = "instrument_less_own_lag"
 	twinCopies result.Series = "instrument_copies"
 )
+
+// twinSeries are the series of the twin's producer and of its consumer, in the order of
+// their places.
+var twinSeries = [2][]result.Series{
+	{result.Twin, twinSend, result.TwinWaited, twinLess},
+	{result.TwinReceive, twinCopies},
+}
 
 // twin is what plimsoll measures of itself in every run: a producer and a consumer of a
 // system that takes no time, offered a small load by a pacer of the measured system,
@@ -51,8 +57,9 @@ func newTwin(plan Plan, w *window) *twin {
 		Keys:    workload.Keys{Kind: workload.KeysNone},
 	}
 	t := &twin{seed: mix(plan.Workload.Seed ^ 0x7477696e)}
-	t.stores[0] = newStores(1, result.Twin, twinSend, result.TwinWaited, twinLess)
-	t.stores[1] = newStores(1, result.TwinReceive, twinCopies)
+	for i, series := range twinSeries {
+		t.stores[i] = newStores(1, series...)
+	}
 	t.consumer = &consumer{
 		clock: plan.Clock, run: plan.Run, lanes: 1, partitions: 1, window: w,
 		payload: newPayload(load.Message, 0), Recorder: t.stores[1].recorder(0),
@@ -147,15 +154,6 @@ func (p *pacer) runTwin() {
 			return
 		}
 	}
-}
-
-// setAlarm makes the pacer's alarm, for the calling goroutine.
-func (p *pacer) setAlarm(c clock.Clock) clock.Alarm {
-	alarm := c.NewAlarm()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.alarm, p.waits.alarm = alarm, alarm
-	return alarm
 }
 
 // echo is a system that takes no time: one goroutine answers, another delivers, each

@@ -12,8 +12,8 @@ type Order struct {
 // orderBlock has the highest sequence number of each lane, plus 1.
 type orderBlock [blockLanes]atomic.Int64
 
-// OrderBytes is the memory of the order of so many lanes, once something came on each.
-func OrderBytes(lanes int) int64 { return int64(lanes) * 8 }
+// OrderBytes is the memory of one lane's order.
+const OrderBytes = 8
 
 // NewOrder returns the order of so many lanes, of which nothing has come.
 func NewOrder(lanes int) *Order {

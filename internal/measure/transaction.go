@@ -10,9 +10,8 @@ type Transactions struct {
 }
 
 type transaction struct {
-	messages  int32
-	committed bool
-	aborted   bool
+	messages int32
+	aborted  bool
 }
 
 // Enlist adds a message to a transaction.
@@ -24,13 +23,6 @@ func (t *Transactions) Enlist(number uint32) {
 		t.all = append(t.all, transaction{})
 	}
 	t.all[number-1].messages++
-}
-
-// Committed notes that a message of a transaction was acknowledged.
-func (t *Transactions) Committed(number uint32) {
-	if n := int(number); n > 0 && n <= len(t.all) {
-		t.all[n-1].committed = true
-	}
 }
 
 // Aborted notes that a message of a transaction was refused.
@@ -74,11 +66,8 @@ func AccountTransactions(into *result.SubscriptionLedger, sent []*Transactions, 
 				}
 			}
 			into.Transactions++
-			switch one := &t.all[i]; {
-			case one.aborted:
+			if t.all[i].aborted {
 				into.AbortedTransactions++
-			case !one.committed:
-				into.UnknownTransactions++
 			}
 			switch sent := t.all[i].messages; {
 			case received > 0 && received < sent:

@@ -34,17 +34,26 @@ func (c *Calibration) Save(l *result.Limits) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	raw, err := json.MarshalIndent(stored{SchemaVersion: storedVersion, Machine: machine(), Volume: c.volume.id, Limits: *l}, "", "  ")
-	if err != nil {
+	kept := stored{SchemaVersion: storedVersion, Machine: machine(), Volume: c.volume.id, Limits: *l}
+	if err := keep(path, kept); err != nil {
 		return "", fmt.Errorf("store the calibration: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("store the calibration: %w", err)
-	}
-	if err := result.ReplaceFile(path, append(raw, '\n')); err != nil {
-		return "", fmt.Errorf("store the calibration in %s: %w", filepath.Dir(path), err)
 	}
 	return path, nil
+}
+
+// keep replaces a file of the cache as a whole; its directory is made where it is missing.
+func keep(path string, value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := result.ReplaceFile(path, append(raw, '\n')); err != nil {
+		return fmt.Errorf("in %s: %w", filepath.Dir(path), err)
+	}
+	return nil
 }
 
 // Stored returns what is known of this machine and a directory's file system.

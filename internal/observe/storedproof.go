@@ -3,7 +3,6 @@ package observe
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -25,15 +24,8 @@ func SaveProof(p *result.Proof) (path string, err error) {
 		return "", err
 	}
 	kept := storedProof{SchemaVersion: storedVersion, Machine: machine(), Proof: *p}
-	raw, err := json.MarshalIndent(kept, "", "  ")
-	if err != nil {
+	if err := keep(path, kept); err != nil {
 		return "", fmt.Errorf("store the proof: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("store the proof: %w", err)
-	}
-	if err := result.ReplaceFile(path, append(raw, '\n')); err != nil {
-		return "", fmt.Errorf("store the proof in %s: %w", filepath.Dir(path), err)
 	}
 	return path, nil
 }

@@ -48,7 +48,12 @@ func carried(r *result.Run) result.Verdict {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
 	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
-		return say(Generator, result.Broken, "the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
+		return say(
+			Generator,
+			result.Broken,
+			"the load generator was the limit: it used %.0f%% of all cores",
+			g.CPUShare*100,
+		)
 	}
 	if v, is := simulatedLimits(r); is {
 		return v
@@ -56,7 +61,7 @@ func carried(r *result.Run) result.Verdict {
 	if r.Load.Closed != nil {
 		return turnAround(r)
 	}
-	bound := ownLagBound(r)
+	bound := errorBound(r, ownLagBoundNs)
 	if g.OwnLagP99Ns > bound {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: own schedule lag p99 %s exceeds the bound of %s",
@@ -67,10 +72,17 @@ func carried(r *result.Run) result.Verdict {
 	}
 	error99, _, known := twinError(r)
 	if !known && !r.Lacks() {
-		return say(Generator, result.Unknown, "the instrument's own error was not measured, or too seldom to tell: own lag p99 %s, bound %s",
-			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+		return say(
+			Generator,
+			result.Unknown,
+			"the instrument's own error was not measured, or too seldom to tell: own lag p99 %s, bound %s",
+			quantity.Duration(g.OwnLagP99Ns),
+			quantity.Duration(bound),
+		)
 	}
-	sentence := "the load generator kept up: own schedule lag p99 " + quantity.Duration(g.OwnLagP99Ns)
+	sentence := "the load generator kept up: own schedule lag p99 " + quantity.Duration(
+		g.OwnLagP99Ns,
+	)
 	if known {
 		sentence += ", the instrument's own error " + quantity.Duration(error99)
 	}
@@ -115,10 +127,10 @@ func systemTail(r *result.Run) int64 {
 	return 0
 }
 
-// ownLagBound is the own lag that a run may have. The instrument's own error is taken
-// off the system's latency, of which it is a part.
-func ownLagBound(r *result.Run) int64 {
-	return max(ownLagBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
+// errorBound is how large an own error may be, and no less than floorNs. The instrument's
+// own error is taken off the system's latency, of which it is a part.
+func errorBound(r *result.Run, floorNs int64) int64 {
+	return max(floorNs, (systemTail(r)-twinTail(r))/ownErrorShare)
 }
 
 // twinTail is the twin's publish p99; 0 where it is not known.
@@ -130,29 +142,33 @@ func twinTail(r *result.Run) int64 {
 	return ns
 }
 
-// instrumentBound is how late plimsoll's own answers may be.
-func instrumentBound(r *result.Run) int64 {
-	return max(twinBoundNs, (systemTail(r)-twinTail(r))/ownErrorShare)
-}
-
 // simulatedLimits asks whether the simulated system gave its answers late.
 func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := instrumentBound(r)
+	bound := errorBound(r, twinBoundNs)
 	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
-		return say(Generator, result.Broken,
+		return say(
+			Generator,
+			result.Broken,
 			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",
-			quantity.Duration(late), quantity.Duration(most)), true
+			quantity.Duration(late),
+			quantity.Duration(most),
+		), true
 	}
 	return v, false
 }
 
 // twinLimits asks whether the twin's answers were late.
 func twinLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := instrumentBound(r)
+	bound := errorBound(r, twinBoundNs)
 	if own, percentile, known := twinError(r); known && own > bound {
-		return say(Generator, result.Broken,
+		return say(
+			Generator,
+			result.Broken,
 			"plimsoll itself was the limit: a system that takes no time, measured beside this one, showed a latency of %s at p%g, beyond the bound of %s",
-			quantity.Duration(own), percentile, quantity.Duration(bound)), true
+			quantity.Duration(own),
+			percentile,
+			quantity.Duration(bound),
+		), true
 	}
 	return v, false
 }
@@ -166,13 +182,24 @@ func ownLagUnknown(r *result.Run, bound int64) (v result.Verdict, is bool) {
 		if lag, ok := r.Summary.Series(result.Lag).At(99); ok && lag <= bound {
 			return v, false
 		}
-		return say(Generator, result.Unknown, "this run does not record of how many messages own lag is known"), true
+		return say(
+			Generator,
+			result.Unknown,
+			"this run does not record of how many messages own lag is known",
+		), true
 	}
 	scheduled := max(r.Counters.Scheduled, 1)
 	share := float64(g.OwnLagCount) / float64(scheduled)
 	if g.OwnLagCount >= fewestOwnLags && share >= leastOwnShare {
 		return v, false
 	}
-	return say(Generator, result.Unknown, "own lag is known of %s of %s messages: too few to tell whether the load generator kept up",
-		quantity.Count(g.OwnLagCount), quantity.Count(cmp.Or(r.Counters.Scheduled, g.OwnLagCount))), true
+	return say(
+		Generator,
+		result.Unknown,
+		"own lag is known of %s of %s messages: too few to tell whether the load generator kept up",
+		quantity.Count(
+			g.OwnLagCount,
+		),
+		quantity.Count(cmp.Or(r.Counters.Scheduled, g.OwnLagCount)),
+	), true
 }
