@@ -24,19 +24,26 @@ func Watched(r *result.Run) (whole bool, why string) {
 	case r.Lacks():
 		return false, "this run does not record for how long its consumers were watched"
 	case d == nil:
-		return false, fmt.Sprintf("none was seen in the %s after the last message, and it is not known when %s delivers a message again",
+		return false, fmt.Sprintf(
+			"none was seen in the %s after the last message, and it is not known when %s "+
+				"delivers a message again",
 			watched, cmp.Or(r.System.Name, "the system"))
 	case d.Never && len(r.Faults) == 0:
 		return true, ""
 	case d.Never && r.Ledger.WatchedNs < WatchAfterFaultNs:
-		return false, fmt.Sprintf("none was seen in the %s after the last message, and clients that a fault cut off may take up to %s to be served again",
+		return false, fmt.Sprintf(
+			"none was seen in the %s after the last message, and clients that a fault cut off "+
+				"may take up to %s to be served again",
 			watched, quantity.Duration(WatchAfterFaultNs))
 	case d.Never:
 		return true, ""
 	case d.AfterNs == 0:
-		return false, fmt.Sprintf("none was seen in the %s after the last message, and no limit is known to when a message is delivered again: %s", watched, d.Why)
+		return false, fmt.Sprintf(
+			"none was seen in the %s after the last message, and no limit is known to when a "+
+				"message is delivered again: %s", watched, d.Why)
 	case r.Ledger.WatchedNs < d.AfterNs:
-		return false, fmt.Sprintf("none was seen in the %s after the last message, and one may come up to %s later: %s",
+		return false, fmt.Sprintf(
+			"none was seen in the %s after the last message, and one may come up to %s later: %s",
 			watched, quantity.Duration(d.AfterNs), d.Why)
 	}
 	return true, ""
@@ -51,16 +58,22 @@ func duplicates(r *result.Run) result.Verdict {
 	l := ledger(r)
 	switch {
 	case l.Duplicate > 0 && once(r):
-		return say(Duplicates, result.Broken, "%s further copies of messages came, which exactly_once delivery forbids", quantity.Count(l.Duplicate))
+		return say(Duplicates, result.Broken,
+			"%s further copies of messages came, which exactly_once delivery forbids",
+			quantity.Count(l.Duplicate))
 	case l.Duplicate > 0:
-		return say(Duplicates, result.Broken, "%s further copies of messages came, which %s delivery allows", quantity.Count(l.Duplicate), r.Load.Delivery)
+		return say(Duplicates, result.Broken,
+			"%s further copies of messages came, which %s delivery allows",
+			quantity.Count(l.Duplicate), r.Load.Delivery)
 	case l.Received == 0:
 		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
 	}
 	if whole, why := Watched(r); !whole {
-		return say(Duplicates, result.Unknown, "no copy was received, and copies may still come: %s", why)
+		return say(Duplicates, result.Unknown,
+			"no copy was received, and copies may still come: %s", why)
 	}
-	return say(Duplicates, result.Holds, "no message came more than once, of %s received", quantity.Count(l.Received))
+	return say(Duplicates, result.Holds,
+		"no message came more than once, of %s received", quantity.Count(l.Received))
 }
 
 // order asks whether first arrivals came in the order of their lane, whichever consumer
@@ -72,18 +85,24 @@ func order(r *result.Run) result.Verdict {
 	l := ledger(r)
 	switch {
 	case l.Misplaced > 0:
-		return say(Order, result.Broken, "%s messages came from another partition than they were sent to, or with a key of another partition",
+		return say(Order, result.Broken,
+			"%s messages came from another partition than they were sent to, or with a key of "+
+				"another partition",
 			quantity.Count(l.Misplaced))
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order", quantity.Count(l.Reordered))
 	case l.Overtaken > 0 && r.System.PartitionsOwned:
-		return say(Order, result.Broken, "%s messages came after a later message of their partition had come to another consumer of the subscription",
+		return say(Order, result.Broken,
+			"%s messages came after a later message of their partition had come to another "+
+				"consumer of the subscription",
 			quantity.Count(l.Overtaken))
 	case l.Received == 0:
-		return say(Order, result.Unknown, "nothing was received, so nothing could come out of order")
+		return say(Order, result.Unknown,
+			"nothing was received, so nothing could come out of order")
 	}
 	if whole, why := Watched(r); !whole {
-		return say(Order, result.Unknown, "every message received came in the order of its lane; of later deliveries %s", why)
+		return say(Order, result.Unknown,
+			"every message received came in the order of its lane; of later deliveries %s", why)
 	}
 	return say(Order, result.Holds, "every message came in the order of its lane")
 }
@@ -98,14 +117,18 @@ func aborted(r *result.Run) result.Verdict {
 	refused := r.Counters.Failed + r.Warmup.Failed
 	switch {
 	case l.RefusedReceived > 0:
-		return say(Aborted, result.Broken, "%s messages were read that the system refused, or whose transaction was aborted",
+		return say(Aborted, result.Broken,
+			"%s messages were read that the system refused, or whose transaction was aborted",
 			quantity.Count(l.RefusedReceived))
 	case r.Lacks():
 		return say(Aborted, result.Unknown, "this run does not record which messages were refused")
 	case refused == 0:
-		return say(Aborted, result.Unknown, "nothing was refused or aborted, so nothing aborted could be read")
+		return say(Aborted, result.Unknown,
+			"nothing was refused or aborted, so nothing aborted could be read")
 	}
-	return say(Aborted, result.Holds, "nothing aborted was read: %s messages were refused, or their transactions aborted", quantity.Count(refused))
+	return say(Aborted, result.Holds,
+		"nothing aborted was read: %s messages were refused, or their transactions aborted",
+		quantity.Count(refused))
 }
 
 // transactions asks whether all messages of a transaction were read, or none.
@@ -116,16 +139,23 @@ func transactions(r *result.Run) result.Verdict {
 	l := ledger(r)
 	switch {
 	case l.Transactions == 0:
-		return say(Transactions, result.Unknown, "it is not known which messages were sent in one transaction")
+		return say(Transactions, result.Unknown,
+			"it is not known which messages were sent in one transaction")
 	case l.PartialTransactions > 0 && (r.State != result.Complete || l.Unread > 0):
-		return say(Transactions, result.Unknown, "of %s transactions only a part was read when the run ended", quantity.Count(l.PartialTransactions))
+		return say(Transactions, result.Unknown,
+			"of %s transactions only a part was read when the run ended",
+			quantity.Count(l.PartialTransactions))
 	case l.PartialTransactions > 0:
-		return say(Transactions, result.Broken, "of %s transactions only a part was read, of %s in all",
+		return say(Transactions, result.Broken,
+			"of %s transactions only a part was read, of %s in all",
 			quantity.Count(l.PartialTransactions), quantity.Count(l.Transactions))
 	case l.WholeTransactions == 0:
-		return say(Transactions, result.Unknown, "no transaction of several messages was read, so none could be read in part")
+		return say(Transactions, result.Unknown,
+			"no transaction of several messages was read, so none could be read in part")
 	}
-	return say(Transactions, result.Holds, "no transaction was seen in part: %s of several messages were read as a whole, %s were aborted",
+	return say(Transactions, result.Holds,
+		"no transaction was seen in part: %s of several messages were read as a whole, %s were "+
+			"aborted",
 		quantity.Count(l.WholeTransactions), quantity.Count(l.AbortedTransactions))
 }
 
@@ -141,19 +171,26 @@ func counts(r *result.Run) result.Verdict {
 	own := r.Ledger.Subscriptions[:min(len(r.Ledger.Subscriptions), r.Load.Subscriptions)]
 	for _, l := range own {
 		if l.Acked != c.Acked+warm.Acked {
-			return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages acknowledged by its counters, %s by their sequence numbers",
+			return say(Counts, result.Broken,
+				"plimsoll's own counts differ: %s messages acknowledged by its counters, %s by "+
+					"their sequence numbers",
 				quantity.Count(c.Acked+warm.Acked), quantity.Count(l.Acked))
 		}
 		received, copies = received+l.Received, copies+l.Duplicate
 	}
 	switch {
 	case timed != c.Acked:
-		return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages acknowledged by its counters, %s publish latencies",
+		return say(Counts, result.Broken,
+			"plimsoll's own counts differ: %s messages acknowledged by its counters, %s publish "+
+				"latencies",
 			quantity.Count(c.Acked), quantity.Count(timed))
 	case received+copies != c.Received+warm.Received:
-		return say(Counts, result.Broken, "plimsoll's own counts differ: %s messages received by its counters, %s by their sequence numbers",
+		return say(Counts, result.Broken,
+			"plimsoll's own counts differ: %s messages received by its counters, %s by their "+
+				"sequence numbers",
 			quantity.Count(c.Received+warm.Received), quantity.Count(received+copies))
 	}
-	return say(Counts, result.Holds, "counters, latencies and sequence numbers agree: %s acknowledged, %s received",
+	return say(Counts, result.Holds,
+		"counters, latencies and sequence numbers agree: %s acknowledged, %s received",
 		quantity.Count(c.Acked+warm.Acked), quantity.Count(received+copies))
 }

@@ -75,7 +75,9 @@ func carried(r *result.Run) result.Verdict {
 		return say(
 			Generator,
 			result.Unknown,
-			"the instrument's own error was not measured, or too seldom to tell: own lag p99 %s, bound %s",
+
+			"the instrument's own error was not measured, or too seldom to tell: own lag p99 "+
+				"%s, bound %s",
 			quantity.Duration(g.OwnLagP99Ns),
 			quantity.Duration(bound),
 		)
@@ -88,7 +90,9 @@ func carried(r *result.Run) result.Verdict {
 	}
 	sentence += ", bound " + quantity.Duration(bound)
 	if r.Environment.ThreadStates == "" && !r.Lacks() {
-		sentence += "; this machine does not tell waiting in Send from working in it, so every Send of over 1 ms counts as the system's"
+		sentence +=
+			"; this machine does not tell waiting in Send from working in it, so every Send of " +
+				"over 1 ms counts as the system's"
 	}
 	return say(Generator, result.Holds, "%s", sentence)
 }
@@ -149,7 +153,9 @@ func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
 		return say(
 			Generator,
 			result.Broken,
-			"plimsoll itself was the limit: the simulated system gave its answers %s after its own schedule (p99), beyond the bound of %s",
+
+			"plimsoll itself was the limit: the simulated system gave its answers %s after "+
+				"its own schedule (p99), beyond the bound of %s",
 			quantity.Duration(late),
 			quantity.Duration(most),
 		), true
@@ -164,7 +170,9 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 		return say(
 			Generator,
 			result.Broken,
-			"plimsoll itself was the limit: a system that takes no time, measured beside this one, showed a latency of %s at p%g, beyond the bound of %s",
+
+			"plimsoll itself was the limit: a system that takes no time, measured beside "+
+				"this one, showed a latency of %s at p%g, beyond the bound of %s",
 			quantity.Duration(own),
 			percentile,
 			quantity.Duration(bound),

@@ -131,9 +131,13 @@ func (o Objective) judge(s *result.Saved) Clause {
 	case ns >= o.BelowNs:
 		return c.say(result.Broken, "%s: it was at least %s", o, quantity.Duration(ns))
 	case point.Bound == result.NotReached:
-		return c.say(result.Broken, "%s: %s falls among %s messages without a latency", o, o.figure(), quantity.Count(latency.Missing.Total()))
+		return c.say(result.Broken,
+			"%s: %s falls among %s messages without a latency",
+			o, o.figure(), quantity.Count(latency.Missing.Total()))
 	case point.Bound == result.AtLeast:
-		return c.say(result.Unknown, "%s: it was at least %s, and %s messages were never answered", o, quantity.Duration(ns), quantity.Count(latency.Missing.Unanswered))
+		return c.say(result.Unknown,
+			"%s: it was at least %s, and %s messages were never answered",
+			o, quantity.Duration(ns), quantity.Count(latency.Missing.Unanswered))
 	}
 	return c.say(result.Holds, "%s: it was %s", o, quantity.Duration(ns))
 }

@@ -13,9 +13,11 @@ import (
 func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
 	switch {
 	case r.Backlog != nil && r.Backlog.Then == "drain":
-		return say(Receiving, result.Unknown, "consumers began to read late on purpose: see whether they caught up"), true
+		return say(Receiving, result.Unknown,
+			"consumers began to read late on purpose: see whether they caught up"), true
 	case r.Summary.AchievedRate <= 0:
-		return say(Receiving, result.Unknown, "nothing was acknowledged in the measured window, so nothing could be received"), true
+		return say(Receiving, result.Unknown,
+			"nothing was acknowledged in the measured window, so nothing could be received"), true
 	}
 	return v, false
 }
@@ -29,7 +31,9 @@ func receivingByRates(r *result.Run) result.Verdict {
 	waits := float64(s.EndBacklog) / float64(max(r.Load.Subscriptions, 1))
 	// Without its intervals it is not known how much waited when the window began.
 	if s.ReceivedRate < achievedBound*s.AchievedRate && waits > (1-achievedBound)*float64(r.Counters.Acked) {
-		return say(Receiving, result.Broken, "consumers did not keep up: %s was acknowledged and %s received, and %s messages waited at the end of the window",
+		return say(Receiving, result.Broken,
+			"consumers did not keep up: %s was acknowledged and %s received, and %s messages "+
+				"waited at the end of the window",
 			quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate), quantity.Count(int64(waits)))
 	}
 	return say(Receiving, result.Holds, "%s was acknowledged and %s received",
@@ -59,11 +63,13 @@ func receiving(s *result.Saved) result.Verdict {
 		return say(Receiving, result.Broken, "consumers did not keep up: %s, and %s", rates,
 			j.sentence("what waits for them", bound, quantity.Rate))
 	case least < achievedBound*sum.AchievedRate-lost && fellBehind(q.unread, sum):
-		return say(Receiving, result.Broken, "consumers fell behind in the course of the window: %s", rates)
+		return say(Receiving, result.Broken,
+			"consumers fell behind in the course of the window: %s", rates)
 	case j.grows && j.short:
 		return say(Receiving, result.Unknown, "%s; %s", rates, j.sentence("what waits for consumers", bound, quantity.Rate))
 	}
-	return say(Receiving, result.Holds, "%s, and what waits for consumers is not shown to grow", rates)
+	return say(Receiving, result.Holds,
+		"%s, and what waits for consumers is not shown to grow", rates)
 }
 
 // leastReceived is the received rate of the subscription that received least, as far as

@@ -48,11 +48,15 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("never_settled", "the figures never settled within the warm-up of %s: the measured window is of a system still changing, and another run may differ", quantity.Duration(s.MostNs))
 	}
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		warn("censored", "%s messages were never sent, %s never answered and %s refused: percentiles include them, and are lower bounds, or not reached, where they fall among them",
+		warn("censored",
+			"%s messages were never sent, %s never answered and %s refused: percentiles include "+
+				"them, and are lower bounds, or not reached, where they fall among them",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
 	if l := ledger(r); l.RefusedReceived > 0 && !once(r) {
-		warn("refused_received", "%s messages that the system had refused were delivered all the same", quantity.Count(l.RefusedReceived))
+		warn("refused_received",
+			"%s messages that the system had refused were delivered all the same",
+			quantity.Count(l.RefusedReceived))
 	}
 	for _, l := range r.Summary.Latency {
 		if l.Clamped > 0 || l.Negative > 0 {
@@ -67,13 +71,19 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("shared_host", "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
 	}
 	if r.Load.DropPageCache {
-		when := "the run: what is read at its start"
-		if r.Backlog != nil {
-			when = "the run, and before its backlog was read: what is read then"
-		}
-		warn("page_cache", "the machine's page cache was dropped before %s comes from disk, as it would not on a machine long in use", when)
+		warn("page_cache", "%s", coldCache(r))
 	}
 	return all
+}
+
+// coldCache is the warning of a run whose page cache was dropped.
+func coldCache(r *result.Run) string {
+	when := "the run: what is read at its start"
+	if r.Backlog != nil {
+		when = "the run, and before its backlog was read: what is read then"
+	}
+	return "the machine's page cache was dropped before " + when +
+		" comes from disk, as it would not on a machine long in use"
 }
 
 func orElse(s, otherwise string) string {
