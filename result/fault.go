@@ -4,7 +4,7 @@ package result
 // run started; those that did not come are 0.
 type Fault struct {
 	Do          string   `json:"do"`
-	Whom        string   `json:"whom"` // as asked
+	Target      string   `json:"whom"` // as asked
 	Nodes       []string `json:"nodes"`
 	Leader      string   `json:"leader,omitempty"` // the address of the leading server before it, where it was asked for
 	StartNs     int64    `json:"start_ns"`         // when injecting began

@@ -134,11 +134,11 @@ type Consumer interface {
 	Close(ctx context.Context) error
 }
 
-// Settler is a Consumer that gets its share of the partitions only when the
+// AssignmentWaiter is a Consumer that gets its share of the partitions only when the
 // consumers of its subscription are all open.
-type Settler interface {
-	// Settle returns when the partitions are shared out.
-	Settle(ctx context.Context) error
+type AssignmentWaiter interface {
+	// AwaitAssignment returns when the partitions are shared out.
+	AwaitAssignment(ctx context.Context) error
 }
 
 // Message is one message to send. It belongs to whoever sends it until Send,
@@ -209,8 +209,8 @@ type TopicDeleter interface {
 	DeleteTopic(ctx context.Context, t Topic) error
 }
 
-// CrowdKeeper is a TopicDeleter whose servers take many topics in one request.
-type CrowdKeeper interface {
+// BatchAdmin is a TopicDeleter whose servers take many topics in one request.
+type BatchAdmin interface {
 	// CreateTopics does what CreateTopic does for each of the topics. When it
 	// fails some of them may be there.
 	CreateTopics(ctx context.Context, topics []Topic) error

@@ -5,8 +5,8 @@ import "time"
 // Fault is something done to servers on purpose while load is offered, and
 // undone again.
 type Fault struct {
-	Do   FaultKind
-	Whom Whom
+	Do     FaultKind
+	Target FaultTarget
 	// At is when, since the measured window began.
 	At time.Duration
 	// Within, when it is not 0, moves the moment to one drawn from the seed
@@ -40,15 +40,15 @@ func FaultKinds() []FaultKind {
 	}
 }
 
-// Whom says which nodes a fault hits: one of the words below, or a node's name.
-type Whom string
+// FaultTarget says which nodes a fault hits: one of the words below, or a node's name.
+type FaultTarget string
 
 // The words for nodes.
 const (
-	WhomOne      Whom = "one"      // any one, drawn from the seed
-	WhomLeader   Whom = "leader"   // the node that leads the first partition of the first topic
-	WhomFollower Whom = "follower" // one that does not
-	WhomMinority Whom = "minority" // as many as may fail while a majority is left, the leader among them
-	WhomMajority Whom = "majority" // the fewest that are a majority, the leader among them
-	WhomAll      Whom = "all"
+	TargetOne      FaultTarget = "one"      // any one, drawn from the seed
+	TargetLeader   FaultTarget = "leader"   // the node that leads the first partition of the first topic
+	TargetFollower FaultTarget = "follower" // one that does not
+	TargetMinority FaultTarget = "minority" // as many as may fail while a majority is left, the leader among them
+	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them
+	TargetAll      FaultTarget = "all"
 )

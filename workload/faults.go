@@ -14,7 +14,7 @@ import (
 // fileFault is a fault as it is written.
 type fileFault struct {
 	Do     string        `yaml:"do"`
-	Whom   string        `yaml:"whom"`
+	Target string        `yaml:"whom"`
 	At     quantity.Span `yaml:"at"`
 	Within quantity.Span `yaml:"within"`
 	Every  quantity.Span `yaml:"every"`
@@ -44,11 +44,11 @@ func (f *file) faults(doc *strict.Document) []Fault {
 	for i, given := range f.Faults {
 		path := fmt.Sprintf("faults[%d]", i)
 		fault := Fault{
-			Do: FaultKind(given.Do), Whom: Whom(given.Whom), At: time.Duration(given.At),
+			Do: FaultKind(given.Do), Target: FaultTarget(given.Target), At: time.Duration(given.At),
 			Within: time.Duration(given.Within), Every: time.Duration(given.Every), For: time.Duration(given.For),
 		}
 		if !doc.Has(path + ".whom") {
-			fault.Whom = WhomOne
+			fault.Target = TargetOne
 		}
 		if !doc.Has(path + ".for") {
 			fault.For = DefaultFaultFor
@@ -97,7 +97,7 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	oneOf(doc, path+".do", f.Do, FaultKinds())
-	if message := strict.CheckName(string(f.Whom), maxName); message != "" {
+	if message := strict.CheckName(string(f.Target), maxName); message != "" {
 		doc.Reject(path+".whom", message)
 	}
 	for _, t := range []struct {
@@ -153,7 +153,7 @@ func (w *Workload) Strikes() []Strike {
 
 // String is the fault as ParseFault reads it.
 func (f Fault) String() string {
-	out := string(f.Do) + " " + string(f.Whom) + " at " + quantity.ExactDuration(f.At)
+	out := string(f.Do) + " " + string(f.Target) + " at " + quantity.ExactDuration(f.At)
 	for _, t := range []struct {
 		word string
 		d    time.Duration
@@ -172,7 +172,7 @@ type Given struct{ At, Within, For bool }
 //
 //	kill leader at 20s within 5s for 10s
 //
-// Whom may be left out, and so may each of the times, which then have their
+// FaultTarget may be left out, and so may each of the times, which then have their
 // defaults. The error is one sentence.
 func ParseFault(text string) (f Fault, given Given, err error) {
 	words := strings.Fields(text)
@@ -187,15 +187,15 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		}
 		return f, given, fmt.Errorf("%q: %s: write it like 'kill leader at 20s for 10s'", text, strict.Unknown("fault", first, kinds))
 	}
-	f = Fault{Do: FaultKind(words[0]), Whom: WhomOne, For: DefaultFaultFor}
+	f = Fault{Do: FaultKind(words[0]), Target: TargetOne, For: DefaultFaultFor}
 	times := map[string]struct {
 		into *time.Duration
 		told *bool
 	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within}, "for": {&f.For, &given.For}, "every": {&f.Every, new(bool)}}
 	words = words[1:]
 	if len(words) > 0 && times[words[0]].into == nil {
-		f.Whom, words = Whom(words[0]), words[1:]
-		if message := strict.CheckName(string(f.Whom), maxName); message != "" {
+		f.Target, words = FaultTarget(words[0]), words[1:]
+		if message := strict.CheckName(string(f.Target), maxName); message != "" {
 			return f, given, fmt.Errorf("%q: whom it hits %s", text, message)
 		}
 	}
@@ -225,7 +225,7 @@ func faultsYAML(all []Fault) string {
 	var b strings.Builder
 	b.WriteString("faults:\n")
 	for _, f := range all {
-		fmt.Fprintf(&b, "  - {do: %s, whom: %s, at: %s", f.Do, strict.Quote(string(f.Whom)), quantity.ExactDuration(f.At))
+		fmt.Fprintf(&b, "  - {do: %s, whom: %s, at: %s", f.Do, strict.Quote(string(f.Target)), quantity.ExactDuration(f.At))
 		if f.Within > 0 {
 			b.WriteString(", within: " + quantity.ExactDuration(f.Within))
 		}

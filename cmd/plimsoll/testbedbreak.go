@@ -20,11 +20,11 @@ import (
 const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
-	Name string        `arg:"" help:"The cluster's name, as testbed status shows it."`
-	Do   string        `default:"kill" placeholder:"FAULT" help:"What to do: kill, pause, restart, partition, cut-clients, slow-disk, full-disk or power-cut; all but the first three need testbed up --breakable."`
-	Whom string        `default:"one" placeholder:"WHOM" help:"A server's name there, such as n2, or one, or all."`
-	For  time.Duration `placeholder:"10s" help:"Mend it after so long; without it, it lasts until testbed heal."`
-	Runs string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
+	Name   string        `arg:"" help:"The cluster's name, as testbed status shows it."`
+	Do     string        `default:"kill" placeholder:"FAULT" help:"What to do: kill, pause, restart, partition, cut-clients, slow-disk, full-disk or power-cut; all but the first three need testbed up --breakable."`
+	Target string        `default:"one" placeholder:"WHOM" help:"A server's name there, such as n2, or one, or all."`
+	For    time.Duration `placeholder:"10s" help:"Mend it after so long; without it, it lasts until testbed heal."`
+	Runs   string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
 // Run breaks servers, and mends them when it was told for how long.
@@ -38,7 +38,7 @@ func (c *testbedBreakCommand) Run(con console) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Whom: workload.Whom(c.Whom)})
+	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Target)})
 	switch {
 	case ctx.Err() != nil: // how far it got is not known
 	case err != nil && len(done.Nodes) > 0:
@@ -104,7 +104,7 @@ func findTestbed(con console, runs, name string) (testbed.State, error) {
 // breakable says why the servers of an order cannot be prepared to be broken in
 // every way. That disks cannot be slow here is said when that is asked for.
 func breakable(ctx context.Context, o testbed.Order, base string) error {
-	faults := []workload.Fault{{Do: workload.FaultPowerCut, Whom: workload.WhomOne}, {Do: workload.FaultPartition, Whom: workload.WhomOne}}
+	faults := []workload.Fault{{Do: workload.FaultPowerCut, Target: workload.TargetOne}, {Do: workload.FaultPartition, Target: workload.TargetOne}}
 	c := fault.Cluster{System: o.System, Provisioner: o.Provisioner, Provision: o.Provision, Base: base}
 	if err := fault.Check(ctx, faults, c); err != nil {
 		return fmt.Errorf("--breakable: %w", err)

@@ -83,7 +83,7 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 		defer mu.Unlock()
 		created = append(created, some...)
 	}
-	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
+	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
 		return topics, inRequests(ctx, topics, load.Counting(progress, "created %s of %s topics", len(topics)), keeper.CreateTopics)
 	}
 	err = system.Each(ctx, len(topics), maxTopicsAtOnce, load.Counting(progress, "created %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
@@ -99,7 +99,7 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 // deleteTopics deletes topics of a cluster that can: many in a request, or else
 // one after the other, because servers may take a long time over several at once.
 func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic, progress func(string)) error {
-	if keeper, able := c.(system.CrowdKeeper); able && len(topics) > 1 {
+	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
 		return inRequests(ctx, topics, load.Counting(progress, "deleted %s of %s topics", len(topics)), keeper.DeleteTopics)
 	}
 	var first error

@@ -127,13 +127,13 @@ func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64)
 		return false
 	}
 	if late := time.Duration(b.session.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
-		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Whom, s.At, late.Round(time.Millisecond)))
+		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
-	f := result.Fault{Do: string(s.Fault.Do), Whom: string(s.Fault.Whom), Nodes: []string{}, StartNs: b.session.sinceBegan()}
+	f := result.Fault{Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{}, StartNs: b.session.sinceBegan()}
 	at := b.add(f)
 	var err error
-	if f.Leader, err = b.leader(ctx, s.Fault.Whom); err == nil {
+	if f.Leader, err = b.leader(ctx, s.Fault.Target); err == nil {
 		err = b.inject(ctx, s.Fault, &f)
 	}
 	if err == nil {
@@ -181,7 +181,7 @@ func (b *breaker) inject(ctx context.Context, fault workload.Fault, f *result.Fa
 
 // leader asks the cluster who leads. That it is not known is an error where it
 // decides whom the fault hits.
-func (b *breaker) leader(ctx context.Context, whom workload.Whom) (string, error) {
+func (b *breaker) leader(ctx context.Context, whom workload.FaultTarget) (string, error) {
 	reader, able := b.session.cluster.(system.LeaderReader)
 	if !able {
 		return "", nil // the injector knows what it needs
@@ -189,7 +189,7 @@ func (b *breaker) leader(ctx context.Context, whom workload.Whom) (string, error
 	ctx, cancel := context.WithTimeout(ctx, leaderLimit)
 	defer cancel()
 	leader, err := reader.Leader(ctx, b.session.engine.Topics()[0], 0)
-	if err != nil && slices.Contains([]workload.Whom{workload.WhomLeader, workload.WhomFollower, workload.WhomMinority, workload.WhomMajority}, whom) {
+	if err != nil && slices.Contains([]workload.FaultTarget{workload.TargetLeader, workload.TargetFollower, workload.TargetMinority, workload.TargetMajority}, whom) {
 		return "", fmt.Errorf("find the leader: %w", err)
 	}
 	return leader, nil

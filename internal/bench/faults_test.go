@@ -34,7 +34,7 @@ func near(got int64, want, by time.Duration) bool {
 // An outage of 2 s, from 3 s into the window, after which the system takes half
 // a second more: the figures must say just that.
 func TestTruthOutageOfAFaultIsTimed(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomLeader, At: 3 * time.Second, For: 2 * time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetLeader, At: 3 * time.Second, For: 2 * time.Second})
 	s, _ := onSim(t, w, map[string]string{"fault_recovery": "500ms", "service_time": "1ms"})
 	verdict.JudgeSaved(s)
 	if len(s.Run.Faults) != 1 || s.Run.State != result.Complete {
@@ -91,7 +91,7 @@ func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	for _, do := range workload.FaultKinds() {
 		w := load(500, 2*time.Second)
 		w.Drain = time.Second
-		w.Faults = []workload.Fault{{Do: do, Whom: workload.WhomOne, At: 500 * time.Millisecond, Within: 500 * time.Millisecond, For: 500 * time.Millisecond}}
+		w.Faults = []workload.Fault{{Do: do, Target: workload.TargetOne, At: 500 * time.Millisecond, Within: 500 * time.Millisecond, For: 500 * time.Millisecond}}
 		s, planted := onSim(t, w, map[string]string{
 			"fault_lose": "12", "fault_duplicate": "3", "fault_swap": "2", "fault_unknown": "5", "fault_slow": "3ms",
 		})
@@ -206,7 +206,7 @@ func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duratio
 func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		r := &recorder{stuck: stuck}
-		w := withFault(workload.Fault{Do: workload.FaultPause, Whom: workload.WhomLeader, At: time.Second, For: 8 * time.Second})
+		w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetLeader, At: time.Second, For: 8 * time.Second})
 		s, err := recorded(t, r, w, 4*time.Second)
 		if err != nil || s.Run.State != result.Interrupted {
 			t.Fatal(s.Run.State, err)
@@ -224,7 +224,7 @@ func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 // What could not be injected is healed all the same, and ends the run.
 func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	r := &recorder{refuse: errors.New("permission denied")}
-	w := withFault(workload.Fault{Do: workload.FaultPause, Whom: workload.WhomOne, At: time.Second, For: 8 * time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne, At: time.Second, For: 8 * time.Second})
 	s, err := recorded(t, r, w, time.Hour)
 	if err == nil || !strings.Contains(err.Error(), "inject pause one at 1s for 8s: permission denied") || strings.Count(err.Error(), "denied") != 1 {
 		t.Error(err)
@@ -233,7 +233,7 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 		t.Error(s.Run.State, r.calls)
 	}
 	r = &recorder{leader: errors.New("an election is on")}
-	w.Faults[0].Whom = workload.WhomMajority
+	w.Faults[0].Target = workload.TargetMajority
 	if _, err = recorded(t, r, w, time.Hour); err == nil || !strings.Contains(err.Error(), "an election is on") || !slices.Equal(r.calls, []string{"heal"}) {
 		t.Error(err, r.calls)
 	}
@@ -242,7 +242,7 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 // A fault whose time passes while another is being healed is left out.
 func TestFaultsDoNotPileUp(t *testing.T) {
 	r := &recorder{slow: 4 * time.Second}
-	w := withFault(workload.Fault{Do: workload.FaultPause, Whom: workload.WhomOne, At: time.Second, Every: 3 * time.Second, For: time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne, At: time.Second, Every: 3 * time.Second, For: time.Second})
 	s, err := recorded(t, r, w, time.Hour)
 	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
 		t.Fatal(err, r.calls, s.Run.Faults)
@@ -256,7 +256,7 @@ func TestFaultsDoNotPileUp(t *testing.T) {
 
 // When a fault happens is the same in every run of a seed.
 func TestFaultsRepeat(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, Within: time.Second, Every: 3 * time.Second, For: time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, Within: time.Second, Every: 3 * time.Second, For: time.Second})
 	first := w.Strikes()
 	if len(first) != 3 || !slices.Equal(first, w.Strikes()) {
 		t.Errorf("%+v", first)
@@ -271,7 +271,7 @@ func TestFaultsRepeat(t *testing.T) {
 type outside struct{ system.System }
 
 func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, For: time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: time.Second})
 	job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), w, nil)
 	job.System = outside{job.System}
 	job.Target.Endpoints = []string{"127.0.0.1:4222"}
@@ -286,7 +286,7 @@ func TestTruthDrainWaitsForWhatTheCountersHide(t *testing.T) {
 	w := load(1000, 2*time.Second)
 	w.Load.Segments = append(w.Load.Segments, workload.Segment{From: 2, To: 2, For: 3 * time.Second})
 	w.Duration = 5 * time.Second
-	w.Faults = []workload.Fault{{Do: workload.FaultKill, Whom: workload.WhomOne, At: 500 * time.Millisecond, For: time.Second}}
+	w.Faults = []workload.Fault{{Do: workload.FaultKill, Target: workload.TargetOne, At: 500 * time.Millisecond, For: time.Second}}
 	s, planted := onSim(t, w, map[string]string{"fault_unknown": "50", "delivery_delay": "3s"})
 	if l := s.Run.Ledger.Subscriptions[0]; planted.Unanswered != 50 || l.Unacked != 50 || l.Lost != 0 {
 		t.Errorf("planted %+v, found %+v", planted, l)

@@ -145,7 +145,7 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 // What Kafka acknowledged at level 1 was synced on a majority, so a power cut of
 // all servers loses none of it. At level 2 it promises nothing of the kind.
 func TestKafkaComesBackFromAPowerCutOfAll(t *testing.T) {
-	cut := workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll}
+	cut := workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll}
 	if err := maven.Available(); err != nil {
 		t.Skip(err)
 	}

@@ -55,7 +55,7 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 	names := namer.NodeNames(c.Provision)
 	for _, f := range faults {
 		if err := checkWhom(f, names, c.Provision.Nodes); err != nil {
-			return fmt.Errorf("fault %s %s: %w", f.Do, f.Whom, err)
+			return fmt.Errorf("fault %s %s: %w", f.Do, f.Target, err)
 		}
 	}
 	return checkMachine(ctx, faults, c.Base)
@@ -68,21 +68,21 @@ func checkWhom(f workload.Fault, names []string, nodes int) error {
 	if f.Do == workload.FaultPartition && nodes < 2 {
 		return errors.New("one node has no other to be cut off from: start more, as testbed: {nodes: 3} does")
 	}
-	switch f.Whom {
-	case workload.WhomOne, workload.WhomLeader, workload.WhomAll, workload.WhomMajority:
+	switch f.Target {
+	case workload.TargetOne, workload.TargetLeader, workload.TargetAll, workload.TargetMajority:
 		return nil
-	case workload.WhomFollower:
+	case workload.TargetFollower:
 		if nodes < 2 {
 			return errors.New("one node has no follower: start more, as testbed: {nodes: 3} does")
 		}
 		return nil
-	case workload.WhomMinority:
+	case workload.TargetMinority:
 		if nodes < 3 {
 			return fmt.Errorf("a minority of %d is none: start at least three nodes, as testbed: {nodes: 3} does", nodes)
 		}
 		return nil
 	}
-	if !slices.Contains(names, string(f.Whom)) {
+	if !slices.Contains(names, string(f.Target)) {
 		return fmt.Errorf("there is no node of that name: the nodes are %s", strings.Join(names, ", "))
 	}
 	return nil

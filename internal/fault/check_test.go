@@ -22,20 +22,20 @@ func TestWhatCannotBeDoneIsSaidBefore(t *testing.T) {
 		to   Cluster
 		want string
 	}{
-		{workload.Fault{Do: "kill", Whom: "one"}, Cluster{System: "kafka"}, "faults: the servers of kafka are not plimsoll's to break: leave the endpoints out"},
-		{workload.Fault{Do: "kill", Whom: "one"}, Cluster{System: "toys", Provisioner: toys{none: true}}, "live in one process and cannot be broken one by one"},
-		{workload.Fault{Do: "kill", Whom: "n4"}, cluster(3, ""), "fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
-		{workload.Fault{Do: "kill", Whom: "minority"}, cluster(2, ""), "a minority of 2 is none"},
-		{workload.Fault{Do: "kill", Whom: "follower"}, cluster(1, ""), "one node has no follower"},
-		{workload.Fault{Do: "explode", Whom: "one"}, cluster(3, ""), `there is no fault "explode": those that are: kill pause`},
+		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "kafka"}, "faults: the servers of kafka are not plimsoll's to break: leave the endpoints out"},
+		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "toys", Provisioner: toys{none: true}}, "live in one process and cannot be broken one by one"},
+		{workload.Fault{Do: "kill", Target: "n4"}, cluster(3, ""), "fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
+		{workload.Fault{Do: "kill", Target: "minority"}, cluster(2, ""), "a minority of 2 is none"},
+		{workload.Fault{Do: "kill", Target: "follower"}, cluster(1, ""), "one node has no follower"},
+		{workload.Fault{Do: "explode", Target: "one"}, cluster(3, ""), `there is no fault "explode": those that are: kill pause`},
 	} {
-		err := Check(t.Context(), []workload.Fault{{Do: "kill", Whom: "one"}, c.f}, c.to)
+		err := Check(t.Context(), []workload.Fault{{Do: "kill", Target: "one"}, c.f}, c.to)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s %s: %v, want %q", c.f.Do, c.f.Whom, err, c.want)
+			t.Errorf("%s %s: %v, want %q", c.f.Do, c.f.Target, err, c.want)
 		}
 	}
-	for _, whom := range []workload.Whom{"one", "leader", "follower", "minority", "majority", "all", "n3"} {
-		if err := Check(t.Context(), []workload.Fault{{Do: "kill", Whom: whom}}, cluster(3, "")); err != nil {
+	for _, whom := range []workload.FaultTarget{"one", "leader", "follower", "minority", "majority", "all", "n3"} {
+		if err := Check(t.Context(), []workload.Fault{{Do: "kill", Target: whom}}, cluster(3, "")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestNobody(t *testing.T) {
 		return
 	}
 	for _, kind := range workload.FaultKinds() {
-		err := Check(t.Context(), []workload.Fault{{Do: kind, Whom: "one"}}, cluster(3, t.TempDir()))
+		err := Check(t.Context(), []workload.Fault{{Do: kind, Target: "one"}}, cluster(3, t.TempDir()))
 		if Prepare([]workload.Fault{{Do: kind}}) == (testbed.Preparation{}) {
 			if err != nil {
 				t.Errorf("%s: %v", kind, err)
@@ -87,16 +87,16 @@ func TestFaultsThatServersWereNotPreparedForAreRefused(t *testing.T) {
 		"power-cut": "power-cut: the nodes have no disks of their own", "partition": "partition: the nodes cannot be told apart",
 		"kill": "there is no node", "explode": "there is no fault",
 	} {
-		whom := workload.WhomAll
+		whom := workload.TargetAll
 		if kind == "kill" {
 			whom = "n7"
 		}
-		if _, err := injector.Inject(t.Context(), workload.Fault{Do: kind, Whom: whom}, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := injector.Inject(t.Context(), workload.Fault{Do: kind, Target: whom}, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 	// None of them is under way now.
-	if _, err := injector.Inject(t.Context(), workload.Fault{Do: "kill", Whom: "all"}, ""); err != nil {
+	if _, err := injector.Inject(t.Context(), workload.Fault{Do: "kill", Target: "all"}, ""); err != nil {
 		t.Error(err)
 	}
 	if err := injector.Heal(t.Context()); err != nil {

@@ -27,7 +27,7 @@ import (
 func possible(t *testing.T) (all []workload.Fault) {
 	t.Helper()
 	for _, kind := range workload.FaultKinds() {
-		f := workload.Fault{Do: kind, Whom: workload.WhomOne}
+		f := workload.Fault{Do: kind, Target: workload.TargetOne}
 		err := Check(t.Context(), []workload.Fault{f}, Cluster{Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir()})
 		switch {
 		case err == nil:
@@ -241,7 +241,7 @@ func syncing(address string) time.Duration {
 // Every node loses what it had not synced, and nothing else, and comes back; a
 // kill in its place loses nothing.
 func TestPowerCutOfAll(t *testing.T) {
-	cut := workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll}
+	cut := workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll}
 	if !slices.ContainsFunc(possible(t), func(f workload.Fault) bool { return f.Do == cut.Do }) {
 		t.Skip("the power of nobody can be cut here")
 	}
@@ -254,7 +254,7 @@ func TestPowerCutOfAll(t *testing.T) {
 				}
 			}
 		}
-		done, err := injector.Inject(t.Context(), workload.Fault{Do: workload.FaultKind(c.f), Whom: workload.WhomAll}, "")
+		done, err := injector.Inject(t.Context(), workload.Fault{Do: workload.FaultKind(c.f), Target: workload.TargetAll}, "")
 		if err != nil || len(done.Nodes) != 3 {
 			t.Fatalf("%+v: %v", done, err)
 		}
@@ -277,7 +277,7 @@ func TestPowerCutOfAll(t *testing.T) {
 
 // A connection that there was before is cut like new ones, both ways.
 func TestPartitionCutsClientsConnections(t *testing.T) {
-	f := workload.Fault{Do: workload.FaultCutClients, Whom: "n2"}
+	f := workload.Fault{Do: workload.FaultCutClients, Target: "n2"}
 	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
 		t.Skip("nobody can be cut off here")
 	}
@@ -315,7 +315,7 @@ func TestPartitionCutsClientsConnections(t *testing.T) {
 // Two testbeds at once: what their nodes say to one another, by a connection that
 // was there before, is cut in the one that is partitioned and not in the other.
 func TestPartitionLeavesOtherTestbedsAlone(t *testing.T) {
-	f := workload.Fault{Do: workload.FaultPartition, Whom: "n2"}
+	f := workload.Fault{Do: workload.FaultPartition, Target: "n2"}
 	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
 		t.Skip("nobody can be cut off here")
 	}
@@ -354,7 +354,7 @@ func TestPartitionLeavesOtherTestbedsAlone(t *testing.T) {
 func TestCloseInTheMiddle(t *testing.T) {
 	for _, f := range possible(t) {
 		t.Run(string(f.Do), func(t *testing.T) {
-			f.Whom = workload.WhomAll
+			f.Target = workload.TargetAll
 			_, injector := brought(t, f)
 			if _, err := injector.Inject(t.Context(), f, ""); err != nil {
 				t.Fatal(err)

@@ -227,7 +227,7 @@ func optionsOf(base string, faults ...workload.Fault) testbed.Options {
 
 // own breaks a testbed and waits to be killed.
 func own(base string, kind workload.FaultKind) {
-	f := workload.Fault{Do: kind, Whom: workload.WhomOne}
+	f := workload.Fault{Do: kind, Target: workload.TargetOne}
 	bed, err := testbed.Up(context.Background(), optionsOf(base, f))
 	if err == nil {
 		_, err = New(bed, 1).Inject(context.Background(), f, "")

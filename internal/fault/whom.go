@@ -50,7 +50,7 @@ func ofMachines(do workload.FaultKind) bool {
 // of the node that leads; empty: not known.
 func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Rand) ([]system.Node, error) {
 	all := machines(nodes)
-	if i := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == string(f.Whom) }); i >= 0 {
+	if i := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == string(f.Target) }); i >= 0 {
 		if !ofMachines(f.Do) {
 			return nodes[i : i+1], nil
 		}
@@ -62,13 +62,13 @@ func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Ran
 			leads = append(leads, i)
 		}
 	}
-	switch f.Whom {
-	case workload.WhomLeader, workload.WhomFollower, workload.WhomMinority, workload.WhomMajority:
+	switch f.Target {
+	case workload.TargetLeader, workload.TargetFollower, workload.TargetMinority, workload.TargetMajority:
 		if len(leads) == 0 {
-			return nil, fmt.Errorf("which node leads is not known, and %q needs it: name a node, or take %q", f.Whom, workload.WhomOne)
+			return nil, fmt.Errorf("which node leads is not known, and %q needs it: name a node, or take %q", f.Target, workload.TargetOne)
 		}
 	}
-	picked, err := pick(f.Whom, len(all), leads, draw)
+	picked, err := pick(f.Target, len(all), leads, draw)
 	if err != nil {
 		return nil, err
 	}
@@ -79,40 +79,40 @@ func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Ran
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, unknownNode(f.Whom, nodes)
+		return nil, unknownNode(f.Target, nodes)
 	}
 	return chosen, nil
 }
 
 // pick chooses among n machines, of which one may lead.
-func pick(whom workload.Whom, n int, leads []int, draw *rand.Rand) ([]int, error) {
+func pick(whom workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]int, error) {
 	order := draw.Perm(n)
 	// Those that lead first, the others as drawn.
 	first := append(slices.Clone(leads), slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(leads, i) })...)
 	switch whom {
-	case workload.WhomAll:
+	case workload.TargetAll:
 		return first, nil
-	case workload.WhomOne:
+	case workload.TargetOne:
 		return order[:1], nil
-	case workload.WhomLeader:
+	case workload.TargetLeader:
 		return first[:1], nil
-	case workload.WhomFollower:
+	case workload.TargetFollower:
 		if n < 2 {
 			return nil, errors.New("one node has no follower: start more nodes")
 		}
 		return first[1:2], nil
-	case workload.WhomMinority:
+	case workload.TargetMinority:
 		if n < 3 {
 			return nil, fmt.Errorf("a minority of %d is none: start at least three nodes", n)
 		}
 		return first[:(n-1)/2], nil
-	case workload.WhomMajority:
+	case workload.TargetMajority:
 		return first[:n/2+1], nil
 	}
 	return nil, nil
 }
 
-func unknownNode(whom workload.Whom, nodes []system.Node) error {
+func unknownNode(whom workload.FaultTarget, nodes []system.Node) error {
 	var names []string
 	for _, n := range nodes {
 		names = append(names, n.Name)

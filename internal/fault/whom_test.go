@@ -52,7 +52,7 @@ func TestWhomIsHit(t *testing.T) {
 	} {
 		ever := map[string]bool{}
 		for seed := range uint64(50) {
-			got, err := choose(c.nodes, workload.Fault{Do: c.do, Whom: workload.Whom(c.whom)}, c.leader, rand.New(rand.NewPCG(seed, 0)))
+			got, err := choose(c.nodes, workload.Fault{Do: c.do, Target: workload.FaultTarget(c.whom)}, c.leader, rand.New(rand.NewPCG(seed, 0)))
 			if err != nil || len(got) != c.count {
 				t.Fatalf("%s %s: %v, %v", c.do, c.whom, namesOf(got), err)
 			}
@@ -70,7 +70,7 @@ func TestWhomIsHit(t *testing.T) {
 					t.Errorf("the leader was taken for a follower")
 				}
 			}
-			again, _ := choose(c.nodes, workload.Fault{Do: c.do, Whom: workload.Whom(c.whom)}, c.leader, rand.New(rand.NewPCG(seed, 0)))
+			again, _ := choose(c.nodes, workload.Fault{Do: c.do, Target: workload.FaultTarget(c.whom)}, c.leader, rand.New(rand.NewPCG(seed, 0)))
 			if !slices.Equal(got, again) {
 				t.Errorf("%s %s: one seed gave %v and %v", c.do, c.whom, namesOf(got), namesOf(again))
 			}
@@ -93,7 +93,7 @@ func TestWhomIsRefused(t *testing.T) {
 		{five[:2], "minority", "127.9.9.1:9092", `a minority of 2 is none`},
 		{five[:1], "follower", "127.9.9.1:9092", `one node has no follower`},
 	} {
-		_, err := choose(c.nodes, workload.Fault{Do: "kill", Whom: workload.Whom(c.whom)}, c.leader, rand.New(rand.NewPCG(1, 0)))
+		_, err := choose(c.nodes, workload.Fault{Do: "kill", Target: workload.FaultTarget(c.whom)}, c.leader, rand.New(rand.NewPCG(1, 0)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.whom, err, c.want)
 		}

@@ -106,7 +106,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	o := e.optionsOf(e.readers.consumers[0])
 	o.Receive = func(system.Received) {}
 	opened, _, err := replayer.OpenReplay(ctx, o)
-	var lacking *system.Lacking
+	var lacking *system.NotSupported
 	switch {
 	case errors.As(err, &lacking) && lacking.Condition != "":
 		return fmt.Errorf("backlog.then is replay, and %w: take drain, or change %s", err, lacking.Condition)

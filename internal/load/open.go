@@ -54,8 +54,8 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster, progress func(sente
 // partitions.
 func settle(ctx context.Context, consumers []*consumer) error {
 	for _, c := range consumers {
-		if s, able := c.system.(system.Settler); able {
-			if err := s.Settle(ctx); err != nil {
+		if s, able := c.system.(system.AssignmentWaiter); able {
+			if err := s.AwaitAssignment(ctx); err != nil {
 				return fmt.Errorf("open the consumers of %s: %w", c.topic.Name, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // open begins to receive from a box.
-func (t *trial) open(b system.Box) (*basket, error) {
+func (t *trial) open(b system.Mailbox) (*basket, error) {
 	got := newBasket()
 	if err := b.Open(t.ctx, got.add); err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
@@ -17,7 +17,7 @@ func (t *trial) open(b system.Box) (*basket, error) {
 	return got, nil
 }
 
-func (t *trial) post(p system.Poster, letters ...system.Letter) error {
+func (t *trial) post(p system.Publisher, letters ...system.Envelope) error {
 	for _, l := range letters {
 		if err := p.Post(t.ctx, l); err != nil {
 			return fmt.Errorf("publish %s: %w", l.Payload, err)
@@ -37,13 +37,13 @@ func (t *trial) expiry() (Finding, error) {
 		return Finding{}, err
 	}
 	t.later(box.Close)
-	if err := t.post(box, system.Letter{Payload: []byte("mortal"), TTL: ttl}); err != nil {
+	if err := t.post(box, system.Envelope{Payload: []byte("mortal"), TTL: ttl}); err != nil {
 		return Finding{}, err
 	}
 	if err := sleep(t.ctx, 2*ttl); err != nil {
 		return Finding{}, err
 	}
-	if err := t.post(box, system.Letter{Payload: []byte("kept")}); err != nil {
+	if err := t.post(box, system.Envelope{Payload: []byte("kept")}); err != nil {
 		return Finding{}, err
 	}
 	got, err := t.open(box)
@@ -74,9 +74,9 @@ func (t *trial) priorities() (Finding, error) {
 		return Finding{}, err
 	}
 	t.later(box.Close)
-	var letters []system.Letter
+	var letters []system.Envelope
 	for i := range 6 {
-		letters = append(letters, system.Letter{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
+		letters = append(letters, system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
 	}
 	if err := t.post(box, letters...); err != nil {
 		return Finding{}, err
@@ -116,7 +116,7 @@ func (t *trial) delay() (Finding, error) {
 		return Finding{}, err
 	}
 	began := time.Now()
-	if err := t.post(box, system.Letter{Payload: []byte("later"), Delay: later}, system.Letter{Payload: []byte("now")}); err != nil {
+	if err := t.post(box, system.Envelope{Payload: []byte("later"), Delay: later}, system.Envelope{Payload: []byte("now")}); err != nil {
 		return Finding{}, err
 	}
 	if err := got.awaitAll(t.ctx, arrival, []string{"now", "later"}); err != nil {
@@ -150,7 +150,7 @@ func (t *trial) deadLetters() (Finding, error) {
 	t.later(poster.Close)
 	sent := numbers(0, 3)
 	for _, one := range sent {
-		if err := t.post(poster, system.Letter{Payload: []byte(one)}); err != nil {
+		if err := t.post(poster, system.Envelope{Payload: []byte(one)}); err != nil {
 			return Finding{}, err
 		}
 	}
@@ -169,9 +169,9 @@ func (t *trial) deadLetters() (Finding, error) {
 
 func (t *trial) flowControl() (Finding, error) {
 	const held = time.Second // less may be chance
-	pusher, ok := t.cluster.(system.Pusher)
+	pusher, ok := t.cluster.(system.BackPressurer)
 	if !ok {
-		return Finding{}, t.abstain(system.CanPushBack)
+		return Finding{}, t.abstain(system.CanApplyBackPressure)
 	}
 	p, condition, err := pusher.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, 100)
 	if err != nil {

@@ -144,7 +144,7 @@ func (t *trial) competing() (Finding, error) {
 		conditions = append(conditions, "at most one consumer for each partition")
 	}
 	condition, proof, err := t.dealtOut()
-	var lacking *system.Lacking
+	var lacking *system.NotSupported
 	switch {
 	case errors.As(err, &lacking):
 		proof = lacking.Reason

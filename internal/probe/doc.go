@@ -2,7 +2,7 @@
 // system does that no figure shows: who gets which message, in what order, how
 // often, and what becomes of a message that nobody took.
 //
-// Each probe is written once, against system.Cluster and the abilities of
+// Each probe is written once, against system.Cluster and the capabilities of
 // package system; what is a system's own stands in systems/NAME. Its answer is
 // yes, no, or conditional with the condition, always with the evidence: what was
 // sent and what came back. No is said only when the servers or the client

@@ -15,9 +15,9 @@ func (t *trial) exactlyOnce() (Finding, error) {
 			return t.retriedTransaction(transactor)
 		}
 	}
-	recogniser, ok := t.cluster.(system.Recogniser)
+	recogniser, ok := t.cluster.(system.Deduplicator)
 	if !ok {
-		return Finding{}, t.abstain(system.CanRecognise)
+		return Finding{}, t.abstain(system.CanDeduplicate)
 	}
 	topic, got, err := t.readTopic(workload.AtLeastOnce)
 	if err != nil {

@@ -37,8 +37,8 @@ const (
 	commitsAll   planted = "commits what was aborted"
 	takesTwice   planted = "takes a message twice"
 	silentRefuse planted = "does not tell of a refusal"
-	lacksAll     planted = "has no ability, and says so"
-	mute         planted = "has no ability, and does not say so"
+	lacksAll     planted = "has no capability, and says so"
+	mute         planted = "has no capability, and does not say so"
 )
 
 // fake is a system in memory, whose truth is planted.
@@ -270,16 +270,16 @@ func (p *fakeProducer) Send(m *system.Message) {
 
 func (p *fakeProducer) Close(context.Context) error { return nil }
 
-// abstaining has no ability and says why.
+// abstaining has no capability and says why.
 type abstaining struct{ *fakeCluster }
 
-func (*abstaining) Abstain(a system.Ability) string { return "no protocol has it: " + string(a) }
+func (*abstaining) ExplainLack(a system.Capability) string { return "no protocol has it: " + string(a) }
 
 // sorted is a box's content in the order of its delivery.
-func sorted(plant planted, all []system.Letter) []system.Letter {
+func sorted(plant planted, all []system.Envelope) []system.Envelope {
 	all = slices.Clone(all)
 	if plant != levels {
-		slices.SortStableFunc(all, func(a, b system.Letter) int { return cmp.Compare(b.Priority, a.Priority) })
+		slices.SortStableFunc(all, func(a, b system.Envelope) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
 	return all
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// able is a fake with every ability.
+// able is a fake with every capability.
 type able struct{ *fakeCluster }
 
 var (
-	_ system.Replayer     = (*able)(nil)
-	_ system.Sharer       = (*able)(nil)
-	_ system.AckChooser   = (*able)(nil)
-	_ system.Router       = (*able)(nil)
-	_ system.Expirer      = (*able)(nil)
-	_ system.Prioritiser  = (*able)(nil)
-	_ system.Delayer      = (*able)(nil)
-	_ system.DeadLetterer = (*able)(nil)
-	_ system.Pusher       = (*able)(nil)
-	_ system.Transactor   = (*able)(nil)
-	_ system.Recogniser   = (*able)(nil)
+	_ system.Replayer      = (*able)(nil)
+	_ system.Sharer        = (*able)(nil)
+	_ system.AckChooser    = (*able)(nil)
+	_ system.Router        = (*able)(nil)
+	_ system.Expirer       = (*able)(nil)
+	_ system.Prioritiser   = (*able)(nil)
+	_ system.Delayer       = (*able)(nil)
+	_ system.DeadLetterer  = (*able)(nil)
+	_ system.BackPressurer = (*able)(nil)
+	_ system.Transactor    = (*able)(nil)
+	_ system.Deduplicator  = (*able)(nil)
 )
 
 func (c *able) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
@@ -52,7 +52,7 @@ func (c *able) post(t system.Topic, payload []byte) {
 func (c *able) PublishAcked(_ context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
 	if kind == system.AckRefusal {
 		if c.plant == silentRefuse {
-			return "", &system.Lacking{Reason: "nobody tells"}
+			return "", &system.NotSupported{Reason: "nobody tells"}
 		}
 		return "refused", nil
 	}
@@ -77,18 +77,18 @@ func (c *able) PublishTwice(_ context.Context, t system.Topic, payload []byte) (
 	return "taken", "", nil
 }
 
-func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.PushBack, string, error) {
+func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.BackPressure, string, error) {
 	if c.plant == boundless {
-		return system.PushBack{Limit: "none", Accepted: n}, "", nil
+		return system.BackPressure{Limit: "none", Accepted: n}, "", nil
 	}
-	return system.PushBack{Limit: "half", Accepted: n / 2, Refused: n - n/2, Refusal: "full"}, "", nil
+	return system.BackPressure{Limit: "half", Accepted: n / 2, Refused: n - n/2, Refusal: "full"}, "", nil
 }
 
 // fakeBox keeps letters until it is open.
 type fakeBox struct {
 	plant    planted
 	mu       sync.Mutex
-	letters  []system.Letter
+	letters  []system.Envelope
 	at       []time.Time
 	receive  func([]byte)
 	bindings []system.Binding
@@ -97,29 +97,29 @@ type fakeBox struct {
 	timers   []*time.Timer
 }
 
-func (c *able) box() (system.Box, string, error) { return &fakeBox{plant: c.plant}, "", nil }
+func (c *able) box() (system.Mailbox, string, error) { return &fakeBox{plant: c.plant}, "", nil }
 
-func (c *able) OpenExpiring(context.Context, system.Topic) (system.Box, string, error) {
+func (c *able) OpenExpiring(context.Context, system.Topic) (system.Mailbox, string, error) {
 	return c.box()
 }
 
-func (c *able) OpenPrioritised(context.Context, system.Topic) (system.Box, string, error) {
+func (c *able) OpenPrioritised(context.Context, system.Topic) (system.Mailbox, string, error) {
 	return c.box()
 }
 
-func (c *able) OpenDelaying(context.Context, system.Topic) (system.Box, string, error) {
+func (c *able) OpenDelaying(context.Context, system.Topic) (system.Mailbox, string, error) {
 	return c.box()
 }
 
-func (c *able) OpenRoutes(_ context.Context, r system.Routing) (system.Poster, string, error) {
+func (c *able) OpenRoutes(_ context.Context, r system.Routing) (system.Publisher, string, error) {
 	return &fakeBox{plant: c.plant, bindings: r.Bindings, kind: r.Kind}, "", nil
 }
 
-func (c *able) OpenRejecting(_ context.Context, _ system.Topic, rejected, dead func([]byte)) (system.Poster, string, error) {
+func (c *able) OpenRejecting(_ context.Context, _ system.Topic, rejected, dead func([]byte)) (system.Publisher, string, error) {
 	return &fakeBox{plant: c.plant, receive: rejected, dead: dead}, "", nil
 }
 
-func (b *fakeBox) Post(_ context.Context, l system.Letter) error {
+func (b *fakeBox) Post(_ context.Context, l system.Envelope) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -144,7 +144,7 @@ func (b *fakeBox) Post(_ context.Context, l system.Letter) error {
 }
 
 // wants knows the two keys and patterns of the probes, and no more.
-func (b *fakeBox) wants(one system.Binding, l system.Letter) bool {
+func (b *fakeBox) wants(one system.Binding, l system.Envelope) bool {
 	switch b.kind {
 	case system.RouteFanout:
 		return true
@@ -166,7 +166,7 @@ func (b *fakeBox) Open(_ context.Context, receive func([]byte)) error {
 		return errors.New("it is open")
 	}
 	b.receive = receive
-	var kept []system.Letter
+	var kept []system.Envelope
 	for i, l := range b.letters {
 		if l.TTL == 0 || time.Since(b.at[i]) < l.TTL || b.plant == immortal {
 			kept = append(kept, l)

@@ -58,7 +58,7 @@ func (t *trial) replay() (Finding, error) {
 // lateSubscription adds to why a subscription cannot go back what another one
 // gets that begins after everything was acknowledged.
 func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error) {
-	var lacking *system.Lacking
+	var lacking *system.NotSupported
 	if !errors.As(why, &lacking) {
 		return Finding{}, why
 	}
@@ -85,7 +85,7 @@ func (t *trial) publisherAcks() (Finding, error) {
 	acknowledged, refused := false, false
 	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas, system.AckRefusal} {
 		answer, err := chooser.PublishAcked(t.ctx, topic, kind, []byte(kind))
-		var lacking *system.Lacking
+		var lacking *system.NotSupported
 		if errors.As(err, &lacking) {
 			evidence = append(evidence, fmt.Sprintf("%s: cannot be had: %s", kind, lacking.Reason))
 			continue

@@ -12,18 +12,18 @@ import (
 // who of them must get it.
 type route struct {
 	bindings []system.Binding
-	posts    []system.Letter
+	posts    []system.Envelope
 	wanted   []string // by binding, the payloads with spaces between
 }
 
-func letterTo(payload, key string, headers map[string]string) system.Letter {
-	return system.Letter{Payload: []byte(payload), Key: key, Headers: headers}
+func letterTo(payload, key string, headers map[string]string) system.Envelope {
+	return system.Envelope{Payload: []byte(payload), Key: key, Headers: headers}
 }
 
 func (t *trial) routeDirect() (Finding, error) {
 	return t.routed(system.RouteDirect, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
-		posts:    []system.Letter{letterTo("a", "red", nil), letterTo("b", "green", nil), letterTo("c", "red", nil)},
+		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil), letterTo("c", "red", nil)},
 		wanted:   []string{"a c", "b"},
 	})
 }
@@ -31,7 +31,7 @@ func (t *trial) routeDirect() (Finding, error) {
 func (t *trial) routePattern() (Finding, error) {
 	return t.routed(system.RoutePattern, route{
 		bindings: []system.Binding{{Key: "order.*.eu"}, {Key: "order.new.*"}},
-		posts:    []system.Letter{letterTo("a", "order.new.eu", nil), letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d", "order.old.us", nil)},
+		posts:    []system.Envelope{letterTo("a", "order.new.eu", nil), letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d", "order.old.us", nil)},
 		wanted:   []string{"a b", "a c"},
 	})
 }
@@ -39,7 +39,7 @@ func (t *trial) routePattern() (Finding, error) {
 func (t *trial) routeFanout() (Finding, error) {
 	return t.routed(system.RouteFanout, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
-		posts:    []system.Letter{letterTo("a", "red", nil), letterTo("b", "green", nil)},
+		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil)},
 		wanted:   []string{"a b", "a b"},
 	})
 }
@@ -48,7 +48,7 @@ func (t *trial) routeHeaders() (Finding, error) {
 	red, green := map[string]string{"colour": "red"}, map[string]string{"colour": "green"}
 	return t.routed(system.RouteHeaders, route{
 		bindings: []system.Binding{{Headers: red}, {Headers: green}},
-		posts:    []system.Letter{letterTo("a", "", red), letterTo("b", "", green), letterTo("c", "", red)},
+		posts:    []system.Envelope{letterTo("a", "", red), letterTo("b", "", green), letterTo("c", "", red)},
 		wanted:   []string{"a c", "b"},
 	})
 }
@@ -101,7 +101,7 @@ func boundBy(b system.Binding) string {
 	return b.Key
 }
 
-func posted(all []system.Letter) string {
+func posted(all []system.Envelope) string {
 	var words []string
 	for _, l := range all {
 		words = append(words, fmt.Sprintf("%s (%s)", l.Payload, boundBy(system.Binding{Key: l.Key, Headers: l.Headers})))

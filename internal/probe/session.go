@@ -149,7 +149,7 @@ func (s *session) one(ctx context.Context, r row) Finding {
 	t := &trial{session: s, ctx: trying}
 	defer t.cleanup()
 	f, err := r.try(t)
-	var lacking *system.Lacking
+	var lacking *system.NotSupported
 	switch {
 	case err == nil:
 	case errors.As(err, &lacking):
@@ -166,12 +166,12 @@ func (s *session) one(ctx context.Context, r row) Finding {
 	return f
 }
 
-// abstain is why the cluster lacks an ability of whose interface it has no
+// abstain is why the cluster lacks a capability of whose interface it has no
 // method.
-func (t *trial) abstain(a system.Ability) error {
-	if abstainer, ok := t.cluster.(system.Abstainer); ok {
-		if reason := abstainer.Abstain(a); reason != "" {
-			return &system.Lacking{Reason: reason}
+func (t *trial) abstain(a system.Capability) error {
+	if abstainer, ok := t.cluster.(system.CapabilityExplainer); ok {
+		if reason := abstainer.ExplainLack(a); reason != "" {
+			return &system.NotSupported{Reason: reason}
 		}
 	}
 	return fmt.Errorf("plimsoll's driver of %s has no way to try it: %s", t.described.Name, a)
@@ -241,8 +241,8 @@ func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket
 // settle waits until the consumers of a subscription have their partitions.
 func (t *trial) settle(all ...system.Consumer) error {
 	for _, k := range all {
-		if s, ok := k.(system.Settler); ok {
-			if err := s.Settle(t.ctx); err != nil {
+		if s, ok := k.(system.AssignmentWaiter); ok {
+			if err := s.AwaitAssignment(t.ctx); err != nil {
 				return fmt.Errorf("share out the partitions: %w", err)
 			}
 		}

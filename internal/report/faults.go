@@ -10,8 +10,8 @@ import (
 
 // faultTitle is what a fault was asked to be, with the nodes that it hit.
 func faultTitle(f result.Fault) string {
-	out := clean(f.Do) + " " + clean(f.Whom)
-	if nodes := clean(strings.Join(f.Nodes, ", ")); nodes != "" && nodes != clean(f.Whom) {
+	out := clean(f.Do) + " " + clean(f.Target)
+	if nodes := clean(strings.Join(f.Nodes, ", ")); nodes != "" && nodes != clean(f.Target) {
 		out += " (" + nodes + ")"
 	}
 	return out

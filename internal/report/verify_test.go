@@ -32,7 +32,7 @@ func verifiedRound(number int, lost int64) verify.Round {
 	r := verify.Round{
 		Number: number, Dir: "2026-11-21T101502-nats-verify", Seed: uint64(41 + number), State: result.Complete,
 		Counters: result.Counters{Scheduled: 30_000, Acked: 29_990, Unknown: 10},
-		Faults: []result.Fault{{Do: "power-cut", Whom: "all", Nodes: []string{"n1", "n2", "n3"}, StartNs: 15 * second, InjectedNs: 15_020_000_000,
+		Faults: []result.Fault{{Do: "power-cut", Target: "all", Nodes: []string{"n1", "n2", "n3"}, StartNs: 15 * second, InjectedNs: 15_020_000_000,
 			HealStartNs: 20_020_000_000, HealedNs: 20_400_000_000, Sentence: "cut the power of n1, n2, n3: what was not synced is gone",
 			Effect: result.Effect{UnavailableNs: 6_100_000_000, ResolutionNs: 100_000_000, AckedAgainNs: 21_100_000_000, RecoveredNs: 22_500_000_000}}},
 		Impact: &result.Impact{Rule: "recovered is as before", Before: stretch(3_000_000), During: stretch(5_000_000_000), After: stretch(3_100_000)},
@@ -131,7 +131,7 @@ func faulted(t *testing.T) *result.Saved {
 	f := round.Faults[0]
 	f.StartNs, f.InjectedNs, f.HealStartNs, f.HealedNs = 5e9, 5_020_000_000, 7_020_000_000, 7_500_000_000
 	f.Effect.AckedAgainNs, f.Effect.RecoveredNs, f.Effect.UnavailableNs = 8e9, 9e9, 3e9
-	failed := result.Fault{Do: "pause", Whom: "n2", Nodes: []string{}, StartNs: 10e9, HealStartNs: 10e9, HealedNs: 10e9, Error: "inject pause n2: no such process"}
+	failed := result.Fault{Do: "pause", Target: "n2", Nodes: []string{}, StartNs: 10e9, HealStartNs: 10e9, HealedNs: 10e9, Error: "inject pause n2: no such process"}
 	s.Run.Faults, s.Run.Impact = []result.Fault{f, failed}, round.Impact
 	return s
 }

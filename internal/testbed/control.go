@@ -36,8 +36,8 @@ type request struct {
 	Verb string `json:"verb"`
 	Node string `json:"node,omitempty"`
 	// What to break: a fault and whom it hits.
-	Do   workload.FaultKind `json:"do,omitempty"`
-	Whom workload.Whom      `json:"whom,omitempty"`
+	Do     workload.FaultKind   `json:"do,omitempty"`
+	Target workload.FaultTarget `json:"whom,omitempty"`
 }
 
 // limit bounds the request and its answer.
@@ -75,7 +75,7 @@ func Start(ctx context.Context, s State, node string) (Node, error) {
 // Break does a fault to the servers of a testbed and returns when it is in place:
 // until Heal, or until the testbed ends. Its times mean nothing here.
 func Break(ctx context.Context, s State, f workload.Fault) (system.Injected, error) {
-	answer, err := ask(ctx, s, request{Verb: verbBreak, Do: f.Do, Whom: f.Whom})
+	answer, err := ask(ctx, s, request{Verb: verbBreak, Do: f.Do, Target: f.Target})
 	return answer.Injected, err
 }
 
@@ -210,7 +210,7 @@ func (c *controller) obey(r request, answer *reply) error {
 	case r.Verb == verbStart:
 		err = nodes.Restart(r.Node)
 	case r.Verb == verbBreak && c.injector != nil:
-		answer.Injected, err = c.injector.Inject(c.ctx, workload.Fault{Do: r.Do, Whom: r.Whom}, "")
+		answer.Injected, err = c.injector.Inject(c.ctx, workload.Fault{Do: r.Do, Target: r.Target}, "")
 	case r.Verb == verbHeal && c.injector != nil:
 		err = c.injector.Heal(c.ctx)
 	default:

@@ -98,7 +98,7 @@ func (k *killer) Inject(_ context.Context, f workload.Fault, _ string) (system.I
 		return system.Injected{}, errors.New("not that one")
 	}
 	k.killed = true
-	return system.Injected{Nodes: []string{string(f.Whom)}, Sentence: "done"}, k.bed.Cluster().(system.Restarter).Kill(string(f.Whom))
+	return system.Injected{Nodes: []string{string(f.Target)}, Sentence: "done"}, k.bed.Cluster().(system.Restarter).Kill(string(f.Target))
 }
 
 func (k *killer) Heal(context.Context) error {
@@ -111,10 +111,10 @@ func (k *killer) Heal(context.Context) error {
 
 func TestBreakAndHeal(t *testing.T) {
 	s := up(t, t.TempDir(), wish{})
-	if _, err := Break(within(t), s, workload.Fault{Do: workload.FaultPause, Whom: "n1"}); err == nil || err.Error() != "bed: not that one" {
+	if _, err := Break(within(t), s, workload.Fault{Do: workload.FaultPause, Target: "n1"}); err == nil || err.Error() != "bed: not that one" {
 		t.Errorf("what the injector refuses: %v", err)
 	}
-	done, err := Break(within(t), s, workload.Fault{Do: workload.FaultKill, Whom: "n1"})
+	done, err := Break(within(t), s, workload.Fault{Do: workload.FaultKill, Target: "n1"})
 	if err != nil || done.Sentence != "done" || !slices.Equal(done.Nodes, []string{"n1"}) {
 		t.Fatalf("%+v: %v", done, err)
 	}

@@ -15,7 +15,7 @@ func survived() *result.Saved {
 		Run: result.Run{
 			SchemaVersion: result.SchemaVersion, State: result.Complete, Load: result.Load{Delivery: "at_least_once"}, Durability: result.Durability{Asked: 1},
 			System: result.System{Nodes: []result.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}}},
-			Faults: []result.Fault{{Do: "kill", Whom: "leader", Nodes: []string{"n1"}, StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
+			Faults: []result.Fault{{Do: "kill", Target: "leader", Nodes: []string{"n1"}, StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
 				Effect: result.Effect{UnavailableNs: 2 * second, ResolutionNs: second / 10, AckedAgainNs: 12 * second}}},
 			Impact:   &result.Impact{Before: result.Part{Acked: 1000}},
 			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 3000, Received: 3000}}},
@@ -136,7 +136,7 @@ func TestPromised(t *testing.T) {
 		for level := 1; level <= 4; level++ {
 			r := &survived().Run
 			r.Durability.Asked = level
-			r.Faults[0].Do, r.Faults[0].Whom, r.Faults[0].Nodes = c.do, c.whom, []string{"n1", "n2", "n3"}[:c.nodes]
+			r.Faults[0].Do, r.Faults[0].Target, r.Faults[0].Nodes = c.do, c.whom, []string{"n1", "n2", "n3"}[:c.nodes]
 			if got, why := promised(r, NoLoss); got != c.levels[level-1] {
 				t.Errorf("level %d, %s %s: %v, %s", level, c.do, c.whom, got, why)
 			}

@@ -56,7 +56,7 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 func survives(r *result.Run, level workload.Level, f result.Fault) (yes bool, but string) {
 	do, nodes := workload.FaultKind(f.Do), len(r.System.Nodes)
 	forgets := do == workload.FaultKill || do == workload.FaultPowerCut
-	majority := f.Whom == string(workload.WhomMajority) || f.Whom == string(workload.WhomAll) || nodes > 0 && 2*len(f.Nodes) > nodes
+	majority := f.Target == string(workload.TargetMajority) || f.Target == string(workload.TargetAll) || nodes > 0 && 2*len(f.Nodes) > nodes
 	switch level {
 	case workload.SyncSync:
 		return true, ""

@@ -88,7 +88,7 @@ func (v *verifier) create() error {
 	for _, f := range job.Workload.Faults {
 		v.saved.Faults = append(v.saved.Faults, f.String())
 		if len(words) == 2 {
-			words = append(words, string(f.Do), string(f.Whom))
+			words = append(words, string(f.Do), string(f.Target))
 		}
 	}
 	dir, err := result.NewFolder(job.Runs, now, words...)

@@ -88,12 +88,12 @@ func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 		seeds = 16
 	}
 	kinds := workload.FaultKinds()
-	whom := []workload.Whom{workload.WhomOne, workload.WhomLeader, workload.WhomMinority, workload.WhomAll}
+	whom := []workload.FaultTarget{workload.TargetOne, workload.TargetLeader, workload.TargetMinority, workload.TargetAll}
 	for seed := range seeds {
 		draw := rand.New(rand.NewPCG(uint64(seed), 0))
 		some := func(most int64) string { return strconv.FormatInt(max(0, draw.Int64N(2*most)-most+1), 10) }
 		w := small(workload.Fault{
-			Do: kinds[seed%len(kinds)], Whom: whom[draw.IntN(len(whom))],
+			Do: kinds[seed%len(kinds)], Target: whom[draw.IntN(len(whom))],
 			At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond,
 		})
 		w.Seed = uint64(seed)
@@ -182,7 +182,7 @@ func namesOf(t *testing.T, name string, ranges []result.Range, f result.Fault) (
 // Rounds have seeds of their own, and what one loses is not excused by the
 // others.
 func TestTruthRoundsAreJudgedTogether(t *testing.T) {
-	w := small(workload.Fault{Do: workload.FaultPowerCut, Whom: workload.WhomAll, At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond})
+	w := small(workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll, At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond})
 	s, planted := verified(t, w, 3, map[string]string{"fault_lose": "2"})
 	if len(planted) != 3 || s.Rounds[0].Seed == s.Rounds[1].Seed || s.Rounds[0].Faults[0].StartNs == s.Rounds[1].Faults[0].StartNs {
 		t.Errorf("%+v", s.Rounds)
@@ -201,7 +201,7 @@ func TestTruthRoundsAreJudgedTogether(t *testing.T) {
 
 // What proves nothing is unknown.
 func TestTruthNothingBeforeTheFaultIsUnknown(t *testing.T) {
-	w := small(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 0, For: 400 * time.Millisecond})
+	w := small(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: 400 * time.Millisecond})
 	s, _ := verified(t, w, 1, nil)
 	if g := s.Guarantee(verify.NoLoss); g.Outcome != result.Unknown || s.Kept() || !strings.Contains(g.Sentence, "nothing was acknowledged in the window before the fault") {
 		t.Errorf("%+v", g)
@@ -213,7 +213,7 @@ func TestAStoppedVerificationIsKept(t *testing.T) {
 	runs := t.TempDir()
 	var saved *verify.Saved
 	synctest.Test(t, func(t *testing.T) {
-		w := small(workload.Fault{Do: workload.FaultKill, Whom: workload.WhomOne, At: 400 * time.Millisecond, For: 300 * time.Millisecond})
+		w := small(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 400 * time.Millisecond, For: 300 * time.Millisecond})
 		s := sim.New(clock.Timers(), nil)
 		resolved, err := system.Resolve(s.Describe().Settings, nil)
 		if err != nil {

@@ -125,7 +125,7 @@ func (s *suite) reserved(t *testing.T) {
 		k, _, err := replayer.OpenReplay(s.context(t), system.ConsumerOptions{
 			Topic: topic, Subscription: "reserved", Delivery: workload.AtLeastOnce, Receive: early.receive, Failed: early.fail,
 		})
-		var lacking *system.Lacking
+		var lacking *system.NotSupported
 		switch {
 		case err == nil:
 			s.close(t, k)

@@ -19,7 +19,7 @@ func (s *suite) manyTopics(t *testing.T) {
 	for i := range topics {
 		topics[i] = system.Topic{Name: numbered(), Partitions: 1 + i%2}
 	}
-	keeper, keeps := c.(system.CrowdKeeper)
+	keeper, keeps := c.(system.BatchAdmin)
 	if keeps {
 		must(t, "creating the topics", keeper.CreateTopics(s.context(t), topics))
 		if err := keeper.CreateTopics(s.context(t), topics[crowd-1:]); err == nil {

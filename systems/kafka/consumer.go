@@ -34,7 +34,7 @@ type consumer struct {
 	told    bool // Failed was called
 }
 
-var _ system.Settler = (*consumer)(nil)
+var _ system.AssignmentWaiter = (*consumer)(nil)
 
 // OpenConsumer joins the subscription's group. A subscription that is not
 // there begins at the start of the topic, so that a message sent from now on

@@ -24,7 +24,7 @@ var (
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.CrowdKeeper      = (*cluster)(nil)
+	_ system.BatchAdmin       = (*cluster)(nil)
 )
 
 // New returns the Kafka system. It is a system.Provisioner too, and its
@@ -33,7 +33,7 @@ func New() system.System { return kafkaSystem{} }
 
 const library = "github.com/twmb/franz-go"
 
-// Describe says what Kafka's words and abilities are.
+// Describe says what Kafka's words and capabilities are.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "kafka",

@@ -76,7 +76,7 @@ func (g *group) unsettled() error {
 
 // Settle waits until the partitions are shared out evenly among the consumers
 // of the subscription that this connection has opened.
-func (r *consumer) Settle(ctx context.Context) error {
+func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime([]system.Topic{r.group.topic}))
 	defer cancel()
 	ticker := time.NewTicker(settlePoll)

@@ -15,15 +15,15 @@ import (
 )
 
 var (
-	_ system.Abstainer  = (*cluster)(nil)
-	_ system.Replayer   = (*cluster)(nil)
-	_ system.AckChooser = (*cluster)(nil)
-	_ system.Pusher     = (*cluster)(nil)
-	_ system.Transactor = (*cluster)(nil)
+	_ system.CapabilityExplainer = (*cluster)(nil)
+	_ system.Replayer            = (*cluster)(nil)
+	_ system.AckChooser          = (*cluster)(nil)
+	_ system.BackPressurer       = (*cluster)(nil)
+	_ system.Transactor          = (*cluster)(nil)
 )
 
-// Abstain says what Kafka has no such thing for.
-func (c *cluster) Abstain(a system.Ability) string {
+// ExplainLack says what Kafka has no such thing for.
+func (c *cluster) ExplainLack(a system.Capability) string {
 	switch a {
 	case system.CanExpire:
 		return "messages have no time to live of their own; retention.ms deletes whole segments of a topic, whether they were read or not"
@@ -33,7 +33,7 @@ func (c *cluster) Abstain(a system.Ability) string {
 		return "a record can be read as soon as it is in the log; whoever wants it later keeps it, or has a consumer wait"
 	case system.CanDeadLetter:
 		return "a group's position moves past a record whatever came of it; who rejects it publishes it to a topic of their own (Kafka Connect and Streams do), and a share group archives what is rejected without putting it anywhere"
-	case system.CanRecognise:
+	case system.CanDeduplicate:
 		return "brokers recognise what the client library sends again within a producer's session; what an application sends again takes a transaction"
 	}
 	return ""
@@ -127,7 +127,7 @@ func (t *throttled) OnBrokerThrottle(_ kgo.BrokerMetadata, interval time.Duratio
 }
 
 // PublishBeyond gives a client a quota and publishes more.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.PushBack, condition string, err error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure, condition string, err error) {
 	const rate, size = 10_000, 1000 // bytes per second, bytes
 	entity := []kadm.ClientQuotaEntityComponent{{Type: "client-id", Name: kadm.StringPtr(t.Name)}}
 	if err := c.CreateTopic(ctx, t); err != nil {

@@ -126,11 +126,11 @@ type routes struct {
 
 // OpenRoutes makes a topic for each key, which consumers choose by name, or by
 // a regular expression.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Poster, string, error) {
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
 	condition := "a topic for each key"
 	switch r.Kind {
 	case system.RouteHeaders:
-		return nil, "", &system.Lacking{Reason: "brokers do not look at headers, and a consumer gets whole partitions; it can drop what it does not want, or Kafka Streams can sort it into topics"}
+		return nil, "", &system.NotSupported{Reason: "brokers do not look at headers, and a consumer gets whole partitions; it can drop what it does not want, or Kafka Streams can sort it into topics"}
 	case system.RouteFanout:
 		condition = ""
 	case system.RoutePattern:
@@ -193,7 +193,7 @@ func (x *routes) open(ctx context.Context, r system.Routing) error {
 }
 
 // Post publishes to the key's topic.
-func (x *routes) Post(ctx context.Context, l system.Letter) error {
+func (x *routes) Post(ctx context.Context, l system.Envelope) error {
 	if err := x.ensure(ctx, l.Key); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var (
 // its clusters read their durability and versions back and delete topics.
 func New() system.System { return natsSystem{} }
 
-// Describe says what JetStream's words and abilities are.
+// Describe says what JetStream's words and capabilities are.
 func (natsSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "nats",

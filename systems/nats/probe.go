@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	_ system.Abstainer  = (*cluster)(nil)
-	_ system.Replayer   = (*cluster)(nil)
-	_ system.AckChooser = (*cluster)(nil)
-	_ system.Pusher     = (*cluster)(nil)
-	_ system.Transactor = (*cluster)(nil)
-	_ system.Recogniser = (*cluster)(nil)
+	_ system.CapabilityExplainer = (*cluster)(nil)
+	_ system.Replayer            = (*cluster)(nil)
+	_ system.AckChooser          = (*cluster)(nil)
+	_ system.BackPressurer       = (*cluster)(nil)
+	_ system.Transactor          = (*cluster)(nil)
+	_ system.Deduplicator        = (*cluster)(nil)
 )
 
 // Headers of a batch that is stored whole or not at all.
@@ -29,8 +29,8 @@ const (
 	headerBatchCommit = "Nats-Batch-Commit"
 )
 
-// Abstain says what JetStream has no such thing for.
-func (c *cluster) Abstain(a system.Ability) string {
+// ExplainLack says what JetStream has no such thing for.
+func (c *cluster) ExplainLack(a system.Capability) string {
 	switch a {
 	case system.CanShare:
 		return "the consumers of a durable consumer share all of it as they are"
@@ -63,7 +63,7 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		}
 		return "published without a reply subject, so no PubAck comes", c.conn.FlushWithContext(ctx)
 	case system.AckOne:
-		return "", &system.Lacking{Reason: "the stream's replicas decide what a PubAck waits for, not the publisher"}
+		return "", &system.NotSupported{Reason: "the stream's replicas decide what a PubAck waits for, not the publisher"}
 	case system.AckRefusal:
 		_, err := c.js.Publish(ctx, subject, payload, jetstream.WithExpectLastSequence(1<<40))
 		var refused *jetstream.APIError
@@ -80,15 +80,15 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 }
 
 // PublishBeyond fills a stream that refuses what is too much.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.PushBack, string, error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure, string, error) {
 	limit := n / 2
 	b, err := c.openBox(ctx, t, func(s *jetstream.StreamConfig) { s.MaxMsgs, s.Discard = int64(limit), jetstream.DiscardNew })
 	if err != nil {
-		return system.PushBack{}, "", err
+		return system.BackPressure{}, "", err
 	}
-	p := system.PushBack{Limit: fmt.Sprintf("max_msgs %d, discard new", limit)}
+	p := system.BackPressure{Limit: fmt.Sprintf("max_msgs %d, discard new", limit)}
 	for i := range n {
-		err := b.Post(ctx, system.Letter{Payload: []byte(strconv.Itoa(i))})
+		err := b.Post(ctx, system.Envelope{Payload: []byte(strconv.Itoa(i))})
 		var refused *jetstream.APIError
 		switch {
 		case err == nil:

@@ -36,7 +36,7 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jets
 	if _, err := c.js.CreateStream(ctx, config); err != nil {
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) {
-			return nil, &system.Lacking{Reason: fmt.Sprintf("the server refuses the stream: %s", refused.Description)}
+			return nil, &system.NotSupported{Reason: fmt.Sprintf("the server refuses the stream: %s", refused.Description)}
 		}
 		return nil, explainCreate(config, err)
 	}
@@ -50,7 +50,7 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jets
 }
 
 // Post publishes and waits for the PubAck. A delay is told in whole seconds.
-func (b *box) Post(ctx context.Context, l system.Letter) error {
+func (b *box) Post(ctx context.Context, l system.Envelope) error {
 	var options []jetstream.PublishOpt
 	subject := b.subject
 	if l.Key != "" {
@@ -101,7 +101,7 @@ func (b *box) Close(ctx context.Context) error {
 }
 
 // OpenExpiring makes a stream whose messages may say how long they live.
-func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	b, err := c.openBox(ctx, t, func(s *jetstream.StreamConfig) { s.AllowMsgTTL = true })
 	if err != nil {
 		return nil, "", err
@@ -110,7 +110,7 @@ func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box,
 }
 
 // OpenDelaying makes a stream that publishes messages itself at their time.
-func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	b, err := c.openBox(ctx, t, func(s *jetstream.StreamConfig) {
 		s.AllowMsgSchedules, s.AllowRollup, s.Discard = true, true, jetstream.DiscardOld
 	})
@@ -122,9 +122,9 @@ func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box,
 
 // OpenRoutes makes a stream with a durable consumer for each binding, which
 // filters by subject.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Poster, string, error) {
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.Lacking{Reason: "consumers filter by subject alone; what a header says takes a token of the subject"}
+		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; what a header says takes a token of the subject"}
 	}
 	b, err := c.openBox(ctx, r.Topic, func(*jetstream.StreamConfig) {})
 	if err != nil {

@@ -36,7 +36,7 @@ type consumer struct {
 	told    bool // Failed was called
 }
 
-var _ system.Settler = (*consumer)(nil)
+var _ system.AssignmentWaiter = (*consumer)(nil)
 
 // OpenConsumer opens a consumer on connections of its own. A subscription that
 // is not there is made and begins at the earliest message; when this returns it

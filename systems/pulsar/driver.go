@@ -33,7 +33,7 @@ func New() system.System { return pulsarSystem{} }
 
 const library = "github.com/apache/pulsar-client-go"
 
-// Describe says what Pulsar's words and abilities are.
+// Describe says what Pulsar's words and capabilities are.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "pulsar",

@@ -85,7 +85,7 @@ func (g *group) unsettled() error {
 // Settle waits until the partitions are shared out evenly among the consumers
 // of the subscription that this connection has opened. A broker waits a second
 // before it makes another consumer the active one.
-func (r *consumer) Settle(ctx context.Context) error {
+func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	if r.of.cfg.subscription != client.Failover {
 		return nil
 	}

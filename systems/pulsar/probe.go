@@ -16,21 +16,21 @@ import (
 )
 
 var (
-	_ system.Abstainer  = (*cluster)(nil)
-	_ system.Replayer   = (*cluster)(nil)
-	_ system.Sharer     = (*cluster)(nil)
-	_ system.AckChooser = (*cluster)(nil)
-	_ system.Pusher     = (*cluster)(nil)
-	_ system.Transactor = (*cluster)(nil)
-	_ system.Recogniser = (*cluster)(nil)
+	_ system.CapabilityExplainer = (*cluster)(nil)
+	_ system.Replayer            = (*cluster)(nil)
+	_ system.Sharer              = (*cluster)(nil)
+	_ system.AckChooser          = (*cluster)(nil)
+	_ system.BackPressurer       = (*cluster)(nil)
+	_ system.Transactor          = (*cluster)(nil)
+	_ system.Deduplicator        = (*cluster)(nil)
 )
 
 // policyWithin bounds the wait for a topic's policy, which goes to its broker
 // through a topic of its own.
 const policyWithin = 20 * time.Second
 
-// Abstain says what Pulsar has no such thing for.
-func (c *cluster) Abstain(a system.Ability) string {
+// ExplainLack says what Pulsar has no such thing for.
+func (c *cluster) ExplainLack(a system.Capability) string {
 	if a == system.CanPrioritise {
 		return "a topic is a log read in its order, and priority levels are of consumers and not of messages; urgent messages take a topic of their own"
 	}
@@ -95,11 +95,11 @@ func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
 	switch {
 	case kind == system.AckNone:
-		return "", &system.Lacking{Reason: "brokers answer every message with a receipt; a publisher may go on without looking at it"}
+		return "", &system.NotSupported{Reason: "brokers answer every message with a receipt; a publisher may go on without looking at it"}
 	case kind == system.AckOne && synchronous(c.level):
-		return "", &system.Lacking{Reason: "the ack quorum is a policy of the namespace, which is a majority here, and not the publisher's choice"}
+		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is a majority here, and not the publisher's choice"}
 	case kind == system.AckReplicas && !synchronous(c.level):
-		return "", &system.Lacking{Reason: "the ack quorum is a policy of the namespace, which is 1 here, and not the publisher's choice"}
+		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is 1 here, and not the publisher's choice"}
 	case kind == system.AckRefusal:
 		return c.refused(ctx, t)
 	}
@@ -144,7 +144,7 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 }
 
 // PublishBeyond publishes faster than the topic's rate allows.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.PushBack, condition string, err error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure, condition string, err error) {
 	const rate = 10
 	b, err := c.openBox(ctx, t)
 	if err != nil {
@@ -233,7 +233,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 		return lib, err
 	}, func(lib client.Client) { lib.Close() })
 	if err != nil {
-		return "", &system.Lacking{Reason: fmt.Sprintf("the client library finds no coordinator of transactions: %v", oneLine{err}), Condition: enabled}
+		return "", &system.NotSupported{Reason: fmt.Sprintf("the client library finds no coordinator of transactions: %v", oneLine{err}), Condition: enabled}
 	}
 	b := &box{of: c, lib: lib}
 	b.life, b.stop = context.WithCancel(context.Background())
@@ -243,7 +243,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	}
 	txn, err := lib.NewTransaction(time.Minute)
 	if err != nil {
-		return "", &system.Lacking{Reason: fmt.Sprintf("the brokers begin no transaction: %v", oneLine{err}), Condition: enabled}
+		return "", &system.NotSupported{Reason: fmt.Sprintf("the brokers begin no transaction: %v", oneLine{err}), Condition: enabled}
 	}
 	for _, payload := range payloads {
 		if _, err := b.send(ctx, &client.ProducerMessage{Payload: payload, Transaction: txn}); err != nil {

@@ -92,7 +92,7 @@ func (b *box) send(ctx context.Context, m *client.ProducerMessage) (client.Messa
 }
 
 // Post publishes and waits for the receipt.
-func (b *box) Post(ctx context.Context, l system.Letter) error {
+func (b *box) Post(ctx context.Context, l system.Envelope) error {
 	_, err := b.send(ctx, &client.ProducerMessage{Payload: l.Payload, Key: l.Key, Properties: l.Headers, DeliverAfter: l.Delay})
 	return err
 }
@@ -147,7 +147,7 @@ func (b *box) Close(ctx context.Context) error {
 
 // OpenExpiring makes a topic whose messages live as long as the first that has
 // a time to live. Brokers look at it every five minutes, so they are told to.
-func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	const seconds = 2
 	b, err := c.openBox(ctx, t)
 	if err != nil {
@@ -187,7 +187,7 @@ func (b *box) expire(ctx context.Context, seconds int) error {
 }
 
 // OpenDelaying makes a topic; each message says how long it waits.
-func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return nil, "", err
@@ -196,7 +196,7 @@ func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box,
 }
 
 // OpenRejecting has the client library put aside what was rejected.
-func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Poster, string, error) {
+func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Publisher, string, error) {
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return nil, "", err
@@ -234,11 +234,11 @@ type routes struct {
 
 // OpenRoutes makes a topic for each key, which consumers choose by name, or by
 // a regular expression.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Poster, string, error) {
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
 	condition := "a topic for each key"
 	switch r.Kind {
 	case system.RouteHeaders:
-		return nil, "", &system.Lacking{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
+		return nil, "", &system.NotSupported{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
 	case system.RouteFanout:
 		condition = ""
 	case system.RoutePattern:
@@ -299,7 +299,7 @@ func (x *routes) bind(ctx context.Context, kind system.RouteKind, i int, binding
 }
 
 // Post publishes to the key's topic.
-func (x *routes) Post(ctx context.Context, l system.Letter) error {
+func (x *routes) Post(ctx context.Context, l system.Envelope) error {
 	if err := x.ensure(ctx, l.Key); err != nil {
 		return err
 	}

@@ -81,14 +81,14 @@ func TestSettle(t *testing.T) {
 		all = append(all, r.(*consumer))
 	}
 	for _, r := range all {
-		if err := r.Settle(soon(t)); err != nil {
+		if err := r.AwaitAssignment(soon(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := all[0].Close(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := all[1].Settle(soon(t)); err != nil {
+	if err := all[1].AwaitAssignment(soon(t)); err != nil {
 		t.Fatal(err)
 	}
 	g := all[1].group

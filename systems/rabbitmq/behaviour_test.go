@@ -87,7 +87,7 @@ func TestConsumersShareThePartitions(t *testing.T) {
 			a := systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, first)
 			b := systemtest.Consumer(t, c, topic, 1, workload.AtLeastOnce, second)
 			for _, one := range []system.Consumer{a, b} {
-				if err := one.(system.Settler).Settle(t.Context()); err != nil {
+				if err := one.(system.AssignmentWaiter).AwaitAssignment(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -114,7 +114,7 @@ func (r *reader) awaitReady(ctx context.Context) error {
 
 // Settle shares the partitions out evenly among the consumers of the
 // subscription that this connection has opened.
-func (r *reader) Settle(ctx context.Context) error {
+func (r *reader) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if err := r.group.settle(ctx); err != nil {
@@ -222,7 +222,7 @@ type consumer struct {
 	number  int // of the endpoint
 }
 
-var _ system.Settler = (*consumer)(nil)
+var _ system.AssignmentWaiter = (*consumer)(nil)
 
 // OpenConsumer makes the subscription's queues where they are not there, and
 // begins to receive those that no other consumer has.

@@ -35,7 +35,7 @@ const (
 	streamLibrary = "github.com/rabbitmq/rabbitmq-stream-go-client"
 )
 
-// Describe says what RabbitMQ's words and abilities are.
+// Describe says what RabbitMQ's words and capabilities are.
 func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "rabbitmq",

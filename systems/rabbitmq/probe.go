@@ -13,20 +13,20 @@ import (
 )
 
 var (
-	_ system.Varied     = rabbitSystem{}
-	_ system.Abstainer  = (*cluster)(nil)
-	_ system.Replayer   = (*cluster)(nil)
-	_ system.AckChooser = (*cluster)(nil)
-	_ system.Pusher     = (*cluster)(nil)
-	_ system.Transactor = (*cluster)(nil)
-	_ system.Recogniser = (*cluster)(nil)
+	_ system.Varied              = rabbitSystem{}
+	_ system.CapabilityExplainer = (*cluster)(nil)
+	_ system.Replayer            = (*cluster)(nil)
+	_ system.AckChooser          = (*cluster)(nil)
+	_ system.BackPressurer       = (*cluster)(nil)
+	_ system.Transactor          = (*cluster)(nil)
+	_ system.Deduplicator        = (*cluster)(nil)
 )
 
 // Variant is the type of queue.
 func (rabbitSystem) Variant(o system.Options) string { return planOf(o.Settings, o.Durability).kind }
 
-// Abstain says what RabbitMQ has no such thing for.
-func (c *cluster) Abstain(a system.Ability) string {
+// ExplainLack says what RabbitMQ has no such thing for.
+func (c *cluster) ExplainLack(a system.Capability) string {
 	if a != system.CanShare {
 		return ""
 	}
@@ -39,7 +39,7 @@ func (c *cluster) Abstain(a system.Ability) string {
 // OpenReplay has a subscription begin again at a stream's first message.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
 	if c.cfg.kind != streamed {
-		return nil, "", &system.Lacking{Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
+		return nil, "", &system.NotSupported{Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
 	}
 	g := c.groupOf(o.Topic, o.Subscription)
 	for partition := range o.Topic.Partitions {
@@ -55,9 +55,9 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	replicated := c.cfg.replicated()
 	switch {
 	case kind == system.AckOne && replicated:
-		return "", &system.Lacking{Reason: "the type of the queue decides what a confirm waits for, and here it is the copies"}
+		return "", &system.NotSupported{Reason: "the type of the queue decides what a confirm waits for, and here it is the copies"}
 	case kind == system.AckReplicas && !replicated:
-		return "", &system.Lacking{Reason: "a classic queue has one copy; a confirm of a quorum queue, a mirrored one or a stream waits for the copies"}
+		return "", &system.NotSupported{Reason: "a classic queue has one copy; a confirm of a quorum queue, a mirrored one or a stream waits for the copies"}
 	}
 	to := c.cfg.routes(t)[0]
 	message := amqp.Publishing{Headers: to.headers, DeliveryMode: amqp.Persistent, Body: payload}
@@ -103,19 +103,19 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 }
 
 // PublishBeyond fills a queue that refuses what is too much.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.PushBack, string, error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure, string, error) {
 	limit := n / 2
 	b, err := c.openBox(ctx, t, amqp.Table{"x-max-length": int64(limit), "x-overflow": "reject-publish"})
-	var lacking *system.Lacking
+	var lacking *system.NotSupported
 	if errors.As(err, &lacking) {
 		lacking.Reason += "; a bound (max-length-bytes) drops the oldest messages, and only when memory or disk run short do servers stop reading from publishers (connection.blocked)"
 	}
 	if err != nil {
-		return system.PushBack{}, "", err
+		return system.BackPressure{}, "", err
 	}
-	p := system.PushBack{Limit: fmt.Sprintf("x-max-length %d, x-overflow reject-publish", limit)}
+	p := system.BackPressure{Limit: fmt.Sprintf("x-max-length %d, x-overflow reject-publish", limit)}
 	for i := range n {
-		err := b.Post(ctx, system.Letter{Payload: []byte(strconv.Itoa(i))})
+		err := b.Post(ctx, system.Envelope{Payload: []byte(strconv.Itoa(i))})
 		switch {
 		case err == nil:
 			p.Accepted++
@@ -149,7 +149,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	})
 	var refused *amqp.Error
 	if errors.As(err, &refused) && refused.Server {
-		return "", &system.Lacking{Reason: fmt.Sprintf("tx on a %s queue: the server answers %d %s", c.cfg.kind, refused.Code, refused.Reason)}
+		return "", &system.NotSupported{Reason: fmt.Sprintf("tx on a %s queue: the server answers %d %s", c.cfg.kind, refused.Code, refused.Reason)}
 	}
 	return "tx.select on a channel in place of confirms, which the protocol makes atomic for one queue only", err
 }
@@ -157,7 +157,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 // PublishTwice publishes to a stream twice with one publishing id.
 func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer, condition string, err error) {
 	if c.cfg.kind != streamed {
-		return "", "", &system.Lacking{Reason: "queues do not compare messages, and a publisher that lost its connection before the confirm must publish again; receivers recognise a copy by an id of the application's"}
+		return "", "", &system.NotSupported{Reason: "queues do not compare messages, and a publisher that lost its connection before the confirm must publish again; receivers recognise a copy by an id of the application's"}
 	}
 	answer, err = c.publishStreamTwice(ctx, queueName(t, unread, 0), payload)
 	return answer, "publishers of the stream protocol with a name and publishing ids that they keep", err
@@ -169,5 +169,5 @@ func (c *cluster) refusal(what string, err error) error {
 	if !errors.As(err, &refused) || !refused.Server {
 		return fmt.Errorf("declare %s: %w", what, err)
 	}
-	return &system.Lacking{Reason: fmt.Sprintf("declaring %s: the server answers %d %s", what, refused.Code, strings.TrimSpace(refused.Reason))}
+	return &system.NotSupported{Reason: fmt.Sprintf("declaring %s: the server answers %d %s", what, refused.Code, strings.TrimSpace(refused.Reason))}
 }

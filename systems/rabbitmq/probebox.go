@@ -57,7 +57,7 @@ func (c *cluster) newBox(ctx context.Context, t system.Topic) (*box, error) {
 }
 
 // openBox is a box with a queue of the topic's name and the settings' type,
-// and further arguments. What the server says to them is a *system.Lacking.
+// and further arguments. What the server says to them is a *system.NotSupported.
 func (c *cluster) openBox(ctx context.Context, t system.Topic, further amqp.Table) (*box, error) {
 	b, err := c.newBox(ctx, t)
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *box) declareAs(name, what string, arguments amqp.Table) error {
 }
 
 // Post publishes and waits for the confirm.
-func (b *box) Post(ctx context.Context, l system.Letter) error {
+func (b *box) Post(ctx context.Context, l system.Envelope) error {
 	m := amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: uint8(l.Priority), Body: l.Payload}
 	key := b.key
 	if l.Key != "" {
@@ -178,7 +178,7 @@ func (b *box) Close(ctx context.Context) error {
 }
 
 // OpenExpiring makes a queue; each message says how long it lives.
-func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	b, err := c.openBox(ctx, t, nil)
 	if err != nil {
 		return nil, "", err
@@ -187,7 +187,7 @@ func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Box,
 }
 
 // OpenPrioritised makes a queue with priorities.
-func (c *cluster) OpenPrioritised(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenPrioritised(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	b, err := c.openBox(ctx, t, amqp.Table{"x-max-priority": int32(9)})
 	if err != nil {
 		return nil, "", err
@@ -197,7 +197,7 @@ func (c *cluster) OpenPrioritised(ctx context.Context, t system.Topic) (system.B
 
 // OpenDelaying makes a queue beside which delayed messages are parked in
 // another one, until they expire there and go to the first as dead letters.
-func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Box, string, error) {
+func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
 	said, err := c.delayedExchange(ctx, t.Name+".delayed")
 	if err != nil {
 		return nil, "", err
@@ -240,7 +240,7 @@ func (c *cluster) delayedExchange(ctx context.Context, name string) (said string
 }
 
 // OpenRejecting makes a queue whose rejected messages go to another one.
-func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Poster, string, error) {
+func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Publisher, string, error) {
 	aside := t.Name + ".dead"
 	b, err := c.openBox(ctx, t, amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": aside})
 	if err != nil {
@@ -266,7 +266,7 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 }
 
 // OpenRoutes makes an exchange of the kind and a queue for each binding.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Poster, string, error) {
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
 	b, err := c.newBox(ctx, r.Topic)
 	if err != nil {
 		return nil, "", err

@@ -163,7 +163,7 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 // OpenReplay has a subscription begin again, where messages are retained.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
 	if !c.line.retain {
-		return nil, "", &system.Lacking{Reason: "what was delivered is not stored", Condition: "setting retain"}
+		return nil, "", &system.NotSupported{Reason: "what was delivered is not stored", Condition: "setting retain"}
 	}
 	c.line.Lock()
 	if t := c.topics[o.Topic.Name]; t != nil && t.subscriptions[o.Subscription] != nil {

@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// Ability is something that only some systems can do. Each has a one-method
+// Capability is something that only some systems can do. Each has a one-method
 // interface here, which a Cluster fulfils where it can.
-type Ability string
+type Capability string
 
-// The abilities.
+// The capabilities.
 const (
-	CanShare      Ability = "share one partition among consumers"
-	CanReplay     Ability = "replay"
-	CanAck        Ability = "choose the acknowledgement of a publish"
-	CanRoute      Ability = "route"
-	CanExpire     Ability = "expire messages"
-	CanPrioritise Ability = "prioritise messages"
-	CanDelay      Ability = "delay messages"
-	CanDeadLetter Ability = "dead letters"
-	CanPushBack   Ability = "push back on publishers"
-	CanTransact   Ability = "transactions"
-	CanRecognise  Ability = "recognise a message sent twice"
+	CanShare             Capability = "share one partition among consumers"
+	CanReplay            Capability = "replay"
+	CanAck               Capability = "choose the acknowledgement of a publish"
+	CanRoute             Capability = "route"
+	CanExpire            Capability = "expire messages"
+	CanPrioritise        Capability = "prioritise messages"
+	CanDelay             Capability = "delay messages"
+	CanDeadLetter        Capability = "dead letters"
+	CanApplyBackPressure Capability = "push back on publishers"
+	CanTransact          Capability = "transactions"
+	CanDeduplicate       Capability = "recognise a message sent twice"
 )
 
-// Lacking is an error that says that the system itself lacks an ability, and
+// NotSupported is an error that says that the system itself lacks a capability, and
 // not that trying failed. Its reason is evidence: what the server or the client
 // library answered, or what the protocol has in its place.
-type Lacking struct {
+type NotSupported struct {
 	Reason string
 	// Condition, when it is not empty, is what would have to be changed for the
-	// system to have the ability.
+	// system to have the capability.
 	Condition string
 }
 
-func (l *Lacking) Error() string { return l.Reason }
+func (l *NotSupported) Error() string { return l.Reason }
 
-// Abstainer is a Cluster that says why it lacks an ability of whose interface
+// CapabilityExplainer is a Cluster that says why it lacks a capability of whose interface
 // it has no method.
-type Abstainer interface {
-	// Abstain returns one sentence: why the protocol has no such thing, and what
+type CapabilityExplainer interface {
+	// ExplainLack returns one sentence: why the protocol has no such thing, and what
 	// takes its place. Empty: nothing is known of it.
-	Abstain(a Ability) string
+	ExplainLack(a Capability) string
 }
 
 // Varied is a System of which settings make several, such as one for each type
@@ -53,7 +53,7 @@ type Varied interface {
 
 // The methods below return, beside what they open, the condition under which
 // it could be had: a setting, a plugin, a type of subscription. Empty: none. An
-// error that is a *Lacking means that it cannot be had.
+// error that is a *NotSupported means that it cannot be had.
 
 // Replayer is a Cluster whose subscriptions can begin again.
 type Replayer interface {
@@ -115,11 +115,11 @@ type Binding struct {
 
 // Router is a Cluster that routes messages by what their publisher says.
 type Router interface {
-	OpenRoutes(ctx context.Context, r Routing) (p Poster, condition string, err error)
+	OpenRoutes(ctx context.Context, r Routing) (p Publisher, condition string, err error)
 }
 
-// Letter is one message and what its publisher says of it.
-type Letter struct {
+// Envelope is one message and what its publisher says of it.
+type Envelope struct {
 	Payload  []byte
 	Key      string
 	Headers  map[string]string
@@ -128,35 +128,35 @@ type Letter struct {
 	Priority int           // 0 is the lowest
 }
 
-// Poster publishes messages one by one, to a place made for the purpose.
-type Poster interface {
+// Publisher publishes messages one by one, to a place made for the purpose.
+type Publisher interface {
 	// Post returns when the servers have the message.
-	Post(ctx context.Context, l Letter) error
+	Post(ctx context.Context, l Envelope) error
 	// Close ends those who receive and removes the place.
 	Close(ctx context.Context) error
 }
 
-// Box is a Poster with one subscription, which nobody reads until Open.
-type Box interface {
-	Poster
+// Mailbox is a Publisher with one subscription, which nobody reads until Open.
+type Mailbox interface {
+	Publisher
 	// Open begins to receive, one message at a time.
 	Open(ctx context.Context, receive func(payload []byte)) error
 }
 
 // Expirer is a Cluster that forgets messages which nobody read in time.
 type Expirer interface {
-	OpenExpiring(ctx context.Context, t Topic) (b Box, condition string, err error)
+	OpenExpiring(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
 }
 
 // Prioritiser is a Cluster that delivers urgent messages before others.
 type Prioritiser interface {
 	// OpenPrioritised knows the priorities 0 to 9.
-	OpenPrioritised(ctx context.Context, t Topic) (b Box, condition string, err error)
+	OpenPrioritised(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
 }
 
 // Delayer is a Cluster that keeps messages back until their time.
 type Delayer interface {
-	OpenDelaying(ctx context.Context, t Topic) (b Box, condition string, err error)
+	OpenDelaying(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
 }
 
 // DeadLetterer is a Cluster that puts aside what consumers reject.
@@ -164,11 +164,11 @@ type DeadLetterer interface {
 	// OpenRejecting opens a consumer that rejects each message as often as it
 	// comes, after rejected was called with it. dead is called with what the
 	// system has put aside.
-	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (p Poster, condition string, err error)
+	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (p Publisher, condition string, err error)
 }
 
-// PushBack is what a publisher met that offered more than was allowed.
-type PushBack struct {
+// BackPressure is what a publisher met that offered more than was allowed.
+type BackPressure struct {
 	Limit    string        // what bounded it, in the system's words
 	Accepted int           // messages
 	Refused  int           // messages
@@ -176,11 +176,11 @@ type PushBack struct {
 	Held     time.Duration // how long publishing took, or was told to pause
 }
 
-// Pusher is a Cluster whose servers can hold publishers back.
-type Pusher interface {
+// BackPressurer is a Cluster whose servers can hold publishers back.
+type BackPressurer interface {
 	// PublishBeyond bounds a place of the name, publishes to it, and removes it.
 	// n is enough for a bound in messages; one of a rate may take more or less.
-	PublishBeyond(ctx context.Context, t Topic, n int) (p PushBack, condition string, err error)
+	PublishBeyond(ctx context.Context, t Topic, n int) (p BackPressure, condition string, err error)
 }
 
 // Transactor is a Cluster that publishes several messages, or none of them.
@@ -190,9 +190,9 @@ type Transactor interface {
 	Transact(ctx context.Context, t Topic, payloads [][]byte, commit bool) (condition string, err error)
 }
 
-// Recogniser is a Cluster that takes a message once which a publisher sends
+// Deduplicator is a Cluster that takes a message once which a publisher sends
 // twice because it does not know what became of it.
-type Recogniser interface {
+type Deduplicator interface {
 	// PublishTwice publishes the same message twice to partition 0 of a topic
 	// that exists, and returns what came back.
 	PublishTwice(ctx context.Context, t Topic, payload []byte) (answer, condition string, err error)
