@@ -72,9 +72,10 @@ func self(t *testing.T, dir string, args ...string) *exec.Cmd {
 
 // Killed with -9 at any moment, a run must read back and say what it is.
 func TestKilledRunsReadBack(t *testing.T) {
-	const kills = 20
+	t.Parallel()
+	const kills = 12
 	if testing.Short() {
-		t.Skip("kills 20 processes, for about 20 s")
+		t.Skip("kills 12 processes, for about 8 s")
 	}
 	dir := t.TempDir()
 	turns := make(chan struct{}, 4)
@@ -83,7 +84,7 @@ func TestKilledRunsReadBack(t *testing.T) {
 		killed.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			killOne(t, dir, time.Duration(rand.Int64N(int64(3*time.Second))))
+			killOne(t, dir, time.Duration(rand.Int64N(int64(2*time.Second))))
 		})
 	}
 	killed.Wait()

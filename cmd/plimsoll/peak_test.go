@@ -12,6 +12,7 @@ import (
 
 // An interrupt keeps what a search has found, and its report.
 func TestPeakInterrupted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	workload := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
 	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workload), 0o644); err != nil {

@@ -58,6 +58,7 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures six cells and kills three processes, for about 15 s")
 	}
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(sweptWorkload), 0o644); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ const healLimit = 4 * time.Minute
 type testbedBreakCommand struct {
 	Name   string        `arg:"" help:"The cluster's name, as testbed status shows it."`
 	Do     string        `default:"kill" placeholder:"FAULT" help:"What to do: kill, pause, restart, partition, cut-clients, slow-disk, full-disk or power-cut; all but the first three need testbed up --breakable."`
-	Target string        `default:"one" placeholder:"WHOM" help:"A server's name there, such as n2, or one, or all."`
+	Node   string        `default:"one" placeholder:"NODE" help:"A server's name there, such as n2, or one, or all."`
 	For    time.Duration `placeholder:"10s" help:"Mend it after so long; without it, it lasts until testbed heal."`
 	Runs   string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
@@ -38,7 +38,7 @@ func (c *testbedBreakCommand) Run(con console) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Target)})
+	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Node)})
 	switch {
 	case ctx.Err() != nil: // how far it got is not known
 	case err != nil && len(done.Nodes) > 0:

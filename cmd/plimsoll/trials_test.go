@@ -70,6 +70,7 @@ func inDir(t *testing.T, files map[string]string) string {
 
 // One interrupt ends a set of trials and keeps what was done.
 func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
+	t.Parallel()
 	dir := inDir(t, map[string]string{"w.yaml": "name: w\nload: {rate: 200/s}\nwarmup: 0s\nduration: 4s\n"})
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--trials", "50")
 	if err := cmd.Start(); err != nil {
@@ -109,6 +110,7 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 // In each round both targets are offered the same random load, and in each round
 // another; the runs say which.
 func TestTrialsHaveASeedForEachRound(t *testing.T) {
+	t.Parallel()
 	dir := inDir(t, map[string]string{
 		"w.yaml": "name: w\nseed: 40\nload: {rate: 200/s, arrivals: poisson}\nwarmup: 0s\nduration: 1s\n",
 		"a.yaml": "name: a\nsystem: sim\n", "b.yaml": "name: b\nsystem: sim\n",
@@ -161,8 +163,9 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 // The gate of docs/GATE.md, as it stands there: it lets an equal candidate pass
 // and stops one that is slower.
 func TestDocumentedGate(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
-		t.Skip("measures ten runs, for about 30 s")
+		t.Skip("measures twelve runs, for about 20 s")
 	}
 	script, err := filepath.Abs("../../docs/gate.sh")
 	if err != nil {
@@ -176,10 +179,10 @@ func TestDocumentedGate(t *testing.T) {
 		candidate string
 		code      int
 		want      string
-	}{{"2s", 0, "holds: publish.p50"}, {"6s", 1, "fails: publish.p50"}} {
+	}{{"300ms", 0, "holds: publish.p50"}, {"1s", 1, "fails: publish.p50"}} {
 		dir := inDir(t, map[string]string{
 			"workload.yaml":  "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 1s\n",
-			"baseline.yaml":  "name: baseline\nsystem: sim\nsettings: {service_time: 2s}\n",
+			"baseline.yaml":  "name: baseline\nsystem: sim\nsettings: {service_time: 300ms}\n",
 			"candidate.yaml": "name: candidate\nsystem: sim\nsettings: {service_time: " + c.candidate + "}\n",
 		})
 		cmd := exec.CommandContext(context.Background(), "sh", script)

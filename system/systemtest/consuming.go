@@ -78,7 +78,7 @@ func (s *suite) exactlyOnce(t *testing.T) {
 	}
 	transactional := *s
 	transactional.delivery = workload.ExactlyOnce
-	for _, one := range []namedTest{
+	runAll(t, []namedTest{
 		{"delivers", func(t *testing.T) { transactional.delivers(t, workload.ExactlyOnce) }},
 		{"transactions_are_numbered", transactional.transactions},
 		{"arrival_order_is_send_order", transactional.ordering},
@@ -86,9 +86,7 @@ func (s *suite) exactlyOnce(t *testing.T) {
 		{"close_while_sending", transactional.closeWhileSending},
 		{"close_without_time_while_sending", transactional.closeWithoutTime},
 		{"close_without_time_ends_what_is_in_flight", transactional.closeEndsAll},
-	} {
-		t.Run(one.name, one.run)
-	}
+	})
 }
 
 // restart closes a consumer amid the stream and opens another: what the first

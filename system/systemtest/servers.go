@@ -20,9 +20,9 @@ const stopWithin = 60 * time.Second
 // nodes is how many nodes a test's cluster has.
 const nodes = 3
 
-// Servers is a cluster of three nodes that the tests of one program share. The
-// first that asks for it starts it; TestMain stops it. P is what the system
-// itself calls a cluster that it started.
+// Servers is a cluster of three nodes that the tests of one program share. The first test
+// that asks for it starts it; TestMain stops it. P is the system's own type of a cluster
+// that it started.
 type Servers[P system.Provisioned] struct {
 	System   system.System // a Provisioner
 	Level    workload.Level
@@ -31,34 +31,52 @@ type Servers[P system.Provisioned] struct {
 	// system is mounted on each.
 	Mounted []string
 
-	once    sync.Once
+	mu      sync.Mutex
 	dir     string
 	cluster P
-	started bool
+	tried   bool
 	err     error
 }
 
-// Get is the cluster. Topics are a test's own; who stops a server or changes
-// one uses Provision.
+// Get returns the cluster. Topics are a test's own. A test that stops a server or changes
+// its settings uses Take or Provision.
 func (s *Servers[P]) Get(t testing.TB) P {
 	t.Helper()
-	s.once.Do(func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.tried {
+		s.tried = true
 		began := time.Now()
 		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
 			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings, s.Mounted...)
-			s.started = s.err == nil
 		}
 		t.Logf("the cluster for level %d took %s to start", s.Level, time.Since(began).Round(time.Millisecond))
-	})
+	}
 	if s.err != nil {
 		t.Fatal(s.err)
 	}
 	return s.cluster
 }
 
+// Take returns the cluster for one test that breaks it, and stops it after that test. A
+// later Get starts another cluster, so such a test belongs into the last file.
+func (s *Servers[P]) Take(t testing.TB) P {
+	t.Helper()
+	c := s.Get(t)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
 // Stop ends the cluster, if it was started.
 func (s *Servers[P]) Stop() error {
-	if s.started {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tried && s.err == nil {
+		s.tried = false
 		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 		defer cancel()
 		if err := s.cluster.Stop(ctx); err != nil {

@@ -44,14 +44,22 @@ func Run(t *testing.T, h Harness) {
 	}
 	s.level = level
 	s.optionsFor(t, level)
-	for _, one := range s.live() {
-		t.Run(one.name, one.run)
-	}
-	t.Run("exactly_once", s.exactlyOnce)
-	t.Run("durability", func(t *testing.T) { s.durability(t) })
+	t.Run("durability", s.durability)
+	runAll(t, s.live())
+	t.Run("exactly_once", func(t *testing.T) { t.Parallel(); s.exactlyOnce(t) })
 	if _, embedded := h.System.(system.Embedded); !embedded {
-		t.Run("endpoint_without_a_listener_is_refused", s.nobodyListens)
-		t.Run("endpoint_that_is_silent_is_refused", s.silentEndpoint)
+		runAll(t, []namedTest{
+			{"endpoint_without_a_listener_is_refused", s.nobodyListens},
+			{"endpoint_that_is_silent_is_refused", s.silentEndpoint},
+		})
+	}
+}
+
+// runAll runs the tests side by side: each has topics and connections of its own, and
+// spends most of its time waiting for the servers.
+func runAll(t *testing.T, tests []namedTest) {
+	for _, one := range tests {
+		t.Run(one.name, func(t *testing.T) { t.Parallel(); one.run(t) })
 	}
 }
 

@@ -131,25 +131,19 @@ func TestSecretsStayInTheirFile(t *testing.T) {
 }
 
 func TestLevelShapesTheServers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster, for about 15 s")
-	}
 	const minimum, flush, replication = "min.insync.replicas", "log.flush.interval.messages", "default.replication.factor"
 	got := configOfServer(t, adminOf(t, sharedCluster(t)), minimum, flush, replication)
 	if got[minimum] != "2" || got[flush] != never || got[replication] != "3" {
 		t.Errorf("level 2: %v", got)
 	}
-	got = configOfServer(t, adminOf(t, provisionWith(t, workload.AsyncSync, setHeap, "192MB", setGC, gcSerial, setSecurity, plaintext)), minimum, flush, replication)
+	got = configOfServer(t, adminOf(t, securedCluster(t)), minimum, flush, replication)
 	if got[minimum] != "1" || got[flush] != "1" || got[replication] != "3" {
 		t.Errorf("level 3: %v", got)
 	}
 }
 
 func TestEncryptedCluster(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster, for about 15 s")
-	}
-	c := provisionWith(t, workload.SyncSync, setSecurity, saslSSL, setSASL, mechanismSCRAM512)
+	c := securedCluster(t)
 	if brokers, err := adminOf(t, c).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("brokers %v: %v", brokers, err)
 	}

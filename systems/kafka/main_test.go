@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := shared.Stop(); err != nil {
+	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -40,20 +41,26 @@ func needJava(t testing.TB) {
 	}
 }
 
-// sharedCluster is the cluster that tests share. Topics are a test's own; who
-// stops a server or changes one uses provisionWith.
+// sharedCluster is the cluster that tests share. Topics are a test's own. A test that pauses
+// servers leaves them running.
 func sharedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needJava(t)
 	return shared.Get(t)
 }
 
-// provisionWith is a cluster of the test's own, with settings as name and value
-// in turn.
-func provisionWith(t testing.TB, level workload.Level, settings ...string) *provisionedCluster {
+// secured is the second cluster: encrypted, with SCRAM, small, at level 3.
+var secured = &systemtest.Servers[*provisionedCluster]{
+	System: kafkaSystem{}, Level: workload.AsyncSync,
+	Settings: []string{
+		setSecurity, saslSSL, setSASL, mechanismSCRAM512, setHeap, "192MB", setGC, gcSerial,
+	},
+}
+
+func securedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needJava(t)
-	return systemtest.Provision[*provisionedCluster](t, kafkaSystem{}, level, settings...)
+	return secured.Get(t)
 }
 
 // optionsOf is how to connect to a cluster of ours.

@@ -43,7 +43,7 @@ func TestTLSToAPlaintextPort(t *testing.T) {
 // TestSecureListener talks to a real SASL_SSL listener: with everything right,
 // by password and by SCRAM, and with one thing wrong after another.
 func TestSecureListener(t *testing.T) {
-	servers := provisionWith(t, workload.SyncAsync, setSecurity, saslSSL)
+	servers := securedCluster(t)
 	right := optionsOf(t, servers, workload.SyncAsync)
 	c := connect(t, right)
 	systemtest.SendAndReceive(t, c, "secure-plain")

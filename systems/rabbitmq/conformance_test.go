@@ -21,6 +21,7 @@ func TestConformance(t *testing.T) {
 		{streamed, []workload.Level{workload.SyncAsync}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: kind.levels,
 				Options: func(t *testing.T, level workload.Level) system.Options {

@@ -2,6 +2,7 @@ package rabbitmq
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := shared.Stop(); err != nil {
+	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -73,20 +74,23 @@ func install() {
 	}
 }
 
-// sharedCluster is the cluster that tests share. Topics are a test's own; who
-// stops a server or changes one uses provisionWith.
+// sharedCluster is the cluster that tests share. Topics are a test's own.
 func sharedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needServer(t)
 	return shared.Get(t)
 }
 
-// provisionWith is a cluster of the test's own, with settings as name and value
-// in turn.
-func provisionWith(t testing.TB, level workload.Level, settings ...string) *provisionedCluster {
+// secured is the second cluster: encrypted, at level 2, so that its Raft log is not synced.
+var secured = &systemtest.Servers[*provisionedCluster]{
+	System: rabbitSystem{}, Level: workload.SyncAsync,
+	Settings: []string{setSecurity, securityTLS, setQueueType, quorum},
+}
+
+func securedCluster(t testing.TB) *provisionedCluster {
 	t.Helper()
 	needServer(t)
-	return systemtest.Provision[*provisionedCluster](t, rabbitSystem{}, level, settings...)
+	return secured.Get(t)
 }
 
 // optionsOf is how to connect to a cluster of ours.

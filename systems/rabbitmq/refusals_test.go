@@ -60,11 +60,8 @@ func TestManagementThatIsNotThere(t *testing.T) {
 // TestSecureListener talks to servers that ask for TLS: with everything right,
 // and with one thing wrong after another.
 func TestSecureListener(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a cluster, for about 25 s")
-	}
-	servers := provisionWith(t, workload.SyncSync, setSecurity, securityTLS)
-	right := optionsOf(t, servers, workload.SyncSync)
+	servers := securedCluster(t)
+	right := optionsOf(t, servers, workload.SyncAsync, setQueueType, quorum)
 	systemtest.SendAndReceive(t, connect(t, right), "secure-quorum")
 	streams := connect(t, optionsOf(t, servers, workload.SyncAsync, setQueueType, streamed))
 	systemtest.SendAndReceive(t, streams, "secure-stream")
