@@ -4,6 +4,7 @@ GO      ?= go
 BIN     := bin/plimsoll
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+SHELL   := bash
 TOOL    := $(GO) tool -modfile=tools/go.mod
 # The race detector needs a C compiler; nothing else does.
 RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
@@ -22,13 +23,26 @@ run: build ## Build, then measure a replicated NATS JetStream cluster for about 
 build: ## Build bin/plimsoll.
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
-test: ## Run every test, with the race detector where there is a C compiler.
+# What starts servers runs alone, a package at a time: two clusters would starve each other.
+# The command line runs without the race detector, which would slow the processes that it
+# starts tenfold; whatever it calls is tested under the detector. So do the truths of many
+# messages.
+SERVERS := ./systems/... ./internal/fault ./internal/testbed
+TRUTHS  := ./internal/bench ./internal/compare ./internal/peak
+TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
+RACING  := $(if $(RACE),CGO_ENABLED=1 )
+
+test: ## Run every test, with the race detector where there is a C compiler; print the ten slowest.
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
 	$(GO) vet ./...
-	@# Built side by side, run one after the other: the clusters of two packages would starve each other.
-	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -run '^$$' ./... > /dev/null
-	$(if $(RACE),CGO_ENABLED=1 )$(GO) test $(RACE) -p 1 -timeout 40m ./...
-	$(if $(RACE),$(GO) test -run Truth ./internal/bench ./internal/compare ./internal/peak)
+	@mkdir -p bin && rm -f bin/tests-*.json
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 \
+		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) ./cmd/plimsoll))
+	$(if $(RACE),$(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 -run Truth $(TRUTHS))
+	$(TESTSUM) --jsonfile bin/tests-3.json -- -timeout 20m -parallel 4 ./cmd/plimsoll
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-4.json -- $(RACE) -p 1 -parallel 4 -timeout 20m $(SERVERS)
+	@echo "The ten slowest tests:"
+	@cat bin/tests-*.json | $(TOOL) gotestsum tool slowest --threshold 1s --num 10
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff
