@@ -160,7 +160,7 @@ func TestInterrupts(t *testing.T) {
 			dir := t.TempDir()
 			// The slow service keeps the drain going, so that a second
 			// interrupt finds something to end.
-			target := "system: sim\nsettings: {service_time: 20s}\n"
+			target := "system: sim\nsettings: {service_time: 3s}\n"
 			if c.signals == 1 {
 				target = "system: sim\n"
 			}
