@@ -2,7 +2,8 @@
 
 GO      ?= go
 BIN     := bin/plimsoll
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# The version stands in CHANGELOG.md; the commit is added where there is a repository.
+VERSION := v$(shell sed -n 's/^## \[\([0-9][^]]*\)\].*/\1/p' CHANGELOG.md | head -n 1)$(shell git describe --always --dirty --exclude '*' 2>/dev/null | sed 's/^/+/')
 LDFLAGS := -s -w -X main.version=$(VERSION)
 SHELL   := bash
 TOOL    := $(GO) tool -modfile=tools/go.mod

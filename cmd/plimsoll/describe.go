@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -11,7 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -154,31 +151,4 @@ func (*workloadsCommand) Run(con console) error {
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Description)
 	}
 	return t.Flush()
-}
-
-type versionCommand struct{}
-
-// Run prints the version.
-func (*versionCommand) Run(con console) error {
-	b := build()
-	fmt.Fprintf(con.out, "plimsoll %s %s %s\n", b.Version, b.Commit, b.Go)
-	return nil
-}
-
-// version is set by the Makefile.
-var version = "devel"
-
-// build says which plimsoll this is.
-func build() result.Build {
-	b := result.Build{Version: version, Go: runtime.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			b.Commit = s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return b
 }

@@ -47,7 +47,12 @@ type commands struct {
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`
 	Prove     proveCommand     `cmd:"" help:"Hold plimsoll's own figures against planted truths on this machine; takes about two minutes."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
-	NATSNode  natsNodeCommand  `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
+
+	Completion completionCommand `cmd:"" help:"Print the script that completes plimsoll's words in bash, zsh or fish."`
+	Complete   completeCommand   `cmd:"" hidden:"" help:"Print what a word can become; only the completion scripts call this."`
+	NATSNode   natsNodeCommand   `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 const description = "plimsoll measures messaging systems at equal guarantees: how much they carry, how fast,\n" +
@@ -78,7 +83,7 @@ func run(args []string, out, errOut io.Writer) int {
 	var c commands
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Description(description),
-		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
+		kong.Vars{"version": versionLine()}, kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {
 		fmt.Fprintln(errOut, "plimsoll:", err)

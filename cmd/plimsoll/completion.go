@@ -1,0 +1,318 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/plimsoll-bench/plimsoll/internal/prove"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The scripts hold nothing about plimsoll's commands: they ask 'plimsoll
+// complete', so a script that was installed once fits every later version.
+//
+//go:embed completion
+var completionScripts embed.FS
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+}
+
+// Help is the text below the usage.
+func (*completionCommand) Help() string {
+	return "bash:  source <(plimsoll completion bash)\n\n" +
+		"zsh:   source <(plimsoll completion zsh)\n\n" +
+		"fish:  plimsoll completion fish | source\n\n" +
+		"A line in the shell's start-up file makes it permanent."
+}
+
+// Run prints the script.
+func (c *completionCommand) Run(con console) error {
+	script, err := completionScripts.ReadFile("completion/plimsoll." + c.Shell)
+	if err != nil {
+		return fmt.Errorf("completion script: %w", err)
+	}
+	_, err = con.out.Write(script)
+	return err
+}
+
+type completeCommand struct {
+	Shell string   `arg:"" enum:"bash,zsh,fish" help:"The shell that asks."`
+	Words []string `arg:"" optional:"" passthrough:"" help:"The words after plimsoll."`
+}
+
+// Run prints what the last word can become, a line each. It exits with 1 when
+// the word can also be the name of a file, which the shell completes itself.
+func (c *completeCommand) Run(con console, parsed *kong.Context) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if c.Shell == "bash" {
+		words = joinAssignments(words)
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	candidates, files := complete(parsed.Model.Node, words)
+	for _, candidate := range candidates {
+		fmt.Fprintln(con.out, candidate.line(c.Shell))
+	}
+	if files {
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// joinAssignments undoes that bash ends a word at each equals sign.
+func joinAssignments(words []string) []string {
+	var joined []string
+	for i, word := range words {
+		if last := len(joined) - 1; last >= 0 && (word == "=" || words[i-1] == "=") {
+			joined[last] += word
+			continue
+		}
+		joined = append(joined, word)
+	}
+	return joined
+}
+
+// candidate is a word that may stand at the cursor.
+type candidate struct {
+	word string
+	help string
+}
+
+// line is the candidate as a shell's script expects it.
+func (c candidate) line(shell string) string {
+	switch {
+	case shell == "bash":
+		// bash replaces only what follows the equals sign.
+		_, value, assigned := strings.Cut(c.word, "=")
+		if assigned {
+			return value
+		}
+		return c.word
+	case c.help == "" && shell == "fish":
+		return c.word
+	case shell == "fish":
+		return c.word + "\t" + c.help
+	}
+	word := strings.ReplaceAll(c.word, ":", `\:`)
+	if c.help == "" {
+		return word
+	}
+	return word + ":" + c.help
+}
+
+// complete returns what the last word can become, and whether it can be a file.
+func complete(root *kong.Node, words []string) (candidates []candidate, files bool) {
+	at := position{node: root}
+	last := len(words) - 1
+	for _, word := range words[:last] {
+		at.pass(word)
+	}
+	candidates, files = at.candidates(words[last])
+	return slices.DeleteFunc(candidates, func(c candidate) bool {
+		return !strings.HasPrefix(c.word, words[last])
+	}), files
+}
+
+// position is a place on the command line.
+type position struct {
+	node      *kong.Node
+	arguments int         // how many positional arguments were passed
+	awaiting  *kong.Value // the flag whose value comes next
+	literal   bool        // after --, nothing is a flag
+}
+
+// pass moves beyond a finished word.
+func (p *position) pass(word string) {
+	switch {
+	case p.awaiting != nil:
+		p.awaiting = nil
+	case word == "--":
+		p.literal = true
+	case strings.HasPrefix(word, "-") && !p.literal:
+		if flag := p.flag(word); flag != nil && !flag.IsBool() && !flag.IsCounter() {
+			p.awaiting = flag.Value
+		}
+	default:
+		for _, child := range p.node.Children {
+			if child.Name == word || slices.Contains(child.Aliases, word) {
+				p.node = child
+				return
+			}
+		}
+		if p.node.DefaultCmd != nil {
+			p.node = p.node.DefaultCmd
+		}
+		p.arguments++
+	}
+}
+
+// flag finds a flag by a word that is nothing but its name.
+func (p *position) flag(word string) *kong.Flag {
+	for _, flag := range p.flags() {
+		if word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short) {
+			return flag
+		}
+	}
+	return nil
+}
+
+// flags are those that may stand here, the default command's included.
+func (p *position) flags() []*kong.Flag {
+	node := p.node
+	if node.DefaultCmd != nil {
+		node = node.DefaultCmd
+	}
+	return slices.Concat(node.AllFlags(true)...)
+}
+
+func (p *position) candidates(word string) (found []candidate, files bool) {
+	if p.awaiting != nil {
+		return valuesOf(p.node, p.awaiting), takesFile(p.awaiting)
+	}
+	if strings.HasPrefix(word, "-") && !p.literal {
+		name, _, assigned := strings.Cut(word, "=")
+		if !assigned {
+			return p.flagCandidates(), false
+		}
+		flag := p.flag(name)
+		if flag == nil {
+			return nil, false
+		}
+		found = valuesOf(p.node, flag.Value)
+		for i := range found {
+			found[i].word = name + "=" + found[i].word
+		}
+		return found, takesFile(flag.Value)
+	}
+	for _, child := range p.node.Children {
+		if !child.Hidden {
+			found = append(found, candidate{child.Name, child.Help})
+		}
+	}
+	if argument := p.argument(); argument != nil {
+		return append(found, valuesOf(p.node, argument)...), takesFile(argument)
+	}
+	if len(found) == 0 && !p.literal {
+		return p.flagCandidates(), false
+	}
+	return found, false
+}
+
+func (p *position) flagCandidates() (found []candidate) {
+	for _, flag := range p.flags() {
+		found = append(found, candidate{"--" + flag.Name, flag.Help})
+	}
+	return found
+}
+
+// argument is the positional argument that stands here, nil without one.
+func (p *position) argument() *kong.Value {
+	all := p.node.Positional
+	switch {
+	case len(all) == 0:
+		return nil
+	case p.arguments < len(all):
+		return all[p.arguments]
+	case all[len(all)-1].IsCumulative():
+		return all[len(all)-1]
+	}
+	return nil
+}
+
+// takesFile says whether a value may be the name of a file or a folder.
+func takesFile(v *kong.Value) bool {
+	hint := v.Name
+	if v.Flag != nil {
+		hint = v.Flag.PlaceHolder
+	}
+	hint = strings.ToUpper(hint)
+	return v.Tag.Type == "path" || strings.Contains(hint, "FILE") || v.Name == "set"
+}
+
+// valuesOf are the values of a flag or an argument that are known by name.
+func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
+	if v.Enum != "" {
+		return named(v.EnumSlice())
+	}
+	name := v.Name
+	if v.Flag != nil {
+		name = "--" + name
+	}
+	known := knownValues()
+	list, has := known[strings.TrimSpace(node.Path())+" "+name]
+	if !has && v.Flag != nil {
+		list, has = known[name]
+	}
+	if !has {
+		return nil
+	}
+	return list()
+}
+
+// knownValues are the lists of names: of a flag of every command, or of one
+// command's flag or argument.
+func knownValues() map[string]func() []candidate {
+	systems := func() []candidate { return named(registry().Names()) }
+	studies := func() []candidate { return named(study.Names()) }
+	return map[string]func() []candidate{
+		"--workload":   workloadCandidates,
+		"--target":     systems,
+		"--durability": levelCandidates,
+		"--scale":      func() []candidate { return named(study.Scales()) },
+
+		"report --format":        func() []candidate { return named(report.Formats()) },
+		"prove --only":           truthCandidates,
+		"testbed break --do":     faultCandidates,
+		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },
+		"systems name":           systems,
+		"testbed up system|file": systems,
+		"study run NAME|FILE":    studies,
+		"study show NAME|FILE":   studies,
+	}
+}
+
+func named(names []string) (found []candidate) {
+	for _, name := range names {
+		found = append(found, candidate{word: name})
+	}
+	return found
+}
+
+func workloadCandidates() (found []candidate) {
+	for _, e := range workload.Library() {
+		found = append(found, candidate{e.Name, e.Description})
+	}
+	return found
+}
+
+func levelCandidates() (found []candidate) {
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		found = append(found, candidate{fmt.Sprint(int(level)), level.Meaning()})
+	}
+	return found
+}
+
+func truthCandidates() (found []candidate) {
+	for _, truth := range prove.Truths() {
+		found = append(found, candidate{word: truth.Name})
+	}
+	return found
+}
+
+func faultCandidates() (found []candidate) {
+	for _, kind := range workload.FaultKinds() {
+		found = append(found, candidate{word: string(kind)})
+	}
+	return found
+}

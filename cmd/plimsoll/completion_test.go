@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// Every list of names belongs to a flag or an argument that there is.
+func TestKnownValuesBelongToTheCommandLine(t *testing.T) {
+	var c commands
+	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Vars{"version": ""},
+		kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, leaf := range parser.Model.Leaves(false) {
+		path := strings.TrimSpace(leaf.Path())
+		for _, argument := range leaf.Positional {
+			there[path+" "+argument.Name] = true
+		}
+		for _, flag := range leaf.Flags {
+			there["--"+flag.Name], there[path+" --"+flag.Name] = true, true
+		}
+	}
+	for name, values := range knownValues() {
+		if !there[name] {
+			t.Errorf("completion knows values of %q, which is not on the command line", name)
+		}
+		if len(values()) == 0 {
+			t.Errorf("completion knows no value of %q", name)
+		}
+	}
+}
