@@ -78,26 +78,26 @@ interop: ## Have the Java HdrHistogram read our log, and write what it says as g
 	$(GO) test -run Java ./result -update
 
 PROBED := internal/probe/observed.json
-probes: build ## Try every probe on every system, and write docs/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
+probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
 	./$(BIN) probe --json -t kafka -t internal/probe/targets/rabbitmq-classic.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml \
 		-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-stream.yaml -t pulsar -t nats > bin/probed.json
 	mv bin/probed.json $(PROBED)
-	./$(BIN) probe --from $(PROBED) --markdown > docs/PROBES.md
+	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
 STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies
-studies: build ## Run the published studies at smoke scale as far as that is not done, and write docs/STUDIES.md anew (about an hour; needs Java, Maven and RabbitMQ).
+studies: build ## Run the published studies at smoke scale as far as that is not done, and write docs/results/STUDIES.md anew (about an hour; needs Java, Maven and RabbitMQ).
 	@# Exit code 1: a cell failed, which the document says. Whatever else ends it here, and is gone on with next time.
 	for study in $(STUDIES); do \
 		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run $$study --scale smoke --runs $(STUDIED)/$$study $$resume > /dev/null || [ $$? -eq 1 ] || exit 1; \
 	done
 	./$(BIN) report -f md $(foreach study,$(STUDIES),$$(ls -d $(STUDIED)/$(study)/*-study-* | tail -1)) > bin/STUDIES.md
-	mv bin/STUDIES.md docs/STUDIES.md
+	mv bin/STUDIES.md docs/results/STUDIES.md
 
 VERIFIED := runs/verified
 ROUNDS   := 1
-verifications: build ## Break servers of every system at the levels that hold copies, and write docs/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
+verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
@@ -105,7 +105,7 @@ verifications: build ## Break servers of every system at the levels that hold co
 	done
 	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t internal/probe/targets/rabbitmq-classic.yaml > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $(VERIFIED)/*-verify-* > bin/VERIFY.md
-	mv bin/VERIFY.md docs/VERIFY.md
+	mv bin/VERIFY.md docs/results/VERIFY.md
 
 clean: ## Remove what was built; runs are yours to remove.
 	rm -rf bin

@@ -170,8 +170,14 @@ func TestDocumentsAreAliveAndShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, _ := filepath.Glob("docs/*.md")
-	for _, name := range append(documents, more...) {
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", ".github/*.md"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, more...)
+	}
+	for _, name := range documents {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -98,7 +98,7 @@ func describeProbes(con console, name string) error {
 		return err
 	}
 	for _, c := range columns {
-		fmt.Fprintf(con.out, "  %s, %s (docs/PROBES.md has the evidence):\n", c.Name, c.Source())
+		fmt.Fprintf(con.out, "  %s, %s (docs/results/PROBES.md has the evidence):\n", c.Name, c.Source())
 		for _, line := range c.Brief() {
 			fmt.Fprintf(con.out, "    %s\n", line)
 		}

@@ -247,12 +247,12 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 	if err := Markdown(&b, all); err != nil {
 		t.Fatal(err)
 	}
-	document, err := os.ReadFile("../../docs/PROBES.md")
+	document, err := os.ReadFile("../../docs/results/PROBES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(document, b.Bytes()) {
-		t.Error("docs/PROBES.md is not what internal/probe/observed.json prints: run make probes")
+		t.Error("docs/results/PROBES.md is not what internal/probe/observed.json prints: run make probes")
 	}
 	names := make([]string, len(all))
 	for i, c := range all {
