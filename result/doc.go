@@ -8,4 +8,30 @@
 //
 // Times of a run are nanoseconds since the run started, on one monotonic
 // clock; StartedAt says when that was.
+//
+// # Crashes
+//
+// A run directory is made beside its place and renamed into it with run.json inside.
+// The other files grow by whole lines in single writes. The writer holds a lock on
+// intervals.jsonl: a run that says "running" and whose lock is free is read as
+// incomplete, and its summary is computed again from the saved intervals.
+//
+// # Readings do not wait for the disk
+//
+// One goroutine of the writer compresses, writes and syncs the files in order, behind
+// a bounded queue (queue.go). Beside servers that keep disk and cores busy this takes
+// seconds, and a trial that waited for it had too few readings for a verdict. A late
+// reading stands for the readings that it missed.
+//
+// # Censored percentiles
+//
+// Messages without a latency are part of every percentile (Censored): an unanswered
+// message counts for as long as it was waited for, every other such message as longer
+// than any bound. See docs/design/censored-percentiles.md.
+//
+// # Runs of other tools
+//
+// Import gives zeros for what the other tool did not record. They mean unknown:
+// internal/verdict calls them unknown, internal/report prints none of them, and no
+// such run is ranked.
 package result

@@ -5,4 +5,7 @@
 // rule that can be checked without a system: the rest (capabilities, settings,
 // levels) is the system's to refuse. It holds no behaviour: schedules live in
 // internal/load, guarantees in the systems.
+//
+// Durability is a key of the workload, not of the target: it is the guarantee at which
+// targets are compared, so all targets of a command get the same.
 package workload

@@ -7,4 +7,56 @@
 //
 // It measures and counts; it judges nothing (internal/verdict) and shows
 // nothing (internal/report).
+//
+// # The end of a run
+//
+// The order is fixed: halt, close the clients, collect the last interval, read the
+// counters, account. Whatever a counter holds by then, a histogram holds too.
+//
+// # Faults
+//
+// One goroutine injects and heals faults, and the meter ends it before it accounts.
+// However a run ends, it heals first. The time of a fault is a pure function of
+// workload and seed (workload.Strikes); the target is drawn by the system.Injector.
+// Only the meter writes what happened. The effect of a fault is found from the saved
+// run (internal/verdict), never while it runs.
+//
+// # Audits
+//
+// An audit is one more subscription of each topic. It is made before the load, keeps
+// what nobody reads, and is read when the load is over and every fault healed. It
+// finds messages that a tailing reader had and that a power cut removed, on every
+// system. Its latencies mean nothing and are in no series.
+//
+// # Backlogs
+//
+// The subscriptions of a backlog are made by a consumer that opens and closes before
+// the load; the conformance suite shows for every system that this is enough. The
+// readers open on a goroutine of their own while intervals go on. An interval ends at
+// each moment that matters, so the stretches (before, during, after) are merged from
+// whole histograms by the time of the event, and latency.hlog is enough to make them
+// again. Catching up is counted in first arrivals.
+//
+// # Crowds
+//
+// Work on each topic or client is done many at a time (system.Each), with a bound,
+// progress in words, and a limit that grows with the crowd. A system.BatchAdmin makes
+// and deletes many topics in a request.
+//
+// # Clusters
+//
+// Servers that were just started are given load before a search or a study measures
+// them (Warm), and none of it is kept: a virtual machine that compiles while it runs
+// carries a fraction of its later rate at first. A cluster that plimsoll did not start
+// is left as it was found: the run's topics are deleted. After a kill -9 they remain,
+// named plimsoll-….
+//
+// GOMAXPROCS is raised by the number of pacers for the run, and no further:
+// docs/design/pacing-threads.md.
+//
+// # Refusals and bounds
+//
+// Job.Check refuses what cannot work before anything starts: levels, deliveries,
+// memory in the worst case, and what only the system knows (system.Checker). Every
+// wait has a limit that is named beside it.
 package bench

@@ -9,4 +9,16 @@
 //
 // It is not a calendar: Now counts from an arbitrary moment, the same for all
 // processes of a machine.
+//
+// # One clock
+//
+// All times are nanoseconds of CLOCK_MONOTONIC, and due times are absolute. Tests run
+// the same code on virtual time (testing/synctest) with Timers in place of precise
+// alarms.
+//
+// # Short waits
+//
+// A short wait keeps its place in Go's scheduler. Giving the place away would keep the
+// scheduler's monitor awake, which costs more than the wait saves:
+// docs/design/pacing-threads.md has the figures.
 package clock

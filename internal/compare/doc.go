@@ -11,4 +11,8 @@
 //
 // It reads no file, prints nothing, and does not judge single runs: that is
 // internal/verdict.
+//
+// The 5 in 100 are shared by all figures together, and gates have a share of their
+// own; simulations in this package's tests hold both. Within a run a second resembles
+// the next, so nothing is drawn or tested as if seconds were independent.
 package compare

@@ -18,4 +18,7 @@
 // so it removes what a killed process left.
 //
 // Methods of a Disk may not be called at the same time.
+//
+// Shutting the file system down is one atomic step, and nothing can be written back in
+// between, as it could while an image is copied: docs/design/power-cut.md.
 package disk

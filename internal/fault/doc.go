@@ -15,4 +15,7 @@
 // What each fault models, and what not, is in docs/FAULTS.md. The package knows no
 // system; of disks and packets it knows what internal/disk and internal/firewall
 // give it.
+//
+// Whatever ends a run, its faults are undone first; what a killed process leaves is
+// undone from the testbed's directory (internal/testbed).
 package fault

@@ -10,4 +10,8 @@
 // broker switches often.
 //
 // It judges nothing. It observes only Linux; elsewhere it says so.
+//
+// The meter's goroutine reads these figures once an interval, in one or two
+// milliseconds. Why calls are counted at the system call:
+// docs/design/counting-syncs.md.
 package observe

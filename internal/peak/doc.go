@@ -2,13 +2,33 @@
 // its peak stable throughput, as a bracket between a rate that was stable, and
 // confirmed, and one that was not.
 //
-// It promises that every probe is a whole run in a directory of its own, judged
-// by internal/verdict; that the search is a pure function of what its probes
+// It promises that every trial is a whole run in a directory of its own, judged
+// by internal/verdict; that the search is a pure function of what its trials
 // came to (Search), makes at most the planned number of them, and says why it
-// ended; and that what was found is on disk after each probe (peak.json), so that
+// ended; and that what was found is on disk after each trial (peak.json), so that
 // a search which is stopped keeps it.
 //
 // It judges no run itself, and shows nothing (internal/report). A bracket is of
 // one workload, one cluster, one machine and one hour: it says nothing of how
 // much the peak differs from day to day.
+//
+// # The search
+//
+// A search makes at most 20 trials: about ten find the bracket, the others repeat both
+// of its ends. All run on one cluster that the search owns (bench.Job.Cluster), with
+// new topics and connections. An overloaded trial stops handing over soon after its
+// window and drains what it handed over, so the next trial begins with nothing
+// waiting.
+//
+// # Doubt
+//
+// When the bracket is narrow enough, its ends are tried again in turn, in longer runs:
+// the stable end until it is confirmed as often as planned, the unstable end as often,
+// and at least once. A rate that was stable in one run and not in another lies within
+// the bracket (Bracket.MixedRate): the bracket is as wide as the evidence, and the
+// search continues beyond it. A trial that failed although no messages piled up is
+// repeated once, and the second outcome counts. A limit that was seen on a noisy
+// machine, or where plimsoll was the limit, is tried again after two stable trials in
+// a row below it, and is forgotten when it is stable then. model_test.go holds the
+// share of brackets that contain the truth.
 package peak

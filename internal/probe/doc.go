@@ -19,4 +19,8 @@
 //
 // observed.json is what the last `make probes` saw, for those who only want to
 // read.
+//
+// "No" needs evidence: a *system.NotSupported that holds the words of the server or
+// the library or names what the protocol has instead, or messages that showed it. Any
+// other error is "unknown".
 package probe

@@ -21,4 +21,9 @@
 // The package knows no system and no configuration. Of a Spec, the input alone is
 // a place for secrets: arguments are there for everybody to read, the environment
 // for every process of the same user.
+//
+// # Servers on a Java virtual machine
+//
+// They get a hosts file of their own (Hosts), so they ask no name server:
+// docs/design/hosts-file.md.
 package process

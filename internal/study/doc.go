@@ -18,4 +18,12 @@
 // judged are ratios, and where the generator, the cores that all share or the
 // scatter of a cell decided, it says that the machine forbids an answer. It has
 // no statistics of its own: internal/verdict and internal/compare do.
+//
+// # Cells
+//
+// A cell's workload is made of layers: the study's workload, then the layer of the
+// cell's place on each axis. At the smaller scales a rate is a share of a measured
+// peak, so the cell's workload is known only after the peak. Resuming finds the same
+// rate from the same peaks, and so the same cell. Ratios are judged by
+// internal/compare and by the brackets of searches.
 package study

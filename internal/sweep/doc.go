@@ -10,4 +10,8 @@
 //
 // It measures nothing itself and judges nothing: whoever runs a sweep gives it
 // the function that measures a cell.
+//
+// A cell is complete when a run in the folder is complete and asked for exactly the
+// cell's workload and target. So no crash repeats or loses a cell, whatever sweep.json
+// had time to say.
 package sweep

@@ -35,4 +35,22 @@
 // it dies. Detach takes the lock of a room and hands it down to the owner, so
 // that there is no moment in which the room has none. No process is sent a signal
 // unless the lock shows that it is the owner.
+//
+// # Owners
+//
+// The process that starts a cluster owns it: plimsoll run itself, or, for testbed up
+// and --keep, a supervisor process. NATS comes as a library: a NATS server that is a
+// process is plimsoll itself (plimsoll nats-node), which reads its configuration from
+// standard input.
+//
+// The owner starts a node that comes back (system.Restarter). Observers recognise a
+// server by its command line, whoever started it, so a server that your own supervisor
+// restarts is observed too.
+//
+// # A fault is always undone
+//
+// What a fault did to the machine can be found without its author: mounts below the
+// testbed's directory, a firewall table whose name is written there before the table
+// is made, loop devices that detach themselves. Whoever removes the directory removes
+// them too (undo), so what a killed owner leaves is removed by the next command.
 package testbed

@@ -10,4 +10,8 @@
 // It breaks nothing itself (internal/bench does, by a system.Injector) and shows
 // nothing (internal/report). That a guarantee held in some rounds says that it was
 // not broken there, and no more.
+//
+// A promise is a function of level, delivery and fault (promise.go). Rounds wait for
+// as long as the system may take to deliver again (bench.Job.Linger), where that is at
+// most two minutes.
 package verify

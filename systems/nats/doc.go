@@ -1,19 +1,19 @@
-// Package nats measures NATS JetStream, and runs it: it connects to a cluster
-// through the official client, or starts one: inside this process, or, where its
-// servers are to be broken or the setting servers says processes, each server as a
-// child that is this program again (NodeCommand). Such a server can be killed, stopped or cut off without the
-// others, and comes back at its address on its data; it takes a scheduler and a
-// heap of its own, so the two ways are not to be compared with each other.
+// Package nats measures NATS JetStream, and runs it: it connects to a cluster through
+// the official client, or starts one: inside this process, or, where its servers are
+// to be broken or the setting servers says processes, each server as a child that is
+// this program again (NodeCommand). Such a server can be killed, stopped or cut off
+// without the others, and comes back at its address on its data; it takes a scheduler
+// and a heap of its own, so the two ways are not to be compared with each other.
 //
 // How plimsoll's words map to JetStream's:
 //
-//   - A topic is a stream. Its partitions are the subjects <topic>.0,
-//     <topic>.1, … of that stream, which takes all of <topic>.*: they order
-//     messages, but they are one Raft group with one leader, so more partitions do not spread the load over
-//     more servers as they do elsewhere. The topics of a run can share
-//     streams (topics_per_stream), as applications on NATS do that have very
-//     many: each topic is then the subjects <stream>.<n>.0, … of one, and its
-//     subscriptions filter by them.
+//   - A topic is a stream. Its partitions are the subjects <topic>.0, <topic>.1, … of
+//     that stream, which takes all of <topic>.*: they order messages, but they are one
+//     Raft group with one leader, so more partitions do not spread the load over more
+//     servers as they do elsewhere. The topics of a run can share streams
+//     (topics_per_stream), as applications on NATS do that have very many: each topic
+//     is then the subjects <stream>.<n>.0, … of one, and its subscriptions filter by
+//     them.
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
 //   - A publisher names the subject of each message, so the client has no way of its
