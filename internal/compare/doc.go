@@ -1,13 +1,11 @@
-// Package compare asks whether two sets of runs differ: for each figure the
-// median of each set, how many times the one is the other, an interval around
-// that, and whether a difference is shown at all.
+// Package compare tests whether two sets of runs differ: for each figure the median of
+// each set, their ratio with an interval, and whether a difference is shown.
 //
-// It promises that two sets of the same system are told apart in at most 5 of
+// It promises that two sets of the same system are called different in at most 5 of
 // 100 comparisons, all figures together; that too few runs to show anything are
-// said to be too few; that the same runs give the same answer; and that a gate
-// fails only when the whole interval lies beyond its bound. Where a side has a
-// single run, the intervals are of the variation within that run, and the
-// comparison says so.
+// reported as too few; that the same runs give the same answer; and that a gate fails
+// only when the whole interval lies beyond its bound. Where a side has a single run,
+// the intervals are of the variation within that run, and the comparison says so.
 //
 // It reads no file, prints nothing, and does not judge single runs: that is
 // internal/verdict.

@@ -1,20 +1,21 @@
-// Package fault does to the servers of a testbed what machines do to servers:
-// they end, stand still, lose their power, their disk or one another. It undoes
-// it again, also when the testbed is closed in the middle of it.
+// Package fault injects faults into the servers of a testbed: it kills, pauses and
+// isolates servers, cuts their power, and slows or fills their disks. It undoes every
+// fault, also when the testbed closes while a fault is under way.
 //
-// An Injector is a system.Injector. When a fault begins and how long it lasts is
-// its caller's to say. Check says before anything starts what cannot be done with
-// a system, on this machine or by this user; Prepare says what a testbed must be
-// prepared for, because disks and groups cannot be given to servers that run.
+// An Injector is a system.Injector. The caller decides when a fault begins and how
+// long it lasts. Check reports, before anything starts, what cannot be done with a
+// system, on this machine or by this user. Prepare says what a testbed needs
+// beforehand, because servers that run cannot be given disks or groups.
 //
-// Target: a machine is the nodes that share a host, as the servers of a Pulsar
-// node do; each node is one where all share the same. The words for nodes mean
-// machines. A node's name means that process alone, but for faults that happen to
-// machines: a partition, a cut from clients and a loss of power.
+// Target of a fault: a machine is the set of nodes that share a host, as the servers
+// of a Pulsar node do; where all nodes share a host, each node is a machine. The words
+// for targets (one, leader, all, …) mean machines. A node's name means that process
+// alone, except for faults that happen to machines: a partition, a cut from clients
+// and a power cut.
 //
-// What each fault models, and what not, is in docs/FAULTS.md. The package knows no
-// system; of disks and packets it knows what internal/disk and internal/firewall
-// give it.
+// docs/FAULTS.md says what each fault models and what it does not. The package knows
+// no system; of disks and packets it knows what internal/disk and internal/firewall
+// offer.
 //
 // Whatever ends a run, its faults are undone first; what a killed process leaves is
 // undone from the testbed's directory (internal/testbed).

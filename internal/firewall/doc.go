@@ -1,17 +1,15 @@
-// Package firewall keeps servers of this machine from reaching one another, or
-// their clients from reaching them, though all of them share one loopback
-// interface.
+// Package firewall isolates servers on this machine from one another or from their
+// clients, although all of them share one loopback interface.
 //
-// What tells them apart: each member's processes run under a group of their own
-// (process.Spec.Group), by which the kernel knows who sends, and listen on hosts
-// of their own. Packets of one that are for another's hosts are dropped as they
-// are sent. What a server answers on a connection that it accepted goes to
-// whatever host its client has, mostly 127.0.0.1, so the connections that there
-// are when a rule is made are found, and dropped both ways by their four
-// numbers; new ones do not come about.
+// The processes of each member run under a group of their own (process.Spec.Group), so
+// the kernel knows the sender, and listen on hosts of their own. A packet from one
+// member to another's host is dropped when it is sent. An answer on an accepted
+// connection goes to the client's host, mostly 127.0.0.1. So the connections that
+// exist when a rule is made are found and dropped in both directions by their
+// addresses and ports; new connections cannot be opened.
 //
-// The rules stand in an nftables table, which is put there and removed whole and
-// has a name of the caller's, by which what a killed process left can be found.
-// Nothing else of the machine's rules is read or changed. It takes root, and
-// Linux; Check says what is missing.
+// The rules stand in an nftables table that is added and removed as a whole. The
+// caller chooses its name, so a table that a killed process left can be found. Nothing
+// else of the machine's rules is read or changed. It needs root and Linux; Check says
+// what is missing.
 package firewall

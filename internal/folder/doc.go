@@ -2,7 +2,7 @@
 // plan asks for.
 //
 // It promises that a folder appears whole or not at all; that its plan is only
-// replaced as a whole, so that it can be read at any moment; and that one process
-// holds a folder, by a lock that dies with it. What the plan says is its owner's
-// affair: internal/sweep and internal/study each have theirs.
+// replaced as a whole, so it can be read at any moment; and that one process holds a
+// folder, by a lock that dies with the process. The content of a plan belongs to its
+// owner: internal/sweep and internal/study each have a plan of their own.
 package folder

@@ -10,8 +10,9 @@
 // Before the load every partition is proved to take messages, and every
 // subscription to receive from each (Engine.Ready).
 //
-// In a closed loop there is no schedule: each producer has so many sends under
-// way, and what it sends next is due when all of an earlier send was answered.
+// In a closed loop there is no schedule: each producer has a fixed number of sends
+// under way, and the next send is due when every message of an earlier send has an
+// answer.
 //
 // Every scheduled message ends in exactly one counter: acked, failed, unknown
 // or unsent. The package does not know phases of a run, files or verdicts:

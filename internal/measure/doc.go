@@ -9,7 +9,7 @@
 // histograms are in stores, which the recorders of a crowd share: theirs is the
 // only lock that two clients meet on, once for 32 latencies.
 //
-// It does not decide what the figures mean: that is internal/verdict.
+// It does not interpret the figures: internal/verdict does.
 //
 // # Locks
 //

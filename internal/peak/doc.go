@@ -1,16 +1,16 @@
-// Package peak finds the highest rate that a system carries and goes on carrying:
-// its peak stable throughput, as a bracket between a rate that was stable, and
-// confirmed, and one that was not.
+// Package peak finds the highest rate that a system carries and goes on carrying: its
+// peak stable throughput, as a bracket between a confirmed stable rate and an unstable
+// rate.
 //
-// It promises that every trial is a whole run in a directory of its own, judged
-// by internal/verdict; that the search is a pure function of what its trials
-// came to (Search), makes at most the planned number of them, and says why it
-// ended; and that what was found is on disk after each trial (peak.json), so that
-// a search which is stopped keeps it.
+// It promises that every trial is a whole run in a directory of its own, judged by
+// internal/verdict; that the search is a pure function of its trials' outcomes
+// (Search), makes at most the planned number of trials, and says why it ended; and
+// that its state is on disk after each trial (peak.json), so that a stopped search
+// keeps its findings.
 //
-// It judges no run itself, and shows nothing (internal/report). A bracket is of
-// one workload, one cluster, one machine and one hour: it says nothing of how
-// much the peak differs from day to day.
+// It judges no run itself and shows nothing (internal/report). A bracket is of one
+// workload, one cluster, one machine and one hour; it does not show how much the peak
+// differs from day to day.
 //
 // # The search
 //

@@ -1,13 +1,11 @@
-// Package probe finds out, by trying it on a live cluster, what a messaging
-// system does that no figure shows: who gets which message, in what order, how
-// often, and what becomes of a message that nobody took.
+// Package probe tries, on a live cluster, what a messaging system does that no figure
+// shows: the distribution of messages to consumers, their order, repeated delivery,
+// and the fate of a message that no consumer took.
 //
-// Each probe is written once, against system.Cluster and the capabilities of
-// package system; what is a system's own stands in systems/NAME. Its answer is
-// yes, no, or conditional with the condition, always with the evidence: what was
-// sent and what came back. No is said only when the servers or the client
-// library said so, when messages showed it, or when the protocol has no such
-// thing. Whatever goes wrong with the trying itself is "unknown", with the error.
+// Each probe is written once, against system.Cluster and the capabilities of package
+// system; the parts of a system stand in systems/NAME. Its answer is yes, no, or
+// conditional with the condition, always with the evidence: what was sent and what
+// came back. An error of the attempt itself is "unknown", with the error.
 //
 // It promises that every probe ends within its limit and deletes the topics it
 // made. It does not promise that a yes holds under every load: a probe sees some

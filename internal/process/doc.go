@@ -1,6 +1,5 @@
-// Package process runs servers as child processes of this one: it starts them,
-// says when and how they ended, ends them, and finds loopback addresses for
-// them.
+// Package process runs servers as child processes: it starts them, reports when and
+// how they ended, stops them, and finds loopback addresses for them.
 //
 // It promises that a child does not outlive its parent, however that ends:
 //
@@ -12,15 +11,14 @@
 //     children, but what a killed parent leaves must be ended by hand. Their
 //     command lines show the directories they were given.
 //
-// A child is the leader of a process group of its own, so that an interrupt
-// typed at the parent's terminal does not reach it, and so that Kill reaches
-// what the child started in its turn. It gets the environment it is given and
-// nothing of the parent's. What it prints goes straight into a file: nothing
-// here reads it, and nothing bounds it.
+// A child leads a process group of its own, so an interrupt typed at the parent's
+// terminal does not reach it, and Kill reaches the child's own children. It gets the
+// environment it is given and nothing of the parent's. Its output goes straight into a
+// file; nothing here reads or limits it.
 //
-// The package knows no system and no configuration. Of a Spec, the input alone is
-// a place for secrets: arguments are there for everybody to read, the environment
-// for every process of the same user.
+// The package knows no system and no configuration. In a Spec, only the input may hold
+// secrets: every user can read arguments, and every process of the same user can read
+// the environment.
 //
 // # Servers on a Java virtual machine
 //

@@ -1,19 +1,18 @@
 // Package testbed starts and owns clusters on this machine: their data
 // directories, their lives and their ends.
 //
-// Up starts a cluster that ends with Close, and so with this process. Detach
-// starts one that outlives it: another process, which calls Own, starts the
-// cluster, writes down how to reach it and ends when it is told to (Down), or
-// when its directory vanishes. List says which are up; Kill ends one server of such a
-// testbed and Start brings it back. A testbed of either kind
-// is started by its system.Provisioner, so servers that live inside a process
-// can stay up as well as those that are processes themselves.
+// Up starts a cluster that ends with Close, and so with this process. Detach starts a
+// cluster that outlives this process: another process, which calls Own, starts the
+// cluster, writes down how to reach it, and ends on request (Down) or when its
+// directory vanishes. List returns the clusters that are up; Kill ends one server of
+// such a testbed and Start brings it back. The system.Provisioner starts the servers
+// of both kinds, so servers that live inside a process can stay up as well as servers
+// that are processes.
 //
-// It promises that nothing survives Close and Down, that an interrupted Detach
-// leaves nothing, and that what a killed owner left behind is removed by the
-// next Up, Detach, List or Down on the same base directory, and nothing else
-// is. It knows no system. Servers of a killed owner end because
-// internal/process sees to it, not because of anything here.
+// It promises that nothing survives Close and Down, that an interrupted Detach leaves
+// nothing, and that the next Up, Detach, List or Down on the same base directory
+// removes what a killed owner left behind, and nothing else. It knows no system.
+// internal/process ends the servers of a killed owner.
 //
 // A base directory holds
 //
@@ -31,10 +30,9 @@
 //	target.yaml  the target that names it to plimsoll run, with absolute paths
 //	secrets/     user and password, each in a file that its owner alone may read
 //
-// The locks are flock(2)'s: the kernel drops them when their holder dies, however
-// it dies. Detach takes the lock of a room and hands it down to the owner, so
-// that there is no moment in which the room has none. No process is sent a signal
-// unless the lock shows that it is the owner.
+// The locks are flock(2)'s: the kernel drops them when their holder dies. Detach takes
+// the lock of a testbed and passes it to the owner, so the testbed is locked at every
+// moment. No process is sent a signal unless the lock shows that it is the owner.
 //
 // # Owners
 //

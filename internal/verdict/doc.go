@@ -1,8 +1,8 @@
-// Package verdict judges a result: pure functions from a run to what may be
+// Package verdict judges a result: pure functions from a saved run to what may be
 // believed of it.
 //
-// It promises that a run can be judged again at any time, by a newer plimsoll
-// too, from its directory alone. It measures nothing.
+// It promises that a run can be judged again at any time, also by a newer plimsoll,
+// from its directory alone. It measures nothing.
 //
 // # Stability
 //

@@ -14,13 +14,14 @@
 // are refused; settings plant aborted transactions that are delivered all the same and
 // transactions that are delivered in part.
 //
-// The line knows when each answer and delivery was due by its own schedule and tells
-// how late it was (ReportLateness): that is plimsoll's error, not the system's latency.
+// The line knows when each answer and delivery was due by its own schedule and reports
+// how late it was (ReportLateness): this lateness is plimsoll's error, not the
+// system's latency.
 //
-// Faults can be injected: the settings that begin with fault_ say what one does
-// to messages. Whatever it is of and whomever it hits, answers and deliveries
-// wait until it is healed, unless messages are refused; the last messages
-// acknowledged before it are lost, doubled, swapped or left without an answer.
+// Faults can be injected: the settings that begin with fault_ say what a fault does to
+// messages. Whatever its kind and target, answers and deliveries wait until it is
+// healed, unless messages are refused; the last messages acknowledged before it are
+// lost, doubled, swapped or left without an answer.
 //
 // One goroutine, the line, does what is due when it is due: it answers and it
 // delivers. Consumers are called on it, so a slow consumer slows the line.
