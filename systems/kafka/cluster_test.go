@@ -18,8 +18,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -32,8 +33,8 @@ func within(t testing.TB) context.Context {
 }
 
 // adminOf is a client of a cluster of ours that no driver stands between.
-func adminOf(t testing.TB, c *provisionedCluster) *kadm.Client {
-	return adminWith(t, c.clientOptions(mechanismPlain)...)
+func adminOf(t testing.TB, c *driver.Cluster) *kadm.Client {
+	return adminWith(t, clientOptions(c, mechanismPlain)...)
 }
 
 func adminWith(t testing.TB, o ...kgo.Opt) *kadm.Client {
@@ -108,22 +109,22 @@ func TestSecretsStayInTheirFile(t *testing.T) {
 			t.Error("a server answers without the password")
 		}
 	}
-	if c.credentials.Password == "" {
+	if c.Credentials().Password == "" {
 		t.Fatal("no password")
 	}
-	for _, n := range c.servers {
-		properties := filepath.Join(n.dir, propertiesFile)
+	for _, n := range c.Members() {
+		properties := n.Path(propertiesFile)
 		raw, err := os.ReadFile(properties)
-		if err != nil || !strings.Contains(string(raw), c.credentials.Password) {
-			t.Errorf("%s: the password is not where this test looks: %v", n.name, err)
+		if err != nil || !strings.Contains(string(raw), c.Credentials().Password) {
+			t.Errorf("%s: the password is not where this test looks: %v", n.Name, err)
 		}
 		if info, err := os.Stat(properties); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", properties, info.Mode(), err)
 		}
 		for _, open := range []string{
-			fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log,
+			fmt.Sprintf("/proc/%d/cmdline", n.PID()), fmt.Sprintf("/proc/%d/environ", n.PID()), n.Log,
 		} {
-			if raw, err := os.ReadFile(open); err != nil || strings.Contains(string(raw), c.credentials.Password) {
+			if raw, err := os.ReadFile(open); err != nil || strings.Contains(string(raw), c.Credentials().Password) {
 				t.Errorf("%s shows the password, or cannot be read: %v", open, err)
 			}
 		}
@@ -147,7 +148,7 @@ func TestEncryptedCluster(t *testing.T) {
 	if brokers, err := adminOf(t, c).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("brokers %v: %v", brokers, err)
 	}
-	if brokers, err := adminWith(t, c.clientOptions(mechanismSCRAM512)...).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
+	if brokers, err := adminWith(t, clientOptions(c, mechanismSCRAM512)...).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("by SCRAM: brokers %v: %v", brokers, err)
 	}
 	// The file is what others verify by.
@@ -159,18 +160,18 @@ func TestEncryptedCluster(t *testing.T) {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the file holds no certificate")
 	}
-	for _, n := range c.servers {
-		conn, err := tls.Dial("tcp", n.address, &tls.Config{RootCAs: roots})
+	for _, n := range c.Members() {
+		conn, err := tls.Dial("tcp", n.Address, &tls.Config{RootCAs: roots})
 		if err != nil {
-			t.Errorf("%s: %v", n.name, err)
+			t.Errorf("%s: %v", n.Name, err)
 			continue
 		}
 		conn.Close()
-		if info, err := os.Stat(filepath.Join(n.dir, keyStoreFile)); err != nil || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(n.Path(driver.KeyStoreFile)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the key's file: %v %v", info, err)
 		}
 	}
-	if _, err := tls.Dial("tcp", c.servers[0].address, &tls.Config{RootCAs: x509.NewCertPool()}); err == nil {
+	if _, err := tls.Dial("tcp", c.Endpoints()[0], &tls.Config{RootCAs: x509.NewCertPool()}); err == nil {
 		t.Error("who does not know the authority trusts its server")
 	}
 }
@@ -203,37 +204,25 @@ func TestServerThatCannotStart(t *testing.T) {
 // server's listening is told apart from what cannot be helped by starting anew.
 func TestTakenAddress(t *testing.T) {
 	needJava(t)
-	java, dir, err := fetch(within(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := systemtest.Settings(t, kafkaSystem{})
 	folder := t.TempDir()
-	s := starter{
-		java: java, classpath: maven.Classpath(dir), provision: system.Provision{Nodes: 3, DataDir: folder, LogDir: folder, Settings: settings},
-		config: readServerConfig(settings, workload.SyncAsync, 3),
-	}
-	c, err := s.prepare()
+	p := system.Provision{Nodes: 3, DataDir: folder, LogDir: folder, Durability: workload.SyncAsync, Settings: systemtest.Settings(t, kafkaSystem{})}
+	s, err := newStarter(within(t), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", c.servers[1].address)
+	addresses, err := process.Addresses(p.Nodes, clientPort, quorumPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", addresses[1][0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := s.format(within(t), c); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.launch(c); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		for _, n := range c.servers {
-			n.process.Kill()
-		}
-	}()
-	if err := c.awaitReady(within(t)); !errors.Is(err, errAddressTaken) || !strings.Contains(err.Error(), "server n2") {
+	_, err = servers.Start(within(t), p, func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+		return c, s.buildAt(ctx, c, addresses)
+	})
+	if !errors.Is(err, driver.ErrAddressTaken) || !strings.Contains(err.Error(), "server n2") {
 		t.Errorf("got %v", err)
 	}
 }
