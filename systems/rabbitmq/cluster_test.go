@@ -48,28 +48,28 @@ func TestProvisionedCluster(t *testing.T) {
 // owner alone may read.
 func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
-	cookie := filepath.Join(c.home, cookieFile)
+	cookie := filepath.Join(filepath.Dir(c.Members()[0].Dir), "epmd", cookieFile)
 	shared, err := os.ReadFile(cookie)
 	if err != nil || len(shared) == 0 {
 		t.Fatalf("no cookie: %v", err)
 	}
-	if info, err := os.Stat(cookie); err != nil || info.Mode().Perm() != 0o400 {
+	if info, err := os.Stat(cookie); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v %v", cookie, info.Mode(), err)
 	}
-	for _, n := range c.servers {
-		config := filepath.Join(n.dir, configFile)
+	for _, n := range c.Members() {
+		config := n.Path(configFile)
 		raw, err := os.ReadFile(config)
-		if err != nil || !strings.Contains(string(raw), c.credentials.Password) {
-			t.Errorf("%s: the password is not where this test looks: %v", n.name, err)
+		if err != nil || !strings.Contains(string(raw), c.Credentials().Password) {
+			t.Errorf("%s: the password is not where this test looks: %v", n.Name, err)
 		}
 		if info, err := os.Stat(config); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", config, info.Mode(), err)
 		}
 		for _, open := range []string{
-			fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log,
+			fmt.Sprintf("/proc/%d/cmdline", n.PID()), fmt.Sprintf("/proc/%d/environ", n.PID()), n.Log,
 		} {
 			raw, err := os.ReadFile(open)
-			if err != nil || strings.Contains(string(raw), c.credentials.Password) || strings.Contains(string(raw), string(shared)) {
+			if err != nil || strings.Contains(string(raw), c.Credentials().Password) || strings.Contains(string(raw), string(shared)) {
 				t.Errorf("%s shows a secret, or cannot be read: %v", open, err)
 			}
 		}
