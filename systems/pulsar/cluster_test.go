@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -58,13 +59,14 @@ func TestProvisionedCluster(t *testing.T) {
 
 func TestTieredCluster(t *testing.T) {
 	c := syncedCluster(t)
-	if len(c.brokers) != 2 || len(c.bookies) != 4 || c.TLS() == nil {
+	brokers, bookies := ofKind(c, brokerNames), ofKind(c, bookieNames)
+	if len(brokers) != 2 || len(bookies) != 4 || c.TLS() == nil {
 		t.Errorf("nodes %v", c.Nodes())
 	}
-	for _, broker := range c.brokers {
-		for _, bookie := range c.bookies {
-			if broker.host == bookie.host {
-				t.Errorf("%s and %s share %s", broker.name, bookie.name, broker.host)
+	for _, broker := range brokers {
+		for _, bookie := range bookies {
+			if broker.Host == bookie.Host {
+				t.Errorf("%s and %s share %s", broker.Name, bookie.Name, broker.Host)
 			}
 		}
 	}
@@ -77,19 +79,19 @@ func TestTieredCluster(t *testing.T) {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the file holds no certificate")
 	}
-	for _, n := range c.brokers {
+	for _, n := range brokers {
 		for _, port := range []string{"6651", "8443"} {
-			conn, err := tls.Dial("tcp", net.JoinHostPort(n.host, port), &tls.Config{RootCAs: roots})
+			conn, err := tls.Dial("tcp", net.JoinHostPort(n.Host, port), &tls.Config{RootCAs: roots})
 			if err != nil {
-				t.Errorf("%s, port %s: %v", n.name, port, err)
+				t.Errorf("%s, port %s: %v", n.Name, port, err)
 				continue
 			}
 			conn.Close()
 		}
 		for _, port := range []string{"6650", "8080"} {
-			if conn, err := net.Dial("tcp", net.JoinHostPort(n.host, port)); err == nil {
+			if conn, err := net.Dial("tcp", net.JoinHostPort(n.Host, port)); err == nil {
 				conn.Close()
-				t.Errorf("%s listens on port %s without TLS", n.name, port)
+				t.Errorf("%s listens on port %s without TLS", n.Name, port)
 			}
 		}
 	}
@@ -106,17 +108,17 @@ func resident(pid int) string {
 // Whatever a server listens on, it is loopback, and it is on what it must be.
 func TestEverythingListensOnLoopback(t *testing.T) {
 	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort}, "broker": {servicePort, webPort}}
-	for _, n := range sharedCluster(t).all() {
-		kind, _, _ := strings.Cut(n.name, "-")
-		found := listening(t, n.process.PID())
+	for _, n := range sharedCluster(t).Members() {
+		kind, _, _ := strings.Cut(n.Name, "-")
+		found := listening(t, n.PID())
 		for _, port := range must[kind] {
-			if address := net.JoinHostPort(n.host, fmt.Sprint(port)); !slices.Contains(found, address) {
-				t.Errorf("%s does not listen on %s but on %v", n.name, address, found)
+			if address := net.JoinHostPort(n.Host, fmt.Sprint(port)); !slices.Contains(found, address) {
+				t.Errorf("%s does not listen on %s but on %v", n.Name, address, found)
 			}
 		}
 	}
-	for _, n := range syncedCluster(t).all() {
-		listening(t, n.process.PID())
+	for _, n := range syncedCluster(t).Members() {
+		listening(t, n.PID())
 	}
 }
 
@@ -186,23 +188,23 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 		}
 		a.close()
 	}
-	for _, n := range c.all() {
+	for _, n := range c.Members() {
 		for _, file := range []string{confFile, loggingFile} {
-			if info, err := os.Stat(filepath.Join(n.dir, file)); err != nil || info.Mode().Perm() != 0o600 {
+			if info, err := os.Stat(filepath.Join(n.Dir, file)); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v, %v", file, info, err)
 			}
 		}
 	}
-	conf, err := os.ReadFile(filepath.Join(c.brokers[0].dir, confFile))
+	conf, err := os.ReadFile(filepath.Join(ofKind(c, brokerNames)[0].Dir, confFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := map[string]string{"the bench's token": c.credentials.Password}
+	secrets := map[string]string{"the bench's token": c.Credentials().Password}
 	for line := range strings.Lines(string(conf)) {
 		line = strings.TrimSpace(line)
 		if key, is := strings.CutPrefix(line, "tokenSecretKey=data:;base64,"); is {
 			secrets["the key"] = key
-			if raw, err := base64.StdEncoding.DecodeString(key); err != nil || signToken(raw, benchRole) != c.credentials.Password {
+			if raw, err := base64.StdEncoding.DecodeString(key); err != nil || signToken(raw, benchRole) != c.Credentials().Password {
 				t.Errorf("the key in the file is not that of the token: %v", err)
 			}
 		}
@@ -213,8 +215,8 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 	if len(secrets) != 3 {
 		t.Fatalf("found %d secrets of 3", len(secrets))
 	}
-	for _, n := range c.all() {
-		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log} {
+	for _, n := range c.Members() {
+		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.PID()), fmt.Sprintf("/proc/%d/environ", n.PID()), n.Log} {
 			raw, err := os.ReadFile(open)
 			if err != nil {
 				t.Error(err)
@@ -258,7 +260,7 @@ func TestStandalone(t *testing.T) {
 // stays.
 func TestServerThatCannotStart(t *testing.T) {
 	needJava(t)
-	if _, _, err := fetch(t.Context(), nil); err != nil {
+	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -284,7 +286,7 @@ func TestServerThatCannotStart(t *testing.T) {
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needJava(t)
-	if _, _, err := fetch(t.Context(), nil); err != nil {
+	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -320,8 +322,8 @@ func TestShippedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.set("empty", 3)
-	p.set("new", true)
+	p.Set("empty", 3)
+	p.Set("new", true)
 	if got, want := p.String(), "b=2\na=x=y\nempty=3\nnew=true\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
