@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -167,15 +168,12 @@ func TestProcessThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := planSpawned(p, addresses)
-	n := s.nodes[1]
 	cfg := readConfig(p.Settings).server
 	cfg.maxFile = 1 << 30
-	if err := n.start(s.shared.node(n.name, n.dir, n.address, 1, cfg, false)); err != nil {
-		t.Fatal(err)
-	}
-	defer n.process.Kill()
-	if err := s.awaitReady(within(t, 20*time.Second)); !errors.Is(err, errPortTaken) {
+	_, err = servers.Start(within(t, 20*time.Second), p, func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+		return spawning{p, cfg}.buildAt(ctx, c, addresses)
+	})
+	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}
 	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "no configuration", "servers: processes")
@@ -188,15 +186,5 @@ func TestProcessThatCannotStart(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.DataDir, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestLastComplaint(t *testing.T) {
-	for log, want := range map[string]string{
-		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b", "t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
-	} {
-		if got := lastComplaint([]byte(log)); got != want {
-			t.Errorf("%q: got %q, want %q", log, got, want)
-		}
 	}
 }
