@@ -3,6 +3,7 @@ package fault
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -186,6 +187,8 @@ type toyCluster struct {
 	servers          []*process.Server
 }
 
+func (c *toyCluster) TLS() *tls.Config                { return nil }
+func (c *toyCluster) CAFile() string                  { return "" }
 func (c *toyCluster) Endpoints() []string             { return c.addresses }
 func (c *toyCluster) Credentials() system.Credentials { return system.Credentials{} }
 
