@@ -5,12 +5,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -67,25 +64,9 @@ func configOfServer(t testing.TB, admin *kadm.Client, names ...string) map[strin
 
 func TestProvisionedCluster(t *testing.T) {
 	c := sharedCluster(t)
-	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
-		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
-	}
-	hosts := map[string]bool{}
-	for _, n := range c.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens on %s", n.Name, n.Address)
-		}
-		hosts[host] = true
-		if err := syscall.Kill(n.PID, 0); err != nil {
-			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
-		}
-		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
-			t.Errorf("%s: log: %v", n.Name, err)
-		}
-	}
-	if len(hosts) != 3 {
-		t.Errorf("the servers share hosts: %v", hosts)
+	systemtest.RunsOnLoopback(t, c, 3, 3)
+	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("endpoints %v, authority %q", c.Endpoints(), c.CAFile())
 	}
 	brokers, err := adminOf(t, c).ListBrokers(within(t))
 	if err != nil || len(brokers) != 3 {
@@ -109,24 +90,11 @@ func TestSecretsStayInTheirFile(t *testing.T) {
 			t.Error("a server answers without the password")
 		}
 	}
-	if c.Credentials().Password == "" {
-		t.Fatal("no password")
-	}
+	password := c.Credentials().Password
+	systemtest.KeepsSecrets(t, c.Nodes(), password)
 	for _, n := range c.Members() {
-		properties := n.Path(propertiesFile)
-		raw, err := os.ReadFile(properties)
-		if err != nil || !strings.Contains(string(raw), c.Credentials().Password) {
-			t.Errorf("%s: the password is not where this test looks: %v", n.Name, err)
-		}
-		if info, err := os.Stat(properties); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", properties, info.Mode(), err)
-		}
-		for _, open := range []string{
-			fmt.Sprintf("/proc/%d/cmdline", n.PID()), fmt.Sprintf("/proc/%d/environ", n.PID()), n.Log,
-		} {
-			if raw, err := os.ReadFile(open); err != nil || strings.Contains(string(raw), c.Credentials().Password) {
-				t.Errorf("%s shows the password, or cannot be read: %v", open, err)
-			}
+		if !strings.Contains(systemtest.IsPrivate(t, n.Path(propertiesFile)), password) {
+			t.Errorf("%s: the password is not where this test looks", n.Name)
 		}
 	}
 }
@@ -148,7 +116,8 @@ func TestEncryptedCluster(t *testing.T) {
 	if brokers, err := adminOf(t, c).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("brokers %v: %v", brokers, err)
 	}
-	if brokers, err := adminWith(t, clientOptions(c, mechanismSCRAM512)...).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
+	bySCRAM := adminWith(t, clientOptions(c, mechanismSCRAM512)...)
+	if brokers, err := bySCRAM.ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("by SCRAM: brokers %v: %v", brokers, err)
 	}
 	// The file is what others verify by.
@@ -167,11 +136,10 @@ func TestEncryptedCluster(t *testing.T) {
 			continue
 		}
 		conn.Close()
-		if info, err := os.Stat(n.Path(driver.KeyStoreFile)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the key's file: %v %v", info, err)
-		}
+		systemtest.IsPrivate(t, n.Path(driver.KeyStoreFile))
 	}
-	if _, err := tls.Dial("tcp", c.Endpoints()[0], &tls.Config{RootCAs: x509.NewCertPool()}); err == nil {
+	_, err = tls.Dial("tcp", c.Endpoints()[0], &tls.Config{RootCAs: x509.NewCertPool()})
+	if err == nil {
 		t.Error("who does not know the authority trusts its server")
 	}
 }
@@ -180,23 +148,13 @@ func TestEncryptedCluster(t *testing.T) {
 // start is over, and nothing stays.
 func TestServerThatCannotStart(t *testing.T) {
 	needJava(t)
-	dir := t.TempDir()
-	s := systemtest.Settings(t, kafkaSystem{}, setHeap, "100TB")
-	_, err := kafkaSystem{}.Provision(within(t), system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if err == nil {
-		t.Fatal("no error")
-	}
+	err := systemtest.FailedStart(t, kafkaSystem{}, time.Minute, setHeap, "100TB")
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Error("it was waited for to the end")
 	}
-	if text := err.Error(); !strings.Contains(text, "server n") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+	text := err.Error()
+	if !strings.Contains(text, "server n") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
 		t.Errorf("%q is not a sentence with Java's own words", text)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "n*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -205,7 +163,10 @@ func TestServerThatCannotStart(t *testing.T) {
 func TestTakenAddress(t *testing.T) {
 	needJava(t)
 	folder := t.TempDir()
-	p := system.Provision{Nodes: 3, DataDir: folder, LogDir: folder, Durability: workload.SyncAsync, Settings: systemtest.Settings(t, kafkaSystem{})}
+	p := system.Provision{
+		Nodes: 3, DataDir: folder, LogDir: folder,
+		Durability: workload.SyncAsync, Settings: systemtest.Settings(t, kafkaSystem{}),
+	}
 	s, err := newStarter(within(t), p)
 	if err != nil {
 		t.Fatal(err)
@@ -219,9 +180,10 @@ func TestTakenAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = servers.Start(within(t), p, func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 		return c, s.buildAt(ctx, c, addresses)
-	})
+	}
+	_, err = servers.Start(within(t), p, build)
 	if !errors.Is(err, driver.ErrAddressTaken) || !strings.Contains(err.Error(), "server n2") {
 		t.Errorf("got %v", err)
 	}
@@ -229,19 +191,7 @@ func TestTakenAddress(t *testing.T) {
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needJava(t)
-	dir := t.TempDir()
-	s := systemtest.Settings(t, kafkaSystem{})
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	_, err := kafkaSystem{}.Provision(ctx, system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "n*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	systemtest.StartEndsWhenToldTo(t, kafkaSystem{})
 }
 
 func TestCheckNodes(t *testing.T) {

@@ -129,28 +129,8 @@ func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n 
 // The passwords are told to the servers alone.
 func TestProcessesKeepTheirSecrets(t *testing.T) {
 	s := systemtest.Provision[*spawned](t, New(), workload.SyncAsync, processes...)
-	hosts := map[string]bool{}
-	for _, n := range s.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens at %s", n.Name, n.Address)
-		}
-		hosts[host] = true
-		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.PID), fmt.Sprintf("/proc/%d/environ", n.PID), n.Log} {
-			raw, err := os.ReadFile(open)
-			if err != nil {
-				t.Error(err)
-			}
-			for _, secret := range []string{s.Credentials().Password, s.Credentials().AdminPassword, s.shared.secret} {
-				if strings.Contains(string(raw), secret) {
-					t.Errorf("%s shows a password", open)
-				}
-			}
-		}
-	}
-	if len(hosts) != 3 {
-		t.Errorf("the servers share hosts: %v", hosts)
-	}
+	systemtest.RunsOnLoopback(t, s, 3, 3)
+	systemtest.KeepsSecrets(t, s.Nodes(), s.Credentials().Password, s.Credentials().AdminPassword, s.shared.secret)
 }
 
 // A server that cannot run is told of in its own words, and an address that
@@ -170,9 +150,10 @@ func TestProcessThatCannotStart(t *testing.T) {
 	defer l.Close()
 	cfg := readConfig(p.Settings).server
 	cfg.maxFile = 1 << 30
-	_, err = servers.Start(within(t, 20*time.Second), p, func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 		return spawning{p, cfg}.buildAt(ctx, c, addresses)
-	})
+	}
+	_, err = servers.Start(within(t, 20*time.Second), p, build)
 	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,26 +32,12 @@ func soon(t testing.TB) context.Context {
 
 func TestProvisionedCluster(t *testing.T) {
 	c := sharedCluster(t)
-	if len(c.Nodes()) != 7 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
-		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	systemtest.RunsOnLoopback(t, c, 7, 3)
+	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("endpoints %v, authority %q", c.Endpoints(), c.CAFile())
 	}
-	hosts := map[string]int{}
 	for _, n := range c.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens on %s", n.Name, n.Address)
-		}
-		hosts[host]++
-		if err := syscall.Kill(n.PID, 0); err != nil {
-			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
-		}
-		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
-			t.Errorf("%s: log: %v", n.Name, err)
-		}
 		t.Logf("%s takes %s", n.Name, resident(n.PID))
-	}
-	if len(hosts) != 3 {
-		t.Errorf("three nodes, on hosts %v", hosts)
 	}
 }
 
@@ -79,9 +63,10 @@ func TestTieredCluster(t *testing.T) {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the file holds no certificate")
 	}
+	trusting := &tls.Config{RootCAs: roots}
 	for _, n := range brokers {
 		for _, port := range []string{"6651", "8443"} {
-			conn, err := tls.Dial("tcp", net.JoinHostPort(n.Host, port), &tls.Config{RootCAs: roots})
+			conn, err := tls.Dial("tcp", net.JoinHostPort(n.Host, port), trusting)
 			if err != nil {
 				t.Errorf("%s, port %s: %v", n.Name, port, err)
 				continue
@@ -112,7 +97,8 @@ func TestEverythingListensOnLoopback(t *testing.T) {
 		kind, _, _ := strings.Cut(n.Name, "-")
 		found := listening(t, n.PID())
 		for _, port := range must[kind] {
-			if address := net.JoinHostPort(n.Host, fmt.Sprint(port)); !slices.Contains(found, address) {
+			address := driver.At(n.Host, port)
+			if !slices.Contains(found, address) {
 				t.Errorf("%s does not listen on %s but on %v", n.Name, address, found)
 			}
 		}
@@ -189,45 +175,28 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 		a.close()
 	}
 	for _, n := range c.Members() {
-		for _, file := range []string{confFile, loggingFile} {
-			if info, err := os.Stat(filepath.Join(n.Dir, file)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v, %v", file, info, err)
-			}
-		}
+		systemtest.IsPrivate(t, n.Path(confFile))
+		systemtest.IsPrivate(t, n.Path(loggingFile))
 	}
-	conf, err := os.ReadFile(filepath.Join(ofKind(c, brokerNames)[0].Dir, confFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	secrets := map[string]string{"the bench's token": c.Credentials().Password}
-	for line := range strings.Lines(string(conf)) {
+	conf := systemtest.IsPrivate(t, ofKind(c, brokerNames)[0].Path(confFile))
+	secrets := []string{c.Credentials().Password}
+	for line := range strings.Lines(conf) {
 		line = strings.TrimSpace(line)
 		if key, is := strings.CutPrefix(line, "tokenSecretKey=data:;base64,"); is {
-			secrets["the key"] = key
-			if raw, err := base64.StdEncoding.DecodeString(key); err != nil || signToken(raw, benchRole) != c.Credentials().Password {
+			secrets = append(secrets, key)
+			raw, err := base64.StdEncoding.DecodeString(key)
+			if err != nil || signToken(raw, benchRole) != c.Credentials().Password {
 				t.Errorf("the key in the file is not that of the token: %v", err)
 			}
 		}
 		if token, is := strings.CutPrefix(line, "brokerClientAuthenticationParameters=token:"); is {
-			secrets["the brokers' token"] = token
+			secrets = append(secrets, token)
 		}
 	}
 	if len(secrets) != 3 {
 		t.Fatalf("found %d secrets of 3", len(secrets))
 	}
-	for _, n := range c.Members() {
-		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.PID()), fmt.Sprintf("/proc/%d/environ", n.PID()), n.Log} {
-			raw, err := os.ReadFile(open)
-			if err != nil {
-				t.Error(err)
-			}
-			for what, secret := range secrets {
-				if strings.Contains(string(raw), secret) {
-					t.Errorf("%s shows %s", open, what)
-				}
-			}
-		}
-	}
+	systemtest.KeepsSecrets(t, c.Nodes(), secrets...)
 }
 
 // One process gives the levels that ask for no second copy, and no others.
@@ -259,52 +228,29 @@ func TestStandalone(t *testing.T) {
 // A server that cannot run is told of at once, in its own words, and nothing
 // stays.
 func TestServerThatCannotStart(t *testing.T) {
-	needJava(t)
-	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := systemtest.Settings(t, pulsarSystem{}, setZooKeeperHeap, "100TB")
+	fetched(t)
 	began := time.Now()
-	_, err := pulsarSystem{}.Provision(soon(t), system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if err == nil {
-		t.Fatal("no error")
-	}
-	if text := err.Error(); !strings.Contains(text, "server zookeeper") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+	err := systemtest.FailedStart(t, pulsarSystem{}, time.Minute, setZooKeeperHeap, "100TB")
+	text := err.Error()
+	if !strings.Contains(text, "server zookeeper") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
 		t.Errorf("%q is not a sentence with Java's own words", text)
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("said after %s", took)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "[bz]*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
 }
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
+	fetched(t)
+	systemtest.StartEndsWhenToldTo(t, pulsarSystem{})
+}
+
+// fetched has the distribution on this machine, which may take its time.
+func fetched(t *testing.T) {
+	t.Helper()
 	needJava(t)
 	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
 		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := systemtest.Settings(t, pulsarSystem{})
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
-	defer cancel()
-	began := time.Now()
-	_, err := pulsarSystem{}.Provision(ctx, system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if took := time.Since(began); took > 12*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "[bz]*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 
