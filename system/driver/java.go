@@ -60,7 +60,8 @@ func (Java) Furnish(c *Cluster, n *Node, files map[string]string, folders ...str
 func (Java) Options(n *Node, heap int64) []string {
 	bytes := strconv.FormatInt(heap, 10)
 	return []string{
-		"-Xms" + bytes, "-Xmx" + bytes, "-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true",
+		"-Xms" + bytes, "-Xmx" + bytes,
+		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true",
 		"-Djava.io.tmpdir=" + n.Path(tempFolder), "-Djdk.net.hosts.file=" + n.Path(hostsFile),
 	}
 }

@@ -60,7 +60,8 @@ func (c *Cluster) AddHelper(name string) *Node {
 func (c *Cluster) add(name, title string) *Node {
 	n := &Node{
 		Name: name, title: title,
-		Dir: filepath.Join(c.provision.DataDir, name), Log: filepath.Join(c.provision.LogDir, name+".log"),
+		Dir: filepath.Join(c.provision.DataDir, name),
+		Log: filepath.Join(c.provision.LogDir, name+".log"),
 	}
 	c.all = append(c.all, n)
 	return n
@@ -81,7 +82,9 @@ func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) er
 			return err
 		}
 	}
-	write := func(name string, content []byte) error { return os.WriteFile(n.Path(name), content, 0o600) }
+	write := func(name string, content []byte) error {
+		return os.WriteFile(n.Path(name), content, 0o600)
+	}
 	for name, content := range files {
 		if err := write(name, []byte(content)); err != nil {
 			return err

@@ -38,7 +38,8 @@ func Hosts(n int, ports ...int) ([]string, error) {
 	for _, a := range addresses {
 		host, port, err := net.SplitHostPort(a[0])
 		if err != nil || port != strconv.Itoa(ports[0]) {
-			return nil, errors.New("each server needs a loopback address of its own, and this machine has only one: start the cluster on Linux, or give endpoints")
+			return nil, errors.New("each server needs a loopback address of its own, and this " +
+				"machine has only one: start the cluster on Linux, or give endpoints")
 		}
 		hosts = append(hosts, host)
 	}

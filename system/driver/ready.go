@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +27,17 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w", err, c.complaints(), ctx.Err())
+			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w",
+				err, c.complaints(), ctx.Err())
 		case <-ticker.C:
 		}
 	}
 }
 
 // AwaitEach asks each of the nodes in turn, as Await does.
-func (c *Cluster) AwaitEach(ctx context.Context, these []*Node, ask func(ctx context.Context, n *Node) error) error {
+func (c *Cluster) AwaitEach(
+	ctx context.Context, these []*Node, ask func(ctx context.Context, n *Node) error,
+) error {
 	for _, n := range these {
 		err := c.Await(ctx, func(ctx context.Context) error {
 			if err := ask(ctx, n); err != nil {
@@ -108,8 +110,10 @@ func LastLineWith(marks ...string) func(log string) string {
 		var last, complaint string
 		for line := range strings.Lines(string(process.Tail(log))) {
 			last = line
-			if slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(line, mark) }) {
-				complaint = line
+			for _, mark := range marks {
+				if strings.Contains(line, mark) {
+					complaint = line
+				}
 			}
 		}
 		return process.Said(strings.TrimSpace(cmp.Or(complaint, last)))

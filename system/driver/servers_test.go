@@ -31,13 +31,17 @@ while :; do sleep 0.01; done`
 
 // toys are how the toy servers start, fail and stop.
 var toys = Servers{
-	StartWithin: 20 * time.Second, StopGrace: 10 * time.Second, AskEvery: 5 * time.Millisecond, AskWithin: time.Second,
+	StartWithin: 20 * time.Second, StopGrace: 10 * time.Second,
+	AskEvery: 5 * time.Millisecond, AskWithin: time.Second,
 	LastComplaint: LastLineWith("[ERR]"),
 	AddressTaken:  []string{"no room at the inn"},
 }
 
 func script(n *Node, text string) process.Spec {
-	return process.Spec{Path: "/bin/sh", Args: []string{"-c", text}, Env: []string{"PATH=" + os.Getenv("PATH"), "NAME=" + n.Name}}
+	return process.Spec{
+		Path: "/bin/sh", Args: []string{"-c", text},
+		Env: []string{"PATH=" + os.Getenv("PATH"), "NAME=" + n.Name},
+	}
 }
 
 func isReady(_ context.Context, n *Node) error {
@@ -52,11 +56,13 @@ func building(scripts ...string) Build {
 		byName := map[string]string{}
 		for i, name := range Numbered("n", len(scripts)) {
 			byName[name] = scripts[i]
-			if err := c.Furnish(c.Add(name, At("127.0.0.1", 7000+i)), map[string]string{"secret": "geheim"}, "data"); err != nil {
+			n := c.Add(name, At("127.0.0.1", 7000+i))
+			if err := c.Furnish(n, map[string]string{"secret": "geheim"}, "data"); err != nil {
 				return nil, err
 			}
 		}
-		err := c.Launch(c.Members(), func(n *Node) process.Spec { return script(n, byName[n.Name]) })
+		command := func(n *Node) process.Spec { return script(n, byName[n.Name]) }
+		err := c.Launch(c.Members(), command)
 		if err == nil {
 			err = c.AwaitEach(ctx, c.Members(), isReady)
 		}
@@ -91,14 +97,18 @@ func runsNow(pid int) bool { return syscall.Kill(pid, 0) == nil }
 func TestStages(t *testing.T) {
 	p := provision(t)
 	c := start(t, p, func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
-		stages := [][]*Node{{c.AddHelper("names")}, {c.Add("keeper", "127.0.0.1:1")}, {c.Add("a", "127.0.0.1:2"), c.Add("b", "127.0.0.1:3")}}
+		stages := [][]*Node{
+			{c.AddHelper("names")}, {c.Add("keeper", "127.0.0.1:1")},
+			{c.Add("a", "127.0.0.1:2"), c.Add("b", "127.0.0.1:3")},
+		}
+		command := func(n *Node) process.Spec { return script(n, runs) }
 		for _, stage := range stages {
 			for _, n := range stage {
 				if err := c.Furnish(n, map[string]string{"secret": n.Name}); err != nil {
 					return nil, err
 				}
 			}
-			if err := c.Launch(stage, func(n *Node) process.Spec { return script(n, runs) }); err != nil {
+			if err := c.Launch(stage, command); err != nil {
 				return nil, err
 			}
 			if err := c.AwaitEach(ctx, stage, isReady); err != nil {
@@ -108,8 +118,11 @@ func TestStages(t *testing.T) {
 		c.SetCredentials(system.Credentials{User: "me"})
 		return c, nil
 	})
-	if got := c.Endpoints(); !slices.Equal(got, []string{"127.0.0.1:2", "127.0.0.1:3"}) || c.TLS() != nil || c.CAFile() != "" || c.Credentials().User != "me" {
-		t.Errorf("endpoints %v, TLS %v, CA %q, credentials %v", got, c.TLS(), c.CAFile(), c.Credentials())
+	if got := c.Endpoints(); !slices.Equal(got, []string{"127.0.0.1:2", "127.0.0.1:3"}) {
+		t.Errorf("endpoints %v", got)
+	}
+	if c.TLS() != nil || c.CAFile() != "" || c.Credentials().User != "me" {
+		t.Errorf("TLS %v, authority %q, credentials %v", c.TLS(), c.CAFile(), c.Credentials())
 	}
 	var names []string
 	for _, n := range c.Nodes() {
@@ -158,8 +171,13 @@ func TestKillAndRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := c.Nodes()
-	if _, err := os.Stat(mark); err != nil || after[0].PID == before[0].PID || after[0].Address != before[0].Address || after[1] != before[1] {
-		t.Errorf("%+v was %+v: %v", after, before, err)
+	if _, err := os.Stat(mark); err != nil {
+		t.Error(err)
+	}
+	again := before[0]
+	again.PID = after[0].PID
+	if after[0] == before[0] || after[0] != again || after[1] != before[1] {
+		t.Errorf("%+v was %+v", after, before)
 	}
 	for _, err := range []error{c.Kill("n9"), c.Restart("n9")} {
 		if err == nil || err.Error() != "there is no node n9" {
@@ -171,6 +189,7 @@ func TestKillAndRestart(t *testing.T) {
 // A failed start says why in the server's own words, and leaves nothing but the
 // logs; what would fail again is not tried again.
 func TestFailedStarts(t *testing.T) {
+	const long = 20 * time.Second
 	for _, c := range []struct {
 		name     string
 		scripts  []string
@@ -179,29 +198,39 @@ func TestFailedStarts(t *testing.T) {
 		is       error
 		want     string
 	}{
-		{"ends", []string{runs, ends}, 20 * time.Second, 1, nil, "server n2 ended while it was started (exit status 3): [ERR] the disk is on fire"},
-		{"ends well", []string{"exit 0"}, 20 * time.Second, 1, nil, "server n1 ended while it was started (exit code 0): "},
-		{"address taken", []string{runs, taken}, 20 * time.Second, startAttempts, ErrAddressTaken, "server n2: another process took an address: bind: Address already in use"},
-		{"taken, in its own words", []string{"echo no room at the inn; exit 1"}, 20 * time.Second, startAttempts, ErrAddressTaken, "no room at the inn"},
-		{"never ready", []string{runs, deaf}, 300 * time.Millisecond, 1, context.DeadlineExceeded, "the servers did not become a cluster (n2: stat "},
+		{"ends", []string{runs, ends}, long, 1, nil,
+			"server n2 ended while it was started (exit status 3): [ERR] the disk is on fire"},
+		{"ends well", []string{"exit 0"}, long, 1, nil,
+			"server n1 ended while it was started (exit code 0): "},
+		{"address taken", []string{runs, taken}, long, startAttempts, ErrAddressTaken,
+			"server n2: another process took an address: bind: Address already in use"},
+		{"taken, in its own words", []string{"echo no room at the inn; exit 1"}, long,
+			startAttempts, ErrAddressTaken, "no room at the inn"},
+		{"never ready", []string{runs, deaf}, 300 * time.Millisecond, 1, context.DeadlineExceeded,
+			"the servers did not become a cluster (n2: stat "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			servers, p, attempts := toys, provision(t), 0
 			servers.StartWithin = c.within
 			var pids []int
-			got, err := servers.Provision(t.Context(), p, func(ctx context.Context, cluster *Cluster) (system.Provisioned, error) {
+			build := func(ctx context.Context, cluster *Cluster) (system.Provisioned, error) {
 				attempts++
 				built, err := building(c.scripts...)(ctx, cluster)
 				for _, n := range cluster.Members() {
 					pids = append(pids, n.PID())
 				}
 				return built, err
-			})
-			if got != nil || err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("got %v, %v", got, err)
 			}
-			if c.scripts[len(c.scripts)-1] == deaf && !strings.Contains(err.Error(), "(n2: I am busy)") {
-				t.Errorf("%v does not quote the log", err)
+			got, err := servers.Provision(t.Context(), p, build)
+			if got != nil || err == nil || c.is != nil && !errors.Is(err, c.is) {
+				t.Fatalf("got %v, %v", got, err)
+			}
+			text := err.Error()
+			if !strings.Contains(text, c.want) || strings.Contains(text, "\n") {
+				t.Error(text)
+			}
+			if c.is == context.DeadlineExceeded && !strings.Contains(text, "(n2: I am busy)") {
+				t.Errorf("%q does not quote the log", text)
 			}
 			if attempts != c.attempts || len(pids) != attempts*len(c.scripts) {
 				t.Errorf("%d attempts, %d processes", attempts, len(pids))
@@ -212,7 +241,8 @@ func TestFailedStarts(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(p.DataDir, "*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if logs, _ := filepath.Glob(filepath.Join(p.LogDir, "*.log")); len(logs) != len(c.scripts) {
+			logs, _ := filepath.Glob(filepath.Join(p.LogDir, "*.log"))
+			if len(logs) != len(c.scripts) {
 				t.Errorf("logs: %v", logs)
 			}
 		})
@@ -242,18 +272,23 @@ func TestRun(t *testing.T) {
 	if err := c.Furnish(n, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Run(t.Context(), n, "formatting n1", script(n, "echo done > formatted")); err != nil {
+	run := func(ctx context.Context, text string) error {
+		return c.Run(ctx, n, "formatting n1", script(n, text))
+	}
+	if err := run(t.Context(), "echo done > formatted"); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(n.Path("formatted")); err != nil {
 		t.Error(err)
 	}
-	if err := c.Run(t.Context(), n, "formatting n1", script(n, ends)); err == nil || err.Error() != "formatting n1: exit status 3: [ERR] the disk is on fire" {
+	const why = "formatting n1: exit status 3: [ERR] the disk is on fire"
+	if err := run(t.Context(), ends); err == nil || err.Error() != why {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := c.Run(ctx, n, "formatting n1", script(n, deaf)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "formatting n1 was ended") {
+	err = run(ctx, deaf)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n1 was ended") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -279,18 +314,20 @@ func TestEncrypt(t *testing.T) {
 				t.Errorf("%s: %v, %v", file, info, err)
 			}
 		}
-		for _, files := range [][2]string{{CertificateFile, KeyFile}, {KeyStoreFile, KeyStoreFile}} {
-			pair, err := tls.LoadX509KeyPair(n.Path(files[0]), n.Path(files[1]))
+		pairs := map[string]string{CertificateFile: KeyFile, KeyStoreFile: KeyStoreFile}
+		for certificate, key := range pairs {
+			pair, err := tls.LoadX509KeyPair(n.Path(certificate), n.Path(key))
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = pair.Leaf.Verify(x509.VerifyOptions{DNSName: n.Host, Roots: c.TLS().RootCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
-			if err != nil {
+			trust := x509.VerifyOptions{DNSName: n.Host, Roots: c.TLS().RootCAs}
+			if _, err = pair.Leaf.Verify(trust); err != nil {
 				t.Errorf("%s: %v", n.Host, err)
 			}
 		}
 	}
-	if pem, err := os.ReadFile(c.CAFile()); err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
+	pem, err := os.ReadFile(c.CAFile())
+	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
 		t.Errorf("%s: %v", c.CAFile(), err)
 	}
 }
@@ -306,13 +343,17 @@ func TestJava(t *testing.T) {
 		t.Fatal(err)
 	}
 	options := java.Options(n, 1<<20)
-	for _, want := range []string{"-Xms1048576", "-Xmx1048576", "-Djava.io.tmpdir=" + n.Path("tmp"), "-Djdk.net.hosts.file=" + n.Path("hosts")} {
+	for _, want := range []string{
+		"-Xms1048576", "-Xmx1048576",
+		"-Djava.io.tmpdir=" + n.Path("tmp"), "-Djdk.net.hosts.file=" + n.Path("hosts"),
+	} {
 		_, path, names := strings.Cut(want, "=")
 		if _, err := os.Stat(path); !slices.Contains(options, want) || names && err != nil {
 			t.Errorf("%s: %v, %v", want, options, err)
 		}
 	}
-	if got := java.Command([]string{"-o"}, "a.Class", "-x").Args; !slices.Equal(got, []string{"-o", "-cp", "jars/*", "a.Class", "-x"}) {
+	got := java.Command([]string{"-o"}, "a.Class", "-x").Args
+	if !slices.Equal(got, []string{"-o", "-cp", "jars/*", "a.Class", "-x"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -330,7 +371,10 @@ func TestHosts(t *testing.T) {
 // Settings of servers that plimsoll starts mean nothing to servers that run
 // already.
 func TestServerSettings(t *testing.T) {
-	own := ServerSettings([]system.Setting{{Name: "heap", Kind: system.Bytes, Default: "1MB", Doc: "how much"}, {Name: "gc", Kind: system.Text, Doc: "which"}})
+	own := ServerSettings([]system.Setting{
+		{Name: "heap", Kind: system.Bytes, Default: "1MB", Doc: "how much"},
+		{Name: "gc", Kind: system.Text, Doc: "which"},
+	})
 	if !own[0].Server || own[1].Doc != "which (of the servers that plimsoll starts)" {
 		t.Errorf("%+v", own)
 	}
@@ -338,7 +382,8 @@ func TestServerSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bad := AlreadyRunning(s, own); len(bad) != 1 || !strings.Contains(bad.Error(), `setting "heap": shapes servers`) {
+	bad := AlreadyRunning(s, own)
+	if len(bad) != 1 || !strings.Contains(bad.Error(), `setting "heap": shapes servers`) {
 		t.Errorf("%v", bad)
 	}
 }
@@ -346,7 +391,8 @@ func TestServerSettings(t *testing.T) {
 func TestLastLineWith(t *testing.T) {
 	last := LastLineWith(" [FTL] ", " [ERR] ")
 	for log, want := range map[string]string{
-		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b", "t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
+		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b",
+		"t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
 	} {
 		path := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
@@ -358,5 +404,29 @@ func TestLastLineWith(t *testing.T) {
 	}
 	if got := last(filepath.Join(t.TempDir(), "nowhere")); got != "" {
 		t.Errorf("of no log: %q", got)
+	}
+}
+
+func TestProperties(t *testing.T) {
+	var p Properties
+	p.Set("b", 1)
+	p.Set("a", "x=y")
+	p.Set("b", true)
+	if got, want := p.String(), "b=true\na=x=y\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFindProgram(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := FindProgram(filepath.Join(dir, "nothing"), dir, data); got != "" {
+		t.Errorf("%s is no program", got)
+	}
+	if got := FindProgram(data, "/bin/sh"); got != "/bin/sh" {
+		t.Errorf("got %q", got)
 	}
 }

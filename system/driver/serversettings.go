@@ -21,7 +21,8 @@ func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violatio
 	var bad strict.Violations
 	for _, d := range servers {
 		if s.Given(d.Name) {
-			bad = append(bad, s.Wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints"))
+			bad = append(bad, s.Wrong(d.Name, "shapes servers that plimsoll starts, and these run "+
+				"already: remove it, or remove the endpoints"))
 		}
 	}
 	return bad

@@ -42,7 +42,9 @@ type Servers struct {
 type Build func(ctx context.Context, c *Cluster) (system.Provisioned, error)
 
 // Provision starts a cluster. On an error nothing is left but the logs.
-func (s Servers) Provision(ctx context.Context, p system.Provision, build Build) (started system.Provisioned, err error) {
+func (s Servers) Provision(
+	ctx context.Context, p system.Provision, build Build,
+) (started system.Provisioned, err error) {
 	for range startAttempts {
 		if started, err = s.Start(ctx, p, build); !errors.Is(err, ErrAddressTaken) {
 			break
@@ -52,7 +54,9 @@ func (s Servers) Provision(ctx context.Context, p system.Provision, build Build)
 }
 
 // Start is one attempt of Provision.
-func (s Servers) Start(ctx context.Context, p system.Provision, build Build) (system.Provisioned, error) {
+func (s Servers) Start(
+	ctx context.Context, p system.Provision, build Build,
+) (system.Provisioned, error) {
 	p, err := Folders(p)
 	if err != nil {
 		return nil, err

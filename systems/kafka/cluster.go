@@ -77,7 +77,8 @@ type starter struct {
 
 func newStarter(ctx context.Context, p system.Provision) (starter, error) {
 	java, err := driver.FetchJava(ctx, jars, nil)
-	return starter{java, kafkaSystem{}.NodeNames(p), readServerConfig(p.Settings, p.Durability, p.Nodes)}, err
+	config := readServerConfig(p.Settings, p.Durability, p.Nodes)
+	return starter{java, kafkaSystem{}.NodeNames(p), config}, err
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {

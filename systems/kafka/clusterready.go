@@ -48,7 +48,8 @@ func enrol(ctx context.Context, c *driver.Cluster, name string) error {
 	}
 	defer client.Close()
 	user := kadm.UpsertSCRAM{
-		User: c.Credentials().User, Password: c.Credentials().Password, Mechanism: kind, Iterations: scramIterations,
+		User: c.Credentials().User, Password: c.Credentials().Password,
+		Mechanism: kind, Iterations: scramIterations,
 	}
 	answers, err := kadm.NewClient(client).AlterUserSCRAMs(ctx, nil, []kadm.UpsertSCRAM{user})
 	if err == nil {

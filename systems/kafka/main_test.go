@@ -31,7 +31,9 @@ func TestMain(m *testing.M) {
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, level 2, default settings. It is started by the first and
 // stopped by TestMain.
-var shared = &systemtest.Servers[*driver.Cluster]{System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"}}
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"},
+}
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
 // had.
@@ -65,7 +67,9 @@ func securedCluster(t testing.TB) *driver.Cluster {
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *driver.Cluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, kafkaSystem{}, c, level, settings...)
 }

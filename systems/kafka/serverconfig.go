@@ -74,7 +74,8 @@ type serverConfig struct {
 
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
 	c := serverConfig{
-		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))), minISR: 1, synced: synced(l),
+		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))),
+		minISR: 1, synced: synced(l),
 	}
 	if synchronous(l) {
 		c.minISR = majority(c.replication)
@@ -162,7 +163,8 @@ func (c serverConfig) properties(n identity) string {
 	p.Set("advertised.listeners", clientListener+"://"+n.client)
 	p.Set("controller.listener.names", quorumListener)
 	p.Set("inter.broker.listener.name", clientListener)
-	p.Set("listener.security.protocol.map", clientListener+":"+protocol+","+quorumListener+":"+protocol)
+	p.Set("listener.security.protocol.map",
+		clientListener+":"+protocol+","+quorumListener+":"+protocol)
 	// Relative to the server's folder, as every path here: no path that a
 	// user chose can then hold what means something in this file.
 	p.Set("log.dirs", dataFolder)

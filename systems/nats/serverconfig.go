@@ -22,7 +22,10 @@ type clusterConfig struct {
 func newClusterConfig(routes []string) clusterConfig {
 	return clusterConfig{
 		name: "plimsoll-" + driver.Secret()[:8], secret: driver.Secret(), routes: routes,
-		credentials: system.Credentials{User: "bench", Password: driver.Secret(), AdminUser: "admin", AdminPassword: driver.Secret()},
+		credentials: system.Credentials{
+			User: "bench", Password: driver.Secret(),
+			AdminUser: "admin", AdminPassword: driver.Secret(),
+		},
 	}
 }
 

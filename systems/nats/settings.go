@@ -116,12 +116,16 @@ func streamSettings() []system.Setting {
 
 func serverSettings() []system.Setting {
 	return driver.ServerSettings([]system.Setting{
-		{Name: setServers, Kind: system.Text, Default: valueAuto, OneOf: []string{valueAuto, valueEmbedded, valueProcesses},
-			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each at a host of its own, which can be broken and mended; auto: processes where they are to be broken, otherwise embedded"},
+		{Name: setServers, Kind: system.Text, Default: valueAuto,
+			OneOf: []string{valueAuto, valueEmbedded, valueProcesses},
+			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each at " +
+				"a host of its own, which can be broken and mended; auto: processes where they are " +
+				"to be broken, otherwise embedded"},
 		{Name: setSyncInterval, Kind: system.Duration, Default: "2m",
 			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write"},
 		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0",
-			Doc: "most disk that each server fills; 0: an equal part of nine tenths of what is free"},
+			Doc: "most disk that each server fills; " +
+				"0: an equal part of nine tenths of what is free"},
 		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB",
 			Doc: "most memory that each server's memory streams fill"},
 		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB",

@@ -55,7 +55,9 @@ func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisio
 // buildAt starts servers at addresses: each listens at its first one to clients
 // and at its second one to other servers. Their configuration, which holds the
 // secrets, they read from their standard input.
-func (s spawning) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) (system.Provisioned, error) {
+func (s spawning) buildAt(
+	ctx context.Context, c *driver.Cluster, addresses [][]string,
+) (system.Provisioned, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -70,9 +72,12 @@ func (s spawning) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]
 	started := &spawned{c, newClusterConfig(routes)}
 	c.SetCredentials(started.shared.credentials)
 	nodes := c.Members()
+	always := synced(s.provision.Durability)
 	err = c.Launch(nodes, func(n *driver.Node) process.Spec {
-		config := started.shared.node(n.Name, n.Dir, n.Address, slices.Index(nodes, n), s.config, synced(s.provision.Durability))
-		return process.Spec{Path: self, Args: []string{NodeCommand, n.Name, n.Dir}, Input: []byte(config)}
+		index := slices.Index(nodes, n)
+		config := started.shared.node(n.Name, n.Dir, n.Address, index, s.config, always)
+		args := []string{NodeCommand, n.Name, n.Dir}
+		return process.Spec{Path: self, Args: args, Input: []byte(config)}
 	})
 	if err != nil {
 		return nil, err
@@ -112,7 +117,8 @@ func (s *spawned) ready(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 		if report.Routes < s.shared.connections() {
-			return fmt.Errorf("%s has %d of %d routes", n.Name, report.Routes, s.shared.connections())
+			return fmt.Errorf("%s has %d of %d routes",
+				n.Name, report.Routes, s.shared.connections())
 		}
 		meta := report.JetStream.Meta
 		if meta == nil || meta.Leader != report.Name || len(meta.Replicas) < len(s.Members())-1 {

@@ -130,7 +130,8 @@ func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n 
 func TestProcessesKeepTheirSecrets(t *testing.T) {
 	s := systemtest.Provision[*spawned](t, New(), workload.SyncAsync, processes...)
 	systemtest.RunsOnLoopback(t, s, 3, 3)
-	systemtest.KeepsSecrets(t, s.Nodes(), s.Credentials().Password, s.Credentials().AdminPassword, s.shared.secret)
+	opens := s.Credentials()
+	systemtest.KeepsSecrets(t, s.Nodes(), opens.Password, opens.AdminPassword, s.shared.secret)
 }
 
 // A server that cannot run is told of in its own words, and an address that

@@ -62,14 +62,16 @@ func (pulsarSystem) NodeNames(p system.Provision) []string {
 		return []string{standaloneName}
 	}
 	return slices.Concat([]string{zooKeeperName},
-		driver.Numbered(bookieNames, bookiesOf(p.Settings, p.Nodes)), driver.Numbered(brokerNames, brokersOf(p.Settings, p.Nodes)))
+		driver.Numbered(bookieNames, bookiesOf(p.Settings, p.Nodes)),
+		driver.Numbered(brokerNames, brokersOf(p.Settings, p.Nodes)))
 }
 
 // Provision starts ZooKeeper, bookies and brokers as processes of this machine,
 // each node on a loopback address of its own. It returns when every broker can
 // write a message and read it again.
 func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Durability, p.Nodes)...)
+	bad := problems(p.Settings, p.Durability)
+	bad = append(bad, checkNodes(p.Settings, p.Durability, p.Nodes)...)
 	if len(bad) > 0 {
 		return nil, bad
 	}
@@ -78,13 +80,14 @@ func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.P
 		return nil, err
 	}
 	java.Classpath = maven.Classpath(filepath.Join(java.Dir, "lib"))
-	return servers.Provision(ctx, p, func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 		s, err := newStarter(c, java, p)
 		if err == nil {
 			err = s.start(ctx)
 		}
 		return c, err
-	})
+	}
+	return servers.Provision(ctx, p, build)
 }
 
 // starter starts one cluster.
@@ -106,21 +109,26 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 	case standalone:
 		n, bookies, brokers = 1, 1, 1
 	}
-	hosts, err := driver.Hosts(n, servicePort, serviceTLSPort, webPort, webTLSPort, bookiePort, bookieHTTPPort, zooKeeperPort)
+	hosts, err := driver.Hosts(n, servicePort, serviceTLSPort, webPort, webTLSPort,
+		bookiePort, bookieHTTPPort, zooKeeperPort)
 	if err != nil {
 		return nil, err
 	}
 	s := &starter{
-		cluster: c, java: java, bookies: hosts[firstBookie : firstBookie+bookies], brokers: hosts[:brokers],
+		cluster: c, java: java,
+		bookies: hosts[firstBookie : firstBookie+bookies], brokers: hosts[:brokers],
 		config: serverConfig{
-			Settings: p.Settings, level: p.Durability, dist: java.Dir, copies: readConfig(p.Settings),
-			zooKeeper: driver.At(hosts[0], zooKeeperPort), encrypted: p.Settings.Text(setSecurity) == tokenTLS,
+			Settings: p.Settings, level: p.Durability,
+			dist: java.Dir, copies: readConfig(p.Settings),
+			zooKeeper: driver.At(hosts[0], zooKeeperPort),
+			encrypted: p.Settings.Text(setSecurity) == tokenTLS,
 		},
 	}
 	if p.Settings.Text(setSecurity) != plaintext {
 		s.config.secret = newSecret()
 		s.config.broker = signToken(s.config.secret, brokerRole)
-		c.SetCredentials(system.Credentials{User: benchRole, Password: signToken(s.config.secret, benchRole)})
+		own := signToken(s.config.secret, benchRole)
+		c.SetCredentials(system.Credentials{User: benchRole, Password: own})
 	}
 	if s.config.encrypted {
 		err = c.Encrypt()
@@ -139,12 +147,14 @@ func (s *starter) start(ctx context.Context) error {
 		conf: c.zooKeeperConf, ready: isZooKeeperReady,
 	}
 	bookie := kind{
-		class: bookieClass, port: bookiePort, memory: memory{c.Bytes(setBookieHeap), c.Bytes(setBookieDirect)},
-		conf: c.bookieConf, args: []string{"--conf"}, ready: isBookieReady,
+		class: bookieClass, port: bookiePort,
+		memory: memory{c.Bytes(setBookieHeap), c.Bytes(setBookieDirect)},
+		conf:   c.bookieConf, args: []string{"--conf"}, ready: isBookieReady,
 	}
 	broker := kind{
-		class: brokerClass, port: c.brokerPort(), memory: memory{c.Bytes(setBrokerHeap), c.Bytes(setBrokerDirect)},
-		conf: c.brokerConf, args: []string{"--broker-conf"}, ready: s.isBrokerHealthy,
+		class: brokerClass, port: c.brokerPort(),
+		memory: memory{c.Bytes(setBrokerHeap), c.Bytes(setBrokerDirect)},
+		conf:   c.brokerConf, args: []string{"--broker-conf"}, ready: s.isBrokerHealthy,
 	}
 	err := s.launch(ctx, []string{zooKeeperName}, s.brokers, zooKeeper)
 	if err == nil {
@@ -217,9 +227,11 @@ func (s *starter) initialise(ctx context.Context) error {
 		args = append(args, "--web-service-url-tls", webs, "--broker-service-url-tls", services)
 	}
 	store := "zk:" + s.config.zooKeeper
-	args = append(args, "--cluster", clusterName, "--metadata-store", store, "--configuration-metadata-store", store)
+	args = append(args, "--cluster", clusterName,
+		"--metadata-store", store, "--configuration-metadata-store", store)
 	n := s.cluster.Members()[0]
 	// It runs for seconds: compiling well what runs so briefly is lost.
-	options := append(s.config.javaOptions(s.java, n, memory{heap: 128 << 20}), "-XX:TieredStopAtLevel=1")
-	return s.cluster.Run(ctx, n, "initialising the cluster", s.java.Command(options, initClass, args...))
+	options := s.config.javaOptions(s.java, n, memory{heap: 128 << 20})
+	command := s.java.Command(append(options, "-XX:TieredStopAtLevel=1"), initClass, args...)
+	return s.cluster.Run(ctx, n, "initialising the cluster", command)
 }

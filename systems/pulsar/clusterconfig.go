@@ -169,7 +169,8 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("managedLedgerDefaultEnsembleSize", c.copies.ensemble)
 	p.Set("managedLedgerDefaultWriteQuorum", c.copies.writeQuorum)
 	p.Set("managedLedgerDefaultAckQuorum", majority(c.copies.writeQuorum))
-	p.Set("managedLedgerNewEntriesCheckDelayInMillis", c.Duration(setNewEntriesDelay).Milliseconds())
+	p.Set("managedLedgerNewEntriesCheckDelayInMillis",
+		c.Duration(setNewEntriesDelay).Milliseconds())
 	p.Set("activeConsumerFailoverDelayTimeMillis", c.Duration(setFailoverDelay).Milliseconds())
 	p.Set("bookkeeperNumberOfChannelsPerBookie", c.Count(setChannels))
 	// All servers stand in one rack.
@@ -198,10 +199,12 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	}
 	p.Set("authenticationEnabled", true)
 	p.Set("authorizationEnabled", true)
-	p.Set("authenticationProviders", "org.apache.pulsar.broker.authentication.AuthenticationProviderToken")
+	p.Set("authenticationProviders",
+		"org.apache.pulsar.broker.authentication.AuthenticationProviderToken")
 	p.Set("tokenSecretKey", "data:;base64,"+base64.StdEncoding.EncodeToString(c.secret))
 	p.Set("superUserRoles", benchRole+","+brokerRole)
-	p.Set("brokerClientAuthenticationPlugin", "org.apache.pulsar.client.impl.auth.AuthenticationToken")
+	p.Set("brokerClientAuthenticationPlugin",
+		"org.apache.pulsar.client.impl.auth.AuthenticationToken")
 	p.Set("brokerClientAuthenticationParameters", "token:"+c.broker)
 }
 
@@ -245,10 +248,13 @@ func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []
 		"-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",
 		"-Dio.netty.leakDetection.level=disabled", "-Dio.netty.recycler.maxCapacityPerThread=4096",
 		"-Dpulsar.allocator.exit_on_oom=true",
-		"-Dlog4j.configurationFile="+n.Path(loggingFile), "-Dlog4j2.is.webapp=false", "-Dlog4j.shutdownHookEnabled=false",
+		"-Dlog4j.configurationFile="+n.Path(loggingFile),
+		"-Dlog4j2.is.webapp=false", "-Dlog4j.shutdownHookEnabled=false",
 		"-Dbookkeeper.metadata.bookie.drivers=org.apache.pulsar.metadata.bookkeeper.PulsarMetadataBookieDriver",
 		"-Dbookkeeper.metadata.client.drivers=org.apache.pulsar.metadata.bookkeeper.PulsarMetadataClientDriver",
 	)
 }
 
-var collectors = map[string]string{gcG1: "-XX:+UseG1GC", gcSerial: "-XX:+UseSerialGC", gcZ: "-XX:+UseZGC"}
+var collectors = map[string]string{
+	gcG1: "-XX:+UseG1GC", gcSerial: "-XX:+UseSerialGC", gcZ: "-XX:+UseZGC",
+}

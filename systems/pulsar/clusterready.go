@@ -39,7 +39,8 @@ func isZooKeeperReady(ctx context.Context, n *driver.Node) error {
 }
 
 func isBookieReady(ctx context.Context, n *driver.Node) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+driver.At(n.Host, bookieHTTPPort)+"/heartbeat", nil)
+	heartbeat := "http://" + driver.At(n.Host, bookieHTTPPort) + "/heartbeat"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, heartbeat, nil)
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,18 @@ func TestMain(m *testing.M) {
 // Bookies sync or do not, so two clusters are needed for the four levels. The
 // second one differs in whatever else a cluster can differ in.
 var (
-	unsyncedServers = &systemtest.Servers[*driver.Cluster]{System: pulsarSystem{}, Level: workload.SyncAsync, Mounted: []string{"zookeeper", "bookie-1", "broker-1"}}
-	syncedServers   = &systemtest.Servers[*driver.Cluster]{System: pulsarSystem{}, Level: workload.SyncSync, Settings: []string{
-		setTopology, tiered, setBrokers, "2", setBookies, "4", setSecurity, tokenTLS, setGC, gcSerial,
-		setBrokerHeap, "256MB", setBrokerDirect, "256MB", setBookieHeap, "128MB", setBookieDirect, "192MB",
-	}}
+	unsyncedServers = &systemtest.Servers[*driver.Cluster]{
+		System: pulsarSystem{}, Level: workload.SyncAsync,
+		Mounted: []string{"zookeeper", "bookie-1", "broker-1"},
+	}
+	syncedServers = &systemtest.Servers[*driver.Cluster]{
+		System: pulsarSystem{}, Level: workload.SyncSync,
+		Settings: []string{
+			setTopology, tiered, setBrokers, "2", setBookies, "4", setSecurity, tokenTLS, setGC, gcSerial,
+			setBrokerHeap, "256MB", setBrokerDirect, "256MB",
+			setBookieHeap, "128MB", setBookieDirect, "192MB",
+		},
+	}
 )
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
@@ -81,7 +88,8 @@ func clusterAt(t testing.TB, l workload.Level) *driver.Cluster {
 
 // ofKind are the servers of one kind, by what their names begin with.
 func ofKind(c *driver.Cluster, prefix string) []*driver.Node {
-	return slices.DeleteFunc(c.Members(), func(n *driver.Node) bool { return !strings.HasPrefix(n.Name, prefix) })
+	other := func(n *driver.Node) bool { return !strings.HasPrefix(n.Name, prefix) }
+	return slices.DeleteFunc(c.Members(), other)
 }
 
 // provisionWith is a cluster of the test's own, with settings as name and value
@@ -93,7 +101,9 @@ func provisionWith(t testing.TB, level workload.Level, settings ...string) *driv
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *driver.Cluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, pulsarSystem{}, c, level, settings...)
 }

@@ -11,7 +11,8 @@ import (
 func (s *starter) standalone() kind {
 	c := s.config
 	return kind{
-		class: standaloneClass, port: c.brokerPort(), conf: c.standaloneConf, ready: s.isBrokerHealthy,
+		class: standaloneClass, port: c.brokerPort(),
+		conf: c.standaloneConf, ready: s.isBrokerHealthy,
 		memory: memory{
 			heap:   c.Bytes(setBrokerHeap) + c.Bytes(setBookieHeap),
 			direct: c.Bytes(setBrokerDirect) + c.Bytes(setBookieDirect),
@@ -21,7 +22,8 @@ func (s *starter) standalone() kind {
 			return []string{
 				"--no-functions-worker", "--no-stream-storage", "--advertised-address", n.Host,
 				"--metadata-dir", n.Path(dataFolder, "metadata"),
-				"--bookkeeper-dir", n.Path(dataFolder, "bookkeeper"), "--bookkeeper-port", strconv.Itoa(bookiePort),
+				"--bookkeeper-dir", n.Path(dataFolder, "bookkeeper"),
+				"--bookkeeper-port", strconv.Itoa(bookiePort),
 			}
 		},
 	}

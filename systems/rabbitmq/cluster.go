@@ -3,8 +3,8 @@ package rabbitmq
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +29,9 @@ const (
 var servers = driver.Servers{
 	StartWithin: 100 * time.Second, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
 	LastComplaint: lastComplaint,
-	AddressTaken:  []string{"eaddrinuse", "is in use by another node", "could not bind to distribution port"},
+	AddressTaken: []string{
+		"eaddrinuse", "is in use by another node", "could not bind to distribution port",
+	},
 }
 
 // searchPath is where the server's script finds the shell's tools and Erlang.
@@ -51,8 +53,8 @@ type installation struct{ server, epmd string }
 func findInstallation() (installation, error) {
 	found := installation{server: driver.FindProgram(serverScripts...), epmd: lookUp("epmd")}
 	if found.server == "" || found.epmd == "" || lookUp("erl") == "" {
-		return found, errors.New("RabbitMQ's server is not installed: on Debian and Ubuntu install it with: " +
-			"apt-get install -y --no-install-recommends rabbitmq-server")
+		return found, errors.New("RabbitMQ's server is not installed: on Debian and Ubuntu " +
+			"install it with: apt-get install -y --no-install-recommends rabbitmq-server")
 	}
 	return found, nil
 }
@@ -106,7 +108,9 @@ type starter struct {
 // at its own it makes sure that its port is free at all: so the ports of both are
 // free at every address.
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	config := serverConfig{Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: driver.Secret()}
+	config := serverConfig{
+		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: driver.Secret(),
+	}
 	hosts, err := driver.Hosts(s.provision.Nodes, config.ports()...)
 	if err != nil {
 		return nil, err
@@ -134,7 +138,9 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	err = c.Launch([]*driver.Node{epmd}, func(*driver.Node) process.Spec {
 		return process.Spec{
 			Path: s.programs.epmd, Env: []string{"PATH=" + searchPath},
-			Args: []string{"-port", fmt.Sprint(config.epmdPort), "-address", strings.Join(hosts, ",")},
+			Args: []string{
+				"-port", strconv.Itoa(config.epmdPort), "-address", strings.Join(hosts, ","),
+			},
 		}
 	})
 	if err != nil {

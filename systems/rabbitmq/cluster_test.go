@@ -30,7 +30,8 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
 	home := filepath.Join(filepath.Dir(c.Members()[0].Dir), "epmd")
 	password := c.Credentials().Password
-	systemtest.KeepsSecrets(t, c.Nodes(), password, systemtest.IsPrivate(t, filepath.Join(home, cookieFile)))
+	cookie := systemtest.IsPrivate(t, filepath.Join(home, cookieFile))
+	systemtest.KeepsSecrets(t, c.Nodes(), password, cookie)
 	for _, n := range c.Members() {
 		if !strings.Contains(systemtest.IsPrivate(t, n.Path(configFile)), password) {
 			t.Errorf("%s: the password is not where this test looks", n.Name)

@@ -37,7 +37,9 @@ const installWithin = 5 * time.Minute
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, default settings, a Raft log that is synced. It is started by the
 // first and stopped by TestMain.
-var shared = &systemtest.Servers[*driver.Cluster]{System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"}}
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"},
+}
 
 // installing is done once, by root alone: the tests of a machine that is ours
 // may install what they need, and the product never does.
@@ -95,7 +97,9 @@ func securedCluster(t testing.TB) *driver.Cluster {
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *driver.Cluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, rabbitSystem{}, c, level, settings...)
 }

@@ -18,7 +18,9 @@ import (
 func ask(ctx context.Context, c *driver.Cluster) error {
 	members := c.Members()
 	for i, n := range members {
-		m := newManagement(system.Options{Endpoints: []string{n.Address}, Credentials: c.Credentials(), TLS: c.TLS()}, auto)
+		m := newManagement(system.Options{
+			Endpoints: []string{n.Address}, Credentials: c.Credentials(), TLS: c.TLS(),
+		}, auto)
 		var nodes []nodeReport
 		if err := m.callAt(ctx, m.bases[0], http.MethodGet, "/api/nodes", nil, &nodes); err != nil {
 			return fmt.Errorf("%s does not answer: %w", n.Name, err)
@@ -32,7 +34,9 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 		if running != len(members) {
 			return fmt.Errorf("%s knows %d of %d servers", n.Name, running, len(members))
 		}
-		at := dialer{endpoints: c.Endpoints(), credentials: c.Credentials(), tls: c.TLS(), vhost: "/"}
+		at := dialer{
+			endpoints: c.Endpoints(), credentials: c.Credentials(), tls: c.TLS(), vhost: "/",
+		}
 		conn, err := at.dial(ctx, i, "plimsoll start", nil)
 		if err != nil {
 			return fmt.Errorf("%s takes no clients: %w", n.Name, err)

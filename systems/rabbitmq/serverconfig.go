@@ -167,14 +167,16 @@ func (c serverConfig) configuration(n *driver.Node) string {
 // environment is all that a server's process gets.
 func (c serverConfig) environment(n *driver.Node) []string {
 	busyWait, schedulers := c.Text(setBusyWait), c.Count(setSchedulers)
-	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface {%s} +S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s",
+	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface {%s} "+
+		"+S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s",
 		strings.ReplaceAll(n.Host, ".", ","), schedulers, schedulers, busyWait, busyWait, busyWait)
 	raftFile := defaultRaftFile
 	if !c.syncRaft {
 		raftFile = noSyncFile
 	}
 	return []string{
-		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home, "ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort),
+		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
+		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort),
 		"ERL_CRASH_DUMP_SECONDS=0", // none: the log says why
 		"RABBITMQ_LOG=-color",
 		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME=" + erlangName(n),
