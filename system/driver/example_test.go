@@ -34,7 +34,8 @@ func build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 		var conf driver.Properties
 		conf.Set("listen", n.Address)
 		conf.Set("password", c.Credentials().Password)
-		if err := c.Furnish(n, map[string]string{"broker.conf": conf.String()}, "data"); err != nil {
+		files := map[string]string{"broker.conf": conf.String()}
+		if err := c.Furnish(n, files, "data"); err != nil {
 			return nil, err
 		}
 	}

@@ -118,9 +118,9 @@ func serverSettings() []system.Setting {
 	return driver.ServerSettings([]system.Setting{
 		{Name: setServers, Kind: system.Text, Default: valueAuto,
 			OneOf: []string{valueAuto, valueEmbedded, valueProcesses},
-			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each at " +
-				"a host of its own, which can be broken and mended; auto: processes where they are " +
-				"to be broken, otherwise embedded"},
+			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each " +
+				"at a host of its own, which can be broken and mended; auto: processes where they " +
+				"are to be broken, otherwise embedded"},
 		{Name: setSyncInterval, Kind: system.Duration, Default: "2m",
 			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write"},
 		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0",

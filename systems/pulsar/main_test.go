@@ -44,7 +44,8 @@ var (
 	syncedServers = &systemtest.Servers[*driver.Cluster]{
 		System: pulsarSystem{}, Level: workload.SyncSync,
 		Settings: []string{
-			setTopology, tiered, setBrokers, "2", setBookies, "4", setSecurity, tokenTLS, setGC, gcSerial,
+			setTopology, tiered, setBrokers, "2", setBookies, "4",
+			setSecurity, tokenTLS, setGC, gcSerial,
 			setBrokerHeap, "256MB", setBrokerDirect, "256MB",
 			setBookieHeap, "128MB", setBookieDirect, "192MB",
 		},
