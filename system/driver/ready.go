@@ -17,6 +17,7 @@ import (
 func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
 	ticker := time.NewTicker(c.servers.AskEvery)
 	defer ticker.Stop()
+	var lacks error
 	for {
 		if err := c.ended(); err != nil {
 			return err
@@ -25,10 +26,13 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 		if err == nil {
 			return nil
 		}
+		if lacks == nil || ctx.Err() == nil {
+			lacks = err // a question that ctx ended says nothing
+		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w",
-				err, c.complaints(), ctx.Err())
+				lacks, c.complaints(), ctx.Err())
 		case <-ticker.C:
 		}
 	}
