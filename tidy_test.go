@@ -42,6 +42,7 @@ var rooms = []string{
 	"internal/omb",
 	"systems/*",
 	"system/systemtest",
+	"system/driver",
 	"internal/maven",
 	"internal/process",
 	"internal/authority",

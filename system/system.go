@@ -245,6 +245,11 @@ type Provisioner interface {
 	// Provision starts a cluster and returns when it can be connected to. On
 	// an error nothing is left behind.
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
+	// NodeNames are the names of the nodes that Provision would start, as
+	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
+	// its name below the data directory, and nothing that is not its own; the
+	// folder may be there before, and empty. No names: the nodes live in this process.
+	NodeNames(p Provision) []string
 }
 
 // Fetcher is a Provisioner whose servers are brought to this machine before
@@ -273,19 +278,15 @@ type Provision struct {
 	Groups map[string]int
 }
 
-// NodeNamer is a Provisioner whose nodes are processes of their own.
-type NodeNamer interface {
-	// NodeNames are the names of the nodes that Provision would start, as
-	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
-	// its name below the data directory, and nothing that is not its own; the
-	// folder may be there before, and empty. No names: the nodes live in this process.
-	NodeNames(p Provision) []string
-}
-
 // Provisioned is a cluster that runs on this machine.
 type Provisioned interface {
 	Endpoints() []string
 	Credentials() Credentials
+	// TLS is what clients connect with; nil when connections are not encrypted.
+	TLS() *tls.Config
+	// CAFile is the certificate, in PEM, that signed those of the nodes; empty when
+	// connections are not encrypted.
+	CAFile() string
 	Nodes() []Node
 	// Stop ends every node. The data directory is the caller's to delete.
 	Stop(ctx context.Context) error
@@ -300,12 +301,6 @@ type Restarter interface {
 	// Restart starts a node that has ended on the data and the addresses that
 	// it had, and returns when its process runs. It joins the others by itself.
 	Restart(node string) error
-}
-
-// Encrypted is a Provisioned whose clients must use TLS.
-type Encrypted interface {
-	// TLS is what clients connect with; nil when connections are not encrypted.
-	TLS() *tls.Config
 }
 
 // Node is one server of a provisioned cluster.

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"context"
+	"crypto/tls"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,10 @@ func (s *started) Provision(context.Context, system.Provision) (system.Provision
 	return s, nil
 }
 
+func (*started) NodeNames(system.Provision) []string { return nil }
+
+func (*started) TLS() *tls.Config                { return nil }
+func (*started) CAFile() string                  { return "" }
 func (*started) Endpoints() []string             { return []string{"127.0.0.1:1"} }
 func (*started) Credentials() system.Credentials { return system.Credentials{} }
 func (*started) Nodes() []system.Node            { return nil }

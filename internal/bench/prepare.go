@@ -128,10 +128,7 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.testbed = bed
 	}
 	cluster := s.testbed.Cluster()
-	o.Endpoints, o.Credentials = cluster.Endpoints(), cluster.Credentials()
-	if e, ok := cluster.(system.Encrypted); ok {
-		o.TLS = e.TLS()
-	}
+	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
 	s.run.Environment.DataFS = fileSystem(s.job.dataDir())
 	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
 	for _, n := range cluster.Nodes() {

@@ -3,11 +3,10 @@ package fault
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -143,79 +143,43 @@ func ask(address, line string, limit time.Duration) string {
 // toys is a system of such servers.
 type toys struct{ none bool }
 
-func (s toys) NodeNames(p system.Provision) (all []string) {
+func (s toys) NodeNames(p system.Provision) []string {
 	if s.none {
 		return nil
 	}
-	for i := range p.Nodes {
-		all = append(all, "n"+strconv.Itoa(i+1))
-	}
-	return all
+	return driver.Numbered("n", p.Nodes)
 }
 
-func (s toys) Provision(_ context.Context, p system.Provision) (system.Provisioned, error) {
-	addresses, err := process.Addresses(p.Nodes, toyPort)
-	if err != nil {
-		return nil, err
+func (s toys) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	servers := driver.Servers{
+		StartWithin: patience, StopGrace: patience, AskEvery: 5 * time.Millisecond,
+		LastComplaint: driver.LastLineWith(),
 	}
-	c := &toyCluster{}
-	for i, name := range s.NodeNames(p) {
-		dir := filepath.Join(p.DataDir, name)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+		addresses, err := process.Addresses(p.Nodes, toyPort)
+		if err != nil {
 			return nil, err
 		}
-		server, err := process.Start(process.Spec{
-			Name: name, Path: os.Args[0], Dir: dir, Log: filepath.Join(p.LogDir, name+".log"),
-			Env: []string{serverEnv + "=" + addresses[i][0]}, Group: p.Groups[name],
+		for i, name := range s.NodeNames(p) {
+			if err := c.Furnish(c.Add(name, addresses[i][0]), nil); err != nil {
+				return nil, err
+			}
+		}
+		err = c.Launch(c.Members(), func(n *driver.Node) process.Spec {
+			return process.Spec{Path: os.Args[0], Env: []string{serverEnv + "=" + n.Address}}
 		})
 		if err != nil {
 			return nil, err
 		}
-		c.names, c.addresses, c.servers = append(c.names, name), append(c.addresses, addresses[i][0]), append(c.servers, server)
+		return c, c.AwaitEach(ctx, c.Members(), func(_ context.Context, n *driver.Node) error {
+			if ask(n.Address, "get", silence) == "" {
+				return errors.New("no answer")
+			}
+			return nil
+		})
 	}
-	for _, a := range c.addresses {
-		if ask(a, "get", patience) == "" {
-			return nil, fmt.Errorf("no answer from %s", a)
-		}
-	}
-	return c, nil
+	return servers.Provision(ctx, p, build)
 }
-
-type toyCluster struct {
-	names, addresses []string
-	servers          []*process.Server
-}
-
-func (c *toyCluster) Endpoints() []string             { return c.addresses }
-func (c *toyCluster) Credentials() system.Credentials { return system.Credentials{} }
-
-func (c *toyCluster) Nodes() (all []system.Node) {
-	for i, name := range c.names {
-		all = append(all, system.Node{Name: name, Address: c.addresses[i], PID: c.servers[i].PID()})
-	}
-	return all
-}
-
-func (c *toyCluster) Stop(ctx context.Context) error {
-	for _, s := range c.servers {
-		if err := s.Stop(ctx, patience); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *toyCluster) of(name string) *process.Server {
-	for i, n := range c.names {
-		if n == name {
-			return c.servers[i]
-		}
-	}
-	panic(name)
-}
-
-func (c *toyCluster) Kill(name string) error    { return c.of(name).Kill() }
-func (c *toyCluster) Restart(name string) error { return c.of(name).Restart() }
 
 // optionsOf are those of a testbed of three, prepared for the faults.
 func optionsOf(base string, faults ...workload.Fault) testbed.Options {

@@ -153,10 +153,8 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 	if err != nil {
 		return nil, fmt.Errorf("%w (logs: %s)", err, logs)
 	}
-	o.Endpoints, o.Credentials = bed.Cluster().Endpoints(), bed.Cluster().Credentials()
-	if e, ok := bed.Cluster().(system.Encrypted); ok {
-		o.TLS = e.TLS()
-	}
+	cluster := bed.Cluster()
+	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
 	return func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()

@@ -63,16 +63,29 @@ func ownHosts(network string, nodes int, ports []int) ([][]string, error) {
 
 // oneHost gives every node other ports of one host.
 func oneHost(nodes, ports int) ([][]string, error) {
+	free, err := FreePorts(loopback, nodes*ports)
+	if err != nil {
+		return nil, err
+	}
 	all := make([][]string, nodes)
-	for i := range all {
-		for range ports {
-			l, err := net.Listen("tcp", loopback+":0")
-			if err != nil {
-				return nil, fmt.Errorf("finding a free address: %w", err)
-			}
-			defer l.Close()
-			all[i] = append(all[i], l.Addr().String())
+	for i, port := range free {
+		all[i/ports] = append(all[i/ports], net.JoinHostPort(loopback, strconv.Itoa(port)))
+	}
+	return all, nil
+}
+
+// FreePorts finds n ports of a host that nobody listens on; no host: of every
+// address of this machine. They are all held until all are found, so that they
+// differ.
+func FreePorts(host string, n int) ([]int, error) {
+	var all []int
+	for range n {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+		if err != nil {
+			return nil, fmt.Errorf("finding a free port: %w", err)
 		}
+		defer l.Close()
+		all = append(all, l.Addr().(*net.TCPAddr).Port)
 	}
 	return all, nil
 }

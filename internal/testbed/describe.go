@@ -10,12 +10,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// authorityFile is an encrypted cluster that can say where the certificate is
-// that signed its servers' own, in PEM.
-type authorityFile interface {
-	CAFile() string
-}
-
 // describe writes the target that names the cluster to plimsoll run. Its
 // secrets are in files of their own, which only their owner may read; every
 // path is absolute, so that the target means the same from any directory.
@@ -46,12 +40,11 @@ func (r *room) describe(name string, o Order, cluster system.Provisioned) error 
 			return err
 		}
 	}
-	if e, able := cluster.(system.Encrypted); able && e.TLS() != nil {
-		f, able := cluster.(authorityFile)
-		if !able || f.CAFile() == "" {
+	if cluster.TLS() != nil {
+		if cluster.CAFile() == "" {
 			return errors.New("the cluster is encrypted and does not say in which file its authority's certificate is, so no target can name it")
 		}
-		t.TLS = target.TLS{Enabled: true, CAFile: f.CAFile()}
+		t.TLS = target.TLS{Enabled: true, CAFile: cluster.CAFile()}
 	}
 	if err := t.Validate(); err != nil {
 		return err

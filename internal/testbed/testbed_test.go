@@ -3,6 +3,7 @@ package testbed
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -65,6 +66,10 @@ func (f *fake) Provision(_ context.Context, p system.Provision) (system.Provisio
 	return f, os.WriteFile(filepath.Join(p.DataDir, "segment"), []byte("data"), 0o600)
 }
 
+func (f *fake) NodeNames(system.Provision) []string { return nil }
+
+func (f *fake) TLS() *tls.Config                { return nil }
+func (f *fake) CAFile() string                  { return "" }
 func (f *fake) Endpoints() []string             { return []string{"127.0.0.1:1"} }
 func (f *fake) Credentials() system.Credentials { return system.Credentials{} }
 func (f *fake) Nodes() []system.Node            { return nil }

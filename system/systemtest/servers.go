@@ -154,9 +154,8 @@ func Settings(t testing.TB, s system.System, given ...string) system.Settings {
 // OptionsOf is how to connect to a cluster that was started here.
 func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level workload.Level, settings ...string) system.Options {
 	t.Helper()
-	o := system.Options{Endpoints: c.Endpoints(), Credentials: c.Credentials(), Settings: Settings(t, s, settings...), Durability: level}
-	if e, encrypts := c.(system.Encrypted); encrypts {
-		o.TLS = e.TLS()
+	return system.Options{
+		Endpoints: c.Endpoints(), Credentials: c.Credentials(), TLS: c.TLS(),
+		Settings: Settings(t, s, settings...), Durability: level,
 	}
-	return o
 }

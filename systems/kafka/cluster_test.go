@@ -5,12 +5,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,8 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -32,8 +30,8 @@ func within(t testing.TB) context.Context {
 }
 
 // adminOf is a client of a cluster of ours that no driver stands between.
-func adminOf(t testing.TB, c *provisionedCluster) *kadm.Client {
-	return adminWith(t, c.clientOptions(mechanismPlain)...)
+func adminOf(t testing.TB, c *driver.Cluster) *kadm.Client {
+	return adminWith(t, clientOptions(c, mechanismPlain)...)
 }
 
 func adminWith(t testing.TB, o ...kgo.Opt) *kadm.Client {
@@ -66,25 +64,9 @@ func configOfServer(t testing.TB, admin *kadm.Client, names ...string) map[strin
 
 func TestProvisionedCluster(t *testing.T) {
 	c := sharedCluster(t)
-	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
-		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
-	}
-	hosts := map[string]bool{}
-	for _, n := range c.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens on %s", n.Name, n.Address)
-		}
-		hosts[host] = true
-		if err := syscall.Kill(n.PID, 0); err != nil {
-			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
-		}
-		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
-			t.Errorf("%s: log: %v", n.Name, err)
-		}
-	}
-	if len(hosts) != 3 {
-		t.Errorf("the servers share hosts: %v", hosts)
+	systemtest.RunsOnLoopback(t, c, 3, 3)
+	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("endpoints %v, authority %q", c.Endpoints(), c.CAFile())
 	}
 	brokers, err := adminOf(t, c).ListBrokers(within(t))
 	if err != nil || len(brokers) != 3 {
@@ -108,24 +90,11 @@ func TestSecretsStayInTheirFile(t *testing.T) {
 			t.Error("a server answers without the password")
 		}
 	}
-	if c.credentials.Password == "" {
-		t.Fatal("no password")
-	}
-	for _, n := range c.servers {
-		properties := filepath.Join(n.dir, propertiesFile)
-		raw, err := os.ReadFile(properties)
-		if err != nil || !strings.Contains(string(raw), c.credentials.Password) {
-			t.Errorf("%s: the password is not where this test looks: %v", n.name, err)
-		}
-		if info, err := os.Stat(properties); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", properties, info.Mode(), err)
-		}
-		for _, open := range []string{
-			fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log,
-		} {
-			if raw, err := os.ReadFile(open); err != nil || strings.Contains(string(raw), c.credentials.Password) {
-				t.Errorf("%s shows the password, or cannot be read: %v", open, err)
-			}
+	password := c.Credentials().Password
+	systemtest.KeepsSecrets(t, c.Nodes(), password)
+	for _, n := range c.Members() {
+		if !strings.Contains(systemtest.IsPrivate(t, n.Path(propertiesFile)), password) {
+			t.Errorf("%s: the password is not where this test looks", n.Name)
 		}
 	}
 }
@@ -147,7 +116,8 @@ func TestEncryptedCluster(t *testing.T) {
 	if brokers, err := adminOf(t, c).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("brokers %v: %v", brokers, err)
 	}
-	if brokers, err := adminWith(t, c.clientOptions(mechanismSCRAM512)...).ListBrokers(within(t)); err != nil || len(brokers) != 3 {
+	bySCRAM := adminWith(t, clientOptions(c, mechanismSCRAM512)...)
+	if brokers, err := bySCRAM.ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("by SCRAM: brokers %v: %v", brokers, err)
 	}
 	// The file is what others verify by.
@@ -159,18 +129,17 @@ func TestEncryptedCluster(t *testing.T) {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the file holds no certificate")
 	}
-	for _, n := range c.servers {
-		conn, err := tls.Dial("tcp", n.address, &tls.Config{RootCAs: roots})
+	for _, n := range c.Members() {
+		conn, err := tls.Dial("tcp", n.Address, &tls.Config{RootCAs: roots})
 		if err != nil {
-			t.Errorf("%s: %v", n.name, err)
+			t.Errorf("%s: %v", n.Name, err)
 			continue
 		}
 		conn.Close()
-		if info, err := os.Stat(filepath.Join(n.dir, keyStoreFile)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the key's file: %v %v", info, err)
-		}
+		systemtest.IsPrivate(t, n.Path(driver.KeyStoreFile))
 	}
-	if _, err := tls.Dial("tcp", c.servers[0].address, &tls.Config{RootCAs: x509.NewCertPool()}); err == nil {
+	_, err = tls.Dial("tcp", c.Endpoints()[0], &tls.Config{RootCAs: x509.NewCertPool()})
+	if err == nil {
 		t.Error("who does not know the authority trusts its server")
 	}
 }
@@ -179,23 +148,14 @@ func TestEncryptedCluster(t *testing.T) {
 // start is over, and nothing stays.
 func TestServerThatCannotStart(t *testing.T) {
 	needJava(t)
-	dir := t.TempDir()
-	s := systemtest.Settings(t, kafkaSystem{}, setHeap, "100TB")
-	_, err := kafkaSystem{}.Provision(within(t), system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if err == nil {
-		t.Fatal("no error")
-	}
+	err := systemtest.FailedStart(t, kafkaSystem{}, time.Minute, setHeap, "100TB")
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Error("it was waited for to the end")
 	}
-	if text := err.Error(); !strings.Contains(text, "server n") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+	text := err.Error()
+	mentions := strings.Contains(text, "server n") && strings.Contains(text, "heap")
+	if !mentions || strings.Contains(text, "\n") {
 		t.Errorf("%q is not a sentence with Java's own words", text)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "n*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -203,56 +163,36 @@ func TestServerThatCannotStart(t *testing.T) {
 // server's listening is told apart from what cannot be helped by starting anew.
 func TestTakenAddress(t *testing.T) {
 	needJava(t)
-	java, dir, err := fetch(within(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := systemtest.Settings(t, kafkaSystem{})
 	folder := t.TempDir()
-	s := starter{
-		java: java, classpath: maven.Classpath(dir), provision: system.Provision{Nodes: 3, DataDir: folder, LogDir: folder, Settings: settings},
-		config: readServerConfig(settings, workload.SyncAsync, 3),
+	p := system.Provision{
+		Nodes: 3, DataDir: folder, LogDir: folder,
+		Durability: workload.SyncAsync, Settings: systemtest.Settings(t, kafkaSystem{}),
 	}
-	c, err := s.prepare()
+	s, err := newStarter(within(t), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", c.servers[1].address)
+	addresses, err := process.Addresses(p.Nodes, clientPort, quorumPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", addresses[1][0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := s.format(within(t), c); err != nil {
-		t.Fatal(err)
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+		return c, s.buildAt(ctx, c, addresses)
 	}
-	if err := s.launch(c); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		for _, n := range c.servers {
-			n.process.Kill()
-		}
-	}()
-	if err := c.awaitReady(within(t)); !errors.Is(err, errAddressTaken) || !strings.Contains(err.Error(), "server n2") {
+	_, err = servers.Start(within(t), p, build)
+	if !errors.Is(err, driver.ErrAddressTaken) || !strings.Contains(err.Error(), "server n2") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needJava(t)
-	dir := t.TempDir()
-	s := systemtest.Settings(t, kafkaSystem{})
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	_, err := kafkaSystem{}.Provision(ctx, system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "n*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	systemtest.StartEndsWhenToldTo(t, kafkaSystem{})
 }
 
 func TestCheckNodes(t *testing.T) {

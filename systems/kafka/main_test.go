@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -30,7 +31,9 @@ func TestMain(m *testing.M) {
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, level 2, default settings. It is started by the first and
 // stopped by TestMain.
-var shared = &systemtest.Servers[*provisionedCluster]{System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"}}
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"},
+}
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
 // had.
@@ -43,28 +46,30 @@ func needJava(t testing.TB) {
 
 // sharedCluster is the cluster that tests share. Topics are a test's own. A test that pauses
 // servers leaves them running.
-func sharedCluster(t testing.TB) *provisionedCluster {
+func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return shared.Get(t)
 }
 
 // secured is the second cluster: encrypted, with SCRAM, small, at level 3.
-var secured = &systemtest.Servers[*provisionedCluster]{
+var secured = &systemtest.Servers[*driver.Cluster]{
 	System: kafkaSystem{}, Level: workload.AsyncSync,
 	Settings: []string{
 		setSecurity, saslSSL, setSASL, mechanismSCRAM512, setHeap, "192MB", setGC, gcSerial,
 	},
 }
 
-func securedCluster(t testing.TB) *provisionedCluster {
+func securedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return secured.Get(t)
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *provisionedCluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, kafkaSystem{}, c, level, settings...)
 }

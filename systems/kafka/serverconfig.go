@@ -2,14 +2,13 @@ package kafka
 
 import (
 	"fmt"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -35,15 +34,14 @@ const (
 	saslSSL       = "sasl_ssl"
 	plaintext     = "plaintext"
 
-	leastHeap            = 128 << 20 // with less a broker does not start
-	leastSegment         = 1 << 20   // Kafka's own bound
-	ofAServerThatWeStart = " (of the servers that plimsoll starts)"
+	leastHeap    = 128 << 20 // with less a broker does not start
+	leastSegment = 1 << 20   // Kafka's own bound
 )
 
 // serverSettings shape the servers that plimsoll starts. The defaults are
 // Kafka's own except where the sentence says otherwise.
 func serverSettings() []system.Setting {
-	all := []system.Setting{
+	return driver.ServerSettings([]system.Setting{
 		{Name: setHeap, Kind: system.Bytes, Default: "256MB",
 			Doc: "each server's Java heap, reserved whole at the start; the page cache holds the messages (Kafka's scripts take 1GB)"},
 		{Name: setGC, Kind: system.Text, Default: gcG1, OneOf: []string{gcG1, gcSerial},
@@ -64,38 +62,23 @@ func serverSettings() []system.Setting {
 			Doc: "how long a copy may lag before acks=all no longer waits for it"},
 		{Name: setBrokerSession, Kind: system.Duration, Default: "9s",
 			Doc: "after how long without a heartbeat a server's partitions go to others"},
-	}
-	for i := range all {
-		all[i].Server = true
-		all[i].Doc += ofAServerThatWeStart
-	}
-	return all
+	})
 }
 
-// serverConfig is the servers' settings in the types that they are used in.
+// serverConfig is what the servers' configuration is made of.
 type serverConfig struct {
-	heap                        int64
-	gc, security                string
-	networkThreads, ioThreads   int64
-	replicaFetchers             int64
-	segmentBytes, messageMax    int64
-	replicaLag, sessionTimeout  time.Duration
-	replication, minISR, fsyncs int // fsyncs: messages between two; 0: as the kernel likes
+	system.Settings
+	replication, minISR int
+	synced              bool // every message, before it is acknowledged
 }
 
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
 	c := serverConfig{
-		heap: s.Bytes(setHeap), gc: s.Text(setGC), security: s.Text(setSecurity),
-		networkThreads: s.Count(setNetworkThreads), ioThreads: s.Count(setIOThreads), replicaFetchers: s.Count(setReplicaFetchers),
-		segmentBytes: s.Bytes(setSegmentBytes), messageMax: s.Bytes(setMessageMax),
-		replicaLag: s.Duration(setReplicaLag), sessionTimeout: s.Duration(setBrokerSession),
-		replication: min(nodes, int(min(s.Count(setReplication), maxReplication))), minISR: 1,
+		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))),
+		minISR: 1, synced: synced(l),
 	}
 	if synchronous(l) {
 		c.minISR = majority(c.replication)
-	}
-	if synced(l) {
-		c.fsyncs = 1
 	}
 	return c
 }
@@ -103,17 +86,12 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 // checkNodes is all that is wrong with the servers to start, before anything
 // is: nodes is their number, 0 when they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings())
+	}
 	var bad strict.Violations
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
-	if nodes == 0 {
-		for _, d := range serverSettings() {
-			if s.Given(d.Name) {
-				wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints")
-			}
-		}
-		return bad
 	}
 	for _, name := range []string{setNetworkThreads, setIOThreads, setReplicaFetchers} {
 		if n := s.Count(name); n < 1 || n > 1000 {
@@ -161,11 +139,7 @@ const (
 	clientListener = "CLIENT"
 	quorumListener = "CONTROLLER"
 	dataFolder     = "data"
-	tempFolder     = "tmp"
-	hostsFile      = "hosts"
 	propertiesFile = "server.properties"
-	keyStoreFile   = "node.pem"
-	caFile         = "ca.pem"
 	// Internal topics spread over few partitions: each of 50, Kafka's default,
 	// costs the start a file and an election on every server.
 	offsetsPartitions     = 6
@@ -180,119 +154,95 @@ const (
 // properties is the content of server.properties.
 func (c serverConfig) properties(n identity) string {
 	internalISR := majority(c.replication)
-	p := propertyList{
-		{"process.roles", "broker,controller"},
-		{"node.id", strconv.Itoa(n.id)},
-		{"controller.quorum.voters", n.voters},
-		{"listeners", clientListener + "://" + n.client + "," + quorumListener + "://" + n.quorum},
-		{"advertised.listeners", clientListener + "://" + n.client},
-		{"controller.listener.names", quorumListener},
-		{"inter.broker.listener.name", clientListener},
-		{"listener.security.protocol.map", clientListener + ":" + c.protocol() + "," + quorumListener + ":" + c.protocol()},
-		// Relative to the server's folder, as every path here: no path that a
-		// user chose can then hold what means something in this file.
-		{"log.dirs", dataFolder},
+	protocol := strings.ToUpper(c.Text(setSecurity))
+	var p driver.Properties
+	p.Set("process.roles", "broker,controller")
+	p.Set("node.id", n.id)
+	p.Set("controller.quorum.voters", n.voters)
+	p.Set("listeners", clientListener+"://"+n.client+","+quorumListener+"://"+n.quorum)
+	p.Set("advertised.listeners", clientListener+"://"+n.client)
+	p.Set("controller.listener.names", quorumListener)
+	p.Set("inter.broker.listener.name", clientListener)
+	p.Set("listener.security.protocol.map",
+		clientListener+":"+protocol+","+quorumListener+":"+protocol)
+	// Relative to the server's folder, as every path here: no path that a
+	// user chose can then hold what means something in this file.
+	p.Set("log.dirs", dataFolder)
 
-		{"default.replication.factor", strconv.Itoa(c.replication)},
-		{"min.insync.replicas", strconv.Itoa(c.minISR)},
-		{"unclean.leader.election.enable", "false"},
-		{"auto.create.topics.enable", "false"},
-		{"offsets.topic.replication.factor", strconv.Itoa(c.replication)},
-		{"offsets.topic.num.partitions", strconv.Itoa(offsetsPartitions)},
-		{"transaction.state.log.replication.factor", strconv.Itoa(c.replication)},
-		{"transaction.state.log.min.isr", strconv.Itoa(internalISR)},
-		{"transaction.state.log.num.partitions", strconv.Itoa(transactionPartitions)},
-		{"share.coordinator.state.topic.replication.factor", strconv.Itoa(c.replication)},
-		{"share.coordinator.state.topic.min.isr", strconv.Itoa(internalISR)},
-		{"share.coordinator.state.topic.num.partitions", strconv.Itoa(sharePartitions)},
-		// A consumer is there when it is opened, not seconds later.
-		{"group.initial.rebalance.delay.ms", "0"},
-		{"log.cleaner.dedupe.buffer.size", strconv.Itoa(cleanerBuffer)},
+	p.Set("default.replication.factor", c.replication)
+	p.Set("min.insync.replicas", c.minISR)
+	p.Set("unclean.leader.election.enable", "false")
+	p.Set("auto.create.topics.enable", "false")
+	p.Set("offsets.topic.replication.factor", c.replication)
+	p.Set("offsets.topic.num.partitions", offsetsPartitions)
+	p.Set("transaction.state.log.replication.factor", c.replication)
+	p.Set("transaction.state.log.min.isr", internalISR)
+	p.Set("transaction.state.log.num.partitions", transactionPartitions)
+	p.Set("share.coordinator.state.topic.replication.factor", c.replication)
+	p.Set("share.coordinator.state.topic.min.isr", internalISR)
+	p.Set("share.coordinator.state.topic.num.partitions", sharePartitions)
+	// A consumer is there when it is opened, not seconds later.
+	p.Set("group.initial.rebalance.delay.ms", "0")
+	p.Set("log.cleaner.dedupe.buffer.size", cleanerBuffer)
 
-		{"num.network.threads", strconv.FormatInt(c.networkThreads, 10)},
-		{"num.io.threads", strconv.FormatInt(c.ioThreads, 10)},
-		{"num.replica.fetchers", strconv.FormatInt(c.replicaFetchers, 10)},
-		{"log.segment.bytes", strconv.FormatInt(c.segmentBytes, 10)},
-		{"message.max.bytes", strconv.FormatInt(c.messageMax, 10)},
-		// A copy gets a batch that is larger than replica.fetch.max.bytes
-		// nevertheless, so that stays Kafka's own.
-		{"socket.request.max.bytes", strconv.FormatInt(max(socketMax, 2*c.messageMax), 10)},
-		{"replica.lag.time.max.ms", strconv.FormatInt(c.replicaLag.Milliseconds(), 10)},
-		{"broker.session.timeout.ms", strconv.FormatInt(c.sessionTimeout.Milliseconds(), 10)},
+	p.Set("num.network.threads", c.Count(setNetworkThreads))
+	p.Set("num.io.threads", c.Count(setIOThreads))
+	p.Set("num.replica.fetchers", c.Count(setReplicaFetchers))
+	p.Set("log.segment.bytes", c.Bytes(setSegmentBytes))
+	p.Set("message.max.bytes", c.Bytes(setMessageMax))
+	// A copy gets a batch that is larger than replica.fetch.max.bytes
+	// nevertheless, so that stays Kafka's own.
+	p.Set("socket.request.max.bytes", max(socketMax, 2*c.Bytes(setMessageMax)))
+	p.Set("replica.lag.time.max.ms", c.Duration(setReplicaLag).Milliseconds())
+	p.Set("broker.session.timeout.ms", c.Duration(setBrokerSession).Milliseconds())
+	if c.synced {
+		p.Set("log.flush.interval.messages", 1)
 	}
-	if c.fsyncs > 0 {
-		p.add("log.flush.interval.messages", strconv.Itoa(c.fsyncs))
+	if c.Text(setSecurity) != plaintext {
+		setPasswords(&p, n.users)
 	}
-	if c.security != plaintext {
-		p.sasl(n.users)
-	}
-	if c.security == saslSSL {
-		p.tls()
+	if c.Text(setSecurity) == saslSSL {
+		// Both listeners show the server's certificate. They ask clients for none: that
+		// is what the password is for.
+		p.Set("ssl.keystore.type", "PEM")
+		p.Set("ssl.keystore.location", driver.KeyStoreFile)
+		p.Set("ssl.truststore.type", "PEM")
+		p.Set("ssl.truststore.location", driver.CAFile)
 	}
 	return p.String()
 }
 
-func (c serverConfig) protocol() string { return strings.ToUpper(c.security) }
-
-// propertyList is a Java properties file. No value needs escaping but for
-// backslashes, and none has one.
-type propertyList []struct{ name, value string }
-
-func (p *propertyList) add(name, value string) {
-	*p = append(*p, struct{ name, value string }{name, value})
-}
-
-// sasl has both listeners ask for a password. Clients may use SCRAM as well,
-// once somebody has given them a SCRAM password through the Admin API.
-func (p *propertyList) sasl(u users) {
+// setPasswords has both listeners ask for a password. Clients may use SCRAM as
+// well, once somebody has given them a SCRAM password through the Admin API.
+func setPasswords(p *driver.Properties, u users) {
 	const (
 		plainLogin = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 		scramLogin = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
 	)
-	client, quorum := "listener.name."+strings.ToLower(clientListener)+".", "listener.name."+strings.ToLower(quorumListener)+"."
+	client := "listener.name." + strings.ToLower(clientListener) + "."
+	quorum := "listener.name." + strings.ToLower(quorumListener) + "."
 	own := fmt.Sprintf(`%s username="%s" password="%s" user_%s="%s"`, plainLogin, brokerUser, u.broker, brokerUser, u.broker)
-	p.add("sasl.mechanism.inter.broker.protocol", "PLAIN")
-	p.add("sasl.mechanism.controller.protocol", "PLAIN")
-	p.add(client+"sasl.enabled.mechanisms", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512")
-	p.add(client+"plain.sasl.jaas.config", fmt.Sprintf(`%s user_%s="%s";`, own, benchUser, u.bench))
-	p.add(client+"scram-sha-256.sasl.jaas.config", scramLogin)
-	p.add(client+"scram-sha-512.sasl.jaas.config", scramLogin)
-	p.add(quorum+"sasl.enabled.mechanisms", "PLAIN")
-	p.add(quorum+"plain.sasl.jaas.config", own+";")
-}
-
-// tls has both listeners show the server's certificate. They ask for none of
-// whoever connects: that is what the password is for.
-func (p *propertyList) tls() {
-	p.add("ssl.keystore.type", "PEM")
-	p.add("ssl.keystore.location", keyStoreFile)
-	p.add("ssl.truststore.type", "PEM")
-	p.add("ssl.truststore.location", caFile)
-}
-
-func (p propertyList) String() string {
-	var b strings.Builder
-	for _, one := range p {
-		fmt.Fprintf(&b, "%s=%s\n", one.name, one.value)
-	}
-	return b.String()
+	p.Set("sasl.mechanism.inter.broker.protocol", "PLAIN")
+	p.Set("sasl.mechanism.controller.protocol", "PLAIN")
+	p.Set(client+"sasl.enabled.mechanisms", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512")
+	p.Set(client+"plain.sasl.jaas.config", fmt.Sprintf(`%s user_%s="%s";`, own, benchUser, u.bench))
+	p.Set(client+"scram-sha-256.sasl.jaas.config", scramLogin)
+	p.Set(client+"scram-sha-512.sasl.jaas.config", scramLogin)
+	p.Set(quorum+"sasl.enabled.mechanisms", "PLAIN")
+	p.Set(quorum+"plain.sasl.jaas.config", own+";")
 }
 
 // javaOptions are those of Kafka's scripts, but for the heap, which is a
-// setting. The folder for temporary files is the server's own: native
-// libraries are unpacked into it and would stay after a kill. Names are looked
-// up in the server's own hosts file.
-func (c serverConfig) javaOptions(dir string) []string {
-	heap := strconv.FormatInt(c.heap, 10)
-	options := []string{"-Xms" + heap, "-Xmx" + heap}
-	if c.gc == gcSerial {
+// setting.
+func (c serverConfig) javaOptions(java driver.Java, n *driver.Node) []string {
+	options := java.Options(n, c.Bytes(setHeap))
+	if c.Text(setGC) == gcSerial {
 		options = append(options, "-XX:+UseSerialGC")
 	} else {
-		options = append(options, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent")
+		options = append(options, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+			"-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent")
 	}
-	return append(options,
-		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(dir, tempFolder),
-		"-Djdk.net.hosts.file="+filepath.Join(dir, hostsFile),
-		"-Dorg.slf4j.simpleLogger.showDateTime=true", "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+	return append(options, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
 		"-Dorg.slf4j.simpleLogger.showShortLogName=true")
 }

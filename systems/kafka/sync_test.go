@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -43,7 +44,9 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 }
 
 // sides are the processes of the partition's leader and of its followers.
-func sides(t *testing.T, c *cluster, servers *provisionedCluster, topic system.Topic) (leader int, followers []int) {
+func sides(
+	t *testing.T, c *cluster, servers *driver.Cluster, topic system.Topic,
+) (leader int, followers []int) {
 	t.Helper()
 	details, err := c.admin.ListTopics(t.Context(), topic.Name)
 	if err != nil {

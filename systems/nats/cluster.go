@@ -2,9 +2,9 @@ package nats
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -44,12 +45,10 @@ func (natsSystem) NodeNames(p system.Provision) []string {
 	if !readConfig(p.Settings).server.apart(p) {
 		return nil
 	}
-	names := make([]string, p.Nodes)
-	for i := range names {
-		names[i] = nodeName(i)
-	}
-	return names
+	return nodeNames(p.Nodes)
 }
+
+func nodeNames(n int) []string { return driver.Numbered("n", n) }
 
 // Provision starts a JetStream cluster of p.Nodes servers inside this process,
 // on loopback ports of its own, or each in a process of its own (see spawned),
@@ -84,7 +83,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 			return c, nil
 		}
 		split := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-		if !split && !errors.Is(err, errPortTaken) {
+		if !split && !errors.Is(err, driver.ErrAddressTaken) {
 			break
 		}
 		limit *= electionFactor
@@ -99,11 +98,13 @@ func (c serverConfig) apart(p system.Provision) bool {
 
 // startWithin is one attempt. On an error nothing is left but the logs.
 func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
+	if cfg.apart(p) {
+		timed := servers
+		timed.StartWithin = limit
+		return timed.Start(ctx, p, spawning{p, cfg}.build)
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if cfg.apart(p) {
-		return spawn(ctx, p, cfg)
-	}
 	return start(ctx, p, cfg)
 }
 
@@ -116,8 +117,8 @@ func fairShare(dir string, nodes int) (int64, error) {
 		return 0, err
 	}
 	share := shared / int64(nodes)
-	for i := range nodes {
-		own, at, err := freeDisk(filepath.Join(dir, nodeName(i)))
+	for _, name := range nodeNames(nodes) {
+		own, at, err := freeDisk(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) || err == nil && at == on {
 			continue
 		}
@@ -143,8 +144,6 @@ func freeDisk(dir string) (bytes int64, device uint64, err error) {
 	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9, uint64(file.Dev), nil
 }
 
-func nodeName(index int) string { return fmt.Sprintf("n%d", index+1) }
-
 // embedded is a cluster inside this process.
 type embedded struct {
 	shared clusterConfig
@@ -162,18 +161,16 @@ type node struct {
 	server *server.Server
 }
 
-var errPortTaken = errors.New("a port was taken by another process")
-
 // start starts the servers and waits until they are a cluster. What it returns
 // is nil on an error, and nothing is left but the logs.
 func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
-	ports, err := freePorts(p.Nodes)
+	ports, err := process.FreePorts(loopback, p.Nodes)
 	if err != nil {
-		return nil, fmt.Errorf("finding free ports: %w", err)
+		return nil, err
 	}
 	var routes []string
 	for _, port := range ports {
-		routes = append(routes, fmt.Sprintf("%s:%d", loopback, port))
+		routes = append(routes, driver.At(loopback, port))
 	}
 	e := &embedded{shared: newClusterConfig(routes), stopped: make(chan struct{})}
 	err = e.startNodes(p, cfg)
@@ -191,8 +188,7 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 }
 
 func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
-	for i := range p.Nodes {
-		name := nodeName(i)
+	for i, name := range nodeNames(p.Nodes) {
 		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
 		if err := os.MkdirAll(n.dir, 0o700); err != nil {
 			return fmt.Errorf("making the data directory of %s: %w", name, err)
@@ -210,22 +206,6 @@ func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
 		s.Start()
 	}
 	return nil
-}
-
-// freePorts finds ports that nobody listens on. They are all held at once, so
-// that they differ, and given back: between that and the server's listening
-// another process may take one, which awaitReady finds.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", loopback+":0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }
 
 // awaitReady waits until the servers listen, have a leader and are current.
@@ -297,6 +277,12 @@ func (n *node) address() string {
 
 // Credentials open the cluster and its system account.
 func (e *embedded) Credentials() system.Credentials { return e.shared.credentials }
+
+// TLS is nil: connections are not encrypted.
+func (e *embedded) TLS() *tls.Config { return nil }
+
+// CAFile is empty: there is no certificate.
+func (e *embedded) CAFile() string { return "" }
 
 // Nodes are the servers. Their process is this one.
 func (e *embedded) Nodes() []system.Node {

@@ -20,7 +20,7 @@ func TestFairShare(t *testing.T) {
 	if got, err := fairShare(dir, 4); err != nil || got < all/5 || got > all/3 {
 		t.Errorf("of %d, each of 4 gets %d: %v", all, got, err)
 	}
-	own := filepath.Join(dir, nodeName(1))
+	own := filepath.Join(dir, "n2")
 	if err := os.Mkdir(own, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package nats
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +8,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // clusterConfig is what the nodes of one cluster share.
@@ -22,16 +21,12 @@ type clusterConfig struct {
 
 func newClusterConfig(routes []string) clusterConfig {
 	return clusterConfig{
-		name: "plimsoll-" + secret()[:8], secret: secret(), routes: routes,
-		credentials: system.Credentials{User: "bench", Password: secret(), AdminUser: "admin", AdminPassword: secret()},
+		name: "plimsoll-" + driver.Secret()[:8], secret: driver.Secret(), routes: routes,
+		credentials: system.Credentials{
+			User: "bench", Password: driver.Secret(),
+			AdminUser: "admin", AdminPassword: driver.Secret(),
+		},
 	}
-}
-
-// secret is 128 random bits, in letters that need no quoting.
-func secret() string {
-	var b [16]byte
-	rand.Read(b[:]) // it never fails: it ends the program instead
-	return "s" + hex.EncodeToString(b[:])
 }
 
 func (c clusterConfig) routeURLs() string {

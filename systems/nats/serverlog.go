@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // maxLog bounds a server's log, which a full disk could otherwise make endless.
@@ -81,7 +83,7 @@ func (l *serverLog) Fatalf(format string, v ...any) {
 	l.failed = fmt.Errorf(format, v...)
 	close(l.died)
 	if strings.Contains(l.failed.Error(), addressInUse) {
-		l.failed = fmt.Errorf("%w: %w", errPortTaken, l.failed)
+		l.failed = fmt.Errorf("%w: %w", driver.ErrAddressTaken, l.failed)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -43,19 +44,18 @@ const (
 
 // Values of the settings, and what bounds them.
 const (
-	valueFile            = "file"
-	valueMemory          = "memory"
-	valueInterest        = "interest"
-	valueAll             = "all"
-	valueOld             = "old"
-	valueS2              = "s2"
-	valueAuto            = "auto"
-	valueEmbedded        = "embedded"
-	valueProcesses       = "processes"
-	minReplicas          = 3
-	maxReplicas          = 5
-	minHeartbeat         = 100 * time.Millisecond
-	ofAServerThatWeStart = " (of the servers that plimsoll starts)"
+	valueFile      = "file"
+	valueMemory    = "memory"
+	valueInterest  = "interest"
+	valueAll       = "all"
+	valueOld       = "old"
+	valueS2        = "s2"
+	valueAuto      = "auto"
+	valueEmbedded  = "embedded"
+	valueProcesses = "processes"
+	minReplicas    = 3
+	maxReplicas    = 5
+	minHeartbeat   = 100 * time.Millisecond
 )
 
 // declared is every setting, with the default that is echoed in the result.
@@ -115,22 +115,26 @@ func streamSettings() []system.Setting {
 }
 
 func serverSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setServers, Kind: system.Text, Default: valueAuto, OneOf: []string{valueAuto, valueEmbedded, valueProcesses}, Server: true,
-			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each at a host of its own, which can be broken and mended; auto: processes where they are to be broken, otherwise embedded" + ofAServerThatWeStart},
-		{Name: setSyncInterval, Kind: system.Duration, Default: "2m", Server: true,
-			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write" + ofAServerThatWeStart},
-		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0", Server: true,
-			Doc: "most disk that each server fills; 0: an equal part of nine tenths of what is free" + ofAServerThatWeStart},
-		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB", Server: true,
-			Doc: "most memory that each server's memory streams fill" + ofAServerThatWeStart},
-		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB", Server: true,
-			Doc: "largest message" + ofAServerThatWeStart},
-		{Name: setMaxBufferedMsgs, Kind: system.Count, Default: "100000", Server: true,
-			Doc: "most messages that wait to enter a stream; beyond it publishes are refused" + ofAServerThatWeStart},
-		{Name: setMaxBufferedSize, Kind: system.Bytes, Default: "128MB", Server: true,
-			Doc: "most bytes that wait to enter a stream; beyond it publishes are refused" + ofAServerThatWeStart},
-	}
+	return driver.ServerSettings([]system.Setting{
+		{Name: setServers, Kind: system.Text, Default: valueAuto,
+			OneOf: []string{valueAuto, valueEmbedded, valueProcesses},
+			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each " +
+				"at a host of its own, which can be broken and mended; auto: processes where they " +
+				"are to be broken, otherwise embedded"},
+		{Name: setSyncInterval, Kind: system.Duration, Default: "2m",
+			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write"},
+		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0",
+			Doc: "most disk that each server fills; " +
+				"0: an equal part of nine tenths of what is free"},
+		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB",
+			Doc: "most memory that each server's memory streams fill"},
+		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB",
+			Doc: "largest message"},
+		{Name: setMaxBufferedMsgs, Kind: system.Count, Default: "100000",
+			Doc: "most messages that wait to enter a stream; beyond it publishes are refused"},
+		{Name: setMaxBufferedSize, Kind: system.Bytes, Default: "128MB",
+			Doc: "most bytes that wait to enter a stream; beyond it publishes are refused"},
+	})
 }
 
 // config is the settings, read once.
@@ -165,12 +169,7 @@ func (natsSystem) Check(asked system.Check) error {
 		bad = append(bad, tooFewNodes(c, asked.Nodes)...)
 		return orNil(bad)
 	}
-	for _, d := range serverSettings() {
-		if asked.Settings.Given(d.Name) {
-			bad = append(bad, asked.Settings.Wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints"))
-		}
-	}
-	return orNil(bad)
+	return orNil(append(bad, driver.AlreadyRunning(asked.Settings, serverSettings())...))
 }
 
 func orNil(bad strict.Violations) error {

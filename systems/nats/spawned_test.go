@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -128,28 +129,9 @@ func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n 
 // The passwords are told to the servers alone.
 func TestProcessesKeepTheirSecrets(t *testing.T) {
 	s := systemtest.Provision[*spawned](t, New(), workload.SyncAsync, processes...)
-	hosts := map[string]bool{}
-	for _, n := range s.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens at %s", n.Name, n.Address)
-		}
-		hosts[host] = true
-		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.PID), fmt.Sprintf("/proc/%d/environ", n.PID), n.Log} {
-			raw, err := os.ReadFile(open)
-			if err != nil {
-				t.Error(err)
-			}
-			for _, secret := range []string{s.Credentials().Password, s.Credentials().AdminPassword, s.shared.secret} {
-				if strings.Contains(string(raw), secret) {
-					t.Errorf("%s shows a password", open)
-				}
-			}
-		}
-	}
-	if len(hosts) != 3 {
-		t.Errorf("the servers share hosts: %v", hosts)
-	}
+	systemtest.RunsOnLoopback(t, s, 3, 3)
+	opens := s.Credentials()
+	systemtest.KeepsSecrets(t, s.Nodes(), opens.Password, opens.AdminPassword, s.shared.secret)
 }
 
 // A server that cannot run is told of in its own words, and an address that
@@ -167,15 +149,13 @@ func TestProcessThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := planSpawned(p, addresses)
-	n := s.nodes[1]
 	cfg := readConfig(p.Settings).server
 	cfg.maxFile = 1 << 30
-	if err := n.start(s.shared.node(n.name, n.dir, n.address, 1, cfg, false)); err != nil {
-		t.Fatal(err)
+	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+		return spawning{p, cfg}.buildAt(ctx, c, addresses)
 	}
-	defer n.process.Kill()
-	if err := s.awaitReady(within(t, 20*time.Second)); !errors.Is(err, errPortTaken) {
+	_, err = servers.Start(within(t, 20*time.Second), p, build)
+	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}
 	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "no configuration", "servers: processes")
@@ -188,15 +168,5 @@ func TestProcessThatCannotStart(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.DataDir, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestLastComplaint(t *testing.T) {
-	for log, want := range map[string]string{
-		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b", "t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
-	} {
-		if got := lastComplaint([]byte(log)); got != want {
-			t.Errorf("%q: got %q, want %q", log, got, want)
-		}
 	}
 }

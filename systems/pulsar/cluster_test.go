@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,11 +14,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -33,38 +32,25 @@ func soon(t testing.TB) context.Context {
 
 func TestProvisionedCluster(t *testing.T) {
 	c := sharedCluster(t)
-	if len(c.Nodes()) != 7 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
-		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	systemtest.RunsOnLoopback(t, c, 7, 3)
+	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("endpoints %v, authority %q", c.Endpoints(), c.CAFile())
 	}
-	hosts := map[string]int{}
 	for _, n := range c.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens on %s", n.Name, n.Address)
-		}
-		hosts[host]++
-		if err := syscall.Kill(n.PID, 0); err != nil {
-			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
-		}
-		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
-			t.Errorf("%s: log: %v", n.Name, err)
-		}
 		t.Logf("%s takes %s", n.Name, resident(n.PID))
-	}
-	if len(hosts) != 3 {
-		t.Errorf("three nodes, on hosts %v", hosts)
 	}
 }
 
 func TestTieredCluster(t *testing.T) {
 	c := syncedCluster(t)
-	if len(c.brokers) != 2 || len(c.bookies) != 4 || c.TLS() == nil {
+	brokers, bookies := ofKind(c, brokerNames), ofKind(c, bookieNames)
+	if len(brokers) != 2 || len(bookies) != 4 || c.TLS() == nil {
 		t.Errorf("nodes %v", c.Nodes())
 	}
-	for _, broker := range c.brokers {
-		for _, bookie := range c.bookies {
-			if broker.host == bookie.host {
-				t.Errorf("%s and %s share %s", broker.name, bookie.name, broker.host)
+	for _, broker := range brokers {
+		for _, bookie := range bookies {
+			if broker.Host == bookie.Host {
+				t.Errorf("%s and %s share %s", broker.Name, bookie.Name, broker.Host)
 			}
 		}
 	}
@@ -77,19 +63,20 @@ func TestTieredCluster(t *testing.T) {
 	if !roots.AppendCertsFromPEM(pem) {
 		t.Fatal("the file holds no certificate")
 	}
-	for _, n := range c.brokers {
+	trusting := &tls.Config{RootCAs: roots}
+	for _, n := range brokers {
 		for _, port := range []string{"6651", "8443"} {
-			conn, err := tls.Dial("tcp", net.JoinHostPort(n.host, port), &tls.Config{RootCAs: roots})
+			conn, err := tls.Dial("tcp", net.JoinHostPort(n.Host, port), trusting)
 			if err != nil {
-				t.Errorf("%s, port %s: %v", n.name, port, err)
+				t.Errorf("%s, port %s: %v", n.Name, port, err)
 				continue
 			}
 			conn.Close()
 		}
 		for _, port := range []string{"6650", "8080"} {
-			if conn, err := net.Dial("tcp", net.JoinHostPort(n.host, port)); err == nil {
+			if conn, err := net.Dial("tcp", net.JoinHostPort(n.Host, port)); err == nil {
 				conn.Close()
-				t.Errorf("%s listens on port %s without TLS", n.name, port)
+				t.Errorf("%s listens on port %s without TLS", n.Name, port)
 			}
 		}
 	}
@@ -106,17 +93,18 @@ func resident(pid int) string {
 // Whatever a server listens on, it is loopback, and it is on what it must be.
 func TestEverythingListensOnLoopback(t *testing.T) {
 	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort}, "broker": {servicePort, webPort}}
-	for _, n := range sharedCluster(t).all() {
-		kind, _, _ := strings.Cut(n.name, "-")
-		found := listening(t, n.process.PID())
+	for _, n := range sharedCluster(t).Members() {
+		kind, _, _ := strings.Cut(n.Name, "-")
+		found := listening(t, n.PID())
 		for _, port := range must[kind] {
-			if address := net.JoinHostPort(n.host, fmt.Sprint(port)); !slices.Contains(found, address) {
-				t.Errorf("%s does not listen on %s but on %v", n.name, address, found)
+			address := driver.At(n.Host, port)
+			if !slices.Contains(found, address) {
+				t.Errorf("%s does not listen on %s but on %v", n.Name, address, found)
 			}
 		}
 	}
-	for _, n := range syncedCluster(t).all() {
-		listening(t, n.process.PID())
+	for _, n := range syncedCluster(t).Members() {
+		listening(t, n.PID())
 	}
 }
 
@@ -186,46 +174,29 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 		}
 		a.close()
 	}
-	for _, n := range c.all() {
-		for _, file := range []string{confFile, loggingFile} {
-			if info, err := os.Stat(filepath.Join(n.dir, file)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v, %v", file, info, err)
-			}
-		}
+	for _, n := range c.Members() {
+		systemtest.IsPrivate(t, n.Path(confFile))
+		systemtest.IsPrivate(t, n.Path(loggingFile))
 	}
-	conf, err := os.ReadFile(filepath.Join(c.brokers[0].dir, confFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	secrets := map[string]string{"the bench's token": c.credentials.Password}
-	for line := range strings.Lines(string(conf)) {
+	conf := systemtest.IsPrivate(t, ofKind(c, brokerNames)[0].Path(confFile))
+	secrets := []string{c.Credentials().Password}
+	for line := range strings.Lines(conf) {
 		line = strings.TrimSpace(line)
 		if key, is := strings.CutPrefix(line, "tokenSecretKey=data:;base64,"); is {
-			secrets["the key"] = key
-			if raw, err := base64.StdEncoding.DecodeString(key); err != nil || signToken(raw, benchRole) != c.credentials.Password {
+			secrets = append(secrets, key)
+			raw, err := base64.StdEncoding.DecodeString(key)
+			if err != nil || signToken(raw, benchRole) != c.Credentials().Password {
 				t.Errorf("the key in the file is not that of the token: %v", err)
 			}
 		}
 		if token, is := strings.CutPrefix(line, "brokerClientAuthenticationParameters=token:"); is {
-			secrets["the brokers' token"] = token
+			secrets = append(secrets, token)
 		}
 	}
 	if len(secrets) != 3 {
 		t.Fatalf("found %d secrets of 3", len(secrets))
 	}
-	for _, n := range c.all() {
-		for _, open := range []string{fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log} {
-			raw, err := os.ReadFile(open)
-			if err != nil {
-				t.Error(err)
-			}
-			for what, secret := range secrets {
-				if strings.Contains(string(raw), secret) {
-					t.Errorf("%s shows %s", open, what)
-				}
-			}
-		}
-	}
+	systemtest.KeepsSecrets(t, c.Nodes(), secrets...)
 }
 
 // One process gives the levels that ask for no second copy, and no others.
@@ -257,52 +228,30 @@ func TestStandalone(t *testing.T) {
 // A server that cannot run is told of at once, in its own words, and nothing
 // stays.
 func TestServerThatCannotStart(t *testing.T) {
-	needJava(t)
-	if _, _, err := fetch(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := systemtest.Settings(t, pulsarSystem{}, setZooKeeperHeap, "100TB")
+	fetched(t)
 	began := time.Now()
-	_, err := pulsarSystem{}.Provision(soon(t), system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if err == nil {
-		t.Fatal("no error")
-	}
-	if text := err.Error(); !strings.Contains(text, "server zookeeper") || !strings.Contains(text, "heap") || strings.Contains(text, "\n") {
+	err := systemtest.FailedStart(t, pulsarSystem{}, time.Minute, setZooKeeperHeap, "100TB")
+	text := err.Error()
+	mentions := strings.Contains(text, "server zookeeper") && strings.Contains(text, "heap")
+	if !mentions || strings.Contains(text, "\n") {
 		t.Errorf("%q is not a sentence with Java's own words", text)
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("said after %s", took)
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "[bz]*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
 }
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
+	fetched(t)
+	systemtest.StartEndsWhenToldTo(t, pulsarSystem{})
+}
+
+// fetched has the distribution on this machine, which may take its time.
+func fetched(t *testing.T) {
+	t.Helper()
 	needJava(t)
-	if _, _, err := fetch(t.Context(), nil); err != nil {
+	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
 		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := systemtest.Settings(t, pulsarSystem{})
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
-	defer cancel()
-	began := time.Now()
-	_, err := pulsarSystem{}.Provision(ctx, system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncAsync, Settings: s,
-	})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if took := time.Since(began); took > 12*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "[bz]*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -320,8 +269,8 @@ func TestShippedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.set("empty", 3)
-	p.set("new", true)
+	p.Set("empty", 3)
+	p.Set("new", true)
 	if got, want := p.String(), "b=2\na=x=y\nempty=3\nnew=true\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -24,7 +24,6 @@ var (
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.Encrypted        = (*provisionedCluster)(nil)
 )
 
 // New returns the Pulsar system. It is a system.Provisioner too, and its

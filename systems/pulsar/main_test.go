@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -34,11 +37,19 @@ func TestMain(m *testing.M) {
 // Bookies sync or do not, so two clusters are needed for the four levels. The
 // second one differs in whatever else a cluster can differ in.
 var (
-	unsyncedServers = &systemtest.Servers[*provisionedCluster]{System: pulsarSystem{}, Level: workload.SyncAsync, Mounted: []string{"zookeeper", "bookie-1", "broker-1"}}
-	syncedServers   = &systemtest.Servers[*provisionedCluster]{System: pulsarSystem{}, Level: workload.SyncSync, Settings: []string{
-		setTopology, tiered, setBrokers, "2", setBookies, "4", setSecurity, tokenTLS, setGC, gcSerial,
-		setBrokerHeap, "256MB", setBrokerDirect, "256MB", setBookieHeap, "128MB", setBookieDirect, "192MB",
-	}}
+	unsyncedServers = &systemtest.Servers[*driver.Cluster]{
+		System: pulsarSystem{}, Level: workload.SyncAsync,
+		Mounted: []string{"zookeeper", "bookie-1", "broker-1"},
+	}
+	syncedServers = &systemtest.Servers[*driver.Cluster]{
+		System: pulsarSystem{}, Level: workload.SyncSync,
+		Settings: []string{
+			setTopology, tiered, setBrokers, "2", setBookies, "4",
+			setSecurity, tokenTLS, setGC, gcSerial,
+			setBrokerHeap, "256MB", setBrokerDirect, "256MB",
+			setBookieHeap, "128MB", setBookieDirect, "192MB",
+		},
+	}
 )
 
 // needJava skips a test, by name and loudly, where the real servers cannot be
@@ -53,7 +64,7 @@ func needJava(t testing.TB) {
 // sharedCluster is the colocated cluster of three nodes at level 2, with default
 // settings. Topics are a test's own; who stops a server or changes one uses
 // provisionWith.
-func sharedCluster(t testing.TB) *provisionedCluster {
+func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return unsyncedServers.Get(t)
@@ -61,14 +72,14 @@ func sharedCluster(t testing.TB) *provisionedCluster {
 
 // syncedCluster is the tiered one, of 2 brokers and 4 bookies that sync, with
 // TLS.
-func syncedCluster(t testing.TB) *provisionedCluster {
+func syncedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return syncedServers.Get(t)
 }
 
 // clusterAt is the shared cluster that can give a level.
-func clusterAt(t testing.TB, l workload.Level) *provisionedCluster {
+func clusterAt(t testing.TB, l workload.Level) *driver.Cluster {
 	t.Helper()
 	if synced(l) {
 		return syncedCluster(t)
@@ -76,16 +87,24 @@ func clusterAt(t testing.TB, l workload.Level) *provisionedCluster {
 	return sharedCluster(t)
 }
 
+// ofKind are the servers of one kind, by what their names begin with.
+func ofKind(c *driver.Cluster, prefix string) []*driver.Node {
+	other := func(n *driver.Node) bool { return !strings.HasPrefix(n.Name, prefix) }
+	return slices.DeleteFunc(c.Members(), other)
+}
+
 // provisionWith is a cluster of the test's own, with settings as name and value
 // in turn.
-func provisionWith(t testing.TB, level workload.Level, settings ...string) *provisionedCluster {
+func provisionWith(t testing.TB, level workload.Level, settings ...string) *driver.Cluster {
 	t.Helper()
 	needJava(t)
-	return systemtest.Provision[*provisionedCluster](t, pulsarSystem{}, level, settings...)
+	return systemtest.Provision[*driver.Cluster](t, pulsarSystem{}, level, settings...)
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *provisionedCluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, pulsarSystem{}, c, level, settings...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -175,10 +176,10 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 	}
 }
 
-func signal(t *testing.T, servers *provisionedCluster, s syscall.Signal) {
+func signal(t *testing.T, servers *driver.Cluster, s syscall.Signal) {
 	t.Helper()
-	for _, n := range servers.brokers {
-		if err := syscall.Kill(n.process.PID(), s); err != nil {
+	for _, n := range ofKind(servers, brokerNames) {
+		if err := syscall.Kill(n.PID(), s); err != nil {
 			t.Error(err)
 		}
 	}

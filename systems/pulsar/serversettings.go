@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -45,15 +46,14 @@ const (
 	gcSerial = "serial"
 	gcZ      = "zgc"
 
-	leastMemory          = 64 << 20 // with less a server does not start
-	maxServers           = 20
-	ofAServerThatWeStart = " (of the servers that plimsoll starts)"
+	leastMemory = 64 << 20 // with less a server does not start
+	maxServers  = 20
 )
 
 // serverSettings shape the servers that plimsoll starts. What is not here is
 // as the distribution's own configuration has it.
 func serverSettings() []system.Setting {
-	all := []system.Setting{
+	return driver.ServerSettings([]system.Setting{
 		{Name: setTopology, Kind: system.Text, Default: colocated, OneOf: []string{colocated, tiered, standalone},
 			Doc: "colocated: a broker and a bookie on each node; tiered: brokers on nodes of their own, which on one machine changes nothing but the addresses; standalone: all in one process, with one copy, so levels 3 and 4 only"},
 		{Name: setBookies, Kind: system.Count, Default: "0",
@@ -88,28 +88,18 @@ func serverSettings() []system.Setting {
 			Doc: "how long a broker waits before another consumer of a failover subscription gets a partition's messages (activeConsumerFailoverDelayTimeMillis; Pulsar's default is 1s, with which 4.0.6 may deliver nothing more after two changes in a row)"},
 		{Name: setLoadBalancing, Kind: system.Bool, Default: "false",
 			Doc: "let the brokers move and split bundles under load, which stalls their topics for a moment (Pulsar's default is true)"},
-	}
-	for i := range all {
-		all[i].Server = true
-		all[i].Doc += ofAServerThatWeStart
-	}
-	return all
+	})
 }
 
 // checkNodes is all that is wrong with the servers to start, before anything
 // is: nodes is their number, 0 when they run already.
 func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings())
+	}
 	var bad strict.Violations
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
-	if nodes == 0 {
-		for _, d := range serverSettings() {
-			if s.Given(d.Name) {
-				wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints")
-			}
-		}
-		return bad
 	}
 	for _, name := range []string{setBrokerHeap, setBrokerDirect, setBookieHeap, setBookieDirect, setZooKeeperHeap} {
 		if s.Bytes(name) < leastMemory {
@@ -147,16 +137,12 @@ func checkCopies(s system.Settings, nodes int) strict.Violations {
 	return nil
 }
 
-func bookiesOf(s system.Settings, nodes int) int {
-	if n := int(s.Count(setBookies)); n > 0 {
-		return n
-	}
-	return nodes
-}
+func bookiesOf(s system.Settings, nodes int) int { return countOr(s, setBookies, nodes) }
+func brokersOf(s system.Settings, nodes int) int { return countOr(s, setBrokers, nodes) }
 
-func brokersOf(s system.Settings, nodes int) int {
-	if n := int(s.Count(setBrokers)); n > 0 {
+func countOr(s system.Settings, name string, other int) int {
+	if n := int(s.Count(name)); n > 0 {
 		return n
 	}
-	return nodes
+	return other
 }

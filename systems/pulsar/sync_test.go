@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -46,16 +47,16 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 
 // ensemblePIDs are the processes of the bookies that hold the partition's
 // ledger.
-func ensemblePIDs(t *testing.T, c *cluster, servers *provisionedCluster, topic system.Topic) []int {
+func ensemblePIDs(t *testing.T, c *cluster, servers *driver.Cluster, topic system.Topic) []int {
 	t.Helper()
 	l, err := c.readLedger(soon(t), topic, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pids []int
-	for _, n := range servers.bookies {
-		if slices.Contains(l.bookies, n.address) {
-			pids = append(pids, n.process.PID())
+	for _, n := range ofKind(servers, bookieNames) {
+		if slices.Contains(l.bookies, n.Address) {
+			pids = append(pids, n.PID())
 		}
 	}
 	if len(pids) != 3 {

@@ -1,46 +1,26 @@
 package rabbitmq
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestProvisionedCluster(t *testing.T) {
 	c := sharedCluster(t)
-	if len(c.Nodes()) != 3 || len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
-		t.Errorf("nodes %v, endpoints %v", c.Nodes(), c.Endpoints())
+	systemtest.RunsOnLoopback(t, c, 3, 3)
+	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
+		t.Errorf("endpoints %v, authority %q", c.Endpoints(), c.CAFile())
 	}
-	hosts := map[string]bool{}
 	for _, n := range c.Nodes() {
-		host, _, err := net.SplitHostPort(n.Address)
-		if err != nil || !net.ParseIP(host).IsLoopback() {
-			t.Errorf("%s listens on %s", n.Name, n.Address)
-		}
-		hosts[host] = true
-		if err := syscall.Kill(n.PID, 0); err != nil {
-			t.Errorf("%s: process %d: %v", n.Name, n.PID, err)
-		}
-		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", n.PID)); err != nil || !strings.HasPrefix(string(name), "beam") {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", n.PID))
+		if err != nil || !strings.HasPrefix(string(name), "beam") {
 			t.Errorf("%s: process %d is %q: %v", n.Name, n.PID, name, err)
 		}
-		if info, err := os.Stat(n.Log); err != nil || info.Size() == 0 {
-			t.Errorf("%s: log: %v", n.Name, err)
-		}
-	}
-	if len(hosts) != 3 {
-		t.Errorf("the servers share hosts: %v", hosts)
 	}
 }
 
@@ -48,55 +28,20 @@ func TestProvisionedCluster(t *testing.T) {
 // owner alone may read.
 func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
-	cookie := filepath.Join(c.home, cookieFile)
-	shared, err := os.ReadFile(cookie)
-	if err != nil || len(shared) == 0 {
-		t.Fatalf("no cookie: %v", err)
-	}
-	if info, err := os.Stat(cookie); err != nil || info.Mode().Perm() != 0o400 {
-		t.Errorf("%s: %v %v", cookie, info.Mode(), err)
-	}
-	for _, n := range c.servers {
-		config := filepath.Join(n.dir, configFile)
-		raw, err := os.ReadFile(config)
-		if err != nil || !strings.Contains(string(raw), c.credentials.Password) {
-			t.Errorf("%s: the password is not where this test looks: %v", n.name, err)
-		}
-		if info, err := os.Stat(config); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", config, info.Mode(), err)
-		}
-		for _, open := range []string{
-			fmt.Sprintf("/proc/%d/cmdline", n.process.PID()), fmt.Sprintf("/proc/%d/environ", n.process.PID()), n.log,
-		} {
-			raw, err := os.ReadFile(open)
-			if err != nil || strings.Contains(string(raw), c.credentials.Password) || strings.Contains(string(raw), string(shared)) {
-				t.Errorf("%s shows a secret, or cannot be read: %v", open, err)
-			}
+	home := filepath.Join(filepath.Dir(c.Members()[0].Dir), "epmd")
+	password := c.Credentials().Password
+	cookie := systemtest.IsPrivate(t, filepath.Join(home, cookieFile))
+	systemtest.KeepsSecrets(t, c.Nodes(), password, cookie)
+	for _, n := range c.Members() {
+		if !strings.Contains(systemtest.IsPrivate(t, n.Path(configFile)), password) {
+			t.Errorf("%s: the password is not where this test looks", n.Name)
 		}
 	}
 }
 
-// A start that is told to end leaves nothing behind.
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	needServer(t)
-	dir := t.TempDir()
-	s := systemtest.Settings(t, rabbitSystem{})
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	began := time.Now()
-	_, err := rabbitSystem{}.Provision(ctx, system.Provision{
-		Nodes: 3, DataDir: dir, LogDir: filepath.Join(dir, "logs"), Durability: workload.SyncSync, Settings: s,
-	})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "[^l]*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	systemtest.StartEndsWhenToldTo(t, rabbitSystem{})
 }
 
 func TestLastComplaint(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -36,7 +37,9 @@ const installWithin = 5 * time.Minute
 // shared is the one cluster that all tests use which need no special one:
 // three nodes, default settings, a Raft log that is synced. It is started by the
 // first and stopped by TestMain.
-var shared = &systemtest.Servers[*provisionedCluster]{System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"}}
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"},
+}
 
 // installing is done once, by root alone: the tests of a machine that is ours
 // may install what they need, and the product never does.
@@ -75,26 +78,28 @@ func install() {
 }
 
 // sharedCluster is the cluster that tests share. Topics are a test's own.
-func sharedCluster(t testing.TB) *provisionedCluster {
+func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needServer(t)
 	return shared.Get(t)
 }
 
 // secured is the second cluster: encrypted, at level 2, so that its Raft log is not synced.
-var secured = &systemtest.Servers[*provisionedCluster]{
+var secured = &systemtest.Servers[*driver.Cluster]{
 	System: rabbitSystem{}, Level: workload.SyncAsync,
 	Settings: []string{setSecurity, securityTLS, setQueueType, quorum},
 }
 
-func securedCluster(t testing.TB) *provisionedCluster {
+func securedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needServer(t)
 	return secured.Get(t)
 }
 
 // optionsOf is how to connect to a cluster of ours.
-func optionsOf(t testing.TB, c *provisionedCluster, level workload.Level, settings ...string) system.Options {
+func optionsOf(
+	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
+) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, rabbitSystem{}, c, level, settings...)
 }

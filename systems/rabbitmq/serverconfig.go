@@ -2,14 +2,14 @@ package rabbitmq
 
 import (
 	"fmt"
-	"net"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // Names of the servers' settings.
@@ -27,9 +27,8 @@ const (
 	securityPassword = "password"
 	securityTLS      = "tls"
 
-	leastMemory          = 128 << 20 // with less a server raises its alarm while it starts
-	mostSchedulers       = 1024      // Erlang's own bound
-	ofAServerThatWeStart = " (of the servers that plimsoll starts)"
+	leastMemory    = 128 << 20 // with less a server raises its alarm while it starts
+	mostSchedulers = 1024      // Erlang's own bound
 )
 
 // Files and folders below a server's own.
@@ -39,9 +38,6 @@ const (
 	dataFolder  = "mnesia"
 	logFolder   = "log"
 	cookieFile  = ".erlang.cookie"
-	certFile    = "server.pem"
-	keyFile     = "server.key"
-	caFile      = "ca.pem"
 	// defaultRaftFile is not written: no advanced configuration is what shows
 	// that the Raft log is synced, which is RabbitMQ's default.
 	defaultRaftFile = "advanced.config"
@@ -54,7 +50,7 @@ const (
 // serverSettings shape the servers that plimsoll starts. The defaults are
 // RabbitMQ's own except where the sentence says otherwise.
 func serverSettings() []system.Setting {
-	all := []system.Setting{
+	return driver.ServerSettings([]system.Setting{
 		{Name: setSecurity, Kind: system.Text, Default: securityPassword, OneOf: []string{securityPassword, securityTLS},
 			Doc: "what clients show: a password, or a password over TLS"},
 		{Name: setMemory, Kind: system.Bytes, Default: "512MB",
@@ -67,28 +63,18 @@ func serverSettings() []system.Setting {
 			Doc: "how long an idle thread spins before it sleeps (Erlang's default is medium, which burns what servers on one machine need)"},
 		{Name: setPartition, Kind: system.Text, Default: "pause_minority", OneOf: []string{"pause_minority", "autoheal", "ignore"},
 			Doc: "what the servers do about classic and mirrored queues when the network between them is cut (RabbitMQ's default is ignore)"},
-	}
-	for i := range all {
-		all[i].Server = true
-		all[i].Doc += ofAServerThatWeStart
-	}
-	return all
+	})
 }
 
 // checkNodes is all that is wrong with the servers to start, before anything
 // is: nodes is their number, 0 when they run already.
 func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings())
+	}
 	var bad strict.Violations
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
-	if nodes == 0 {
-		for _, d := range serverSettings() {
-			if s.Given(d.Name) {
-				wrong(d.Name, "shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints")
-			}
-		}
-		return bad
 	}
 	for _, name := range []string{setManagement, setStreamPort, setVhost} {
 		if s.Given(name) {
@@ -110,32 +96,20 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	return bad
 }
 
-// serverConfig is the servers' settings in the types that they are used in.
+// serverConfig is what the servers' configuration is made of.
 type serverConfig struct {
-	security, busyWait, partition string
-	memory, diskFree, schedulers  int64
-	syncRaft                      bool
+	system.Settings
+	syncRaft     bool
+	password     string // that clients show
+	home         string // of all servers: the folder with their cookie
+	epmdPort     int
+	distribution []int          // ports where servers talk to each other, by node
+	nodes        []*driver.Node // all servers
 }
 
-func readServerConfig(s system.Settings, p plan) serverConfig {
-	return serverConfig{
-		security: s.Text(setSecurity), busyWait: s.Text(setBusyWait), partition: s.Text(setPartition),
-		memory: s.Bytes(setMemory), diskFree: s.Bytes(setDiskFree), schedulers: s.Count(setSchedulers),
-		syncRaft: p.syncRaft(),
-	}
-}
+func (c serverConfig) tls() bool { return c.Text(setSecurity) == securityTLS }
 
-func (c serverConfig) tls() bool { return c.security == securityTLS }
-
-// raftFile is the advanced configuration that a server is pointed to.
-func (c serverConfig) raftFile() string {
-	if c.syncRaft {
-		return defaultRaftFile
-	}
-	return noSyncFile
-}
-
-// ports are those of a server, in the order of identity's addresses.
+// ports are those of a server: for clients, for the management API, for streams.
 func (c serverConfig) ports() []int {
 	if c.tls() {
 		return []int{amqpsPort, managementTLSPort, streamTLSPort}
@@ -143,76 +117,75 @@ func (c serverConfig) ports() []int {
 	return []int{amqpPort, managementPort, streamPort}
 }
 
-// identity is one server's place in its cluster, and the secret that clients
-// show.
-type identity struct {
-	host     string
-	nodes    []string // of all servers, as Erlang names them
-	password string
-}
+// erlangName is what Erlang calls a server.
+func erlangName(n *driver.Node) string { return n.Name + "@" + n.Host }
 
 // configuration is a server's rabbitmq.conf.
-func (c serverConfig) configuration(who identity, dir string) string {
-	var b strings.Builder
-	set := func(name, format string, args ...any) { fmt.Fprintf(&b, name+" = "+format+"\n", args...) }
+func (c serverConfig) configuration(n *driver.Node) string {
+	var p driver.Properties
 	ports := c.ports()
-	at := func(i int) string { return net.JoinHostPort(who.host, strconv.Itoa(ports[i])) }
 	if c.tls() {
-		set("listeners.tcp", "none")
-		set("listeners.ssl.default", "%s", at(0))
-		set("ssl_options.cacertfile", "%s", filepath.Join(dir, caFile))
-		set("ssl_options.certfile", "%s", filepath.Join(dir, certFile))
-		set("ssl_options.keyfile", "%s", filepath.Join(dir, keyFile))
-		set("ssl_options.verify", "verify_none")
-		set("ssl_options.fail_if_no_peer_cert", "false")
-		set("management.ssl.ip", "%s", who.host)
-		set("management.ssl.port", "%d", ports[1])
-		set("management.ssl.cacertfile", "%s", filepath.Join(dir, caFile))
-		set("management.ssl.certfile", "%s", filepath.Join(dir, certFile))
-		set("management.ssl.keyfile", "%s", filepath.Join(dir, keyFile))
-		set("stream.listeners.tcp", "none")
-		set("stream.listeners.ssl.1", "%s", at(2))
-		set("stream.advertised_tls_host", "%s", who.host)
-		set("stream.advertised_tls_port", "%d", ports[2])
+		p.Set("listeners.tcp", "none")
+		p.Set("listeners.ssl.default", n.Address)
+		p.Set("ssl_options.verify", "verify_none")
+		p.Set("ssl_options.fail_if_no_peer_cert", "false")
+		p.Set("management.ssl.ip", n.Host)
+		p.Set("management.ssl.port", ports[1])
+		for _, of := range []string{"ssl_options", "management.ssl"} {
+			p.Set(of+".cacertfile", n.Path(driver.CAFile))
+			p.Set(of+".certfile", n.Path(driver.CertificateFile))
+			p.Set(of+".keyfile", n.Path(driver.KeyFile))
+		}
+		p.Set("stream.listeners.tcp", "none")
+		p.Set("stream.listeners.ssl.1", driver.At(n.Host, ports[2]))
+		p.Set("stream.advertised_tls_host", n.Host)
+		p.Set("stream.advertised_tls_port", ports[2])
 	} else {
-		set("listeners.tcp.default", "%s", at(0))
-		set("management.tcp.ip", "%s", who.host)
-		set("management.tcp.port", "%d", ports[1])
-		set("stream.listeners.tcp.1", "%s", at(2))
-		set("stream.advertised_port", "%d", ports[2])
+		p.Set("listeners.tcp.default", n.Address)
+		p.Set("management.tcp.ip", n.Host)
+		p.Set("management.tcp.port", ports[1])
+		p.Set("stream.listeners.tcp.1", driver.At(n.Host, ports[2]))
+		p.Set("stream.advertised_port", ports[2])
 	}
-	set("stream.advertised_host", "%s", who.host)
-	set("default_user", "%s", benchUser)
-	set("default_pass", "%s", who.password)
-	set("default_user_tags.administrator", "true")
-	set("cluster_formation.peer_discovery_backend", "classic_config")
-	for i, n := range who.nodes {
-		set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), "%s", n)
+	p.Set("stream.advertised_host", n.Host)
+	p.Set("default_user", benchUser)
+	p.Set("default_pass", c.password)
+	p.Set("default_user_tags.administrator", true)
+	p.Set("cluster_formation.peer_discovery_backend", "classic_config")
+	for i, one := range c.nodes {
+		p.Set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), erlangName(one))
 	}
-	set("cluster_partition_handling", "%s", c.partition)
-	set("vm_memory_high_watermark.absolute", "%d", c.memory)
-	set("disk_free_limit.absolute", "%d", c.diskFree)
-	set("log.console", "true")
-	set("log.console.level", "info")
-	set("log.file", "false")
-	return b.String()
+	p.Set("cluster_partition_handling", c.Text(setPartition))
+	p.Set("vm_memory_high_watermark.absolute", c.Bytes(setMemory))
+	p.Set("disk_free_limit.absolute", c.Bytes(setDiskFree))
+	p.Set("log.console", true)
+	p.Set("log.console.level", "info")
+	p.Set("log.file", false)
+	return p.String()
 }
 
 // environment is all that a server's process gets.
-func (c serverConfig) environment(n *server, home, epmd string) []string {
-	dir, interfaceOf := n.dir, "{"+strings.ReplaceAll(n.host, ".", ",")+"}"
-	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface %s +S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s",
-		interfaceOf, c.schedulers, c.schedulers, c.busyWait, c.busyWait, c.busyWait)
+func (c serverConfig) environment(n *driver.Node) []string {
+	busyWait, schedulers := c.Text(setBusyWait), c.Count(setSchedulers)
+	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface {%s} "+
+		"+S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s",
+		strings.ReplaceAll(n.Host, ".", ","), schedulers, schedulers, busyWait, busyWait, busyWait)
+	raftFile := defaultRaftFile
+	if !c.syncRaft {
+		raftFile = noSyncFile
+	}
 	return []string{
-		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + home, "ERL_EPMD_PORT=" + epmd,
+		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
+		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort),
 		"ERL_CRASH_DUMP_SECONDS=0", // none: the log says why
 		"RABBITMQ_LOG=-color",
-		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME=" + n.node, "RABBITMQ_DIST_PORT=" + n.distribution,
-		"RABBITMQ_CONFIG_FILE=" + filepath.Join(dir, configFile), "RABBITMQ_CONF_ENV_FILE=/dev/null",
-		"RABBITMQ_ADVANCED_CONFIG_FILE=" + filepath.Join(dir, c.raftFile()),
-		"RABBITMQ_ENABLED_PLUGINS_FILE=" + filepath.Join(dir, pluginsFile),
-		"RABBITMQ_MNESIA_BASE=" + filepath.Join(dir, dataFolder), "RABBITMQ_LOG_BASE=" + filepath.Join(dir, logFolder),
-		"RABBITMQ_PID_FILE=" + filepath.Join(dir, "pid"),
+		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME=" + erlangName(n),
+		"RABBITMQ_DIST_PORT=" + strconv.Itoa(c.distribution[slices.Index(c.nodes, n)]),
+		"RABBITMQ_CONFIG_FILE=" + n.Path(configFile), "RABBITMQ_CONF_ENV_FILE=/dev/null",
+		"RABBITMQ_ADVANCED_CONFIG_FILE=" + n.Path(raftFile),
+		"RABBITMQ_ENABLED_PLUGINS_FILE=" + n.Path(pluginsFile),
+		"RABBITMQ_MNESIA_BASE=" + n.Path(dataFolder), "RABBITMQ_LOG_BASE=" + n.Path(logFolder),
+		"RABBITMQ_PID_FILE=" + n.Path("pid"),
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=" + arguments,
 		// The script then becomes the Erlang machine in place of starting it as
 		// a child, so that the process we start is the server.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -41,7 +42,7 @@ func TestConfirmWaitsForSync(t *testing.T) {
 }
 
 // hold looks at a topic of one partition, whose leader is on the first node.
-func (want waits) hold(t *testing.T, servers *provisionedCluster) {
+func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 	c := connect(t, optionsOf(t, servers, want.level, setQueueType, want.kind))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0, workload.AtLeastOnce)
 	nodes := servers.Nodes()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -69,7 +70,7 @@ type load struct {
 	recovered []time.Duration
 }
 
-func newLoad(t *testing.T, servers *provisionedCluster, kind string, level workload.Level) *load {
+func newLoad(t *testing.T, servers *driver.Cluster, kind string, level workload.Level) *load {
 	t.Helper()
 	c := connect(t, optionsOf(t, servers, level, setQueueType, kind))
 	l := &load{kind: kind, topic: systemtest.Topic(t, c, "killed-"+kind, 3), got: systemtest.NewBasket(), others: make(map[string]int)}

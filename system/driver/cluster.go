@@ -1,0 +1,124 @@
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Cluster is a cluster of child processes. When it is built its methods may be
+// called from any goroutine.
+type Cluster struct {
+	servers     Servers
+	provision   system.Provision
+	all         []*Node   // in the order in which they were added
+	stages      [][]*Node // in the order in which they were launched
+	credentials system.Credentials
+	authority   *authority.Authority // nil: not encrypted
+	caFile      string
+}
+
+var (
+	_ system.Provisioned = (*Cluster)(nil)
+	_ system.Restarter   = (*Cluster)(nil)
+)
+
+// SetCredentials says what clients show the servers.
+func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
+
+// Encrypt has every node that is furnished afterwards get a certificate.
+func (c *Cluster) Encrypt() (err error) {
+	c.authority, err = authority.New()
+	return err
+}
+
+// Endpoints are the addresses of the nodes that were launched last: what these
+// need is launched before them.
+func (c *Cluster) Endpoints() []string {
+	var all []string
+	if len(c.stages) > 0 {
+		for _, n := range c.stages[len(c.stages)-1] {
+			all = append(all, n.Address)
+		}
+	}
+	return all
+}
+
+// Credentials open the cluster; they are empty when it asks for none.
+func (c *Cluster) Credentials() system.Credentials { return c.credentials }
+
+// TLS is what clients connect with; nil when connections are not encrypted.
+func (c *Cluster) TLS() *tls.Config {
+	if c.authority == nil {
+		return nil
+	}
+	return c.authority.ClientConfig()
+}
+
+// CAFile is the certificate, in PEM, that signed those of the nodes; empty when
+// connections are not encrypted.
+func (c *Cluster) CAFile() string { return c.caFile }
+
+// Members are the servers, without helpers.
+func (c *Cluster) Members() []*Node {
+	return slices.DeleteFunc(slices.Clone(c.all), func(n *Node) bool { return n.helper })
+}
+
+// Nodes are the servers that run, as others know them.
+func (c *Cluster) Nodes() []system.Node {
+	var all []system.Node
+	for _, n := range c.Members() {
+		all = append(all, system.Node{Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log})
+	}
+	return all
+}
+
+func (c *Cluster) named(name string) (*Node, error) {
+	for _, n := range c.Members() {
+		if n.Name == name {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no node %s", name)
+}
+
+// Kill ends a node at once.
+func (c *Cluster) Kill(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Kill()
+}
+
+// Restart starts a node again that has ended.
+func (c *Cluster) Restart(node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	return n.process.Restart()
+}
+
+// Stop ends every server and waits for it: the stage that was launched last
+// first, and the servers of a stage at once. Those that do not end within the
+// grace, or before ctx ends, are killed. It is idempotent.
+func (c *Cluster) Stop(ctx context.Context) error {
+	var failed []error
+	for i := len(c.stages) - 1; i >= 0; i-- {
+		errs := make([]error, len(c.stages[i]))
+		var wg sync.WaitGroup
+		for j, n := range c.stages[i] {
+			wg.Go(func() { errs[j] = n.process.Stop(ctx, c.servers.StopGrace) })
+		}
+		wg.Wait()
+		failed = append(failed, errs...)
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,75 @@
+package driver
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+)
+
+const (
+	hostsFile  = "hosts"
+	tempFolder = "tmp"
+)
+
+// Jars are the programs of a system's servers, which are fetched once: a
+// maven.Artifacts or a maven.Archive.
+type Jars interface {
+	Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error)
+}
+
+// Java runs classes on the Java virtual machine.
+type Java struct {
+	Path string // of the java program
+	Dir  string // of what was fetched
+	// Classpath is where the classes are; FetchJava sets it to all jars of Dir.
+	Classpath string
+}
+
+// FetchJava brings the servers' jars to this machine, unless they are there
+// already, and finds a java to run them. progress may be nil.
+func FetchJava(ctx context.Context, jars Jars, progress func(sentence string)) (Java, error) {
+	path, err := maven.Java()
+	if err != nil {
+		// The error names all that is missing, so that nobody installs twice.
+		return Java{}, cmp.Or(maven.Available(), err)
+	}
+	dir, err := jars.Fetch(ctx, progress)
+	return Java{Path: path, Dir: dir, Classpath: maven.Classpath(dir)}, err
+}
+
+// Furnish is Cluster.Furnish with what Options refers to.
+func (Java) Furnish(c *Cluster, n *Node, files map[string]string, folders ...string) error {
+	hosts, err := process.Hosts()
+	if err != nil {
+		return err
+	}
+	all := map[string]string{hostsFile: string(hosts)}
+	maps.Copy(all, files)
+	return c.Furnish(n, all, append(folders, tempFolder)...)
+}
+
+// Options are what every server's machine gets: a heap of so many bytes,
+// reserved whole at the start, and a folder for temporary files of the node's
+// own, because native libraries are unpacked into it and would stay after a
+// kill. Names are looked up in the node's own hosts file.
+func (Java) Options(n *Node, heap int64) []string {
+	bytes := strconv.FormatInt(heap, 10)
+	return []string{
+		"-Xms" + bytes, "-Xmx" + bytes,
+		"-Djava.awt.headless=true", "-Djava.net.preferIPv4Stack=true",
+		"-Djava.io.tmpdir=" + n.Path(tempFolder), "-Djdk.net.hosts.file=" + n.Path(hostsFile),
+	}
+}
+
+// Command runs a class with the machine's options and the class's arguments.
+func (j Java) Command(options []string, class string, args ...string) process.Spec {
+	return process.Spec{
+		Path: j.Path, Env: []string{"LC_ALL=C.UTF-8"},
+		Args: slices.Concat(options, []string{"-cp", j.Classpath, class}, args),
+	}
+}

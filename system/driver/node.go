@@ -1,0 +1,140 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+)
+
+// Files that Furnish writes into the folder of a node with a certificate, in
+// PEM.
+const (
+	KeyFile         = "key.pem"
+	CertificateFile = "cert.pem"
+	KeyStoreFile    = "node.pem" // key and certificate in one file
+	CAFile          = "ca.pem"   // the certificate of the authority
+)
+
+// Node is one server of a cluster.
+type Node struct {
+	Name    string
+	Address string // that clients connect to
+	Host    string // of the address
+	Dir     string // of its own, below the data directory
+	Log     string
+
+	title   string          // what errors call it
+	helper  bool            // what other servers need besides: no node of the cluster
+	process *process.Server // nil: not started
+}
+
+// PID is the number of the node's process.
+func (n *Node) PID() int { return n.process.PID() }
+
+// Path is the path of a file in the node's folder.
+func (n *Node) Path(elements ...string) string {
+	return filepath.Join(append([]string{n.Dir}, elements...)...)
+}
+
+// Add adds a node, which clients reach at an address.
+func (c *Cluster) Add(name, address string) *Node {
+	n := c.add(name, "server "+name)
+	n.Address = address
+	n.Host, _, _ = net.SplitHostPort(address)
+	return n
+}
+
+// AddHelper adds a process that the servers need and that nobody asks for by
+// name: it is stopped with the cluster, and is none of its nodes.
+func (c *Cluster) AddHelper(name string) *Node {
+	n := c.add(name, name)
+	n.helper = true
+	return n
+}
+
+func (c *Cluster) add(name, title string) *Node {
+	n := &Node{
+		Name: name, title: title,
+		Dir: filepath.Join(c.provision.DataDir, name),
+		Log: filepath.Join(c.provision.LogDir, name+".log"),
+	}
+	c.all = append(c.all, n)
+	return n
+}
+
+// Furnish fills a node's folder with files, with empty folders, and with its
+// certificate where the cluster is encrypted. Only the owner may read them.
+func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) error {
+	if err := c.furnish(n, files, folders); err != nil {
+		return fmt.Errorf("making the folder of %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) error {
+	for _, folder := range append(folders, "") {
+		if err := os.MkdirAll(n.Path(folder), 0o700); err != nil {
+			return err
+		}
+	}
+	write := func(name string, content []byte) error {
+		return os.WriteFile(n.Path(name), content, 0o600)
+	}
+	for name, content := range files {
+		if err := write(name, []byte(content)); err != nil {
+			return err
+		}
+	}
+	if c.authority == nil {
+		return nil
+	}
+	key, certificate, err := c.authority.Issue(n.Name, n.Host)
+	if err != nil {
+		return err
+	}
+	c.caFile = n.Path(CAFile)
+	return errors.Join(write(KeyFile, key), write(CertificateFile, certificate),
+		write(KeyStoreFile, append(key, certificate...)), write(CAFile, c.authority.PEM()))
+}
+
+// Launch starts the servers of one stage, each by its command. A server runs in
+// its folder, writes to its log, and belongs to the group that was asked for its
+// node.
+func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err error) {
+	c.stages = append(c.stages, stage)
+	for _, n := range stage {
+		if n.process, err = c.start(n, n.title, command(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Server, error) {
+	command.Name, command.Dir, command.Log = name, n.Dir, n.Log
+	command.Group = c.provision.Groups[n.Name]
+	return process.Start(command)
+}
+
+// Run runs a program to its end in a node's folder. Errors call it by what it
+// does, and quote the node's log.
+func (c *Cluster) Run(ctx context.Context, n *Node, what string, command process.Spec) error {
+	p, err := c.start(n, what, command)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.Exited():
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("%s was ended: %w", what, ctx.Err()), p.Kill())
+	}
+	if err := p.Err(); err != nil {
+		return fmt.Errorf("%s: %w: %s", what, err, c.servers.LastComplaint(n.Log))
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+)
+
+// Await asks until there is no error. It fails as soon as a server has ended,
+// and when ctx ends; the error says what the servers' logs complain of last.
+func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
+	ticker := time.NewTicker(c.servers.AskEvery)
+	defer ticker.Stop()
+	var lacks error
+	for {
+		if err := c.ended(); err != nil {
+			return err
+		}
+		err := c.askOnce(ctx, ask)
+		if err == nil {
+			return nil
+		}
+		if lacks == nil || ctx.Err() == nil {
+			lacks = err // a question that ctx ended says nothing
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w",
+				lacks, c.complaints(), ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// AwaitEach asks each of the nodes in turn, as Await does.
+func (c *Cluster) AwaitEach(
+	ctx context.Context, these []*Node, ask func(ctx context.Context, n *Node) error,
+) error {
+	for _, n := range these {
+		err := c.Await(ctx, func(ctx context.Context) error {
+			if err := ask(ctx, n); err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) error) error {
+	if c.servers.AskWithin > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.servers.AskWithin)
+		defer cancel()
+	}
+	return ask(ctx)
+}
+
+// ended is why a server is not there any more.
+func (c *Cluster) ended() error {
+	for _, n := range c.all {
+		if n.process == nil {
+			continue
+		}
+		select {
+		case <-n.process.Exited():
+			return c.explainEnd(n)
+		default:
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) explainEnd(n *Node) error {
+	said, end := c.servers.LastComplaint(n.Log), process.Tail(n.Log)
+	// The operating system's own words, with and without a capital.
+	for _, taken := range append([]string{"ddress already in use"}, c.servers.AddressTaken...) {
+		if bytes.Contains(end, []byte(taken)) {
+			return fmt.Errorf("%s: %w: %s", n.title, ErrAddressTaken, said)
+		}
+	}
+	err := n.process.Err()
+	if err == nil {
+		err = errors.New("exit code 0")
+	}
+	return fmt.Errorf("%s ended while it was started (%w): %s", n.title, err, said)
+}
+
+// complaints is what the servers' logs complain of last, each in brackets: the
+// logs may be gone when somebody looks for them.
+func (c *Cluster) complaints() string {
+	var b strings.Builder
+	for _, n := range c.all {
+		if said := c.servers.LastComplaint(n.Log); said != "" {
+			fmt.Fprintf(&b, " (%s: %s)", n.Name, said)
+		}
+	}
+	return b.String()
+}
+
+// LastLineWith is a Servers.LastComplaint: the last line of a log that contains
+// one of the marks, or the last line of all.
+func LastLineWith(marks ...string) func(log string) string {
+	return func(log string) string {
+		var last, complaint string
+		for line := range strings.Lines(string(process.Tail(log))) {
+			last = line
+			for _, mark := range marks {
+				if strings.Contains(line, mark) {
+					complaint = line
+				}
+			}
+		}
+		return process.Said(strings.TrimSpace(cmp.Or(complaint, last)))
+	}
+}

@@ -1,0 +1,432 @@
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// Scripts of toy servers. One that runs makes the file "ready", and writes its
+// name to the list of those that were stopped.
+const (
+	runs = `trap 'echo "$NAME" >> ../stopped; exit 0' TERM
+cat secret > ready
+while :; do sleep 0.01; done`
+	deaf  = "echo I am busy; while :; do sleep 0.01; done"
+	ends  = "echo [ERR] the disk is on fire; echo good bye; exit 3"
+	taken = "echo bind: Address already in use; exit 1"
+)
+
+// toys are how the toy servers start, fail and stop.
+var toys = Servers{
+	StartWithin: 20 * time.Second, StopGrace: 10 * time.Second,
+	AskEvery: 5 * time.Millisecond, AskWithin: time.Second,
+	LastComplaint: LastLineWith("[ERR]"),
+	AddressTaken:  []string{"no room at the inn"},
+}
+
+func script(n *Node, text string) process.Spec {
+	return process.Spec{
+		Path: "/bin/sh", Args: []string{"-c", text},
+		Env: []string{"PATH=" + os.Getenv("PATH"), "NAME=" + n.Name},
+	}
+}
+
+func isReady(_ context.Context, n *Node) error {
+	_, err := os.Stat(n.Path("ready"))
+	return err
+}
+
+// building is a build function of as many nodes of one stage as there are
+// scripts.
+func building(scripts ...string) Build {
+	return func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+		byName := map[string]string{}
+		for i, name := range Numbered("n", len(scripts)) {
+			byName[name] = scripts[i]
+			n := c.Add(name, At("127.0.0.1", 7000+i))
+			if err := c.Furnish(n, map[string]string{"secret": "geheim"}, "data"); err != nil {
+				return nil, err
+			}
+		}
+		command := func(n *Node) process.Spec { return script(n, byName[n.Name]) }
+		err := c.Launch(c.Members(), command)
+		if err == nil {
+			err = c.AwaitEach(ctx, c.Members(), isReady)
+		}
+		return c, err
+	}
+}
+
+func provision(t *testing.T) system.Provision {
+	dir := t.TempDir()
+	return system.Provision{DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs")}
+}
+
+func start(t *testing.T, p system.Provision, build Build) *Cluster {
+	t.Helper()
+	got, err := toys.Provision(t.Context(), p, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.(*Cluster)
+	t.Cleanup(func() {
+		if err := c.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func runsNow(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// Stages start one after the other and stop the other way round; the last one is
+// what clients connect to. A helper is stopped too, and is no node.
+func TestStages(t *testing.T) {
+	p := provision(t)
+	c := start(t, p, func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+		stages := [][]*Node{
+			{c.AddHelper("names")}, {c.Add("keeper", "127.0.0.1:1")},
+			{c.Add("a", "127.0.0.1:2"), c.Add("b", "127.0.0.1:3")},
+		}
+		command := func(n *Node) process.Spec { return script(n, runs) }
+		for _, stage := range stages {
+			for _, n := range stage {
+				if err := c.Furnish(n, map[string]string{"secret": n.Name}); err != nil {
+					return nil, err
+				}
+			}
+			if err := c.Launch(stage, command); err != nil {
+				return nil, err
+			}
+			if err := c.AwaitEach(ctx, stage, isReady); err != nil {
+				return nil, err
+			}
+		}
+		c.SetCredentials(system.Credentials{User: "me"})
+		return c, nil
+	})
+	if got := c.Endpoints(); !slices.Equal(got, []string{"127.0.0.1:2", "127.0.0.1:3"}) {
+		t.Errorf("endpoints %v", got)
+	}
+	if c.TLS() != nil || c.CAFile() != "" || c.Credentials().User != "me" {
+		t.Errorf("TLS %v, authority %q, credentials %v", c.TLS(), c.CAFile(), c.Credentials())
+	}
+	var names []string
+	for _, n := range c.Nodes() {
+		names = append(names, n.Name)
+		if !runsNow(n.PID) || n.Log != filepath.Join(p.LogDir, n.Name+".log") {
+			t.Errorf("%+v", n)
+		}
+		if _, err := os.Stat(filepath.Join(p.DataDir, n.Name, "ready")); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(names, []string{"keeper", "a", "b"}) {
+		t.Errorf("nodes %v", names)
+	}
+	if err := c.Kill("names"); err == nil {
+		t.Error("a helper is no node, and was killed")
+	}
+	for range 2 {
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(p.DataDir, "stopped"))
+	order := strings.Fields(string(raw))
+	if err != nil || len(order) != 4 || order[2] != "keeper" || order[3] != "names" {
+		t.Errorf("stopped in the order %v: %v", order, err)
+	}
+}
+
+// A node that was killed comes back at its address, on its data, and no other
+// node notices.
+func TestKillAndRestart(t *testing.T) {
+	c := start(t, provision(t), building(runs, runs))
+	before := c.Nodes()
+	mark := c.Members()[0].Path("data", "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Restart("n1"); err == nil {
+		t.Error("a node that runs was started again")
+	}
+	if err := c.Kill("n1"); err != nil || runsNow(before[0].PID) {
+		t.Errorf("runs still: %v", err)
+	}
+	if err := c.Restart("n1"); err != nil {
+		t.Fatal(err)
+	}
+	after := c.Nodes()
+	if _, err := os.Stat(mark); err != nil {
+		t.Error(err)
+	}
+	again := before[0]
+	again.PID = after[0].PID
+	if after[0] == before[0] || after[0] != again || after[1] != before[1] {
+		t.Errorf("%+v was %+v", after, before)
+	}
+	for _, err := range []error{c.Kill("n9"), c.Restart("n9")} {
+		if err == nil || err.Error() != "there is no node n9" {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A failed start says why in the server's own words, and leaves nothing but the
+// logs; what would fail again is not tried again.
+func TestFailedStarts(t *testing.T) {
+	const long = 20 * time.Second
+	for _, c := range []struct {
+		name     string
+		scripts  []string
+		within   time.Duration
+		attempts int
+		is       error
+		want     string
+	}{
+		{"ends", []string{runs, ends}, long, 1, nil,
+			"server n2 ended while it was started (exit status 3): [ERR] the disk is on fire"},
+		{"ends well", []string{"exit 0"}, long, 1, nil,
+			"server n1 ended while it was started (exit code 0): "},
+		{"address taken", []string{runs, taken}, long, startAttempts, ErrAddressTaken,
+			"server n2: another process took an address: bind: Address already in use"},
+		{"taken, in its own words", []string{"echo no room at the inn; exit 1"}, long,
+			startAttempts, ErrAddressTaken, "no room at the inn"},
+		{"never ready", []string{runs, deaf}, 300 * time.Millisecond, 1, context.DeadlineExceeded,
+			"the servers did not become a cluster (n2: stat "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			servers, p, attempts := toys, provision(t), 0
+			servers.StartWithin = c.within
+			var pids []int
+			build := func(ctx context.Context, cluster *Cluster) (system.Provisioned, error) {
+				attempts++
+				built, err := building(c.scripts...)(ctx, cluster)
+				for _, n := range cluster.Members() {
+					pids = append(pids, n.PID())
+				}
+				return built, err
+			}
+			got, err := servers.Provision(t.Context(), p, build)
+			if got != nil || err == nil || c.is != nil && !errors.Is(err, c.is) {
+				t.Fatalf("got %v, %v", got, err)
+			}
+			text := err.Error()
+			if !strings.Contains(text, c.want) || strings.Contains(text, "\n") {
+				t.Error(text)
+			}
+			if c.is == context.DeadlineExceeded && !strings.Contains(text, "(n2: I am busy)") {
+				t.Errorf("%q does not quote the log", text)
+			}
+			if attempts != c.attempts || len(pids) != attempts*len(c.scripts) {
+				t.Errorf("%d attempts, %d processes", attempts, len(pids))
+			}
+			if slices.ContainsFunc(pids, runsNow) {
+				t.Error("a server runs still")
+			}
+			if left, _ := filepath.Glob(filepath.Join(p.DataDir, "*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			logs, _ := filepath.Glob(filepath.Join(p.LogDir, "*.log"))
+			if len(logs) != len(c.scripts) {
+				t.Errorf("logs: %v", logs)
+			}
+		})
+	}
+}
+
+// An address that another process took is free in the next attempt.
+func TestSecondAttempt(t *testing.T) {
+	scripts := []string{taken, runs}
+	start(t, provision(t), func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+		now := scripts[0]
+		scripts = scripts[1:]
+		return building(now)(ctx, c)
+	})
+	if len(scripts) != 0 {
+		t.Errorf("not tried: %q", scripts)
+	}
+}
+
+func TestRun(t *testing.T) {
+	p, err := Folders(provision(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{servers: toys, provision: p}
+	n := c.Add("n1", "127.0.0.1:1")
+	if err := c.Furnish(n, nil); err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, text string) error {
+		return c.Run(ctx, n, "formatting n1", script(n, text))
+	}
+	if err := run(t.Context(), "echo done > formatted"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(n.Path("formatted")); err != nil {
+		t.Error(err)
+	}
+	const why = "formatting n1: exit status 3: [ERR] the disk is on fire"
+	if err := run(t.Context(), ends); err == nil || err.Error() != why {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err = run(ctx, deaf)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n1 was ended") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Each node of an encrypted cluster shows a certificate for its host, which
+// clients trust, and whose key its owner alone may read.
+func TestEncrypt(t *testing.T) {
+	p, err := Folders(provision(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{servers: toys, provision: p}
+	if err := c.Encrypt(); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range Numbered("n", 2) {
+		n := c.Add(name, At("127.1.1."+string(rune('1'+i)), 7000))
+		if err := c.Furnish(n, map[string]string{"conf": "x"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{KeyFile, CertificateFile, KeyStoreFile, CAFile, "conf"} {
+			if info, err := os.Stat(n.Path(file)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", file, info, err)
+			}
+		}
+		pairs := map[string]string{CertificateFile: KeyFile, KeyStoreFile: KeyStoreFile}
+		for certificate, key := range pairs {
+			pair, err := tls.LoadX509KeyPair(n.Path(certificate), n.Path(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust := x509.VerifyOptions{DNSName: n.Host, Roots: c.TLS().RootCAs}
+			if _, err = pair.Leaf.Verify(trust); err != nil {
+				t.Errorf("%s: %v", n.Host, err)
+			}
+		}
+	}
+	pem, err := os.ReadFile(c.CAFile())
+	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		t.Errorf("%s: %v", c.CAFile(), err)
+	}
+}
+
+func TestJava(t *testing.T) {
+	p, err := Folders(provision(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{servers: toys, provision: p}
+	n, java := c.Add("n1", "127.0.0.1:1"), Java{Path: "/bin/java", Classpath: "jars/*"}
+	if err := java.Furnish(c, n, map[string]string{"conf": "x"}, "data"); err != nil {
+		t.Fatal(err)
+	}
+	options := java.Options(n, 1<<20)
+	for _, want := range []string{
+		"-Xms1048576", "-Xmx1048576",
+		"-Djava.io.tmpdir=" + n.Path("tmp"), "-Djdk.net.hosts.file=" + n.Path("hosts"),
+	} {
+		_, path, names := strings.Cut(want, "=")
+		if _, err := os.Stat(path); !slices.Contains(options, want) || names && err != nil {
+			t.Errorf("%s: %v, %v", want, options, err)
+		}
+	}
+	got := java.Command([]string{"-o"}, "a.Class", "-x").Args
+	if !slices.Equal(got, []string{"-o", "-cp", "jars/*", "a.Class", "-x"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestHosts(t *testing.T) {
+	hosts, err := Hosts(3, 47310, 47311)
+	if err != nil && strings.Contains(err.Error(), "loopback address of its own") {
+		t.Skipf("%s: %v", t.Name(), err)
+	}
+	if slices.Sort(hosts); err != nil || len(slices.Compact(hosts)) != 3 {
+		t.Errorf("%v: %v", hosts, err)
+	}
+}
+
+// Settings of servers that plimsoll starts mean nothing to servers that run
+// already.
+func TestServerSettings(t *testing.T) {
+	own := ServerSettings([]system.Setting{
+		{Name: "heap", Kind: system.Bytes, Default: "1MB", Doc: "how much"},
+		{Name: "gc", Kind: system.Text, Doc: "which"},
+	})
+	if !own[0].Server || own[1].Doc != "which (of the servers that plimsoll starts)" {
+		t.Errorf("%+v", own)
+	}
+	s, err := system.Resolve(own, []target.Setting{{Name: "heap", Value: "2MB"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := AlreadyRunning(s, own)
+	if len(bad) != 1 || !strings.Contains(bad.Error(), `setting "heap": shapes servers`) {
+		t.Errorf("%v", bad)
+	}
+}
+
+func TestLastLineWith(t *testing.T) {
+	last := LastLineWith(" [FTL] ", " [ERR] ")
+	for log, want := range map[string]string{
+		"": "", "a\nb\n": "b", "t [INF] a\nt [ERR] b\nt [INF] c\n": "t [ERR] b",
+		"t [ERR] a\nt [FTL] b\nc": "t [FTL] b",
+	} {
+		path := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := last(path); got != want {
+			t.Errorf("%q: got %q, want %q", log, got, want)
+		}
+	}
+	if got := last(filepath.Join(t.TempDir(), "nowhere")); got != "" {
+		t.Errorf("of no log: %q", got)
+	}
+}
+
+func TestProperties(t *testing.T) {
+	var p Properties
+	p.Set("b", 1)
+	p.Set("a", "x=y")
+	p.Set("b", true)
+	if got, want := p.String(), "b=true\na=x=y\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFindProgram(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := FindProgram(filepath.Join(dir, "nothing"), dir, data); got != "" {
+		t.Errorf("%s is no program", got)
+	}
+	if got := FindProgram(data, "/bin/sh"); got != "/bin/sh" {
+		t.Errorf("got %q", got)
+	}
+}
