@@ -69,7 +69,7 @@ func libraryVersion() string {
 func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
-		if !synchronous(c.Durability) {
+		if !c.Durability.Majority() {
 			bad = append(bad, strict.Violation{Message: fmt.Sprintf("durability level %d is acks=1, and transactions need acks=all: take level 1 or 2, or another delivery", c.Durability)})
 		}
 		if !c.Settings.Bool(setIdempotence) {
@@ -122,10 +122,10 @@ type cluster struct {
 }
 
 // idempotent says whether producers let the brokers recognise copies.
-func (c *cluster) idempotent() bool { return c.cfg.idempotence && synchronous(c.level) }
+func (c *cluster) idempotent() bool { return c.cfg.idempotence && c.level.Majority() }
 
 func (c *cluster) acksText() string {
-	if synchronous(c.level) {
+	if c.level.Majority() {
 		return "all"
 	}
 	return "1"

@@ -42,12 +42,6 @@ const (
 	everyMessage  = "1"
 )
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
@@ -63,10 +57,10 @@ func majority(replicas int) int { return replicas/2 + 1 }
 // levelConfigs is the topic configuration that makes a level.
 func levelConfigs(l workload.Level, replicas int) map[string]string {
 	c := map[string]string{minISR: "1", flushMessages: never, unclean: "false"}
-	if synchronous(l) {
+	if l.Majority() {
 		c[minISR] = strconv.Itoa(majority(replicas))
 	}
-	if synced(l) {
+	if l.Synced() {
 		c[flushMessages] = everyMessage
 	}
 	return c
@@ -74,11 +68,11 @@ func levelConfigs(l workload.Level, replicas int) map[string]string {
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
+	if !l.Valid() {
 		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
 	}
 	var bad strict.Violations
-	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !synchronous(l) {
+	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !l.Majority() {
 		bad = append(bad, s.Wrong(setIdempotence, fmt.Sprintf("needs acks=all, and durability level %d is acks=1: remove it, or take level %d", l, l-2)))
 	}
 	further, err := parseConfigs(s.Text(setTopicConfigs))
@@ -212,7 +206,7 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 // enough says whether a value other than the wanted one still gives the level
 // and no more than it: flushing every so many messages is neither.
 func enough(l workload.Level, key, value, wanted string) bool {
-	if key != minISR || !synchronous(l) {
+	if key != minISR || !l.Majority() {
 		return false
 	}
 	have, err := strconv.Atoi(value)

@@ -79,7 +79,7 @@ const batchOverhead = 512
 
 func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 	acks := kgo.AllISRAcks()
-	if !synchronous(c.level) {
+	if !c.level.Majority() {
 		acks = kgo.LeaderAck()
 	}
 	options := append(baseOptions(c.options, c.cfg),

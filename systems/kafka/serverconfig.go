@@ -75,9 +75,9 @@ type serverConfig struct {
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
 	c := serverConfig{
 		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))),
-		minISR: 1, synced: synced(l),
+		minISR: 1, synced: l.Synced(),
 	}
-	if synchronous(l) {
+	if l.Majority() {
 		c.minISR = majority(c.replication)
 	}
 	return c

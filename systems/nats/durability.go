@@ -41,12 +41,6 @@ const (
 	anyOtherSync    = "anything but always"
 )
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
@@ -59,11 +53,11 @@ func levels() map[workload.Level]system.Guarantee {
 // levelProblems is why the settings cannot give the level.
 func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	switch {
-	case l < workload.SyncSync || l > workload.AsyncAsync:
+	case !l.Valid():
 		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
-	case synced(l) && c.stream.Storage == jetstream.MemoryStorage:
+	case l.Synced() && c.stream.Storage == jetstream.MemoryStorage:
 		return strict.Violations{s.Wrong(setStorage, fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d", l, valueMemory, valueFile, l+1))}
-	case !synchronous(l) && c.stream.Retention == jetstream.InterestPolicy:
+	case !l.Majority() && c.stream.Retention == jetstream.InterestPolicy:
 		return strict.Violations{s.Wrong(setRetention, fmt.Sprintf("durability level %d copies through mirrors, which do not follow the deletions of %s: use limits", l, valueInterest))}
 	}
 	return nil
@@ -84,7 +78,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		return system.Evidence{}, errors.New("no topics to read it for")
 	}
 	servers, err := c.askServers(ctx)
-	if err != nil && (synced(c.level) || !errors.Is(err, errNotSystemAccount)) {
+	if err != nil && (c.level.Synced() || !errors.Is(err, errNotSystemAccount)) {
 		return system.Evidence{}, fmt.Errorf("durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
 	}
 	r := reading{level: c.level, servers: servers, hosts: make(map[string]bool)}
@@ -123,7 +117,7 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 	if err != nil {
 		return err
 	}
-	if synchronous(r.level) {
+	if r.level.Majority() {
 		if have := info.Config.Replicas; have < minReplicas {
 			return fmt.Errorf("asked for level %d, which is num_replicas %d or more, and the stream has num_replicas %d", r.level, minReplicas, have)
 		}
@@ -172,7 +166,7 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 	if m := info.Mirror; m != nil {
 		r.add(name, "mirror of", m.Name, fromStream)
 	}
-	if synced(r.level) && (storage != jetstream.FileStorage || persist != jetstream.DefaultPersistMode) {
+	if r.level.Synced() && (storage != jetstream.FileStorage || persist != jetstream.DefaultPersistMode) {
 		return nil, fmt.Errorf("asked for level %d, which is storage file with persist_mode default, and stream %s has storage %v with persist_mode %v", r.level, name, storage, persist)
 	}
 	return info, nil
@@ -185,7 +179,7 @@ func (r *reading) readSync() error {
 		return nil
 	}
 	want := syncAlways
-	if !synced(r.level) {
+	if !r.level.Synced() {
 		want = anyOtherSync
 	}
 	found := 0
@@ -195,7 +189,7 @@ func (r *reading) readSync() error {
 		}
 		found++
 		r.add(s.Name, factSync, s.sync(), fromVarz)
-		if (s.sync() == syncAlways) != synced(r.level) {
+		if (s.sync() == syncAlways) != r.level.Synced() {
 			return fmt.Errorf("asked for level %d, which is %s %s, and server %s reports %s", r.level, factSync, want, s.Name, s.sync())
 		}
 	}

@@ -72,7 +72,7 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	// makes that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
-	if synchronous(c.level) {
+	if c.level.Majority() {
 		return []jetstream.StreamConfig{origin}, nil
 	}
 	tags, err := c.serverTags(ctx)
@@ -312,7 +312,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 // deleteStream deletes a stream and its mirrors, the mirrors first so that none
 // is left without its origin.
 func (c *cluster) deleteStream(ctx context.Context, name string) error {
-	if !synchronous(c.level) {
+	if !c.level.Majority() {
 		for n := 1; n < c.cfg.stream.Replicas; n++ {
 			err := c.js.DeleteStream(ctx, mirrorOf(name, n))
 			if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {

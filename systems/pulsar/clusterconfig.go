@@ -143,8 +143,8 @@ func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 
 // journal is what makes the local half of a level.
 func (c serverConfig) journal(p *driver.Properties) {
-	p.Set("journalSyncData", synced(c.level))
-	p.Set("journalWriteData", synced(c.level) || c.Bool(setJournalWriteData))
+	p.Set("journalSyncData", c.level.Synced())
+	p.Set("journalWriteData", c.level.Synced() || c.Bool(setJournalWriteData))
 	p.Set("journalMaxGroupWaitMSec", c.Duration(setMaxGroupWait).Milliseconds())
 	p.Set("journalPageCacheFlushIntervalMSec", c.Duration(setPageCacheFlush).Milliseconds())
 }

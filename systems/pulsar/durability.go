@@ -30,12 +30,6 @@ import (
 // 4. TestAcknowledgementWaitsForSync delays the syncs of one bookie, of two and
 // of all three and looks at what the acknowledgement waits for.
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=true, journalWriteData=true"},
@@ -51,7 +45,7 @@ func majority(replicas int) int { return replicas/2 + 1 }
 // persistence is the namespace's policy that makes the level.
 func (c *cluster) persistence() *persistence {
 	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1, MarkDeleteRate: 1}
-	if synchronous(c.level) {
+	if c.level.Majority() {
 		p.AckQuorum = majority(p.WriteQuorum)
 	}
 	return &p
@@ -59,11 +53,11 @@ func (c *cluster) persistence() *persistence {
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
+	if !l.Valid() {
 		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
 	}
 	if s.Text(setTopology) == standalone {
-		if synchronous(l) {
+		if l.Majority() {
 			return strict.Violations{s.Wrong(setTopology, fmt.Sprintf("cannot be standalone at durability level %d, which waits for a majority of copies: take colocated or tiered, or level %d", l, l+2))}
 		}
 		return nil
@@ -236,12 +230,12 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 			}
 		}
 	})
-	if len(all) == 0 && synced(r.level) {
+	if len(all) == 0 && r.level.Synced() {
 		return fmt.Errorf("durability level %d asks for journalSyncData=true, and the cluster does not tell its bookies: take level %d", r.level, r.level+1)
 	}
 	for _, bookie := range all {
 		journal, err := c.readJournal(ctx, bookie)
-		if err != nil && synced(r.level) {
+		if err != nil && r.level.Synced() {
 			return fmt.Errorf("durability level %d asks for journalSyncData=true, and bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
 				r.level, bookie, setBookieHTTPPort, r.level+1, err)
 		}
@@ -251,9 +245,9 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 		}
 		r.add(bookie, "journalSyncData", journal.sync, fromBookie)
 		r.add(bookie, "journalWriteData", journal.write, fromBookie)
-		if (journal.sync == "true" && journal.write == "true") != synced(r.level) {
+		if (journal.sync == "true" && journal.write == "true") != r.level.Synced() {
 			return fmt.Errorf("durability level %d asks for journalSyncData=%t, and bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
-				r.level, synced(r.level), bookie, journal.sync, journal.write)
+				r.level, r.level.Synced(), bookie, journal.sync, journal.write)
 		}
 	}
 	return nil

@@ -49,13 +49,13 @@ func planOf(s system.Settings, l workload.Level) plan {
 	p := plan{level: l, kind: s.Text(setQueueType), replicas: s.Count(setReplicas)}
 	if p.kind == auto {
 		p.kind = quorum
-		if !synchronous(l) {
+		if !l.Majority() {
 			p.kind = classic
 		}
 	}
 	switch s.Text(setDeliveryMode) {
 	case auto:
-		p.persistent = synced(l) || p.kind == quorum || p.kind == streamed
+		p.persistent = l.Synced() || p.kind == quorum || p.kind == streamed
 	case persistent:
 		p.persistent = true
 	}
@@ -66,12 +66,6 @@ func (p plan) replicated() bool { return p.kind != classic }
 
 // syncRaft says whether servers sync the log of quorum queues.
 func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.SyncSync }
-
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
@@ -84,7 +78,7 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
+	if !l.Valid() {
 		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
 	}
 	p := planOf(s, l)
@@ -92,11 +86,11 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 		return strict.Violations{s.Wrong(name, fmt.Sprintf(format, args...))}
 	}
 	switch {
-	case p.kind == classic && synchronous(l):
+	case p.kind == classic && l.Majority():
 		return wrong(setQueueType, "a classic queue has one copy, and durability level %d asks for a majority: take quorum or mirrored, or level %d", l, l+2)
 	case p.kind == streamed && l != workload.SyncAsync:
 		return wrong(setQueueType, "a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type")
-	case (p.kind == mirrored || p.kind == quorum) && !synchronous(l):
+	case (p.kind == mirrored || p.kind == quorum) && !l.Majority():
 		return wrong(setQueueType, "a %s queue confirms when its copies have the message, which durability level %d does not wait for: take classic, or level %d", p.kind, l, l-2)
 	case p.kind == quorum || p.kind == streamed:
 		if s.Text(setDeliveryMode) == transient {
@@ -106,11 +100,11 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	}
 	version2 := s.Text(setQueueVersion) == "2"
 	switch {
-	case synced(l) && version2:
+	case l.Synced() && version2:
 		return wrong(setQueueVersion, "version 2 confirms before it syncs, and durability level %d asks for the sync: take version 1, or level %d", l, l+1)
-	case synced(l) && !p.persistent:
+	case l.Synced() && !p.persistent:
 		return wrong(setDeliveryMode, "transient messages are not synced, and durability level %d asks for it: remove it, or take level %d", l, l+1)
-	case !synced(l) && p.persistent && !version2:
+	case !l.Synced() && p.persistent && !version2:
 		return wrong(setDeliveryMode, "persistent messages are synced before they are confirmed, which is durability level %d: remove it, or take that level", l-1)
 	}
 	return nil
