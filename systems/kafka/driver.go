@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -115,7 +116,7 @@ type cluster struct {
 	client  *kgo.Client // for what is not measured
 	admin   *kadm.Client
 
-	clients system.Clients
+	clients driver.Clients
 
 	mu     sync.Mutex
 	groups map[string]*group

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,11 +10,12 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -67,7 +69,7 @@ func connectTo(ctx context.Context, endpoints []string, first int, who login, na
 // checkEndpoints refuses what the client library would misread, or print.
 func checkEndpoints(endpoints []string) error {
 	if len(endpoints) == 0 {
-		return errors.New("no endpoints: name at least one host:port, or let plimsoll start a cluster")
+		return driver.ErrNoEndpoints
 	}
 	for _, e := range endpoints {
 		address := e
@@ -126,30 +128,20 @@ func (d *dialer) connected() {
 
 // explainDial says in one sentence why no endpoint could be connected to.
 func explainDial(err, dialErr error, endpoints []string) error {
-	at := strings.Join(endpoints, ", ")
-	var dns *net.DNSError
+	peer := driver.Peer{Endpoints: endpoints, Protocol: "NATS"}
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
 		strings.Contains(strings.ToLower(err.Error()), "authorization violation"):
-		return fmt.Errorf("%s refuses the user or password: check the target's credentials: %w", at, err)
-	case errors.As(dialErr, &dns):
-		return fmt.Errorf("there is no host %s: check the target's endpoints: %w", dns.Name, err)
-	case errors.Is(dialErr, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s (connection refused): start the servers or correct the endpoints: %w", at, err)
-	case dialErr != nil && isTimeout(dialErr):
-		return fmt.Errorf("%s does not answer: check the endpoints and the network between: %w", at, err)
+		return peer.RefusesLogin(err, "")
 	case dialErr != nil:
-		return fmt.Errorf("%s: %w", at, dialErr)
+		return cmp.Or(peer.Explain(dialErr), fmt.Errorf("%s: %w", peer.At(), dialErr))
 	case errors.Is(err, nats.ErrNoInfoReceived), isTimeout(err), errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: check the port: %w", at, err)
+		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: check the port: %w", peer.At(), err)
 	}
-	return fmt.Errorf("%s: %w", at, err)
+	return cmp.Or(peer.Explain(err), fmt.Errorf("%s: %w", peer.At(), err))
 }
 
-func isTimeout(err error) bool {
-	var t net.Error
-	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &t) && t.Timeout())
-}
+func isTimeout(err error) bool { return errors.Is(err, nats.ErrTimeout) || driver.TimedOut(err) }
 
 // checkJetStream says in one sentence why JetStream cannot be used.
 func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []string) error {

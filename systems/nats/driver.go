@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -18,8 +19,10 @@ type natsSystem struct{}
 var (
 	_ system.Provisioner      = natsSystem{}
 	_ system.Checker          = natsSystem{}
+	_ system.Redeliverer      = natsSystem{}
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
+	_ system.LeaderReader     = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
 )
 
@@ -102,7 +105,7 @@ type cluster struct {
 	tags    []string // that serverTags found
 
 	sharing              sharing
-	clients              system.Clients
+	clients              driver.Clients
 	producing, consuming links
 	servers              serverNames
 
@@ -140,15 +143,12 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	for i := range subjects {
 		subjects[i] = at.subject(i)
 	}
-	p, err := newProducer(k, subjects, max(o.InFlight, 1))
+	p, err := newProducer(k, &c.clients, subjects, o.InFlight)
 	if err != nil {
 		k.leave(nil)
 		return nil, err
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return &producerHandle{p, c}, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // OpenConsumer opens a consumer, on a connection of its own unless there is a
@@ -158,36 +158,12 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	r, err := openConsumer(ctx, k, c.cfg, o)
+	r, err := openConsumer(ctx, k, &c.clients, c.cfg, o)
 	if err != nil {
 		k.leave(nil)
 		return nil, err
 	}
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return &consumerHandle{r, c}, nil
-}
-
-// producerHandle and consumerHandle tell the cluster when they are closed.
-type producerHandle struct {
-	*producer
-	of *cluster
-}
-
-func (h *producerHandle) Close(ctx context.Context) error {
-	defer h.of.clients.Forget(h.producer)
-	return h.producer.Close(ctx)
-}
-
-type consumerHandle struct {
-	*consumer
-	of *cluster
-}
-
-func (h *consumerHandle) Close(ctx context.Context) error {
-	defer h.of.clients.Forget(h.consumer)
-	return h.consumer.Close(ctx)
+	return r, c.clients.Keep(ctx, r)
 }
 
 // Close closes every producer and consumer that is open, and the connections.
@@ -200,4 +176,20 @@ func (c *cluster) Close(ctx context.Context) error {
 	}
 	c.conn.Close()
 	return err
+}
+
+// Redelivery says that a server sends a message again when it has seen no
+// acknowledgement for ack_wait, because acknowledgements are not confirmed and may be
+// lost, and a message may wait as long in its consumer. The copy needs a pull request,
+// and a consumer that lives has one at the latest after pull_expires.
+func (natsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	if d == workload.AtMostOnce {
+		return system.Redelivery{Never: true,
+			Why: "the durable consumer's AckPolicy is none: the server counts a message as " +
+				"handled when it sends it"}
+	}
+	return system.Redelivery{After: s.Duration(setAckWait) + s.Duration(setPullExpires),
+		Why: "a server delivers a message again that was not acknowledged for " + setAckWait +
+			" (" + s.Text(setAckWait) + "), with the next pull request, at most " +
+			setPullExpires + " (" + s.Text(setPullExpires) + ") later"}
 }

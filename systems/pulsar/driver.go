@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -122,7 +123,7 @@ type cluster struct {
 	client  client.Client // for what is not measured
 	admin   *admin
 
-	clients system.Clients
+	clients driver.Clients
 
 	mu     sync.Mutex
 	made   bool // this connection made the namespace

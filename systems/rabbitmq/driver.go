@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -115,7 +116,7 @@ type cluster struct {
 	asking sync.Mutex         // guards conns, and the making of new ones
 	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
 
-	clients system.Clients
+	clients driver.Clients
 
 	mu     sync.Mutex
 	groups map[string]*group
@@ -143,7 +144,7 @@ func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection,
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if c.conns == nil {
-		return nil, system.ErrClosed
+		return nil, driver.ErrClosed
 	}
 	var first error
 	for i := range c.conns {

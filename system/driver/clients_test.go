@@ -1,9 +1,10 @@
-package system
+package driver
 
 import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 type client struct {
@@ -39,5 +40,38 @@ func TestClients(t *testing.T) {
 	all.Forget(late)
 	if first.closed != 1 || second.closed != 1 || forgotten.closed != 0 || late.closed != 1 {
 		t.Errorf("closed %d, %d, %d and %d times", first.closed, second.closed, forgotten.closed, late.closed)
+	}
+}
+
+func TestClosingRunsOnce(t *testing.T) {
+	var all Clients
+	var closing Closing
+	one := &client{}
+	if err := all.Keep(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	began, end := make(chan struct{}), make(chan struct{})
+	first, second := make(chan error), make(chan error)
+	go func() {
+		first <- closing.Once(&all, one, func() error {
+			close(began)
+			<-end
+			return broken
+		})
+	}()
+	<-began
+	go func() { second <- closing.Once(&all, one, func() error { return errors.New("closed twice") }) }()
+	select {
+	case err := <-second:
+		t.Errorf("the second Close did not wait: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(end)
+	if a, b := <-first, <-second; a != broken || b != nil {
+		t.Errorf("the two Closes returned %v and %v", a, b)
+	}
+	if _, err := all.Close(t.Context()); err != nil || one.closed != 0 {
+		t.Errorf("the client was not forgotten: closed %d times, %v", one.closed, err)
 	}
 }
