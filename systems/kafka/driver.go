@@ -3,10 +3,8 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -22,24 +20,26 @@ type kafkaSystem struct{}
 var (
 	_ system.Provisioner      = kafkaSystem{}
 	_ system.Checker          = kafkaSystem{}
+	_ system.Redeliverer      = kafkaSystem{}
+	_ system.PartitionOwner   = kafkaSystem{}
+	_ system.Spreader         = kafkaSystem{}
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
 	_ system.BatchAdmin       = (*cluster)(nil)
+	_ system.LeaderReader     = (*cluster)(nil)
 )
 
 // New returns the Kafka system. It is a system.Provisioner too, and its
 // clusters read their durability and versions back and delete topics.
 func New() system.System { return kafkaSystem{} }
 
-const library = "github.com/twmb/franz-go"
-
 // Describe says what Kafka's words and capabilities are.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "kafka",
 		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and followers, read by consumer groups",
-		Client:  "franz-go " + libraryVersion(),
+		Client:  "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
 		Terms: []system.Term{
 			{Word: "topic", Means: "topic"},
 			{Word: "partition", Means: "partition; each has a leader of its own"},
@@ -53,17 +53,6 @@ func (kafkaSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce, workload.ExactlyOnce},
 		Settings: declared(),
 	}
-}
-
-func libraryVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == library {
-				return strings.TrimPrefix(d.Version, "v")
-			}
-		}
-	}
-	return "of an unknown version"
 }
 
 // Check says all that is wrong with what is asked, before anything starts.
@@ -89,12 +78,10 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
-	if err := checkEndpoints(o.Endpoints); err != nil {
+	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{
-		cfg: readConfig(o.Settings), options: o, level: o.Durability, groups: make(map[string]*group),
-	}
+	c := &cluster{cfg: readConfig(o.Settings), options: o, level: o.Durability}
 	client, err := kgo.NewClient(append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
@@ -117,9 +104,7 @@ type cluster struct {
 	admin   *kadm.Client
 
 	clients driver.Clients
-
-	mu     sync.Mutex
-	groups map[string]*group
+	groups  driver.Groups[group]
 }
 
 // idempotent says whether producers let the brokers recognise copies.
@@ -157,4 +142,40 @@ func (c *cluster) Close(ctx context.Context) error {
 	_, err := c.clients.Close(ctx)
 	c.client.Close()
 	return err
+}
+
+// Redelivery says that Kafka repeats nothing to a consumer that runs, whatever the
+// delivery: acknowledging a record is moving a position, and no timer moves it back.
+func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+	return system.Redelivery{Never: true,
+		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +
+			"last committed position is read again only by another member that gets its " +
+			"partitions, when members come or go or one sends no heartbeat for " +
+			setSessionTimeout + " (" + s.Text(setSessionTimeout) + ")"}
+}
+
+// OwnsPartitions says that each partition belongs to one member of a group.
+func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
+
+// Spread is the Java client's built-in partitioner. Up to 3.2 it went on with each new
+// batch, which linger or the batch's size ends. Since 3.3 it goes on when it has given
+// a partition batch_size bytes and no batch of that partition is open. Where linger
+// ends the batches both make one for each linger, of what came meanwhile, and so does
+// a deal by due times: that is what plimsoll follows.
+func (kafkaSystem) Spread(s system.Settings) system.Spread {
+	d := system.Spread{
+		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156) " +
+			"and KIP-480 (2.4 to 3.2)",
+	}
+	const how = "the Java client fills batches of one partition before it takes another; "
+	if linger := s.Duration(setLinger); linger > 0 {
+		d.Stay = linger
+		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many "+
+			"batches as large", how, setLinger, s.Text(setLinger))
+		return d
+	}
+	d.StayBytes = s.Bytes(setBatchSize)
+	d.How = fmt.Sprintf("%safter %s (%s) it takes the next partition", how, setBatchSize,
+		s.Text(setBatchSize))
+	return d
 }

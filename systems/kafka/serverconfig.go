@@ -78,7 +78,7 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 		minISR: 1, synced: l.Synced(),
 	}
 	if l.Majority() {
-		c.minISR = majority(c.replication)
+		c.minISR = driver.Majority(c.replication)
 	}
 	return c
 }
@@ -153,7 +153,7 @@ const (
 
 // properties is the content of server.properties.
 func (c serverConfig) properties(n identity) string {
-	internalISR := majority(c.replication)
+	internalISR := driver.Majority(c.replication)
 	protocol := strings.ToUpper(c.Text(setSecurity))
 	var p driver.Properties
 	p.Set("process.roles", "broker,controller")

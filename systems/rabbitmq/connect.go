@@ -3,19 +3,18 @@ package rabbitmq
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -25,23 +24,11 @@ const (
 	// closeGrace is what closing takes at most beyond the time that was given,
 	// for what cannot be left undone.
 	closeGrace = time.Second
+	// firstPause is the wait before a lost connection is tried again; it
+	// doubles up to longestPause.
+	firstPause   = 50 * time.Millisecond
+	longestPause = time.Second
 )
-
-// checkEndpoints refuses what the client library would misread, or print.
-func checkEndpoints(endpoints []string) error {
-	if len(endpoints) == 0 {
-		return errors.New("no endpoints: name at least one host:port, or let plimsoll start a cluster")
-	}
-	for _, e := range endpoints {
-		if strings.Contains(e, "@") {
-			return errors.New("an endpoint holds a user or password: give them as credentials, so that they stay out of results")
-		}
-		if host, port, err := net.SplitHostPort(e); err != nil || host == "" || port == "" || strings.ContainsAny(host, "/,") {
-			return fmt.Errorf("endpoint %q is not host:port, like rabbit-1:5672", e)
-		}
-	}
-	return nil
-}
 
 // checkURL holds that text is where a management API can be.
 func checkURL(text string) error {
@@ -146,58 +133,45 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 
 // explain says in one sentence why a node cannot be talked to.
 func (d dialer) explain(err error, at string) error {
-	if told := explainSecurity(err, at, d.tls != nil); told != nil {
+	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.tls != nil}
+	var answer *amqp.Error
+	answered := errors.As(err, &answer)
+	switch {
+	case errors.Is(err, amqp.ErrCredentials), answered && answer.Server && answer.Code == amqp.AccessRefused:
+		return peer.RefusesLogin(err, "")
+	case errors.Is(err, amqp.ErrSASL):
+		return fmt.Errorf("%s does not know the %s: choose another: %w", at, setSASL, err)
+	}
+	if told := peer.Explain(err); told != nil {
 		return told
 	}
-	var dns *net.DNSError
-	var answer *amqp.Error
 	switch {
-	case errors.As(err, &dns):
-		return fmt.Errorf("there is no host %s: check the target's endpoints: %w", dns.Name, err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s (connection refused): start the server or correct the endpoints: %w", at, err)
-	case isTimeout(err):
-		return fmt.Errorf("%s does not answer: check the endpoints and the network between: %w", at, err)
-	case errors.As(err, &answer) && answer.Server && answer.Code == amqp.NotAllowed, errors.Is(err, amqp.ErrVhost):
+	case answered && answer.Server && answer.Code == amqp.NotAllowed, errors.Is(err, amqp.ErrVhost):
 		return fmt.Errorf("%s does not let the user into virtual host %s: create it, grant the user rights in it, or correct %s: %w", at, d.vhost, setVhost, err)
-	case errors.As(err, &answer) && !answer.Server:
-		if d.tls != nil {
-			return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for TLS, correct the port: %w", at, err)
-		}
-		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or is not RabbitMQ's: give the target tls or correct the port: %w", at, err)
+	case peer.Encrypted && !strings.Contains(err.Error(), "EOF") && answered && !answer.Server:
+		return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for TLS, correct the port: %w", at, err)
+	case peer.Encrypted && strings.Contains(err.Error(), "EOF"), answered && !answer.Server:
+		return peer.HungUp(err)
 	}
 	return fmt.Errorf("connecting to %s: %w", at, err)
 }
 
-// explainSecurity is explain for what TLS and passwords are about; nil: it is
-// about something else.
-func explainSecurity(err error, at string, encrypted bool) error {
-	var unknown x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var alert tls.AlertError
-	var header tls.RecordHeaderError
-	var answer *amqp.Error
-	switch {
-	case errors.Is(err, amqp.ErrCredentials), errors.As(err, &answer) && answer.Server && answer.Code == amqp.AccessRefused:
-		return fmt.Errorf("%s refuses the user or password: check the target's credentials: %w", at, err)
-	case errors.Is(err, amqp.ErrSASL):
-		return fmt.Errorf("%s does not know the %s: choose another: %w", at, setSASL, err)
-	case errors.As(err, &unknown):
-		return fmt.Errorf("%s shows a certificate that nobody trusted has signed: name its authority's in tls.ca_file: %w", at, err)
-	case errors.As(err, &hostname), errors.As(err, &invalid):
-		return fmt.Errorf("%s shows a certificate that does not fit: correct the endpoint or tls.server_name: %w", at, err)
-	case errors.As(err, &header):
-		return fmt.Errorf("%s does not speak TLS: remove tls from the target or correct the port: %w", at, err)
-	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
-		return fmt.Errorf("%s refuses the TLS connection: it may ask for a client certificate, give tls.cert_file and tls.key_file: %w", at, err)
-	case encrypted && strings.Contains(err.Error(), "EOF"):
-		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: remove tls from the target or correct the port: %w", at, err)
-	}
-	return nil
+// tries paces the attempts to reach a server again. The pause between two doubles.
+type tries struct {
+	until time.Time
+	next  time.Duration
 }
 
-func isTimeout(err error) bool {
-	var t net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() || strings.Contains(err.Error(), "i/o timeout")
+func newTries(patience time.Duration) tries {
+	return tries{until: time.Now().Add(patience), next: firstPause}
+}
+
+// over says whether the patience is at its end.
+func (t *tries) over() bool { return time.Now().After(t.until) }
+
+// pause waits before the next attempt; false: ctx has ended.
+func (t *tries) pause(ctx context.Context) bool {
+	wait := t.next
+	t.next = min(2*wait, longestPause)
+	return driver.Sleep(ctx, wait)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,9 +21,12 @@ type rabbitSystem struct{}
 var (
 	_ system.Provisioner      = rabbitSystem{}
 	_ system.Checker          = rabbitSystem{}
+	_ system.Redeliverer      = rabbitSystem{}
+	_ system.PartitionOwner   = rabbitSystem{}
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
+	_ system.LeaderReader     = (*cluster)(nil)
 )
 
 // New returns the RabbitMQ system. It is a system.Provisioner too, and its
@@ -41,7 +43,7 @@ func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "rabbitmq",
 		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or to streams",
-		Client:  "amqp091-go " + libraryVersion(queueLibrary) + ", rabbitmq-stream-go-client " + libraryVersion(streamLibrary),
+		Client:  "amqp091-go " + driver.LibraryVersion(queueLibrary) + ", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
 		Terms: []system.Term{
 			{Word: "topic", Means: "exchange"},
 			{Word: "partition", Means: "queue of each subscription, bound by routing key; with streams one stream that all subscriptions read"},
@@ -55,17 +57,6 @@ func (rabbitSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared(),
 	}
-}
-
-func libraryVersion(path string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == path {
-				return strings.TrimPrefix(d.Version, "v")
-			}
-		}
-	}
-	return "of an unknown version"
 }
 
 // Check says all that is wrong with what is asked, before anything starts.
@@ -86,13 +77,13 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
-	if err := checkEndpoints(o.Endpoints); err != nil {
+	if err := driver.CheckEndpoints(o.Endpoints, "rabbit-1:5672"); err != nil {
 		return nil, err
 	}
 	cfg := readConfig(o.Settings, o.Durability)
 	c := &cluster{
 		cfg: cfg, options: o, api: newManagement(o, cfg.management),
-		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat}, groups: make(map[string]*group),
+		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
 	}
 	conns, err := c.dialer.dialAll(ctx, "plimsoll")
 	if err != nil {
@@ -117,9 +108,7 @@ type cluster struct {
 	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
 
 	clients driver.Clients
-
-	mu     sync.Mutex
-	groups map[string]*group
+	groups  driver.Groups[group]
 }
 
 // checkServer refuses what the servers' version no longer has.
@@ -200,3 +189,26 @@ func (c *cluster) Close(ctx context.Context) error {
 	wg.Wait()
 	return errors.Join(err, errors.Join(errs...))
 }
+
+// Redelivery says that nothing comes again while its channel is open: acknowledgements
+// are not lost on one. A server takes messages back from a consumer that has not
+// acknowledged them for consumer_timeout, but it does so by closing the channel, which
+// fails the run, and plimsoll acknowledges each message as it is received.
+func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	switch {
+	case s.Text(setQueueType) == streamed:
+		return system.Redelivery{Never: true,
+			Why: "a stream's reader only goes forward, and no acknowledgement times out"}
+	case d == workload.AtMostOnce:
+		return system.Redelivery{Never: true,
+			Why: "basic.consume without acknowledgements: the server forgets a message when " +
+				"it sends it"}
+	}
+	return system.Redelivery{Never: true,
+		Why: "a message that was acknowledged does not come again while its channel is open, and " +
+			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
+}
+
+// OwnsPartitions says that each queue or stream is dealt to one consumer of a
+// subscription.
+func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }
