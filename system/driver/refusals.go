@@ -30,9 +30,9 @@ func (p Peer) Explain(err error) error {
 	if told := p.explainTLS(err); told != nil {
 		return told
 	}
-	advertised, another := "", ""
+	advertised := ""
 	if p.Advertises {
-		advertised, another = ", and what the servers advertise", ", or a server that it advertises,"
+		advertised = ", and what the servers advertise"
 	}
 	var dns *net.DNSError
 	switch {
@@ -43,10 +43,19 @@ func (p Peer) Explain(err error) error {
 		return fmt.Errorf("nothing listens there (connection refused): start the servers at %s "+
 			"or correct the endpoints: %w", p.At(), err)
 	case TimedOut(err):
-		return fmt.Errorf("%s%s does not answer: check the endpoints and the network between: %w",
-			p.At(), another, err)
+		return p.Silent(err)
 	}
 	return nil
+}
+
+// Silent is the error of servers that did not answer in time.
+func (p Peer) Silent(err error) error {
+	another := ""
+	if p.Advertises {
+		another = ", or a server that it advertises,"
+	}
+	return fmt.Errorf("%s%s does not answer: check the endpoints and the network between: %w",
+		p.At(), another, err)
 }
 
 // explainTLS is Explain for errors of TLS; nil: it is another error.

@@ -126,9 +126,18 @@ func NewSlots[T any](most int, create func(index int) *T) *Slots[T] {
 	return s
 }
 
-// Take enters the flight and returns a free slot. The caller holds the lock.
+// Take enters the flight and returns a free slot, for which it waits too: a slot may be
+// in use for longer than its message is in flight. The caller holds the lock.
 func (s *Slots[T]) Take(ready func() (bool, error)) (*T, error) {
-	if err := s.Enter(ready); err != nil {
+	err := s.Enter(func() (bool, error) {
+		room := len(s.free) > 0 || len(s.all) < s.most
+		if ready == nil {
+			return room, nil
+		}
+		able, err := ready()
+		return able && room, err
+	})
+	if err != nil {
 		return nil, err
 	}
 	last := len(s.free) - 1
@@ -150,6 +159,14 @@ func (s *Slots[T]) End(one *T) {
 	s.Lock()
 	s.free = append(s.free, one)
 	s.count--
+	s.Unlock()
+	s.changed.Broadcast()
+}
+
+// Free frees a slot whose message left the flight before.
+func (s *Slots[T]) Free(one *T) {
+	s.Lock()
+	s.free = append(s.free, one)
 	s.Unlock()
 	s.changed.Broadcast()
 }

@@ -168,7 +168,7 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	// Namespaces have their own; this is for what Pulsar keeps for itself.
 	p.Set("managedLedgerDefaultEnsembleSize", c.copies.ensemble)
 	p.Set("managedLedgerDefaultWriteQuorum", c.copies.writeQuorum)
-	p.Set("managedLedgerDefaultAckQuorum", majority(c.copies.writeQuorum))
+	p.Set("managedLedgerDefaultAckQuorum", driver.Majority(c.copies.writeQuorum))
 	p.Set("managedLedgerNewEntriesCheckDelayInMillis",
 		c.Duration(setNewEntriesDelay).Milliseconds())
 	p.Set("activeConsumerFailoverDelayTimeMillis", c.Duration(setFailoverDelay).Milliseconds())

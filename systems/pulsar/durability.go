@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -39,22 +40,19 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// majority of so many replicas.
-func majority(replicas int) int { return replicas/2 + 1 }
-
 // persistence is the namespace's policy that makes the level.
 func (c *cluster) persistence() *persistence {
 	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1, MarkDeleteRate: 1}
 	if c.level.Majority() {
-		p.AckQuorum = majority(p.WriteQuorum)
+		p.AckQuorum = driver.Majority(p.WriteQuorum)
 	}
 	return &p
 }
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if !l.Valid() {
-		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	if bad := driver.CheckLevel(l); bad != nil {
+		return bad
 	}
 	if s.Text(setTopology) == standalone {
 		if l.Majority() {
@@ -79,9 +77,9 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("no topics to read it for")
+		return system.Evidence{}, driver.ErrNoTopics
 	}
-	r := reading{level: c.level, want: *c.persistence(), bookies: map[string]bool{}}
+	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(), bookies: map[string]bool{}}
 	var policy persistence
 	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence", &policy); err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w", c.namespace(), c.explainAdmin(err))
@@ -97,30 +95,25 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if err := c.readJournals(ctx, &r); err != nil {
 		return system.Evidence{}, err
 	}
-	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+	return r.Evidence(), nil
 }
 
 // reading gathers what the live cluster reports and holds it against the level.
 type reading struct {
-	level   workload.Level
+	driver.Reading
 	want    persistence
 	bookies map[string]bool // that hold a ledger
-	facts   []system.Fact
-}
-
-func (r *reading) add(where, name, value, source string) {
-	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
 }
 
 func (r *reading) policy(namespace string, p persistence) error {
-	r.add(namespace, "persistence", p.String(), "admin API, namespace policies")
+	r.Add(namespace, "persistence", p.String(), "admin API, namespace policies")
 	return r.holds("the namespace", p)
 }
 
 // holds says how quorums differ from the level's.
 func (r *reading) holds(what string, p persistence) error {
 	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum || p.AckQuorum != r.want.AckQuorum {
-		return fmt.Errorf("durability level %d asks for %s, and %s has %s", r.level, r.want, what, p)
+		return r.Contradicts(r.want.String(), "%s has %s", what, p)
 	}
 	return nil
 }
@@ -166,7 +159,7 @@ func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) e
 			r.bookies[b] = true
 		}
 	}
-	r.add(t.Name, "current ledgers", found[0].quorums.String(), fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
+	r.Add(t.Name, "current ledgers", found[0].quorums.String(), fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
 	return nil
 }
 
@@ -230,24 +223,24 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 			}
 		}
 	})
-	if len(all) == 0 && r.level.Synced() {
-		return fmt.Errorf("durability level %d asks for journalSyncData=true, and the cluster does not tell its bookies: take level %d", r.level, r.level+1)
+	if len(all) == 0 && r.Level.Synced() {
+		return r.Contradicts("journalSyncData=true", "the cluster does not tell its bookies: take level %d", r.Level+1)
 	}
 	for _, bookie := range all {
 		journal, err := c.readJournal(ctx, bookie)
-		if err != nil && r.level.Synced() {
-			return fmt.Errorf("durability level %d asks for journalSyncData=true, and bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
-				r.level, bookie, setBookieHTTPPort, r.level+1, err)
+		if err != nil && r.Level.Synced() {
+			return r.Contradicts("journalSyncData=true", "bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
+				bookie, setBookieHTTPPort, r.Level+1, err)
 		}
 		if err != nil {
-			r.add(bookie, "journalSyncData", "not readable: "+err.Error(), fromBookie)
+			r.Add(bookie, "journalSyncData", "not readable: "+err.Error(), fromBookie)
 			continue
 		}
-		r.add(bookie, "journalSyncData", journal.sync, fromBookie)
-		r.add(bookie, "journalWriteData", journal.write, fromBookie)
-		if (journal.sync == "true" && journal.write == "true") != r.level.Synced() {
-			return fmt.Errorf("durability level %d asks for journalSyncData=%t, and bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
-				r.level, r.level.Synced(), bookie, journal.sync, journal.write)
+		r.Add(bookie, "journalSyncData", journal.sync, fromBookie)
+		r.Add(bookie, "journalWriteData", journal.write, fromBookie)
+		if (journal.sync == "true" && journal.write == "true") != r.Level.Synced() {
+			return r.Contradicts(fmt.Sprintf("journalSyncData=%t", r.Level.Synced()), "bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
+				bookie, journal.sync, journal.write)
 		}
 	}
 	return nil
