@@ -39,7 +39,8 @@ func TestClients(t *testing.T) {
 	}
 	all.Forget(late)
 	if first.closed != 1 || second.closed != 1 || forgotten.closed != 0 || late.closed != 1 {
-		t.Errorf("closed %d, %d, %d and %d times", first.closed, second.closed, forgotten.closed, late.closed)
+		t.Errorf("closed %d, %d, %d and %d times", first.closed, second.closed, forgotten.closed,
+			late.closed)
 	}
 }
 
@@ -61,7 +62,8 @@ func TestClosingRunsOnce(t *testing.T) {
 		})
 	}()
 	<-began
-	go func() { second <- closing.Once(&all, one, func() error { return errors.New("closed twice") }) }()
+	twice := func() error { return errors.New("closed twice") }
+	go func() { second <- closing.Once(&all, one, twice) }()
 	select {
 	case err := <-second:
 		t.Errorf("the second Close did not wait: %v", err)

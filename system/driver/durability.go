@@ -17,7 +17,9 @@ func CheckLevel(l workload.Level) strict.Violations {
 	if l.Valid() {
 		return nil
 	}
-	return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	return strict.Violations{{
+		Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l),
+	}}
 }
 
 // ErrNoTopics is the error of reading the durability of nothing.

@@ -68,7 +68,8 @@ func ping(ctx context.Context, client *kgo.Client) error {
 func (c *cluster) explain(err error) error { return explain(err, c.options) }
 
 func explain(err error, o system.Options) error {
-	peer := driver.Peer{Endpoints: o.Endpoints, Protocol: "Kafka", Advertises: true, Encrypted: o.TLS != nil}
+	peer := driver.Peer{Endpoints: o.Endpoints, Protocol: "Kafka", Advertises: true,
+		Encrypted: o.TLS != nil}
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
 		return peer.RefusesLogin(err, " and "+setSASL)
@@ -81,9 +82,12 @@ func explain(err error, o system.Options) error {
 	var eof *kgo.ErrFirstReadEOF
 	switch hungUp := errors.As(err, &eof); {
 	case strings.Contains(err.Error(), "tls alert record"):
-		return fmt.Errorf("%s speaks TLS and the target has none: add tls: {ca_file: …} to it, or correct the port: %w", peer.At(), err)
+		return fmt.Errorf("%s speaks TLS and the target has none: add tls: {ca_file: …} to it, "+
+			"or correct the port: %w", peer.At(), err)
 	case hungUp && !peer.Encrypted && o.Credentials.User == "":
-		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or for a password: give the target tls or credentials, or correct the port: %w", peer.At(), err)
+		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS "+
+			"or for a password: give the target tls or credentials, or correct the port: %w",
+			peer.At(), err)
 	case hungUp, errors.Is(err, io.EOF) && peer.Encrypted:
 		return peer.HungUp(err)
 	}

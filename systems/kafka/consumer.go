@@ -224,7 +224,8 @@ type group struct {
 
 func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	return c.groups.Of(o.Topic, o.Subscription, func() *group {
-		return &group{name: o.Topic.Name + "." + o.Subscription, Shares: driver.NewShares[*consumer](o.Topic)}
+		return &group{name: o.Topic.Name + "." + o.Subscription,
+			Shares: driver.NewShares[*consumer](o.Topic)}
 	})
 }
 

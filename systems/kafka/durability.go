@@ -130,7 +130,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		}
 	}
 	r.Add("producers", "acks", c.acksText(), "set by this client")
-	r.Add("producers", "enable.idempotence", strconv.FormatBool(c.idempotent()), "set by this client")
+	r.Add("producers", "enable.idempotence", strconv.FormatBool(c.idempotent()),
+		"set by this client")
 	return r.Evidence(), nil
 }
 
@@ -162,7 +163,8 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 	r.Add(name, "replication factor", strconv.Itoa(replicas), "metadata")
 	r.Add(name, "in-sync replicas", strconv.Itoa(inSync), "metadata, the partition with the fewest")
 	if replicas < minReplication {
-		return r.Contradicts(fmt.Sprintf("a replication factor of %d or more", minReplication), "it has %d", replicas)
+		return r.Contradicts(fmt.Sprintf("a replication factor of %d or more", minReplication),
+			"it has %d", replicas)
 	}
 	want := levelConfigs(r.Level, replicas)
 	for _, key := range []string{minISR, flushMessages, flushMs, unclean} {
@@ -174,7 +176,8 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 			continue
 		}
 		r.Add(name, key, value, source)
-		if wanted, matters := want[key]; matters && value != wanted && !enough(r.Level, key, value, wanted) {
+		wanted, matters := want[key]
+		if matters && value != wanted && !enough(r.Level, key, value, wanted) {
 			return r.Contradicts(key+"="+wanted, "it has %s=%s", key, value)
 		}
 	}

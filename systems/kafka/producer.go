@@ -56,7 +56,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
 	}
 	p := &producer{
-		client: client, cancel: cancel, topic: o.Topic.Name, partitions: o.Topic.Partitions, of: c, most: int64(max(o.InFlight, 1)),
+		client: client, cancel: cancel, topic: o.Topic.Name, partitions: o.Topic.Partitions, of: c,
+		most: int64(max(o.InFlight, 1)),
 		idle: make(chan struct{}, 1),
 	}
 	if err := p.begin(ctx, o); err != nil {

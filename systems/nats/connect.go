@@ -136,7 +136,8 @@ func explainDial(err, dialErr error, endpoints []string) error {
 	case dialErr != nil:
 		return cmp.Or(peer.Explain(dialErr), fmt.Errorf("%s: %w", peer.At(), dialErr))
 	case errors.Is(err, nats.ErrNoInfoReceived), isTimeout(err), errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: check the port: %w", peer.At(), err)
+		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: "+
+			"check the port: %w", peer.At(), err)
 	}
 	return cmp.Or(peer.Explain(err), fmt.Errorf("%s: %w", peer.At(), err))
 }

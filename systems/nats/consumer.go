@@ -43,7 +43,9 @@ type consumer struct {
 
 // openConsumer puts the durable consumer in place, unless another consumer of
 // the subscription did, and starts receiving from it.
-func openConsumer(ctx context.Context, k *link, clients *driver.Clients, c config, o system.ConsumerOptions) (*consumer, error) {
+func openConsumer(
+	ctx context.Context, k *link, clients *driver.Clients, c config, o system.ConsumerOptions,
+) (*consumer, error) {
 	js, err := jetstream.New(k.conn)
 	if err != nil {
 		return nil, err

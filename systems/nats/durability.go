@@ -83,7 +83,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if err != nil && (c.level.Synced() || !errors.Is(err, errNotSystemAccount)) {
 		return system.Evidence{}, fmt.Errorf("durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
 	}
-	r := reading{Reading: driver.Reading{Level: c.level}, servers: servers, hosts: make(map[string]bool)}
+	r := reading{Reading: driver.Reading{Level: c.level}, servers: servers,
+		hosts: make(map[string]bool)}
 	read := make(map[string]bool)
 	for _, t := range topics {
 		stream := c.cfg.homeOf(t.Name).stream
@@ -116,7 +117,8 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 	}
 	if r.Level.Majority() {
 		if have := info.Config.Replicas; have < minReplicas {
-			return r.Contradicts(fmt.Sprintf("num_replicas %d or more", minReplicas), "the stream has num_replicas %d", have)
+			return r.Contradicts(fmt.Sprintf("num_replicas %d or more", minReplicas),
+				"the stream has num_replicas %d", have)
 		}
 		return nil
 	}
@@ -163,8 +165,10 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 	if m := info.Mirror; m != nil {
 		r.Add(name, "mirror of", m.Name, fromStream)
 	}
-	if r.Level.Synced() && (storage != jetstream.FileStorage || persist != jetstream.DefaultPersistMode) {
-		return nil, r.Contradicts("storage file with persist_mode default", "stream %s has storage %v with persist_mode %v", name, storage, persist)
+	if r.Level.Synced() && (storage != jetstream.FileStorage ||
+		persist != jetstream.DefaultPersistMode) {
+		return nil, r.Contradicts("storage file with persist_mode default",
+			"stream %s has storage %v with persist_mode %v", name, storage, persist)
 	}
 	return info, nil
 }

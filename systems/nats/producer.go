@@ -16,9 +16,12 @@ import (
 )
 
 var (
-	errDisconnected = fmt.Errorf("the connection was lost before the server acknowledged: %w", system.ErrUnknown)
-	errNoStream     = errors.New("no server takes the message: the stream has no leader now, or is deleted")
-	errTimedOut     = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout, system.ErrUnknown)
+	errDisconnected = fmt.Errorf("the connection was lost before the server acknowledged: %w",
+		system.ErrUnknown)
+	errNoStream = errors.New(
+		"no server takes the message: the stream has no leader now, or is deleted")
+	errTimedOut = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout,
+		system.ErrUnknown)
 )
 
 // sweeps is how many times in ack_timeout a producer looks for messages that
@@ -54,10 +57,12 @@ type slot struct {
 	err      error
 }
 
-func newProducer(k *link, clients *driver.Clients, subjects []string, inFlight int) (*producer, error) {
+func newProducer(k *link, clients *driver.Clients, subjects []string, inFlight int,
+) (*producer, error) {
 	p := &producer{
-		link: k, conn: k.conn, subjects: subjects, prefix: k.conn.NewInbox() + ".", clients: clients,
-		slots: driver.NewSlots(inFlight, func(i int) *slot { return &slot{number: i} }),
+		link: k, conn: k.conn, subjects: subjects, prefix: k.conn.NewInbox() + ".",
+		clients: clients,
+		slots:   driver.NewSlots(inFlight, func(i int) *slot { return &slot{number: i} }),
 	}
 	sub, err := k.conn.Subscribe(p.prefix+"*", p.answer)
 	if err != nil {

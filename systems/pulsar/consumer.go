@@ -45,11 +45,13 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, err
 	}
 	r := &consumer{
-		client: lib, of: c, Receiver: driver.Receiver{Options: o}, early: o.Delivery == workload.AtMostOnce,
+		client: lib, of: c, Receiver: driver.Receiver{Options: o},
+		early:    o.Delivery == workload.AtMostOnce,
 		finished: make(chan struct{}),
 	}
 	r.polling, r.stop = context.WithCancel(context.Background())
-	r.group = c.groups.Of(o.Topic, o.Subscription, func() *shares { return driver.NewShares[*consumer](o.Topic) })
+	r.group = c.groups.Of(o.Topic, o.Subscription,
+		func() *shares { return driver.NewShares[*consumer](o.Topic) })
 	r.group.Join(r)
 	r.lib, err = within(ctx, func() (client.Consumer, error) { return lib.Subscribe(c.consumerOptions(o, r)) }, nil)
 	if err != nil {

@@ -79,7 +79,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if len(topics) == 0 {
 		return system.Evidence{}, driver.ErrNoTopics
 	}
-	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(), bookies: map[string]bool{}}
+	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(),
+		bookies: map[string]bool{}}
 	var policy persistence
 	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence", &policy); err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w", c.namespace(), c.explainAdmin(err))
@@ -159,7 +160,8 @@ func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) e
 			r.bookies[b] = true
 		}
 	}
-	r.Add(t.Name, "current ledgers", found[0].quorums.String(), fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
+	r.Add(t.Name, "current ledgers", found[0].quorums.String(),
+		fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
 	return nil
 }
 
@@ -224,12 +226,15 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 		}
 	})
 	if len(all) == 0 && r.Level.Synced() {
-		return r.Contradicts("journalSyncData=true", "the cluster does not tell its bookies: take level %d", r.Level+1)
+		return r.Contradicts("journalSyncData=true", "the cluster does not tell its bookies: "+
+			"take level %d", r.Level+1)
 	}
 	for _, bookie := range all {
 		journal, err := c.readJournal(ctx, bookie)
 		if err != nil && r.Level.Synced() {
-			return r.Contradicts("journalSyncData=true", "bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
+			return r.Contradicts("journalSyncData=true",
+				"bookie %s cannot be asked: enable its HTTP server and name the port as %s, or "+
+					"take level %d: %w",
 				bookie, setBookieHTTPPort, r.Level+1, err)
 		}
 		if err != nil {
@@ -239,7 +244,9 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 		r.Add(bookie, "journalSyncData", journal.sync, fromBookie)
 		r.Add(bookie, "journalWriteData", journal.write, fromBookie)
 		if (journal.sync == "true" && journal.write == "true") != r.Level.Synced() {
-			return r.Contradicts(fmt.Sprintf("journalSyncData=%t", r.Level.Synced()), "bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
+			return r.Contradicts(fmt.Sprintf("journalSyncData=%t", r.Level.Synced()),
+				"bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the "+
+					"bookie's, for all topics, so restart it with another, or take another level",
 				bookie, journal.sync, journal.write)
 		}
 	}

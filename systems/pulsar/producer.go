@@ -16,7 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout, system.ErrUnknown)
+var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout,
+	system.ErrUnknown)
 
 // producer sends to one topic with a client of its own. At most slots messages
 // are in the library's hands; Send waits for a free one.
@@ -197,7 +198,8 @@ func (p *producer) answered(s *slot, err error) {
 // will not.
 var refusals = []error{
 	client.ErrMessageTooLarge, client.ErrMetaTooLarge, client.ErrInvalidMessage, client.ErrSchema, client.ErrSendQueueIsFull,
-	client.ErrMemoryBufferIsFull, client.ErrContextExpired, client.ErrFailAddToBatch, driver.ErrProducerClosed,
+	client.ErrMemoryBufferIsFull, client.ErrContextExpired, client.ErrFailAddToBatch,
+	driver.ErrProducerClosed,
 }
 
 // outcome says what an error of the client library means for the message.

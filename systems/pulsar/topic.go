@@ -210,7 +210,8 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil, nil)
 		// A partition that is just being opened or closed refuses.
 		var r *refusal
-		busy := errors.As(err, &r) && (r.status >= 500 || r.status == http.StatusConflict || r.status == http.StatusPreconditionFailed)
+		busy := errors.As(err, &r) && (r.status >= 500 || r.status == http.StatusConflict ||
+			r.status == http.StatusPreconditionFailed)
 		return busy, err
 	})
 	if err != nil {
@@ -242,7 +243,8 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	var told owner
-	path := "/lookup/v2/topic/persistent/" + c.namespace() + "/" + safeName(t.Name) + "-partition-" + strconv.Itoa(partition)
+	path := "/lookup/v2/topic/persistent/" + c.namespace() + "/" + safeName(t.Name) +
+		"-partition-" + strconv.Itoa(partition)
 	if err := c.admin.do(ctx, http.MethodGet, path, nil, &told); err != nil {
 		return "", c.explainAdmin(err)
 	}

@@ -137,7 +137,8 @@ func (d dialer) explain(err error, at string) error {
 	var answer *amqp.Error
 	answered := errors.As(err, &answer)
 	switch {
-	case errors.Is(err, amqp.ErrCredentials), answered && answer.Server && answer.Code == amqp.AccessRefused:
+	case errors.Is(err, amqp.ErrCredentials), answered && answer.Server &&
+		answer.Code == amqp.AccessRefused:
 		return peer.RefusesLogin(err, "")
 	case errors.Is(err, amqp.ErrSASL):
 		return fmt.Errorf("%s does not know the %s: choose another: %w", at, setSASL, err)
@@ -149,7 +150,8 @@ func (d dialer) explain(err error, at string) error {
 	case answered && answer.Server && answer.Code == amqp.NotAllowed, errors.Is(err, amqp.ErrVhost):
 		return fmt.Errorf("%s does not let the user into virtual host %s: create it, grant the user rights in it, or correct %s: %w", at, d.vhost, setVhost, err)
 	case peer.Encrypted && !strings.Contains(err.Error(), "EOF") && answered && !answer.Server:
-		return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for TLS, correct the port: %w", at, err)
+		return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for "+
+			"TLS, correct the port: %w", at, err)
 	case peer.Encrypted && strings.Contains(err.Error(), "EOF"), answered && !answer.Server:
 		return peer.HungUp(err)
 	}

@@ -227,7 +227,9 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return c.openStreamConsumer(ctx, o)
 	}
 	r := &consumer{reader: c.newReader(o), number: o.Index}
-	return r, r.begin(ctx, r, func() error { return c.placeSubscription(ctx, o.Topic, o.Subscription) })
+	return r, r.begin(ctx, r, func() error {
+		return c.placeSubscription(ctx, o.Topic, o.Subscription)
+	})
 }
 
 // placeSubscription makes a subscription's queues, and then deletes those that
@@ -257,7 +259,8 @@ func (r *consumer) link() (*amqp.Connection, error) {
 	if r.conn != nil && !r.conn.IsClosed() {
 		return r.conn, nil
 	}
-	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name, nil)
+	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name,
+		nil)
 	r.number++ // the next one, when this one is lost or cannot be had
 	if err != nil {
 		return nil, err

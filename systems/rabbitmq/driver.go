@@ -43,7 +43,8 @@ func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "rabbitmq",
 		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or to streams",
-		Client:  "amqp091-go " + driver.LibraryVersion(queueLibrary) + ", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
+		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) +
+			", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
 		Terms: []system.Term{
 			{Word: "topic", Means: "exchange"},
 			{Word: "partition", Means: "queue of each subscription, bound by routing key; with streams one stream that all subscriptions read"},
@@ -83,7 +84,8 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	cfg := readConfig(o.Settings, o.Durability)
 	c := &cluster{
 		cfg: cfg, options: o, api: newManagement(o, cfg.management),
-		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
+		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS,
+			vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
 	}
 	conns, err := c.dialer.dialAll(ctx, "plimsoll")
 	if err != nil {

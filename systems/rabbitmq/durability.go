@@ -118,8 +118,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if len(topics) == 0 {
 		return system.Evidence{}, driver.ErrNoTopics
 	}
-	r := reading{Reading: driver.Reading{Level: c.cfg.level}, config: c.cfg}
-	if err := c.readServers(ctx, &r); err != nil {
+	r := newReading(c.cfg)
+	if err := c.readServers(ctx, r); err != nil {
 		return system.Evidence{}, err
 	}
 	for _, t := range topics {
@@ -155,8 +155,11 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 		if err != nil {
 			return false, fmt.Errorf("reading the servers' configuration: %w", err)
 		}
-		if slices.ContainsFunc(nodes, func(n nodeReport) bool { return n.Running && n.ConfigFiles == nil }) {
-			return true, errors.New("reading the servers' configuration: a server does not tell which files it has read: see whether it is still starting")
+		if slices.ContainsFunc(nodes, func(n nodeReport) bool {
+			return n.Running && n.ConfigFiles == nil
+		}) {
+			return true, errors.New("reading the servers' configuration: a server does not tell " +
+				"which files it has read: see whether it is still starting")
 		}
 		return false, r.raft(nodes)
 	})
@@ -226,6 +229,10 @@ type reading struct {
 	config config
 }
 
+func newReading(c config) *reading {
+	return &reading{Reading: driver.Reading{Level: c.level}, config: c}
+}
+
 const (
 	fromNodes  = "management API, nodes"
 	fromQueues = "management API, queues"
@@ -252,7 +259,8 @@ func (r *reading) raft(nodes []nodeReport) error {
 		case r.config.level == workload.SyncAsync && advanced == "":
 			return fmt.Errorf("durability level 2 asks for wal_sync_method none, and %s has no advanced configuration, so that it syncs: give it one with %s, or take level 1", n.Name, strings.TrimSpace(noSyncRaft))
 		case advanced == "":
-			r.Add(n.Name, "wal_sync_method", "datasync (the default: there is no advanced configuration)", fromNodes)
+			r.Add(n.Name, "wal_sync_method",
+				"datasync (the default: there is no advanced configuration)", fromNodes)
 		default:
 			r.Add(n.Name, "wal_sync_method", "not readable; set in "+advanced, fromNodes)
 		}
@@ -280,7 +288,8 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 	r.Add(t.Name, "type", first.Type, fromQueues)
 	r.Add(t.Name, "durable", strconv.FormatBool(first.Durable), fromQueues)
 	r.Add(t.Name, "copies", strconv.Itoa(fewest), fromQueues+", the queue with the fewest")
-	r.Add(t.Name, "copies in sync", strconv.Itoa(fewestInSync), fromQueues+", the queue with the fewest")
+	r.Add(t.Name, "copies in sync", strconv.Itoa(fewestInSync),
+		fromQueues+", the queue with the fewest")
 	if first.Type == classic {
 		r.Add(t.Name, "x-queue-version", argument(first, argQueueVersion), fromQueues)
 		r.Add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
@@ -315,10 +324,13 @@ func (r *reading) queue(q queueReport) error {
 	case r.config.kind == mirrored && mode != "all":
 		return r.Contradicts("ha-mode all", "its policy has ha-mode %s", mode)
 	case r.config.kind == classic && mode != none:
-		return r.Contradicts("a queue with one copy", "its policy %s mirrors it (ha-mode %s): remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType, r.Level-2)
+		return r.Contradicts("a queue with one copy", "its policy %s mirrors it (ha-mode %s): "+
+			"remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType,
+			r.Level-2)
 	}
 	if version := argument(q, argQueueVersion); version != strconv.Itoa(r.config.queueVersion) {
-		return r.Contradicts(fmt.Sprintf("%s %d", argQueueVersion, r.config.queueVersion), "it has %s", version)
+		return r.Contradicts(fmt.Sprintf("%s %d", argQueueVersion, r.config.queueVersion),
+			"it has %s", version)
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ type group struct {
 // groupOf returns the group of a subscription.
 func (c *cluster) groupOf(t system.Topic, subscription string) *group {
 	return c.groups.Of(t, subscription, func() *group {
-		g := &group{subscription: subscription, owners: make([]member, t.Partitions), positions: make([]atomic.Int64, t.Partitions)}
+		g := &group{subscription: subscription, owners: make([]member, t.Partitions),
+			positions: make([]atomic.Int64, t.Partitions)}
 		for i := range g.positions {
 			g.positions[i].Store(-1)
 		}

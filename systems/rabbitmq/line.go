@@ -283,8 +283,11 @@ func (one *lane) takeReturns() {
 				return
 			}
 			all := one.line.p.slots.All()
-			if i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31); err == nil && int(i) < len(all) {
-				all[i].returned = fmt.Errorf("the server returned the message: no queue takes it (%d %s)", r.ReplyCode, r.ReplyText)
+			i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31)
+			if err == nil && int(i) < len(all) {
+				all[i].returned = fmt.Errorf(
+					"the server returned the message: no queue takes it (%d %s)",
+					r.ReplyCode, r.ReplyText)
 			}
 		default:
 			return

@@ -15,7 +15,8 @@ import (
 
 var (
 	errNacked   = errors.New("the server refused the message (basic.nack)")
-	errTimedOut = fmt.Errorf("the server did not confirm within %s: %w", setConfirmTimeout, system.ErrUnknown)
+	errTimedOut = fmt.Errorf("the server did not confirm within %s: %w", setConfirmTimeout,
+		system.ErrUnknown)
 )
 
 // producer publishes to one exchange on connections of its own, in confirm

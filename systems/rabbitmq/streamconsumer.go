@@ -67,7 +67,8 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 	}
 	from, err := r.position(environment, name, t.partition)
 	if err != nil {
-		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w", r.Options.Subscription, name, err)
+		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w",
+			r.Options.Subscription, name, err)
 	}
 	f := &streamFlow{r: r, partition: t.partition, store: func(offset int64) error {
 		return environment.StoreOffset(r.Options.Subscription, name, offset)

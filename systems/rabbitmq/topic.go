@@ -15,7 +15,6 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -105,7 +104,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if exists {
 		return errors.New("a topic of that name exists already: delete it, or choose another name")
 	}
-	if err := c.readServers(ctx, &reading{Reading: driver.Reading{Level: c.cfg.level}, config: c.cfg}); err != nil {
+	if err := c.readServers(ctx, newReading(c.cfg)); err != nil {
 		return err
 	}
 	if c.cfg.kind == mirrored {
@@ -315,7 +314,9 @@ func (c *cluster) queueLeader(ctx context.Context, t system.Topic, partition int
 // leaderAmong is the node that leads the partition.
 func leaderAmong(queues []queueReport, t system.Topic, partition int) (string, error) {
 	end := "." + strconv.Itoa(partition)
-	queues = slices.SortedFunc(slices.Values(queues), func(a, b queueReport) int { return strings.Compare(a.Name, b.Name) })
+	queues = slices.SortedFunc(slices.Values(queues), func(a, b queueReport) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	for _, q := range queues {
 		if !strings.HasSuffix(q.Name, end) {
 			continue
