@@ -2,12 +2,19 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -18,16 +25,11 @@ import (
 type kafkaSystem struct{}
 
 var (
-	_ system.Provisioner      = kafkaSystem{}
-	_ system.Checker          = kafkaSystem{}
-	_ system.Redeliverer      = kafkaSystem{}
-	_ system.PartitionOwner   = kafkaSystem{}
-	_ system.Spreader         = kafkaSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.BatchAdmin       = (*cluster)(nil)
-	_ system.LeaderReader     = (*cluster)(nil)
+	_ driver.CompleteSystem  = kafkaSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.PartitionOwner  = kafkaSystem{}
+	_ system.Spreader        = kafkaSystem{}
+	_ system.BatchAdmin      = (*cluster)(nil)
 )
 
 // New returns the Kafka system. It is a system.Provisioner too, and its
@@ -40,15 +42,17 @@ func (kafkaSystem) Describe() system.Description {
 		Name:    "kafka",
 		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and followers, read by consumer groups",
 		Client:  "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
-		Terms: []system.Term{
-			{Word: "topic", Means: "topic"},
-			{Word: "partition", Means: "partition; each has a leader of its own"},
-			{Word: "key", Means: "the record's key; plimsoll chooses the partition by it, the same way for every system"},
-			{Word: "subscription", Means: "consumer group, which begins at the start of the topic"},
-			{Word: "consumer", Means: "member of the group"},
-			{Word: "acknowledgement of a publish", Means: "the leader's answer to the produce request; exactly once: the end of the transaction"},
-			{Word: "backlog", Means: "lag of the group"},
-		},
+		Terms: driver.Terms{
+			Topic:     "topic",
+			Partition: "partition; each has a leader of its own",
+			Key: "the record's key; plimsoll chooses the partition by it, the same " +
+				"way for every system",
+			Subscription: "consumer group, which begins at the start of the topic",
+			Consumer:     "member of the group",
+			Acknowledgement: "the leader's answer to the produce request; exactly once: the end " +
+				"of the transaction",
+			Backlog: "lag of the group",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce, workload.ExactlyOnce},
 		Settings: declared(),
@@ -67,10 +71,7 @@ func (kafkaSystem) Check(c system.Check) error {
 		}
 	}
 	bad = append(bad, checkNodes(c.Settings, c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // Connect reaches the brokers at the endpoints. It returns within ten seconds.
@@ -178,4 +179,80 @@ func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	d.How = fmt.Sprintf("%safter %s (%s) it takes the next partition", how, setBatchSize,
 		s.Text(setBatchSize))
 	return d
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	dialWithin    = 3 * time.Second
+	askWithin     = 10 * time.Second
+)
+
+// mechanism is how user and password are shown; nil: there are none.
+func mechanism(name string, c system.Credentials) sasl.Mechanism {
+	if c.User == "" && c.Password == "" {
+		return nil
+	}
+	switch name {
+	case "scram-sha-256":
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism()
+	case "scram-sha-512":
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism()
+	}
+	return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
+}
+
+// baseOptions are those of every client of a cluster.
+func baseOptions(o system.Options, c config) []kgo.Opt {
+	options := []kgo.Opt{
+		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
+		kgo.DialTimeout(dialWithin), kgo.RequestTimeoutOverhead(dialWithin),
+		// The brokers need not learn how this client does.
+		kgo.DisableClientMetrics(),
+		// What moves to another broker is found there soon.
+		kgo.MetadataMinAge(100 * time.Millisecond),
+	}
+	if o.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(o.TLS))
+	}
+	if m := mechanism(c.sasl, o.Credentials); m != nil {
+		options = append(options, kgo.SASL(m))
+	}
+	return options
+}
+
+// ping finds that one endpoint answers, within connectWithin.
+func ping(ctx context.Context, client *kgo.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	return client.Ping(ctx)
+}
+
+// explain says in one sentence why the cluster cannot be talked to.
+func (c *cluster) explain(err error) error { return explain(err, c.options) }
+
+func explain(err error, o system.Options) error {
+	peer := driver.Peer{Endpoints: o.Endpoints, Protocol: "Kafka", Advertises: true,
+		Encrypted: o.TLS != nil}
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return peer.RefusesLogin(err, " and "+setSASL)
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return fmt.Errorf("%s does not know the %s: choose another: %w", peer.At(), setSASL, err)
+	}
+	if told := peer.Explain(err); told != nil {
+		return told
+	}
+	var eof *kgo.ErrFirstReadEOF
+	switch hungUp := errors.As(err, &eof); {
+	case strings.Contains(err.Error(), "tls alert record"):
+		return fmt.Errorf("%s speaks TLS and the target has none: add tls: {ca_file: …} to it, "+
+			"or correct the port: %w", peer.At(), err)
+	case hungUp && !peer.Encrypted && o.Credentials.User == "":
+		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS "+
+			"or for a password: give the target tls or credentials, or correct the port: %w",
+			peer.At(), err)
+	case hungUp, errors.Is(err, io.EOF) && peer.Encrypted:
+		return peer.HungUp(err)
+	}
+	return err
 }

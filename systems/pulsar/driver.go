@@ -20,15 +20,10 @@ import (
 type pulsarSystem struct{}
 
 var (
-	_ system.Provisioner      = pulsarSystem{}
-	_ system.Checker          = pulsarSystem{}
-	_ system.Redeliverer      = pulsarSystem{}
-	_ system.PartitionOwner   = pulsarSystem{}
-	_ system.Spreader         = pulsarSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.LeaderReader     = (*cluster)(nil)
+	_ driver.CompleteSystem  = pulsarSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.PartitionOwner  = pulsarSystem{}
+	_ system.Spreader        = pulsarSystem{}
 )
 
 // New returns the Pulsar system. It is a system.Provisioner too, and its
@@ -41,15 +36,17 @@ func (pulsarSystem) Describe() system.Description {
 		Name:    "pulsar",
 		Summary: "Apache Pulsar: brokers that keep nothing, and bookies that keep ledgers with a quorum of copies",
 		Client:  "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),
-		Terms: []system.Term{
-			{Word: "topic", Means: "partitioned topic in a namespace of the level's own"},
-			{Word: "partition", Means: "partition; each is a managed ledger that one broker owns"},
-			{Word: "key", Means: "the message's key; plimsoll chooses the partition by it, the same way for every system"},
-			{Word: "subscription", Means: "durable subscription, which begins at the earliest message"},
-			{Word: "consumer", Means: "consumer of the subscription"},
-			{Word: "acknowledgement of a publish", Means: "the broker's send receipt, when the ack quorum of bookies has the entry"},
-			{Word: "backlog", Means: "msgBacklog of the subscription"},
-		},
+		Terms: driver.Terms{
+			Topic:     "partitioned topic in a namespace of the level's own",
+			Partition: "partition; each is a managed ledger that one broker owns",
+			Key: "the message's key; plimsoll chooses the partition by it, the same " +
+				"way for every system",
+			Subscription: "durable subscription, which begins at the earliest message",
+			Consumer:     "consumer of the subscription",
+			Acknowledgement: "the broker's send receipt, when the ack quorum of bookies has the " +
+				"entry",
+			Backlog: "msgBacklog of the subscription",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared(),
@@ -63,10 +60,7 @@ func (pulsarSystem) Check(c system.Check) error {
 	if c.Delivery == workload.ExactlyOnce {
 		bad = append(bad, strict.Violation{Message: "delivery exactly_once: it is not offered for Pulsar, because transactions of its Go client were not found to hold: take at_least_once"})
 	}
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // Connect reaches the brokers at the endpoints, and their admin API. It returns
