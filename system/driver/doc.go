@@ -38,6 +38,7 @@
 //	Groups, Shares     subscriptions, and which consumer has which partitions
 //	Reading            facts that servers report, compared with the asked durability level
 //	Peer, Outcome      what a refusal means, for a connection and for a message
+//	API                servers that are asked over HTTP, in JSON
 //	Until, Sleep       waiting that ends with its context
 //
 // A message costs no allocation and takes no lock but its producer's.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"syscall"
@@ -170,14 +171,16 @@ func explain(err error, o system.Options) error {
 		Encrypted: o.TLS != nil}
 	text := err.Error()
 	switch {
-	case isStatus(err, 401), strings.Contains(text, "AuthenticationError"), strings.Contains(text, "Unable to authenticate"), strings.Contains(text, "Failed to authenticate"):
+	case driver.HasStatus(err, http.StatusUnauthorized), strings.Contains(text, "AuthenticationError"),
+		strings.Contains(text, "Unable to authenticate"),
+		strings.Contains(text, "Failed to authenticate"):
 		if o.Credentials.Password == "" {
 			return fmt.Errorf("%s asks for a token and the target has none: give it as the "+
 				"password of the target's credentials: %w", peer.At(), err)
 		}
 		return fmt.Errorf("%s refuses the token: check the password of the target's "+
 			"credentials: %w", peer.At(), err)
-	case isStatus(err, 403), strings.Contains(text, "AuthorizationError"):
+	case driver.HasStatus(err, http.StatusForbidden), strings.Contains(text, "AuthorizationError"):
 		return fmt.Errorf("the token's role may not do this: grant it, or give another token as the password of the target's credentials: %w", err)
 	case strings.Contains(text, "ConsumerBusy"):
 		return fmt.Errorf("the subscription has a consumer already and its type allows no second one: set %s to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)

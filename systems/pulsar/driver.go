@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -115,13 +114,13 @@ type cluster struct {
 
 // explainAdmin is explain for what the admin API says.
 func (c *cluster) explainAdmin(err error) error {
-	var r *refusal
+	var r *driver.Refused
 	if errors.As(err, &r) {
 		return c.explain(err)
 	}
 	o := c.options
 	o.Endpoints = nil
-	for _, base := range c.admin.bases {
+	for _, base := range c.admin.Bases {
 		_, address, _ := strings.Cut(base, "://")
 		o.Endpoints = append(o.Endpoints, address)
 	}
@@ -133,10 +132,12 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	var lines []string
-	for _, base := range c.admin.bases {
+	for _, base := range c.admin.Bases {
 		_, address, _ := strings.Cut(base, "://")
-		var version text
-		if _, err := c.admin.once(ctx, http.MethodGet, base+"/admin/v2/brokers/version", nil, &version); err != nil {
+		var version string
+		one := admin{API: c.admin.API}
+		one.Bases = []string{base}
+		if err := one.get(ctx, "/admin/v2/brokers/version", &version); err != nil {
 			lines = append(lines, fmt.Sprintf("broker %s does not tell: %v", address, err))
 			continue
 		}

@@ -288,7 +288,7 @@ func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, erro
 	}
 	response, err := bookieHTTP.Do(request)
 	if err != nil {
-		return journal{}, plainError(err)
+		return journal{}, driver.PlainError(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

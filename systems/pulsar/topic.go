@@ -112,9 +112,9 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 	case err == nil:
 		c.made.Store(true)
 		return nil
-	case isStatus(err, http.StatusNotFound):
+	case driver.HasStatus(err, http.StatusNotFound):
 		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant, setTenant, err)
-	case !isStatus(err, http.StatusConflict):
+	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	var have policies
@@ -176,7 +176,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	}
 	err := c.admin.do(ctx, http.MethodPut, c.adminPath(t.Name)+"/partitions", t.Partitions, nil)
 	switch {
-	case isStatus(err, http.StatusConflict):
+	case driver.HasStatus(err, http.StatusConflict):
 		return errors.New("a topic of that name exists already: delete it, or choose another name")
 	case err != nil:
 		return c.explainAdmin(err)
@@ -209,9 +209,9 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil, nil)
 		// A partition that is just being opened or closed refuses.
-		var r *refusal
-		busy := errors.As(err, &r) && (r.status >= 500 || r.status == http.StatusConflict ||
-			r.status == http.StatusPreconditionFailed)
+		var r *driver.Refused
+		busy := errors.As(err, &r) && (r.Status >= 500 || r.Status == http.StatusConflict ||
+			r.Status == http.StatusPreconditionFailed)
 		return busy, err
 	})
 	if err != nil {

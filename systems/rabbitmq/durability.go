@@ -171,7 +171,7 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 	var queues []queueReport
 	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
 		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
-		var refused *refusal
+		var refused *driver.Refused
 		if errors.As(err, &refused) {
 			return false, err
 		}
