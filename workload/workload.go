@@ -164,6 +164,15 @@ func (l Level) Meaning() string {
 	return "no such level"
 }
 
+// Valid says whether there is such a level.
+func (l Level) Valid() bool { return l >= SyncSync && l <= AsyncAsync }
+
+// Majority says whether an acknowledgement waits for a majority of the replicas.
+func (l Level) Majority() bool { return l == SyncSync || l == SyncAsync }
+
+// Synced says whether an acknowledgement waits for the disk.
+func (l Level) Synced() bool { return l == SyncSync || l == AsyncSync }
+
 // OfferedMessages is the number of messages that the measured window
 // schedules when arrivals are constant; Poisson arrivals vary around it. How
 // many a closed loop sends is not known beforehand: 0.

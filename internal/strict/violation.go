@@ -46,6 +46,14 @@ func (v Violations) Error() string {
 	return strings.Join(texts, "\n")
 }
 
+// Err is the violations as an error; nil: there are none.
+func (v Violations) Err() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return v
+}
+
 // Sorted returns a copy in the order of the source: by file, line and column.
 // Those of unknown place come after the others of their file, as they came.
 func (v Violations) Sorted() Violations {

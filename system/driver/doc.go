@@ -29,4 +29,17 @@
 //
 // Java starts servers that run on the Java virtual machine. ServerSettings and
 // AlreadyRunning treat the settings that shape such servers.
+//
+// # The clients
+//
+//	Clients, Closing   what a cluster has opened; each client closes once
+//	Slots, Flight      a producer's messages in flight, bounded, until each was told its end
+//	Receiver           hands messages to a consumer's Receive until it is stopped
+//	Groups, Shares     subscriptions, and which consumer has which partitions
+//	Reading            facts that servers report, compared with the asked durability level
+//	Peer, Outcome      what a refusal means, for a connection and for a message
+//	API                servers that are asked over HTTP, in JSON
+//	Until, Sleep       waiting that ends with its context
+//
+// A message costs no allocation and takes no lock but its producer's.
 package driver

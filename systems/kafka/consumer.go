@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -22,32 +23,26 @@ type consumer struct {
 	stop     context.CancelFunc // ends polling
 	group    *group
 	of       *cluster
-	receive  func(system.Received)
-	failed   func(error)
-	early    bool // commit before handling
-	maxPoll  int
+	early    bool          // commit before handling
 	finished chan struct{} // closed when run has ended
-	ended    chan struct{} // closed when Close has ended
-
-	mu      sync.Mutex
-	closing bool
-	told    bool // Failed was called
+	closing  driver.Closing
+	driver.Receiver
 }
 
 var _ system.AssignmentWaiter = (*consumer)(nil)
 
 // OpenConsumer joins the subscription's group. A subscription that is not
 // there begins at the start of the topic, so that a message sent from now on
-// reaches it even before its partitions are shared out; Settle waits for that.
+// reaches it even before its partitions are shared out; AwaitAssignment waits for that.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
 	life, cancel := context.WithCancel(context.Background())
 	polling, stop := context.WithCancel(life)
 	r := &consumer{
-		cancel: cancel, polling: polling, stop: stop, of: c,
-		receive: o.Receive, failed: o.Failed, early: o.Delivery == workload.AtMostOnce, maxPoll: c.cfg.maxPoll,
-		finished: make(chan struct{}), ended: make(chan struct{}),
+		cancel: cancel, polling: polling, stop: stop, of: c, Receiver: driver.Receiver{Options: o},
+		early: o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
 	}
-	r.group = c.join(o.Topic, o.Subscription, r)
+	r.group = c.groupOf(o)
+	r.group.Join(r)
 	client, err := kgo.NewClient(append(c.consumerOptions(o, r), kgo.WithContext(life))...)
 	if err == nil {
 		r.client = client
@@ -59,14 +54,11 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		stop()
 		cancel()
-		r.group.leave(r)
+		r.group.Leave(r)
 		return nil, c.explain(err)
 	}
 	go r.run()
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
@@ -77,9 +69,13 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.O
 		kgo.FetchMaxBytes(c.cfg.fetchMaxBytes), kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
 		kgo.SessionTimeout(c.cfg.session), kgo.HeartbeatInterval(c.cfg.heartbeat),
 		kgo.Balancers(c.cfg.assignment), kgo.BlockRebalanceOnPoll(),
-		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { r.group.gain(r, p) }),
+		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
+			r.group.Change(r, true, p[o.Topic.Name]...)
+		}),
 		kgo.OnPartitionsRevoked(r.revoked),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) { r.group.lose(r, p) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
+			r.group.Change(r, false, p[o.Topic.Name]...)
+		}),
 		kgo.WithPools(&r.group.records),
 	)
 	if r.early {
@@ -99,23 +95,23 @@ func (r *consumer) revoked(ctx context.Context, client *kgo.Client, partitions m
 		// When it fails the messages are delivered again, as they must be.
 		_ = client.CommitMarkedOffsets(ctx)
 	}
-	r.group.lose(r, partitions)
+	r.group.Change(r, false, partitions[r.Options.Topic.Name]...)
 }
 
 // run takes what arrives until the consumer closes or cannot go on.
 func (r *consumer) run() {
 	defer close(r.finished)
 	for r.polling.Err() == nil {
-		fetches := r.client.PollRecords(r.polling, r.maxPoll)
+		fetches := r.client.PollRecords(r.polling, r.of.cfg.maxPoll)
 		if err := fatal(fetches); err != nil && r.polling.Err() == nil {
 			r.client.AllowRebalance()
-			r.fail(err)
+			r.Fail(r.of.explain(err))
 			return
 		}
 		if r.early {
 			if err := r.commit(fetches); err != nil && r.polling.Err() == nil {
 				r.client.AllowRebalance()
-				r.fail(fmt.Errorf("committing the position before handling: %w", err))
+				r.Fail(fmt.Errorf("committing the position before handling: %w", r.of.explain(err)))
 				return
 			}
 		}
@@ -164,10 +160,9 @@ func (r *consumer) commit(fetches kgo.Fetches) error {
 func (r *consumer) take(p kgo.FetchTopicPartition) {
 	var handled *kgo.Record
 	for _, record := range p.Records {
-		if !r.begin() {
+		if !r.Handle(received(record)) {
 			break
 		}
-		r.receive(received(record))
 		handled = record
 	}
 	if handled != nil && !r.early {
@@ -183,47 +178,19 @@ func received(r *kgo.Record) system.Received {
 	return system.Received{Payload: r.Value, Key: r.Key, Partition: r.Partition}
 }
 
-// begin says whether a message may still be handed to Receive.
-func (r *consumer) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.closing
-}
-
-// fail tells of an error after which nothing more will come.
-func (r *consumer) fail(err error) {
-	r.mu.Lock()
-	tell := !r.closing && !r.told
-	r.told = true
-	r.mu.Unlock()
-	if tell && r.failed != nil {
-		r.failed(fmt.Errorf("the consumer cannot go on: %w", r.of.explain(err)))
-	}
-}
-
 // Close stops receiving, commits what was handled and leaves the group, within
 // ctx and at least closeGrace: a member that does not say that it leaves holds
 // its partitions back until session_timeout. It is idempotent. When ctx ends
 // first, a Receive that is still running is left to end by itself; none begins.
 func (r *consumer) Close(ctx context.Context) error {
-	r.mu.Lock()
-	first := !r.closing
-	r.closing = true
-	r.mu.Unlock()
-	if !first {
-		<-r.ended
-		return nil
-	}
-	defer close(r.ended)
-	defer r.of.clients.Forget(r)
-	defer r.group.leave(r)
+	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
+}
+
+func (r *consumer) close(ctx context.Context) error {
+	r.Stop()
+	defer r.group.Leave(r)
 	r.stop()
-	var err error
-	select {
-	case <-r.finished:
-	case <-ctx.Done():
-		err = fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
-	}
+	err := driver.AwaitHandled(ctx, r.finished)
 	r.client.AllowRebalance()
 	ctx, cancel := atLeast(ctx)
 	defer cancel()
@@ -247,3 +214,42 @@ func atLeast(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	return context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 }
+
+// group is the consumers of one subscription that this connection has opened.
+type group struct {
+	name    string
+	records recordPool
+	*driver.Shares[*consumer]
+}
+
+func (c *cluster) groupOf(o system.ConsumerOptions) *group {
+	return c.groups.Of(o.Topic, o.Subscription, func() *group {
+		return &group{name: o.Topic.Name + "." + o.Subscription,
+			Shares: driver.NewShares[*consumer](o.Topic)}
+	})
+}
+
+// AwaitAssignment waits until the partitions are shared out evenly among the consumers
+// of the subscription that this connection has opened.
+func (r *consumer) AwaitAssignment(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime([]system.Topic{r.Options.Topic}))
+	defer cancel()
+	return r.group.AwaitEven(ctx, settlePoll)
+}
+
+// recordPool keeps what fetched records are decoded into, for the consumers of
+// a group. Its methods may be called from any goroutine.
+type recordPool struct {
+	pool sync.Pool
+}
+
+// GetRecords returns an empty slice with room for n records.
+func (p *recordPool) GetRecords(n int) []kgo.Record {
+	if kept, ok := p.pool.Get().(*[]kgo.Record); ok && cap(*kept) >= n {
+		return (*kept)[:0]
+	}
+	return make([]kgo.Record, 0, n)
+}
+
+// PutRecords takes a slice back.
+func (p *recordPool) PutRecords(records []kgo.Record) { p.pool.Put(&records) }

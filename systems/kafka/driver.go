@@ -2,74 +2,68 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
+	"io"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type kafkaSystem struct{}
 
 var (
-	_ system.Provisioner      = kafkaSystem{}
-	_ system.Checker          = kafkaSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.BatchAdmin       = (*cluster)(nil)
+	_ driver.CompleteSystem  = kafkaSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.PartitionOwner  = kafkaSystem{}
+	_ system.Spreader        = kafkaSystem{}
+	_ system.BatchAdmin      = (*cluster)(nil)
 )
 
 // New returns the Kafka system. It is a system.Provisioner too, and its
 // clusters read their durability and versions back and delete topics.
 func New() system.System { return kafkaSystem{} }
 
-const library = "github.com/twmb/franz-go"
-
 // Describe says what Kafka's words and capabilities are.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "kafka",
 		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and followers, read by consumer groups",
-		Client:  "franz-go " + libraryVersion(),
-		Terms: []system.Term{
-			{Word: "topic", Means: "topic"},
-			{Word: "partition", Means: "partition; each has a leader of its own"},
-			{Word: "key", Means: "the record's key; plimsoll chooses the partition by it, the same way for every system"},
-			{Word: "subscription", Means: "consumer group, which begins at the start of the topic"},
-			{Word: "consumer", Means: "member of the group"},
-			{Word: "acknowledgement of a publish", Means: "the leader's answer to the produce request; exactly once: the end of the transaction"},
-			{Word: "backlog", Means: "lag of the group"},
-		},
+		Client:  "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
+		Terms: driver.Terms{
+			Topic:     "topic",
+			Partition: "partition; each has a leader of its own",
+			Key: "the record's key; plimsoll chooses the partition by it, the same " +
+				"way for every system",
+			Subscription: "consumer group, which begins at the start of the topic",
+			Consumer:     "member of the group",
+			Acknowledgement: "the leader's answer to the produce request; exactly once: the end " +
+				"of the transaction",
+			Backlog: "lag of the group",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce, workload.ExactlyOnce},
 		Settings: declared(),
 	}
 }
 
-func libraryVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == library {
-				return strings.TrimPrefix(d.Version, "v")
-			}
-		}
-	}
-	return "of an unknown version"
-}
-
 // Check says all that is wrong with what is asked, before anything starts.
 func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
-		if !synchronous(c.Durability) {
+		if !c.Durability.Majority() {
 			bad = append(bad, strict.Violation{Message: fmt.Sprintf("durability level %d is acks=1, and transactions need acks=all: take level 1 or 2, or another delivery", c.Durability)})
 		}
 		if !c.Settings.Bool(setIdempotence) {
@@ -77,10 +71,7 @@ func (kafkaSystem) Check(c system.Check) error {
 		}
 	}
 	bad = append(bad, checkNodes(c.Settings, c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // Connect reaches the brokers at the endpoints. It returns within ten seconds.
@@ -88,12 +79,10 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
-	if err := checkEndpoints(o.Endpoints); err != nil {
+	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{
-		cfg: readConfig(o.Settings), options: o, level: o.Durability, groups: make(map[string]*group),
-	}
+	c := &cluster{cfg: readConfig(o.Settings), options: o, level: o.Durability}
 	client, err := kgo.NewClient(append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
@@ -115,17 +104,15 @@ type cluster struct {
 	client  *kgo.Client // for what is not measured
 	admin   *kadm.Client
 
-	clients system.Clients
-
-	mu     sync.Mutex
-	groups map[string]*group
+	clients driver.Clients
+	groups  driver.Groups[group]
 }
 
 // idempotent says whether producers let the brokers recognise copies.
-func (c *cluster) idempotent() bool { return c.cfg.idempotence && synchronous(c.level) }
+func (c *cluster) idempotent() bool { return c.cfg.idempotence && c.level.Majority() }
 
 func (c *cluster) acksText() string {
-	if synchronous(c.level) {
+	if c.level.Majority() {
 		return "all"
 	}
 	return "1"
@@ -155,5 +142,117 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 func (c *cluster) Close(ctx context.Context) error {
 	_, err := c.clients.Close(ctx)
 	c.client.Close()
+	return err
+}
+
+// Redelivery says that Kafka repeats nothing to a consumer that runs, whatever the
+// delivery: acknowledging a record is moving a position, and no timer moves it back.
+func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+	return system.Redelivery{Never: true,
+		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +
+			"last committed position is read again only by another member that gets its " +
+			"partitions, when members come or go or one sends no heartbeat for " +
+			setSessionTimeout + " (" + s.Text(setSessionTimeout) + ")"}
+}
+
+// OwnsPartitions says that each partition belongs to one member of a group.
+func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
+
+// Spread is the Java client's built-in partitioner. Up to 3.2 it went on with each new
+// batch, which linger or the batch's size ends. Since 3.3 it goes on when it has given
+// a partition batch_size bytes and no batch of that partition is open. Where linger
+// ends the batches both make one for each linger, of what came meanwhile, and so does
+// a deal by due times: that is what plimsoll follows.
+func (kafkaSystem) Spread(s system.Settings) system.Spread {
+	d := system.Spread{
+		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156) " +
+			"and KIP-480 (2.4 to 3.2)",
+	}
+	const how = "the Java client fills batches of one partition before it takes another; "
+	if linger := s.Duration(setLinger); linger > 0 {
+		d.Stay = linger
+		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many "+
+			"batches as large", how, setLinger, s.Text(setLinger))
+		return d
+	}
+	d.StayBytes = s.Bytes(setBatchSize)
+	d.How = fmt.Sprintf("%safter %s (%s) it takes the next partition", how, setBatchSize,
+		s.Text(setBatchSize))
+	return d
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	dialWithin    = 3 * time.Second
+	askWithin     = 10 * time.Second
+)
+
+// mechanism is how user and password are shown; nil: there are none.
+func mechanism(name string, c system.Credentials) sasl.Mechanism {
+	if c.User == "" && c.Password == "" {
+		return nil
+	}
+	switch name {
+	case "scram-sha-256":
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism()
+	case "scram-sha-512":
+		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism()
+	}
+	return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
+}
+
+// baseOptions are those of every client of a cluster.
+func baseOptions(o system.Options, c config) []kgo.Opt {
+	options := []kgo.Opt{
+		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
+		kgo.DialTimeout(dialWithin), kgo.RequestTimeoutOverhead(dialWithin),
+		// The brokers need not learn how this client does.
+		kgo.DisableClientMetrics(),
+		// What moves to another broker is found there soon.
+		kgo.MetadataMinAge(100 * time.Millisecond),
+	}
+	if o.TLS != nil {
+		options = append(options, kgo.DialTLSConfig(o.TLS))
+	}
+	if m := mechanism(c.sasl, o.Credentials); m != nil {
+		options = append(options, kgo.SASL(m))
+	}
+	return options
+}
+
+// ping finds that one endpoint answers, within connectWithin.
+func ping(ctx context.Context, client *kgo.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	return client.Ping(ctx)
+}
+
+// explain says in one sentence why the cluster cannot be talked to.
+func (c *cluster) explain(err error) error { return explain(err, c.options) }
+
+func explain(err error, o system.Options) error {
+	peer := driver.Peer{Endpoints: o.Endpoints, Protocol: "Kafka", Advertises: true,
+		Encrypted: o.TLS != nil}
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return peer.RefusesLogin(err, " and "+setSASL)
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return fmt.Errorf("%s does not know the %s: choose another: %w", peer.At(), setSASL, err)
+	}
+	if told := peer.Explain(err); told != nil {
+		return told
+	}
+	var eof *kgo.ErrFirstReadEOF
+	switch hungUp := errors.As(err, &eof); {
+	case strings.Contains(err.Error(), "tls alert record"):
+		return fmt.Errorf("%s speaks TLS and the target has none: add tls: {ca_file: …} to it, "+
+			"or correct the port: %w", peer.At(), err)
+	case hungUp && !peer.Encrypted && o.Credentials.User == "":
+		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS "+
+			"or for a password: give the target tls or credentials, or correct the port: %w",
+			peer.At(), err)
+	case hungUp, errors.Is(err, io.EOF) && peer.Encrypted:
+		return peer.HungUp(err)
+	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -42,12 +43,6 @@ const (
 	everyMessage  = "1"
 )
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
@@ -57,16 +52,13 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// majority of so many replicas.
-func majority(replicas int) int { return replicas/2 + 1 }
-
 // levelConfigs is the topic configuration that makes a level.
 func levelConfigs(l workload.Level, replicas int) map[string]string {
 	c := map[string]string{minISR: "1", flushMessages: never, unclean: "false"}
-	if synchronous(l) {
-		c[minISR] = strconv.Itoa(majority(replicas))
+	if l.Majority() {
+		c[minISR] = strconv.Itoa(driver.Majority(replicas))
 	}
-	if synced(l) {
+	if l.Synced() {
 		c[flushMessages] = everyMessage
 	}
 	return c
@@ -74,11 +66,11 @@ func levelConfigs(l workload.Level, replicas int) map[string]string {
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
-		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	bad := driver.CheckLevel(l)
+	if bad != nil {
+		return bad
 	}
-	var bad strict.Violations
-	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !synchronous(l) {
+	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !l.Majority() {
 		bad = append(bad, s.Wrong(setIdempotence, fmt.Sprintf("needs acks=all, and durability level %d is acks=1: remove it, or take level %d", l, l-2)))
 	}
 	further, err := parseConfigs(s.Text(setTopicConfigs))
@@ -99,7 +91,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, askWithin+time.Duration(len(topics))*settlePartition)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("no topics to read it for")
+		return system.Evidence{}, driver.ErrNoTopics
 	}
 	names := make([]string, len(topics))
 	for i, t := range topics {
@@ -127,7 +119,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the topics' replicas: %w", c.explain(err))
 	}
-	r := reading{level: c.level}
+	r := reading{driver.Reading{Level: c.level}}
 	for _, name := range names {
 		config, err := configs.On(name, nil)
 		if err == nil {
@@ -137,9 +129,10 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 			return system.Evidence{}, of(name, err)
 		}
 	}
-	r.add("producers", "acks", c.acksText(), "set by this client")
-	r.add("producers", "enable.idempotence", strconv.FormatBool(c.idempotent()), "set by this client")
-	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+	r.Add("producers", "acks", c.acksText(), "set by this client")
+	r.Add("producers", "enable.idempotence", strconv.FormatBool(c.idempotent()),
+		"set by this client")
+	return r.Evidence(), nil
 }
 
 // of says which topic an error is of.
@@ -153,58 +146,44 @@ func of(topic string, err error) error {
 // untilKnown asks until a broker answers that knows the topics: of a topic that
 // was just made some do not know yet, and any of them may be the one that answers.
 func untilKnown(ctx context.Context, ask func() error) error {
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	for {
+	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := ask()
-		if !errors.Is(err, kerr.UnknownTopicOrPartition) {
-			return err
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return err
-		}
-	}
+		return errors.Is(err, kerr.UnknownTopicOrPartition), err
+	})
 }
 
 // reading gathers what the live cluster reports and holds it against the level.
-type reading struct {
-	level workload.Level
-	facts []system.Fact
-}
-
-func (r *reading) add(where, name, value, source string) {
-	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
-}
+type reading struct{ driver.Reading }
 
 func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.TopicDetail) error {
 	replicas, inSync, err := copies(detail)
 	if err != nil {
 		return err
 	}
-	r.add(name, "replication factor", strconv.Itoa(replicas), "metadata")
-	r.add(name, "in-sync replicas", strconv.Itoa(inSync), "metadata, the partition with the fewest")
+	r.Add(name, "replication factor", strconv.Itoa(replicas), "metadata")
+	r.Add(name, "in-sync replicas", strconv.Itoa(inSync), "metadata, the partition with the fewest")
 	if replicas < minReplication {
-		return fmt.Errorf("asked for a replication factor of %d or more, and it has %d", minReplication, replicas)
+		return r.Contradicts(fmt.Sprintf("a replication factor of %d or more", minReplication),
+			"it has %d", replicas)
 	}
-	want := levelConfigs(r.level, replicas)
+	want := levelConfigs(r.Level, replicas)
 	for _, key := range []string{minISR, flushMessages, flushMs, unclean} {
 		value, source, told := configOf(config, key)
 		if !told {
 			if wanted, matters := want[key]; matters && wanted != never {
-				return fmt.Errorf("durability level %d asks for %s=%s, and the cluster does not tell what it is", r.level, key, wanted)
+				return r.Contradicts(key+"="+wanted, "the cluster does not tell what it is")
 			}
 			continue
 		}
-		r.add(name, key, value, source)
-		if wanted, matters := want[key]; matters && value != wanted && !enough(r.level, key, value, wanted) {
-			return fmt.Errorf("durability level %d asks for %s=%s, and it has %s=%s", r.level, key, wanted, key, value)
+		r.Add(name, key, value, source)
+		wanted, matters := want[key]
+		if matters && value != wanted && !enough(r.Level, key, value, wanted) {
+			return r.Contradicts(key+"="+wanted, "it has %s=%s", key, value)
 		}
 	}
 	least, err := strconv.Atoi(want[minISR])
 	if err != nil || inSync < least {
-		return fmt.Errorf("durability level %d asks for %d replicas in sync, and a partition has %d", r.level, least, inSync)
+		return r.Contradicts(want[minISR]+" replicas in sync", "a partition has %d", inSync)
 	}
 	return nil
 }
@@ -212,7 +191,7 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 // enough says whether a value other than the wanted one still gives the level
 // and no more than it: flushing every so many messages is neither.
 func enough(l workload.Level, key, value, wanted string) bool {
-	if key != minISR || !synchronous(l) {
+	if key != minISR || !l.Majority() {
 		return false
 	}
 	have, err := strconv.Atoi(value)

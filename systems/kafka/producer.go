@@ -11,12 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
-)
-
-var (
-	errProducerClosed = errors.New("the producer is closed")
-	errUnanswered     = fmt.Errorf("the producer was closed before the broker acknowledged: %w", system.ErrUnknown)
 )
 
 // closeGrace is what closing takes at most beyond the time that was given, for
@@ -30,7 +26,7 @@ type producer struct {
 	client     *kgo.Client
 	cancel     context.CancelFunc // ends the client's connections
 	topic      string
-	partitions int32
+	partitions int
 	most       int64         // in flight at one time
 	txn        *transactions // nil: each message by itself
 	of         *cluster
@@ -38,7 +34,7 @@ type producer struct {
 	closed   atomic.Bool
 	inFlight atomic.Int64
 	idle     chan struct{} // told when the last message in flight has ended, once closed
-	ended    chan struct{} // closed when Close has ended
+	closing  driver.Closing
 }
 
 // parcel is what is attached to a message.
@@ -60,18 +56,16 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
 	}
 	p := &producer{
-		client: client, cancel: cancel, topic: o.Topic.Name, partitions: int32(o.Topic.Partitions), of: c, most: int64(max(o.InFlight, 1)),
-		idle: make(chan struct{}, 1), ended: make(chan struct{}),
+		client: client, cancel: cancel, topic: o.Topic.Name, partitions: o.Topic.Partitions, of: c,
+		most: int64(max(o.InFlight, 1)),
+		idle: make(chan struct{}, 1),
 	}
 	if err := p.begin(ctx, o); err != nil {
 		cancel()
 		client.Close()
 		return nil, c.explain(err)
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // batchOverhead is what a batch of one record takes beside the payload, at most.
@@ -79,7 +73,7 @@ const batchOverhead = 512
 
 func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 	acks := kgo.AllISRAcks()
-	if !synchronous(c.level) {
+	if !c.level.Majority() {
 		acks = kgo.LeaderAck()
 	}
 	options := append(baseOptions(c.options, c.cfg),
@@ -123,8 +117,8 @@ func (p *producer) begin(ctx context.Context, o system.ProducerOptions) error {
 // Send hands the message to the client library. It blocks while a transaction
 // ends.
 func (p *producer) Send(m *system.Message) {
-	if m.Partition >= p.partitions || m.Partition < 0 {
-		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, p.partitions))
+	if err := driver.CheckPartition(m, p.partitions); err != nil {
+		m.Done(err)
 		return
 	}
 	one, attached := m.Attached.(*parcel)
@@ -136,7 +130,7 @@ func (p *producer) Send(m *system.Message) {
 	p.inFlight.Add(1)
 	switch {
 	case p.closed.Load():
-		p.end(one, errProducerClosed)
+		p.end(one, driver.ErrProducerClosed)
 	case p.txn != nil:
 		p.txn.send(one)
 	default:
@@ -187,27 +181,20 @@ func outcome(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, kgo.ErrClientClosed), errors.Is(err, context.Canceled):
-		return errUnanswered
+		return driver.ErrUnanswered
 	}
-	for _, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+	return driver.Outcome(err, refusals)
 }
 
 // Close refuses further messages, waits within ctx for the answers under way,
 // and ends the rest with an error. It is idempotent and safe to call while Send
 // runs.
 func (p *producer) Close(ctx context.Context) error {
-	if p.closed.Swap(true) {
-		<-p.ended
-		return nil
-	}
-	defer close(p.ended)
-	defer p.of.clients.Forget(p)
-	var err error
+	return p.closing.Once(&p.of.clients, p, func() error { return p.close(ctx) })
+}
+
+func (p *producer) close(ctx context.Context) (err error) {
+	p.closed.Store(true)
 	if p.txn != nil {
 		err = p.txn.close(ctx)
 	} else {

@@ -75,10 +75,10 @@ type serverConfig struct {
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
 	c := serverConfig{
 		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))),
-		minISR: 1, synced: synced(l),
+		minISR: 1, synced: l.Synced(),
 	}
-	if synchronous(l) {
-		c.minISR = majority(c.replication)
+	if l.Majority() {
+		c.minISR = driver.Majority(c.replication)
 	}
 	return c
 }
@@ -153,7 +153,7 @@ const (
 
 // properties is the content of server.properties.
 func (c serverConfig) properties(n identity) string {
-	internalISR := majority(c.replication)
+	internalISR := driver.Majority(c.replication)
 	protocol := strings.ToUpper(c.Text(setSecurity))
 	var p driver.Properties
 	p.Set("process.roles", "broker,controller")

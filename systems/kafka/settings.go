@@ -58,19 +58,24 @@ func declared() []system.Setting {
 func producerSettings() []system.Setting {
 	return []system.Setting{
 		{Name: setLinger, Kind: system.Duration, Default: "5ms",
-			Doc: "how long a producer waits for a batch to fill (as the Java client does since 4.0)"},
+			Doc: "how long a producer waits for a batch to fill (as the Java client does since " +
+				"4.0)"},
 		{Name: setBatchSize, Kind: system.Bytes, Default: "1MB",
 			Doc: "most bytes of one batch of a partition (the Java client's default is 16KB)"},
 		{Name: setMaxInFlight, Kind: system.Count, Default: "5",
-			Doc: "most produce requests in flight to one broker; an idempotent producer always has 5"},
-		{Name: setCompression, Kind: system.Text, Default: none, OneOf: []string{none, "gzip", "snappy", "lz4", "zstd"},
-			Doc: "how batches are compressed"},
+			Doc: "most produce requests in flight to one broker; an idempotent producer always " +
+				"has 5"},
+		{Name: setCompression, Kind: system.Text, Default: none,
+			OneOf: []string{none, "gzip", "snappy", "lz4", "zstd"},
+			Doc:   "how batches are compressed"},
 		{Name: setIdempotence, Kind: system.Bool, Default: "true",
-			Doc: "let the brokers recognise copies that retries make; it needs acks=all, so levels 3 and 4 go without"},
+			Doc: "let the brokers recognise copies that retries make; it needs acks=all, so " +
+				"levels 3 and 4 go without"},
 		{Name: setRequestTimeout, Kind: system.Duration, Default: "10s",
 			Doc: "how long a broker may take for a produce request"},
 		{Name: setDeliveryTimeout, Kind: system.Duration, Default: "30s",
-			Doc: "how long a message is tried; an idempotent one that a broker may have got is tried until the producer closes (the Java client's default is 2m)"},
+			Doc: "how long a message is tried; an idempotent one that a broker may have got is " +
+				"tried until the producer closes (the Java client's default is 2m)"},
 		{Name: setTxnInterval, Kind: system.Duration, Default: "100ms",
 			Doc: "exactly once: how often a producer commits its transaction"},
 		{Name: setTxnTimeout, Kind: system.Duration, Default: "40s",
@@ -89,26 +94,31 @@ func consumerSettings() []system.Setting {
 		{Name: setFetchMaxPartition, Kind: system.Bytes, Default: "1MB",
 			Doc: "most bytes of one partition in a fetch"},
 		{Name: setMaxPollRecords, Kind: system.Count, Default: "10000",
-			Doc: "most messages handled between two looks at the group (the Java client's default is 500)"},
+			Doc: "most messages handled between two looks at the group (the Java client's " +
+				"default is 500)"},
 		{Name: setCommitInterval, Kind: system.Duration, Default: "1s",
-			Doc: "how often the position of what was handled is committed (the Java client's default is 5s)"},
+			Doc: "how often the position of what was handled is committed (the Java client's " +
+				"default is 5s)"},
 		{Name: setSessionTimeout, Kind: system.Duration, Default: "45s",
 			Doc: "after how long without a heartbeat a consumer's partitions go to others"},
 		{Name: setHeartbeat, Kind: system.Duration, Default: "3s",
 			Doc: "how often a consumer shows that it lives, and hears of a rebalance"},
-		{Name: setAssignment, Kind: system.Text, Default: "cooperative-sticky", OneOf: []string{"cooperative-sticky", "sticky", "range", "roundrobin"},
-			Doc: "how the partitions are shared among the consumers of a subscription"},
+		{Name: setAssignment, Kind: system.Text, Default: "cooperative-sticky",
+			OneOf: []string{"cooperative-sticky", "sticky", "range", "roundrobin"},
+			Doc:   "how the partitions are shared among the consumers of a subscription"},
 	}
 }
 
 func topicSettings() []system.Setting {
 	return []system.Setting{
-		{Name: setSASL, Kind: system.Text, Default: "plain", OneOf: []string{"plain", "scram-sha-256", "scram-sha-512"},
-			Doc: "how user and password are shown, when the target has them"},
+		{Name: setSASL, Kind: system.Text, Default: "plain",
+			OneOf: []string{"plain", "scram-sha-256", "scram-sha-512"},
+			Doc:   "how user and password are shown, when the target has them"},
 		{Name: setReplication, Kind: system.Count, Default: "3",
 			Doc: "replicas of each partition, 3 or more"},
 		{Name: setTopicConfigs, Kind: system.Text, Default: none,
-			Doc: "further configuration of each topic, as name=value, name=value; what makes the durability level is set by it and cannot stand here"},
+			Doc: "further configuration of each topic, as name=value, name=value; what makes " +
+				"the durability level is set by it and cannot stand here"},
 	}
 }
 
@@ -136,12 +146,15 @@ type config struct {
 func readConfig(s system.Settings) config {
 	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
 	c := config{
-		linger: s.Duration(setLinger), batchSize: bytes(setBatchSize), maxInFlight: int(s.Count(setMaxInFlight)),
-		requestTimeout: s.Duration(setRequestTimeout), deliveryTimeout: s.Duration(setDeliveryTimeout),
-		compression: codecs[s.Text(setCompression)], idempotence: s.Bool(setIdempotence),
+		linger: s.Duration(setLinger), batchSize: bytes(setBatchSize),
+		maxInFlight:     int(s.Count(setMaxInFlight)),
+		requestTimeout:  s.Duration(setRequestTimeout),
+		deliveryTimeout: s.Duration(setDeliveryTimeout),
+		compression:     codecs[s.Text(setCompression)], idempotence: s.Bool(setIdempotence),
 		txnInterval: s.Duration(setTxnInterval), txnTimeout: s.Duration(setTxnTimeout),
-		fetchMinBytes: bytes(setFetchMinBytes), fetchMaxBytes: bytes(setFetchMaxBytes), fetchMaxPartition: bytes(setFetchMaxPartition),
-		fetchMaxWait: s.Duration(setFetchMaxWait), commitInterval: s.Duration(setCommitInterval),
+		fetchMinBytes: bytes(setFetchMinBytes), fetchMaxBytes: bytes(setFetchMaxBytes),
+		fetchMaxPartition: bytes(setFetchMaxPartition),
+		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
 		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)](),
 		sasl: s.Text(setSASL), replication: int16(min(s.Count(setReplication), maxReplication)),
@@ -170,7 +183,8 @@ func parseConfigs(text string) (map[string]string, error) {
 		name, value, ok := strings.Cut(part, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || name == "" || value == "" {
-			return nil, fmt.Errorf("%q is not name=value: write them with commas between, like retention.ms=60000, segment.bytes=1048576", strings.TrimSpace(part))
+			return nil, fmt.Errorf("%q is not name=value: write them with commas between, like "+
+				"retention.ms=60000, segment.bytes=1048576", strings.TrimSpace(part))
 		}
 		if _, twice := all[name]; twice {
 			return nil, fmt.Errorf("%q stands twice: keep one", name)
@@ -187,12 +201,14 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
 	}
-	for _, name := range []string{setRequestTimeout, setDeliveryTimeout, setTxnInterval, setTxnTimeout, setFetchMaxWait, setCommitInterval, setSessionTimeout, setHeartbeat} {
+	for _, name := range []string{setRequestTimeout, setDeliveryTimeout, setTxnInterval,
+		setTxnTimeout, setFetchMaxWait, setCommitInterval, setSessionTimeout, setHeartbeat} {
 		if s.Duration(name) < time.Millisecond {
 			wrong(name, "must be at least 1ms")
 		}
 	}
-	for _, name := range []string{setBatchSize, setFetchMinBytes, setFetchMaxBytes, setFetchMaxPartition} {
+	for _, name := range []string{setBatchSize, setFetchMinBytes, setFetchMaxBytes,
+		setFetchMaxPartition} {
 		if n := s.Bytes(name); n < 1 || n > largestInt32 {
 			wrong(name, "must be from 1 to %d bytes", largestInt32)
 		}
@@ -210,10 +226,12 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 		wrong(setMaxPollRecords, "must be from 1 to 1M")
 	}
 	if s.Duration(setHeartbeat)*2 > s.Duration(setSessionTimeout) {
-		wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout, s.Text(setSessionTimeout))
+		wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
+			s.Text(setSessionTimeout))
 	}
 	if n := s.Count(setReplication); n < minReplication || n > maxReplication {
-		wrong(setReplication, "must be from %d to %d, because every durability level asks for copies", minReplication, maxReplication)
+		wrong(setReplication, "must be from %d to %d, because every durability level asks for "+
+			"copies", minReplication, maxReplication)
 	}
 	return append(bad, levelProblems(s, l)...)
 }

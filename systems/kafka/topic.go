@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -50,34 +53,29 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 
 // create asks the controller for topics until it has taken all of them.
 func (c *cluster) create(ctx context.Context, partitions int, names []string) error {
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
 	configs := c.topicConfigsOf()
-	for {
+	var wait error
+	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		answers, err := c.admin.CreateTopics(ctx, int32(partitions), c.cfg.replication, configs, names...)
 		if err != nil {
-			return c.explain(err)
+			return false, c.explain(err)
 		}
-		var wait error
-		names = names[:0:0]
+		names, wait = names[:0:0], nil
 		for _, a := range answers.Sorted() {
 			switch {
 			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut): // it is being made: awaitTopics sees
 			case errors.Is(a.Err, kerr.ThrottlingQuotaExceeded):
 				names, wait = append(names, a.Topic), a.Err
 			default:
-				return c.explainCreate(a.Err, a.ErrMessage)
+				return false, c.explainCreate(a.Err, a.ErrMessage)
 			}
 		}
-		if len(names) == 0 {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the brokers did not make %d topics in time: %w", len(names), wait)
-		}
+		return wait != nil, wait
+	})
+	if wait != nil && errors.Is(err, wait) {
+		return fmt.Errorf("the brokers did not make %d topics in time: %w", len(names), err)
 	}
+	return err
 }
 
 // topicConfigsOf is the configuration that every topic gets.
@@ -141,13 +139,11 @@ func (c *cluster) explainCreate(err error, message string) error {
 // awaitTopics waits until every partition has a leader and all its replicas are
 // in sync.
 func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error {
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
 	names := make([]string, len(topics))
 	for i, t := range topics {
 		names[i] = t.Name
 	}
-	for {
+	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		details, err := c.admin.ListTopics(ctx, names...)
 		for _, t := range topics {
 			if err != nil {
@@ -157,15 +153,12 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error 
 				err = fmt.Errorf("%s: %w", t.Name, err)
 			}
 		}
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the topic was created and is not ready: %w", err)
-		}
+		return err != nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("the topic was created and is not ready: %w", err)
 	}
+	return nil
 }
 
 func settled(t kadm.TopicDetail, partitions int) error {
@@ -207,18 +200,13 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 
 func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.DeleteTopicResponses, error) {
 	names := make([]string, len(topics))
-	ours := make(map[string]bool, len(topics))
 	for i, t := range topics {
-		names[i], ours[t.Name] = t.Name, true
+		names[i] = t.Name
 	}
-	c.mu.Lock()
 	var groups []string
-	for name, g := range c.groups {
-		if ours[g.topic.Name] {
-			groups = append(groups, name)
-		}
+	for _, g := range c.groups.Drop(topics...) {
+		groups = append(groups, g.name)
 	}
-	c.mu.Unlock()
 	var errs []error
 	if len(groups) > 0 {
 		answers, err := c.admin.DeleteGroups(ctx, groups...)
@@ -234,4 +222,36 @@ func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.Delet
 		errs = append(errs, fmt.Errorf("deleting topics: %w", c.explain(err)))
 	}
 	return answers, errors.Join(errs...)
+}
+
+// Leader is what the partition's leader advertises.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	metadata, err := c.admin.Metadata(ctx, t.Name)
+	if err != nil {
+		return "", c.explain(err)
+	}
+	return leaderIn(metadata, t.Name, int32(partition))
+}
+
+func leaderIn(m kadm.Metadata, topic string, partition int32) (string, error) {
+	if err := m.Topics[topic].Err; err != nil {
+		return "", fmt.Errorf("asking for topic %s: %w", topic, err)
+	}
+	p, there := m.Topics[topic].Partitions[partition]
+	if !there {
+		return "", fmt.Errorf("topic %s has no partition %d", topic, partition)
+	}
+	// A partition between two leaders has an error, and one whose leader is down
+	// may name a broker that is not listed.
+	if p.Err != nil {
+		return "", fmt.Errorf("partition %d of %s: %w", partition, topic, p.Err)
+	}
+	for _, b := range m.Brokers {
+		if b.NodeID == p.Leader {
+			return net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))), nil
+		}
+	}
+	return "", fmt.Errorf("partition %d of %s has no leader that is known now", partition, topic)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // transactions sends a producer's messages in one transaction after another. A message
@@ -198,7 +199,7 @@ func (t *transactions) close(ctx context.Context) error {
 	<-t.ended
 	t.gate.Lock()
 	able := t.broken == nil && t.sent > 0
-	t.broken = errProducerClosed
+	t.broken = driver.ErrProducerClosed
 	var ended []*parcel
 	var err error
 	if able && ctx.Err() == nil {

@@ -53,10 +53,11 @@ func TestUnsynced(t *testing.T) {
 	e := provision(t, workload.SyncAsync, settings(t))
 	for name, test := range map[string]func(*testing.T, *embedded){
 		"level 1 is contradicted": func(t *testing.T, e *embedded) {
-			contradicted(t, e, workload.SyncSync, "asked for level 1", "always", "2m0s", "n1")
+			contradicted(t, e, workload.SyncSync, "durability level 1 asks for", "always", "2m0s",
+				"n1")
 		},
 		"level 3 is contradicted": func(t *testing.T, e *embedded) {
-			contradicted(t, e, workload.AsyncSync, "asked for level 3", "always", "2m0s")
+			contradicted(t, e, workload.AsyncSync, "durability level 3 asks for", "always", "2m0s")
 		},
 		"without the system account": withoutTheSystemAccount,
 		"failures to connect":        connectTellsFailuresApart,
@@ -75,7 +76,8 @@ func TestUnsynced(t *testing.T) {
 func TestSynced(t *testing.T) {
 	e := provision(t, workload.SyncSync, settings(t))
 	t.Run("level 2 is contradicted", func(t *testing.T) {
-		contradicted(t, e, workload.SyncAsync, "asked for level 2", "anything but always", "reports always")
+		contradicted(t, e, workload.SyncAsync, "durability level 2 asks for", "anything but always",
+			"reports always")
 	})
 	t.Run("other copies", func(t *testing.T) { otherCopiesAreRefused(t, e) })
 }

@@ -194,7 +194,8 @@ func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
 			return fmt.Errorf("making the data directory of %s: %w", name, err)
 		}
 		e.nodes = append(e.nodes, n)
-		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i, cfg, synced(p.Durability)))
+		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i, cfg,
+			p.Durability.Synced()))
 		if err != nil {
 			return fmt.Errorf("making server %s: %w", name, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -29,22 +30,22 @@ type consumer struct {
 	link        *link
 	conn        *nats.Conn // the link's
 	sub         *nats.Subscription
-	receive     func(system.Received)
-	failed      func(error)
-	acknowledge bool          // after Receive; otherwise the server does not ask for it
-	ended       chan struct{} // closed when Close has ended
+	clients     *driver.Clients
+	acknowledge bool // after Receive; otherwise the server does not ask for it
+	closing     driver.Closing
+	driver.Receiver
 
-	mu      sync.Mutex
-	closing bool
-	told    bool // Failed was called
-	busy    bool // a message is being handled
-	asked   asked
-	over    sync.Cond // closing, and no message may come any more
+	mu    sync.Mutex
+	busy  bool // a message is being handled
+	asked asked
+	over  sync.Cond // stopped, and no message may come any more
 }
 
 // openConsumer puts the durable consumer in place, unless another consumer of
 // the subscription did, and starts receiving from it.
-func openConsumer(ctx context.Context, k *link, c config, o system.ConsumerOptions) (*consumer, error) {
+func openConsumer(
+	ctx context.Context, k *link, clients *driver.Clients, c config, o system.ConsumerOptions,
+) (*consumer, error) {
 	js, err := jetstream.New(k.conn)
 	if err != nil {
 		return nil, err
@@ -68,9 +69,8 @@ func openConsumer(ctx context.Context, k *link, c config, o system.ConsumerOptio
 		return nil, fmt.Errorf("creating the durable consumer: %w", err)
 	}
 	r := &consumer{
-		link: k, conn: k.conn, receive: o.Receive, failed: o.Failed,
+		link: k, conn: k.conn, clients: clients, Receiver: driver.Receiver{Options: o},
 		acknowledge: want.AckPolicy == jetstream.AckExplicitPolicy,
-		ended:       make(chan struct{}),
 		asked:       newAsked(k.conn, at.stream, want.Durable, c.pull),
 	}
 	r.over.L = &r.mu
@@ -107,30 +107,24 @@ func (r *consumer) take(m *nats.Msg) {
 		r.status(code, m)
 		return
 	}
-	if !r.begin() {
-		// Given back at once, so that another consumer need not wait for
-		// ack_wait. When it cannot be sent, ack_wait does it.
-		if r.acknowledge {
-			_ = r.conn.Publish(m.Reply, nak)
-		}
-		r.end()
-		return
+	r.begin()
+	reply := ack
+	if !r.Handle(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)}) {
+		// Given back at once, so that another consumer need not wait for ack_wait.
+		reply = nak
 	}
-	r.receive(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
 	if r.acknowledge {
-		// It fails only when the connection is gone for good, which fail hears
-		// of; the message is then delivered again, as it must be.
-		_ = r.conn.Publish(m.Reply, ack)
+		// It fails only when the connection is gone for good, which Fail hears
+		// of; the message is then delivered again after ack_wait, as it must be.
+		_ = r.conn.Publish(m.Reply, reply)
 	}
 	r.end()
 }
 
-// begin says whether a message may still be handed to Receive.
-func (r *consumer) begin() bool {
+func (r *consumer) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy = true
-	return !r.closing
 }
 
 // end counts a message and asks for more in time.
@@ -145,7 +139,7 @@ func (r *consumer) end() {
 // continueOrEnd asks for more, or tells Close that all has come. r.mu is held.
 func (r *consumer) continueOrEnd(more bool) {
 	switch {
-	case r.closing:
+	case r.Stopped():
 		if r.asked.left == 0 {
 			r.over.Broadcast()
 		}
@@ -163,12 +157,12 @@ func (r *consumer) status(code string, m *nats.Msg) {
 	r.continueOrEnd(r.asked.left == 0 && (code == statusTimeout || code == statusNoMessages))
 	r.mu.Unlock()
 	if final != nil {
-		r.fail(final)
+		r.Fail(final)
 	}
 }
 
 func (r *consumer) disconnected() {}
-func (r *consumer) closed()       { r.fail(nats.ErrConnectionClosed) }
+func (r *consumer) closed()       { r.Fail(nats.ErrConnectionClosed) }
 
 // reconnected asks anew: all requests have ended.
 func (r *consumer) reconnected() {
@@ -194,32 +188,17 @@ func (r *consumer) tick() {
 	r.continueOrEnd(r.asked.left == 0 || r.asked.due())
 }
 
-// fail tells of an error after which nothing more will come.
-func (r *consumer) fail(err error) {
-	r.mu.Lock()
-	tell := !r.closing && !r.told
-	r.told = true
-	r.mu.Unlock()
-	if tell && r.failed != nil {
-		r.failed(fmt.Errorf("the consumer cannot go on: %w", err))
-	}
-}
-
 // Close stops receiving at once and gives back what still comes. It waits for
 // the requests that stand to be filled or to expire, which takes pull_expires
 // at most, because what the server sends after an earlier end would be lost
 // until ack_wait. It is idempotent. When ctx ends first, a Receive that is still
 // running is left to end by itself; none begins.
 func (r *consumer) Close(ctx context.Context) error {
-	r.mu.Lock()
-	first := !r.closing
-	r.closing = true
-	r.mu.Unlock()
-	if !first {
-		<-r.ended
-		return nil
-	}
-	defer close(r.ended)
+	return r.closing.Once(r.clients, r, func() error { return r.close(ctx) })
+}
+
+func (r *consumer) close(ctx context.Context) error {
+	r.Stop()
 	err := r.awaitOver(ctx)
 	defer r.link.leave(r)
 	_ = r.sub.Unsubscribe() // it fails when the connection is gone

@@ -1,8 +1,14 @@
 package nats
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,17 +16,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type natsSystem struct{}
 
 var (
-	_ system.Provisioner      = natsSystem{}
-	_ system.Checker          = natsSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
+	_ driver.CompleteSystem  = natsSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
 )
 
 // New returns the NATS JetStream system. It is a system.Provisioner too, and
@@ -33,15 +37,15 @@ func (natsSystem) Describe() system.Description {
 		Name:    "nats",
 		Summary: "NATS JetStream: streams replicated by Raft, read through durable pull consumers",
 		Client:  "nats.go " + nats.Version,
-		Terms: []system.Term{
-			{Word: "topic", Means: "stream"},
-			{Word: "partition", Means: "subject <topic>.<n> of the stream; all partitions share one leader"},
-			{Word: "key", Means: "chooses the subject; it is not stored"},
-			{Word: "subscription", Means: "durable pull consumer"},
-			{Word: "consumer", Means: "pull subscription on the durable consumer"},
-			{Word: "acknowledgement of a publish", Means: "PubAck"},
-			{Word: "backlog", Means: "num_pending of the durable consumer"},
-		},
+		Terms: driver.Terms{
+			Topic:           "stream",
+			Partition:       "subject <topic>.<n> of the stream; all partitions share one leader",
+			Key:             "chooses the subject; it is not stored",
+			Subscription:    "durable pull consumer",
+			Consumer:        "pull subscription on the durable consumer",
+			Acknowledgement: "PubAck",
+			Backlog:         "num_pending of the durable consumer",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared(),
@@ -102,7 +106,7 @@ type cluster struct {
 	tags    []string // that serverTags found
 
 	sharing              sharing
-	clients              system.Clients
+	clients              driver.Clients
 	producing, consuming links
 	servers              serverNames
 
@@ -140,15 +144,12 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	for i := range subjects {
 		subjects[i] = at.subject(i)
 	}
-	p, err := newProducer(k, subjects, max(o.InFlight, 1))
+	p, err := newProducer(k, &c.clients, subjects, o.InFlight)
 	if err != nil {
 		k.leave(nil)
 		return nil, err
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return &producerHandle{p, c}, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // OpenConsumer opens a consumer, on a connection of its own unless there is a
@@ -158,36 +159,12 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	r, err := openConsumer(ctx, k, c.cfg, o)
+	r, err := openConsumer(ctx, k, &c.clients, c.cfg, o)
 	if err != nil {
 		k.leave(nil)
 		return nil, err
 	}
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return &consumerHandle{r, c}, nil
-}
-
-// producerHandle and consumerHandle tell the cluster when they are closed.
-type producerHandle struct {
-	*producer
-	of *cluster
-}
-
-func (h *producerHandle) Close(ctx context.Context) error {
-	defer h.of.clients.Forget(h.producer)
-	return h.producer.Close(ctx)
-}
-
-type consumerHandle struct {
-	*consumer
-	of *cluster
-}
-
-func (h *consumerHandle) Close(ctx context.Context) error {
-	defer h.of.clients.Forget(h.consumer)
-	return h.consumer.Close(ctx)
+	return r, c.clients.Keep(ctx, r)
 }
 
 // Close closes every producer and consumer that is open, and the connections.
@@ -200,4 +177,172 @@ func (c *cluster) Close(ctx context.Context) error {
 	}
 	c.conn.Close()
 	return err
+}
+
+// Redelivery says that a server sends a message again when it has seen no
+// acknowledgement for ack_wait, because acknowledgements are not confirmed and may be
+// lost, and a message may wait as long in its consumer. The copy needs a pull request,
+// and a consumer that lives has one at the latest after pull_expires.
+func (natsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	if d == workload.AtMostOnce {
+		return system.Redelivery{Never: true,
+			Why: "the durable consumer's AckPolicy is none: the server counts a message as " +
+				"handled when it sends it"}
+	}
+	return system.Redelivery{After: s.Duration(setAckWait) + s.Duration(setPullExpires),
+		Why: "a server delivers a message again that was not acknowledged for " + setAckWait +
+			" (" + s.Text(setAckWait) + "), with the next pull request, at most " +
+			setPullExpires + " (" + s.Text(setPullExpires) + ") later"}
+}
+
+const (
+	// connectWithin bounds connecting to all endpoints together, and leaves
+	// time for what follows within the ten seconds that the contract allows.
+	connectWithin = 6 * time.Second
+	askWithin     = 3 * time.Second // one question to a server that is connected
+	pingEvery     = 10 * time.Second
+	retryAfter    = 250 * time.Millisecond
+)
+
+// login is who connects, as what. It is a secret and is never printed.
+type login struct {
+	user, password string
+	tls            *tls.Config // nil: not encrypted
+}
+
+// connectTo opens one connection, to the endpoint number first if it answers.
+func connectTo(
+	ctx context.Context, endpoints []string, first int, who login, name string, reconnectBuffer int,
+) (*nats.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	order := make([]string, 0, len(endpoints))
+	for i := range endpoints {
+		order = append(order, endpoints[(first+i)%len(endpoints)])
+	}
+	each := connectWithin / time.Duration(2*len(endpoints))
+	each = min(max(each, 500*time.Millisecond), 3*time.Second)
+	d := &dialer{ctx: ctx, timeout: each}
+	options := []nats.Option{
+		nats.Name(name), nats.UserInfo(who.user, who.password),
+		nats.SetCustomDialer(d), nats.SkipHostLookup(), nats.Timeout(each),
+		nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter),
+		nats.ReconnectBufSize(reconnectBuffer),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		// A server that takes nothing any more must not hold a Send for long.
+		nats.FlusherTimeout(askWithin),
+		// Without one the library prints to standard error.
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+	if who.tls != nil {
+		options = append(options, nats.Secure(who.tls))
+	}
+	conn, err := nats.Connect(strings.Join(order, ","), options...)
+	if err != nil {
+		return nil, explainDial(err, d.last(), endpoints)
+	}
+	d.connected()
+	return conn, nil
+}
+
+// checkEndpoints refuses what the client library would misread, or print.
+func checkEndpoints(endpoints []string) error {
+	if len(endpoints) == 0 {
+		return driver.ErrNoEndpoints
+	}
+	for _, e := range endpoints {
+		address := e
+		if !strings.Contains(address, "://") {
+			address = "nats://" + address
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || strings.Contains(e, ",") {
+			return errors.New("an endpoint is not host:port or nats://host:port")
+		}
+		if u.User != nil {
+			return fmt.Errorf("endpoint %s holds a user or password: give them as credentials, "+
+				"so that they stay out of results", u.Redacted())
+		}
+	}
+	return nil
+}
+
+// dialer dials for the client library and remembers why it failed, which the
+// library does not tell.
+type dialer struct {
+	timeout time.Duration
+
+	mu  sync.Mutex
+	ctx context.Context // of the first connection; nil afterwards
+	err error
+}
+
+// Dial implements nats.CustomDialer.
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	d.mu.Lock()
+	ctx := d.ctx
+	d.mu.Unlock()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+	return conn, err
+}
+
+func (d *dialer) last() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+func (d *dialer) connected() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ctx = nil
+}
+
+// explainDial says in one sentence why no endpoint could be connected to.
+func explainDial(err, dialErr error, endpoints []string) error {
+	peer := driver.Peer{Endpoints: endpoints, Protocol: "NATS"}
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
+		errors.Is(err, nats.ErrAuthRevoked),
+		strings.Contains(strings.ToLower(err.Error()), "authorization violation"):
+		return peer.RefusesLogin(err, "")
+	case dialErr != nil:
+		return cmp.Or(peer.Explain(dialErr), fmt.Errorf("%s: %w", peer.At(), dialErr))
+	case errors.Is(err, nats.ErrNoInfoReceived), isTimeout(err), errors.Is(err, nats.ErrNoServers):
+		return fmt.Errorf("something accepts connections at %s but does not greet as NATS does: "+
+			"check the port: %w", peer.At(), err)
+	}
+	return cmp.Or(peer.Explain(err), fmt.Errorf("%s: %w", peer.At(), err))
+}
+
+func isTimeout(err error) bool { return errors.Is(err, nats.ErrTimeout) || driver.TimedOut(err) }
+
+// checkJetStream says in one sentence why JetStream cannot be used.
+func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []string) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	_, err := js.AccountInfo(ctx)
+	at := strings.Join(endpoints, ", ")
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("JetStream is not enabled for this user's account at %s: enable it, "+
+			"or use another user: %w", at, err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
+		return fmt.Errorf("JetStream is not enabled at %s: add a jetstream block to the "+
+			"servers' configuration: %w", at, err)
+	case isTimeout(err):
+		return fmt.Errorf("JetStream at %s does not answer: does the cluster have a leader? %w",
+			at, err)
+	}
+	return fmt.Errorf("asking %s about JetStream: %w", at, err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -41,12 +42,6 @@ const (
 	anyOtherSync    = "anything but always"
 )
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
@@ -58,12 +53,13 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems is why the settings cannot give the level.
 func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
+	if bad := driver.CheckLevel(l); bad != nil {
+		return bad
+	}
 	switch {
-	case l < workload.SyncSync || l > workload.AsyncAsync:
-		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
-	case synced(l) && c.stream.Storage == jetstream.MemoryStorage:
+	case l.Synced() && c.stream.Storage == jetstream.MemoryStorage:
 		return strict.Violations{s.Wrong(setStorage, fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d", l, valueMemory, valueFile, l+1))}
-	case !synchronous(l) && c.stream.Retention == jetstream.InterestPolicy:
+	case !l.Majority() && c.stream.Retention == jetstream.InterestPolicy:
 		return strict.Violations{s.Wrong(setRetention, fmt.Sprintf("durability level %d copies through mirrors, which do not follow the deletions of %s: use limits", l, valueInterest))}
 	}
 	return nil
@@ -81,13 +77,14 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, readWithin+time.Duration(len(topics))*readTopicWithin)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("no topics to read it for")
+		return system.Evidence{}, driver.ErrNoTopics
 	}
 	servers, err := c.askServers(ctx)
-	if err != nil && (synced(c.level) || !errors.Is(err, errNotSystemAccount)) {
+	if err != nil && (c.level.Synced() || !errors.Is(err, errNotSystemAccount)) {
 		return system.Evidence{}, fmt.Errorf("durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
 	}
-	r := reading{level: c.level, servers: servers, hosts: make(map[string]bool)}
+	r := reading{Reading: driver.Reading{Level: c.level}, servers: servers,
+		hosts: make(map[string]bool)}
 	read := make(map[string]bool)
 	for _, t := range topics {
 		stream := c.cfg.homeOf(t.Name).stream
@@ -102,19 +99,14 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if err := r.readSync(); err != nil {
 		return system.Evidence{}, err
 	}
-	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+	return r.Evidence(), nil
 }
 
 // reading gathers what the live servers report.
 type reading struct {
-	level   workload.Level
+	driver.Reading
 	servers []serverReport // nil: not readable
 	hosts   map[string]bool
-	facts   []system.Fact
-}
-
-func (r *reading) add(where, name, value, source string) {
-	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
 }
 
 // readTopic reads the copies of one stream and holds them against the level.
@@ -123,14 +115,15 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 	if err != nil {
 		return err
 	}
-	if synchronous(r.level) {
+	if r.Level.Majority() {
 		if have := info.Config.Replicas; have < minReplicas {
-			return fmt.Errorf("asked for level %d, which is num_replicas %d or more, and the stream has num_replicas %d", r.level, minReplicas, have)
+			return r.Contradicts(fmt.Sprintf("num_replicas %d or more", minReplicas),
+				"the stream has num_replicas %d", have)
 		}
 		return nil
 	}
 	if have := info.Config.Replicas; have != 1 {
-		return fmt.Errorf("asked for level %d, which is num_replicas 1 with mirrors, and the stream has num_replicas %d", r.level, have)
+		return r.Contradicts("num_replicas 1 with mirrors", "the stream has num_replicas %d", have)
 	}
 	places := map[string]bool{info.Cluster.Leader: true}
 	for n := 1; n < c.cfg.stream.Replicas; n++ {
@@ -160,20 +153,22 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 		return nil, err
 	}
 	storage, persist := info.Config.Storage, info.Config.PersistMode
-	r.add(name, setReplicas, strconv.Itoa(info.Config.Replicas), fromStream)
-	r.add(name, setStorage, storage.String(), fromStream)
-	r.add(name, "persist_mode", persist.String(), fromStream)
-	r.add(name, "leader", info.Cluster.Leader, fromStream)
+	r.Add(name, setReplicas, strconv.Itoa(info.Config.Replicas), fromStream)
+	r.Add(name, setStorage, storage.String(), fromStream)
+	r.Add(name, "persist_mode", persist.String(), fromStream)
+	r.Add(name, "leader", info.Cluster.Leader, fromStream)
 	r.hosts[info.Cluster.Leader] = true
 	for _, peer := range info.Cluster.Replicas {
-		r.add(name, "current replica", peer.Name, fromStream)
+		r.Add(name, "current replica", peer.Name, fromStream)
 		r.hosts[peer.Name] = true
 	}
 	if m := info.Mirror; m != nil {
-		r.add(name, "mirror of", m.Name, fromStream)
+		r.Add(name, "mirror of", m.Name, fromStream)
 	}
-	if synced(r.level) && (storage != jetstream.FileStorage || persist != jetstream.DefaultPersistMode) {
-		return nil, fmt.Errorf("asked for level %d, which is storage file with persist_mode default, and stream %s has storage %v with persist_mode %v", r.level, name, storage, persist)
+	if r.Level.Synced() && (storage != jetstream.FileStorage ||
+		persist != jetstream.DefaultPersistMode) {
+		return nil, r.Contradicts("storage file with persist_mode default",
+			"stream %s has storage %v with persist_mode %v", name, storage, persist)
 	}
 	return info, nil
 }
@@ -181,11 +176,11 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 // readSync holds every hosting server's sync_interval against the level.
 func (r *reading) readSync() error {
 	if r.servers == nil {
-		r.add("every server", factSync, unreadable+": "+adminToGive, fromVarz)
+		r.Add("every server", factSync, unreadable+": "+adminToGive, fromVarz)
 		return nil
 	}
 	want := syncAlways
-	if !synced(r.level) {
+	if !r.Level.Synced() {
 		want = anyOtherSync
 	}
 	found := 0
@@ -194,9 +189,9 @@ func (r *reading) readSync() error {
 			continue
 		}
 		found++
-		r.add(s.Name, factSync, s.sync(), fromVarz)
-		if (s.sync() == syncAlways) != synced(r.level) {
-			return fmt.Errorf("asked for level %d, which is %s %s, and server %s reports %s", r.level, factSync, want, s.Name, s.sync())
+		r.Add(s.Name, factSync, s.sync(), fromVarz)
+		if (s.sync() == syncAlways) != r.Level.Synced() {
+			return r.Contradicts(factSync+" "+want, "server %s reports %s", s.Name, s.sync())
 		}
 	}
 	if found < len(r.hosts) {

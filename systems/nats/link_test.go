@@ -142,7 +142,7 @@ func secondAnswerFindsNobody(t *testing.T, e *embedded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newProducer(k, []string{"answered.by.hand"}, 1)
+	p, err := newProducer(k, &c.clients, []string{"answered.by.hand"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

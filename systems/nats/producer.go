@@ -8,19 +8,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 var (
-	errProducerClosed = errors.New("the producer is closed")
-	errUnanswered     = fmt.Errorf("the producer was closed before the server acknowledged: %w", system.ErrUnknown)
-	errDisconnected   = fmt.Errorf("the connection was lost before the server acknowledged: %w", system.ErrUnknown)
-	errNoStream       = errors.New("no server takes the message: the stream has no leader now, or is deleted")
-	errTimedOut       = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout, system.ErrUnknown)
+	errDisconnected = fmt.Errorf("the connection was lost before the server acknowledged: %w",
+		system.ErrUnknown)
+	errNoStream = errors.New(
+		"no server takes the message: the stream has no leader now, or is deleted")
+	errTimedOut = fmt.Errorf("the server did not acknowledge within %s: %w", setAckTimeout,
+		system.ErrUnknown)
 )
 
 // sweeps is how many times in ack_timeout a producer looks for messages that
@@ -36,24 +37,19 @@ type producer struct {
 	link     *link
 	conn     *nats.Conn // the link's
 	sub      *nats.Subscription
-	subjects []string      // by partition
-	prefix   string        // of the reply subjects
-	most     int           // slots that there may be
-	ended    chan struct{} // closed when Close has ended
+	subjects []string // by partition
+	prefix   string   // of the reply subjects
+	clients  *driver.Clients
+	closing  driver.Closing
 
-	ending sync.WaitGroup // goroutines about to tell a message's end
-
-	mu      sync.Mutex
-	changed sync.Cond // a slot became free, or the producer closed
-	closing bool
-	slots   []slot // as many as were ever in flight
-	free    []int32
-	now     uint32 // sweeps since the beginning
+	slots *driver.Slots[slot]
+	now   uint32 // sweeps since the beginning; the slots' lock guards it
 }
 
 // slot is one message in flight.
 type slot struct {
-	m        *system.Message // nil: free
+	number   int
+	m        *system.Message // nil: free, or its end is being told
 	taken    uint64          // how often
 	since    uint32          // the sweep at which it was taken
 	handed   bool            // the client library has copied the payload
@@ -61,12 +57,13 @@ type slot struct {
 	err      error
 }
 
-func newProducer(k *link, subjects []string, inFlight int) (*producer, error) {
+func newProducer(k *link, clients *driver.Clients, subjects []string, inFlight int,
+) (*producer, error) {
 	p := &producer{
 		link: k, conn: k.conn, subjects: subjects, prefix: k.conn.NewInbox() + ".",
-		most: inFlight, ended: make(chan struct{}),
+		clients: clients,
+		slots:   driver.NewSlots(inFlight, func(i int) *slot { return &slot{number: i} }),
 	}
-	p.changed.L = &p.mu
 	sub, err := k.conn.Subscribe(p.prefix+"*", p.answer)
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
@@ -81,7 +78,7 @@ func newProducer(k *link, subjects []string, inFlight int) (*producer, error) {
 	return p, nil
 }
 
-func (p *producer) replyFor(slot int32, taken uint64) string {
+func (p *producer) replyFor(slot int, taken uint64) string {
 	var room [64]byte
 	b := append(room[:0], p.prefix...)
 	b = strconv.AppendInt(b, int64(slot), 10)
@@ -92,71 +89,56 @@ func (p *producer) replyFor(slot int32, taken uint64) string {
 // Send publishes the message and returns when the client library has copied
 // it. It blocks while every slot is in flight.
 func (p *producer) Send(m *system.Message) {
-	if int(m.Partition) >= len(p.subjects) || m.Partition < 0 {
-		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, len(p.subjects)))
+	if err := driver.CheckPartition(m, len(p.subjects)); err != nil {
+		m.Done(err)
 		return
 	}
-	index, taken, ok := p.take(m)
-	if !ok {
-		m.Done(errProducerClosed)
+	s, taken, err := p.take(m)
+	if err != nil {
+		m.Done(err)
 		return
 	}
-	err := p.conn.PublishRequest(p.subjects[m.Partition], p.replyFor(index, taken), m.Payload)
-	p.handedOver(index, err)
+	err = p.conn.PublishRequest(p.subjects[m.Partition], p.replyFor(s.number, taken), m.Payload)
+	p.handedOver(s, err)
 }
 
-func (p *producer) take(m *system.Message) (index int32, taken uint64, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) == 0 && len(p.slots) == p.most && !p.closing {
-		p.changed.Wait()
+func (p *producer) take(m *system.Message) (s *slot, taken uint64, err error) {
+	p.slots.Lock()
+	defer p.slots.Unlock()
+	if s, err = p.slots.Take(nil); err != nil {
+		return nil, 0, err
 	}
-	if p.closing {
-		return 0, 0, false
-	}
-	if len(p.free) == 0 {
-		p.free = append(p.free, int32(len(p.slots)))
-		p.slots = append(p.slots, slot{})
-	}
-	index = p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-	s := &p.slots[index]
-	*s = slot{m: m, taken: s.taken + 1, since: p.now}
-	return index, s.taken, true
+	*s = slot{number: s.number, m: m, taken: s.taken + 1, since: p.now}
+	return s, s.taken, nil
 }
 
 // handedOver notes that the payload is copied. Until then nobody else may end
 // the message, because its buffer would be used again while it is being read.
-func (p *producer) handedOver(index int32, err error) {
-	p.mu.Lock()
-	s := &p.slots[index]
+func (p *producer) handedOver(s *slot, err error) {
+	p.slots.Lock()
 	s.handed = true
 	if !s.answered && err == nil {
-		p.mu.Unlock()
+		p.slots.Unlock()
 		return
 	}
 	if s.answered {
 		err = s.err
 	}
-	m := p.release(index)
-	p.mu.Unlock()
-	m.Done(err)
-}
-
-// release frees a slot and returns its message. p.mu is held.
-func (p *producer) release(index int32) *system.Message {
-	s := &p.slots[index]
 	m := s.m
 	s.m = nil
-	p.free = append(p.free, index)
-	p.changed.Broadcast()
-	return m
+	p.slots.Unlock()
+	p.tell(s, m, err)
 }
 
-// end ends the message in a slot, or leaves the answer for handedOver to find.
-// It returns the message to tell, if any. p.mu is held.
-func (p *producer) end(index int32, err error) *system.Message {
-	s := &p.slots[index]
+// tell ends a message that was claimed.
+func (p *producer) tell(s *slot, m *system.Message, err error) {
+	m.Done(err)
+	p.slots.End(s)
+}
+
+// claim returns the message in a slot for its end to be told, or leaves the answer for
+// handedOver to find and returns nil. The slots' lock is held.
+func (s *slot) claim(err error) *system.Message {
 	if s.m == nil || s.answered {
 		return nil
 	}
@@ -164,7 +146,9 @@ func (p *producer) end(index int32, err error) *system.Message {
 		s.answered, s.err = true, err
 		return nil
 	}
-	return p.release(index)
+	m := s.m
+	s.m = nil
+	return m
 }
 
 // answer takes a PubAck. The client library calls it from one goroutine.
@@ -174,18 +158,16 @@ func (p *producer) answer(reply *nats.Msg) {
 		return
 	}
 	err := readPubAck(reply)
-	p.mu.Lock()
+	var s *slot
 	var m *system.Message
-	if index < len(p.slots) && p.slots[index].taken == taken {
-		m = p.end(int32(index), err)
+	p.slots.Lock()
+	if all := p.slots.All(); index < len(all) && all[index].taken == taken {
+		s = all[index]
+		m = s.claim(err)
 	}
+	p.slots.Unlock()
 	if m != nil {
-		p.ending.Add(1)
-	}
-	p.mu.Unlock()
-	if m != nil {
-		m.Done(err)
-		p.ending.Done()
+		p.tell(s, m, err)
 	}
 }
 
@@ -249,63 +231,34 @@ func (p *producer) failAll(err error) { p.endIf(err, 0, func(*slot) bool { retur
 
 // endIf moves the producer's time on and ends the messages that are over.
 func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
-	var ended []*system.Message
-	p.mu.Lock()
+	var slots []*slot
+	var messages []*system.Message
+	p.slots.Lock()
 	p.now += ticks
-	for i := range p.slots {
-		if s := &p.slots[i]; s.m != nil && over(s) {
-			if m := p.end(int32(i), err); m != nil {
-				ended = append(ended, m)
+	for _, s := range p.slots.All() {
+		if s.m != nil && over(s) {
+			if m := s.claim(err); m != nil {
+				slots, messages = append(slots, s), append(messages, m)
 			}
 		}
 	}
-	p.ending.Add(len(ended))
-	p.mu.Unlock()
-	for _, m := range ended {
-		m.Done(err)
-		p.ending.Done()
+	p.slots.Unlock()
+	for i, s := range slots {
+		p.tell(s, messages[i], err)
 	}
 }
 
 // Close refuses further messages, waits within ctx for the answers under way,
-// and ends the rest with an error. When it has returned every message has ended
-// but those that a Send is still handing over. It is idempotent and safe to call
-// while Send runs.
+// and ends the rest with an error. When it has returned every message has ended.
+// It is idempotent and safe to call while Send runs.
 func (p *producer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	first := !p.closing
-	p.closing = true
-	p.changed.Broadcast()
-	p.mu.Unlock()
-	if !first {
-		<-p.ended
-		return nil
-	}
-	defer close(p.ended)
-	left := p.awaitAnswers(ctx)
-	_ = p.sub.Unsubscribe() // it fails when the connection is gone
-	p.link.leave(p)
-	p.failAll(errUnanswered)
-	p.ending.Wait()
-	if left > 0 {
-		return fmt.Errorf("closing the producer: %d messages were not answered: %w", left, ctx.Err())
-	}
-	return nil
-}
-
-// awaitAnswers waits until every slot is free or ctx ends, and returns how
-// many are not.
-func (p *producer) awaitAnswers(ctx context.Context) int {
-	wake := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.changed.Broadcast()
+	return p.closing.Once(p.clients, p, func() error {
+		p.slots.Shut()
+		err := p.slots.Drain(ctx)
+		_ = p.sub.Unsubscribe() // it fails when the connection is gone
+		p.link.leave(p)
+		p.failAll(driver.ErrUnanswered)
+		_ = p.slots.Drain(context.Background()) // a Send or an answer may be under way
+		return err
 	})
-	defer wake()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) < len(p.slots) && ctx.Err() == nil {
-		p.changed.Wait()
-	}
-	return len(p.slots) - len(p.free)
 }

@@ -71,21 +71,28 @@ func declared() []system.Setting {
 func clientSettings() []system.Setting {
 	return []system.Setting{
 		{Name: setAckTimeout, Kind: system.Duration, Default: "5s",
-			Doc: "longest wait for the acknowledgement of a publish; after it the message counts as unanswered"},
+			Doc: "longest wait for the acknowledgement of a publish; after it the message " +
+				"counts as unanswered"},
 		{Name: setReconnectBuffer, Kind: system.Bytes, Default: "8MB",
-			Doc: "most bytes that a client holds back while it reconnects; 0: publishing fails at once"},
+			Doc: "most bytes that a client holds back while it reconnects; 0: publishing fails " +
+				"at once"},
 		{Name: setPullMaxMessages, Kind: system.Count, Default: "500",
 			Doc: "most messages that a consumer has asked for and not handled, in two requests"},
 		{Name: setPullExpires, Kind: system.Duration, Default: "1s",
-			Doc: "how long a pull request stands, and so how long closing a consumer takes (the library's default is 30s)"},
+			Doc: "how long a pull request stands, and so how long closing a consumer takes (the " +
+				"library's default is 30s)"},
 		{Name: setPullHeartbeat, Kind: system.Duration, Default: "500ms",
-			Doc: "how often an idle pull request shows that it lives; two missed and the consumer asks again (the library's default is half of pull_expires)"},
+			Doc: "how often an idle pull request shows that it lives; two missed and the " +
+				"consumer asks again (the library's default is half of pull_expires)"},
 		{Name: setAckWait, Kind: system.Duration, Default: "30s",
-			Doc: "how long the server waits for an acknowledgement before it delivers a message again"},
+			Doc: "how long the server waits for an acknowledgement before it delivers a message " +
+				"again"},
 		{Name: setMaxAckPending, Kind: system.Count, Default: "10000",
-			Doc: "most messages of one subscription that are delivered and not acknowledged (the server's default is 1000)"},
-		{Name: setDeliverPolicy, Kind: system.Text, Default: valueAll, OneOf: []string{valueAll, "new"},
-			Doc: "where a new subscription begins: at the first message kept, or at the next one"},
+			Doc: "most messages of one subscription that are delivered and not acknowledged " +
+				"(the server's default is 1000)"},
+		{Name: setDeliverPolicy, Kind: system.Text, Default: valueAll,
+			OneOf: []string{valueAll, "new"},
+			Doc:   "where a new subscription begins: at the first message kept, or at the next one"},
 		{Name: setConsumerReplicas, Kind: system.Count, Default: "0",
 			Doc: "replicas of a subscription's own state; 0: as many as the stream has"},
 		{Name: setConsumerMemory, Kind: system.Bool, Default: "false",
@@ -96,19 +103,26 @@ func clientSettings() []system.Setting {
 func streamSettings() []system.Setting {
 	return []system.Setting{
 		{Name: setReplicas, Kind: system.Count, Default: "3",
-			Doc: "copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream and its mirrors at levels 3 and 4"},
+			Doc: "copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream " +
+				"and its mirrors at levels 3 and 4"},
 		{Name: setTopicsPerStream, Kind: system.Count, Default: "1",
-			Doc: "how many topics share a stream, each as subjects of its own; they share its limits, and their messages go with the last of them; 1: each topic is a stream, with copies, a leader and timers of its own"},
-		{Name: setStorage, Kind: system.Text, Default: valueFile, OneOf: []string{valueFile, valueMemory},
-			Doc: "where a stream keeps its messages"},
-		{Name: setRetention, Kind: system.Text, Default: "limits", OneOf: []string{"limits", valueInterest},
-			Doc: "limits keeps everything up to max_age and max_bytes; interest deletes what every subscription has acknowledged"},
+			Doc: "how many topics share a stream, each as subjects of its own; they share its " +
+				"limits, and their messages go with the last of them; 1: each topic is a " +
+				"stream, with copies, a leader and timers of its own"},
+		{Name: setStorage, Kind: system.Text, Default: valueFile,
+			OneOf: []string{valueFile, valueMemory},
+			Doc:   "where a stream keeps its messages"},
+		{Name: setRetention, Kind: system.Text, Default: "limits",
+			OneOf: []string{"limits", valueInterest},
+			Doc: "limits keeps everything up to max_age and max_bytes; interest deletes what " +
+				"every subscription has acknowledged"},
 		{Name: setMaxAge, Kind: system.Duration, Default: "0s",
 			Doc: "age at which a stream deletes a message; 0: never"},
 		{Name: setMaxBytes, Kind: system.Bytes, Default: "0",
 			Doc: "size at which a stream is full; 0: when the server's store is"},
 		{Name: setDiscard, Kind: system.Text, Default: "new", OneOf: []string{"new", valueOld},
-			Doc: "what a full stream does: refuse new messages, or drop the oldest ones unread (the server's default)"},
+			Doc: "what a full stream does: refuse new messages, or drop the oldest ones unread " +
+				"(the server's default)"},
 		{Name: setCompression, Kind: system.Text, Default: "none", OneOf: []string{"none", valueS2},
 			Doc: "how a stream compresses its files"},
 	}
@@ -183,7 +197,8 @@ func tooFewNodes(c config, nodes int) strict.Violations {
 	if nodes >= c.stream.Replicas || c.stream.Replicas > maxReplicas {
 		return nil
 	}
-	return strict.Violations{{Message: fmt.Sprintf("%d copies of each stream need as many nodes, not %d: ask for more nodes", c.stream.Replicas, nodes)}}
+	return strict.Violations{{Message: fmt.Sprintf("%d copies of each stream need as many "+
+		"nodes, not %d: ask for more nodes", c.stream.Replicas, nodes)}}
 }
 
 // readConfig reads the settings.
@@ -267,12 +282,15 @@ func (c config) problems(s system.Settings, l workload.Level) strict.Violations 
 	}{
 		{c.ackTimeout <= 0, setAckTimeout, "must be above 0"},
 		{c.pull.messages < 1, setPullMaxMessages, "must be at least 1"},
-		{c.pull.heartbeat < minHeartbeat, setPullHeartbeat, "must be at least " + quantity.ExactDuration(minHeartbeat)},
+		{c.pull.heartbeat < minHeartbeat, setPullHeartbeat,
+			"must be at least " + quantity.ExactDuration(minHeartbeat)},
 		{c.pull.heartbeat > c.pull.expires/2, setPullExpires,
-			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat, quantity.ExactDuration(c.pull.heartbeat))},
+			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat,
+				quantity.ExactDuration(c.pull.heartbeat))},
 		{c.topicsPerStream < 1, setTopicsPerStream, "must be at least 1"},
 		{c.stream.Replicas < minReplicas || c.stream.Replicas > maxReplicas, setReplicas,
-			fmt.Sprintf("must be %d to %d, because every durability level asks for copies", minReplicas, maxReplicas)},
+			fmt.Sprintf("must be %d to %d, because every durability level asks for copies",
+				minReplicas, maxReplicas)},
 		{c.consumer.MaxAckPending < 1, setMaxAckPending, "must be at least 1"},
 		{c.consumer.AckWait <= 0, setAckWait, "must be above 0"},
 	} {

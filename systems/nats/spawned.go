@@ -72,7 +72,7 @@ func (s spawning) buildAt(
 	started := &spawned{c, newClusterConfig(routes)}
 	c.SetCredentials(started.shared.credentials)
 	nodes := c.Members()
-	always := synced(s.provision.Durability)
+	always := s.provision.Durability.Synced()
 	err = c.Launch(nodes, func(n *driver.Node) process.Spec {
 		index := slices.Index(nodes, n)
 		config := started.shared.node(n.Name, n.Dir, n.Address, index, s.config, always)

@@ -2,12 +2,16 @@ package nats
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,6 +19,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -72,7 +77,7 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	// makes that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
-	if synchronous(c.level) {
+	if c.level.Majority() {
 		return []jetstream.StreamConfig{origin}, nil
 	}
 	tags, err := c.serverTags(ctx)
@@ -224,23 +229,14 @@ func (c *cluster) vantage(ctx context.Context, endpoint int) (*nats.Conn, error)
 // poll tries until there is no error or ctx ends, and then returns what was
 // wrong before it ended.
 func poll(ctx context.Context, try func() error) error {
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	var last error
-	for {
+	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := try()
-		if err == nil {
-			return nil
-		}
-		if last == nil || ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", last, ctx.Err())
-		case <-ticker.C:
-		}
+		return err != nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ctx.Err())
 	}
+	return nil
 }
 
 // streamInfo asks for a stream until somebody answers.
@@ -312,7 +308,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 // deleteStream deletes a stream and its mirrors, the mirrors first so that none
 // is left without its origin.
 func (c *cluster) deleteStream(ctx context.Context, name string) error {
-	if !synchronous(c.level) {
+	if !c.level.Majority() {
 		for n := 1; n < c.cfg.stream.Replicas; n++ {
 			err := c.js.DeleteStream(ctx, mirrorOf(name, n))
 			if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -320,8 +316,93 @@ func (c *cluster) deleteStream(ctx context.Context, name string) error {
 			}
 		}
 	}
-	if err := c.js.DeleteStream(ctx, name); err != nil {
-		return err
+	return c.js.DeleteStream(ctx, name)
+}
+
+// Leader is the endpoint of the server that leads the topic's stream. All
+// partitions are one stream, so they have one leader.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	info, err := c.streamInfo(ctx, c.cfg.homeOf(t.Name).stream)
+	if err != nil {
+		return "", fmt.Errorf("asking for the stream's leader: %w", err)
 	}
-	return nil
+	if info.Cluster == nil || info.Cluster.Leader == "" {
+		return "", errors.New("the stream has no leader now")
+	}
+	return c.servers.endpoint(ctx, info.Cluster.Leader)
+}
+
+// serverNames are the endpoints by the names of their servers, which the servers
+// tell who connects to them.
+type serverNames struct {
+	of *cluster
+
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// endpoint is where a server is. When it is not known, all endpoints are asked
+// side by side: one that does not answer must not hide the others.
+func (n *serverNames) endpoint(ctx context.Context, name string) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if at, known := n.known[name]; known {
+		return at, nil
+	}
+	names := make([]string, len(n.of.endpoints))
+	var asked sync.WaitGroup
+	for i, at := range n.of.endpoints {
+		asked.Go(func() {
+			conn, err := connectTo(ctx, []string{at}, 0, n.of.user, "plimsoll names", -1)
+			if err != nil {
+				return // a server that is down is not the one
+			}
+			names[i] = conn.ConnectedServerName()
+			conn.Close()
+		})
+	}
+	asked.Wait()
+	if n.known == nil {
+		n.known = make(map[string]string)
+	}
+	for i, at := range n.of.endpoints {
+		if names[i] != "" {
+			n.known[names[i]] = at
+		}
+	}
+	if at, known := n.known[name]; known {
+		return at, nil
+	}
+	return "", fmt.Errorf("server %s leads, and none of the endpoints is its", name)
+}
+
+// maxName bounds stream and consumer names: they become directory names.
+const maxName = 180
+
+// safeName turns any name into one that JetStream accepts for a stream, a
+// consumer or a token of a subject. A name that is acceptable stays as it is;
+// another gets a digest, so that two names never become one.
+func safeName(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('_')
+		}
+	}
+	safe := b.String()
+	if safe == name && name != "" && len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return safe[:min(len(safe), maxName)] + "-" + hex.EncodeToString(sum[:6])
+}
+
+// mirrorOf names a stream's copy number n, from 1, at levels 3 and 4.
+func mirrorOf(stream string, n int) string {
+	return stream + "-mirror-" + strconv.Itoa(n)
 }

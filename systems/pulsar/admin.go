@@ -1,31 +1,25 @@
 package pulsar
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-const (
-	maxRedirects = 5
-	maxReason    = 300 // of what a server says of a refusal, in bytes
-)
+const maxRedirects = 5
 
 // admin speaks to the brokers' admin API. Its methods may be called from any
 // goroutine.
 type admin struct {
-	bases []string // scheme://host:port of each broker
-	http  *http.Client
+	driver.API
 	token string
 }
 
@@ -74,9 +68,10 @@ func newAdmin(endpoints []string, config *tls.Config, token string) *admin {
 		scheme, transport.TLSClientConfig = "https", config.Clone()
 	}
 	for _, e := range endpoints {
-		a.bases = append(a.bases, scheme+"://"+e)
+		a.Bases = append(a.Bases, scheme+"://"+e)
 	}
-	a.http = &http.Client{Transport: transport, CheckRedirect: a.follow}
+	a.Client = &http.Client{Transport: transport, CheckRedirect: a.follow}
+	a.Authorise = a.authorise
 	return a
 }
 
@@ -100,99 +95,20 @@ func (a *admin) authorise(r *http.Request) {
 	}
 }
 
-func (a *admin) close() { a.http.CloseIdleConnections() }
-
-// refusal is an answer other than that it was done.
-type refusal struct {
-	status int
-	reason string
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.reason, r.status) }
-
-func isStatus(err error, status int) bool {
-	var r *refusal
-	return errors.As(err, &r) && r.status == status
-}
+func (a *admin) close() { a.Client.CloseIdleConnections() }
 
 // get reads a JSON answer into a value; nil: it is not looked at.
 func (a *admin) get(ctx context.Context, path string, into any) error {
 	return a.do(ctx, http.MethodGet, path, nil, into)
 }
 
-// do asks one broker after another until one answers.
+// do asks one broker after another until one answers. Brokers read a body from every
+// request, so nothing is null.
 func (a *admin) do(ctx context.Context, method, path string, body, into any) error {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("writing the request: %w", err)
+	if body == nil {
+		body = json.RawMessage("null")
 	}
-	err = errors.New("there is no admin endpoint")
-	for _, base := range a.bases {
-		var answered bool
-		if answered, err = a.once(ctx, method, base+path, raw, into); err == nil || answered || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (a *admin) once(ctx context.Context, method, where string, body []byte, into any) (answered bool, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, where, bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	a.authorise(request)
-	response, err := a.http.Do(request)
-	if err != nil {
-		return false, plainError(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return false, fmt.Errorf("reading the answer: %w", err)
-	}
-	if response.StatusCode >= 300 {
-		return true, &refusal{response.StatusCode, cmp.Or(reasonOf(raw), http.StatusText(response.StatusCode))}
-	}
-	switch as := into.(type) {
-	case nil:
-		return true, nil
-	case *text:
-		*as = text(strings.TrimSpace(string(raw)))
-		return true, nil
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return true, fmt.Errorf("reading the answer of %s: %w", request.URL.Host, err)
-	}
-	return true, nil
-}
-
-// text is an answer that is no JSON.
-type text string
-
-// plainError is the reason without method and address, which say nothing to
-// who wrote neither.
-func plainError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
-// reasonOf is what the broker says in words, bounded and on one line.
-func reasonOf(raw []byte) string {
-	var said struct{ Reason string }
-	if json.Unmarshal(raw, &said) != nil {
-		return ""
-	}
-	reason, _, _ := strings.Cut(strings.TrimSpace(said.Reason), "\n")
-	reason = strings.TrimSpace(strings.TrimPrefix(reason, "--- An unexpected error occurred in the server ---"))
-	if len(reason) > maxReason {
-		reason = reason[:maxReason] + "…"
-	}
-	return strings.ToValidUTF8(reason, "")
+	return a.Do(ctx, method, path, body, into)
 }
 
 // bookieHTTP asks bookies, which ask for no credential and get none. It keeps

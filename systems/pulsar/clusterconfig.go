@@ -143,8 +143,8 @@ func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 
 // journal is what makes the local half of a level.
 func (c serverConfig) journal(p *driver.Properties) {
-	p.Set("journalSyncData", synced(c.level))
-	p.Set("journalWriteData", synced(c.level) || c.Bool(setJournalWriteData))
+	p.Set("journalSyncData", c.level.Synced())
+	p.Set("journalWriteData", c.level.Synced() || c.Bool(setJournalWriteData))
 	p.Set("journalMaxGroupWaitMSec", c.Duration(setMaxGroupWait).Milliseconds())
 	p.Set("journalPageCacheFlushIntervalMSec", c.Duration(setPageCacheFlush).Milliseconds())
 }
@@ -168,7 +168,7 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	// Namespaces have their own; this is for what Pulsar keeps for itself.
 	p.Set("managedLedgerDefaultEnsembleSize", c.copies.ensemble)
 	p.Set("managedLedgerDefaultWriteQuorum", c.copies.writeQuorum)
-	p.Set("managedLedgerDefaultAckQuorum", majority(c.copies.writeQuorum))
+	p.Set("managedLedgerDefaultAckQuorum", driver.Majority(c.copies.writeQuorum))
 	p.Set("managedLedgerNewEntriesCheckDelayInMillis",
 		c.Duration(setNewEntriesDelay).Milliseconds())
 	p.Set("activeConsumerFailoverDelayTimeMillis", c.Duration(setFailoverDelay).Milliseconds())

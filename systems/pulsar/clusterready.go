@@ -11,8 +11,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-const maxAnswer = 64 << 20 // of a server's answer over HTTP, in bytes
-
 // isZooKeeperReady asks ZooKeeper whether it is well, in its own short words.
 func isZooKeeperReady(ctx context.Context, n *driver.Node) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.Address)

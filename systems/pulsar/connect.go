@@ -3,10 +3,10 @@ package pulsar
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -29,22 +30,6 @@ const (
 	// closeWithin bounds the wait for the library to close what is open.
 	closeWithin = 15 * time.Second
 )
-
-// checkEndpoints refuses what the client library would misread, or print.
-func checkEndpoints(endpoints []string) error {
-	if len(endpoints) == 0 {
-		return errors.New("no endpoints: name at least one host:port, or let plimsoll start a cluster")
-	}
-	for _, e := range endpoints {
-		if strings.Contains(e, "@") {
-			return errors.New("an endpoint holds a user or password: give them as credentials, so that they stay out of results")
-		}
-		if host, port, err := net.SplitHostPort(e); err != nil || host == "" || port == "" || strings.ContainsAny(host, "/,") {
-			return fmt.Errorf("endpoint %q is not host:port, like broker-1:6650", e)
-		}
-	}
-	return nil
-}
 
 // serviceURL names all brokers, as Pulsar writes it.
 func serviceURL(endpoints []string, encrypted bool) string {
@@ -182,66 +167,34 @@ func explain(err error, o system.Options) error {
 	if err == nil {
 		return nil
 	}
-	at := strings.Join(o.Endpoints, ", ")
-	if told := explainSecurity(err, at, o); told != nil {
-		return told
-	}
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &dns):
-		return fmt.Errorf("there is no host %s: check the target's endpoints, and what the brokers advertise: %w", dns.Name, err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens there (connection refused): start the brokers at %s or correct the endpoints: %w", at, err)
-	case isTimeout(err):
-		return fmt.Errorf("%s, or a broker that it advertises, does not answer: check the endpoints and the network between: %w", at, err)
-	}
-	return err
-}
-
-// explainSecurity is explain for what TLS and tokens are about; nil: it is
-// about something else.
-func explainSecurity(err error, at string, o system.Options) error {
-	var unknown x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var alert tls.AlertError
-	var header tls.RecordHeaderError
+	peer := driver.Peer{Endpoints: o.Endpoints, Protocol: "Pulsar", Advertises: true,
+		Encrypted: o.TLS != nil}
 	text := err.Error()
 	switch {
-	case isStatus(err, 401), strings.Contains(text, "AuthenticationError"), strings.Contains(text, "Unable to authenticate"), strings.Contains(text, "Failed to authenticate"):
+	case driver.HasStatus(err, http.StatusUnauthorized), strings.Contains(text, "AuthenticationError"),
+		strings.Contains(text, "Unable to authenticate"),
+		strings.Contains(text, "Failed to authenticate"):
 		if o.Credentials.Password == "" {
-			return fmt.Errorf("%s asks for a token and the target has none: give it as the password of the target's credentials: %w", at, err)
+			return fmt.Errorf("%s asks for a token and the target has none: give it as the "+
+				"password of the target's credentials: %w", peer.At(), err)
 		}
-		return fmt.Errorf("%s refuses the token: check the password of the target's credentials: %w", at, err)
-	case isStatus(err, 403), strings.Contains(text, "AuthorizationError"):
+		return fmt.Errorf("%s refuses the token: check the password of the target's "+
+			"credentials: %w", peer.At(), err)
+	case driver.HasStatus(err, http.StatusForbidden), strings.Contains(text, "AuthorizationError"):
 		return fmt.Errorf("the token's role may not do this: grant it, or give another token as the password of the target's credentials: %w", err)
 	case strings.Contains(text, "ConsumerBusy"):
 		return fmt.Errorf("the subscription has a consumer already and its type allows no second one: set %s to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
-	case errors.As(err, &unknown):
-		return fmt.Errorf("%s shows a certificate that nobody trusted has signed: name its authority's in tls.ca_file: %w", at, err)
-	case errors.As(err, &hostname), errors.As(err, &invalid):
-		return fmt.Errorf("%s shows a certificate that does not fit: correct the endpoint or tls.server_name: %w", at, err)
-	case errors.As(err, &alert), strings.Contains(text, "remote error: tls"):
-		return fmt.Errorf("%s refuses the TLS connection: it may ask for a client certificate, give tls.cert_file and tls.key_file: %w", at, err)
-	case errors.As(err, &header):
-		return fmt.Errorf("%s does not speak TLS: remove tls from the target or correct the port: %w", at, err)
+	}
+	if told := peer.Explain(err); told != nil {
+		return told
+	}
+	switch {
 	case strings.Contains(text, "EOF"), errors.Is(err, syscall.ECONNRESET):
-		return explainHangUp(err, at, o)
+		return peer.HungUp(err)
+	case strings.Contains(text, "request timed out"):
+		return peer.Silent(err)
 	}
-	return nil
-}
-
-// explainHangUp guesses why a broker closed the connection without a word.
-func explainHangUp(err error, at string, o system.Options) error {
-	if o.TLS != nil {
-		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: remove tls from the target or correct the port: %w", at, err)
-	}
-	return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or is not Pulsar's: give the target tls or correct the port: %w", at, err)
-}
-
-func isTimeout(err error) bool {
-	var t net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() || strings.Contains(err.Error(), "request timed out")
+	return err
 }
 
 // memo is a client's log, of which the last complaint is kept: it is the only

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"unsafe"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -22,19 +22,17 @@ type consumer struct {
 	client   client.Client
 	lib      client.Consumer
 	of       *cluster
-	group    *group
-	receive  func(system.Received)
-	failed   func(error)
+	group    *shares
 	early    bool // acknowledge before handling
 	polling  context.Context
 	stop     context.CancelFunc
 	finished chan struct{} // closed when run has ended
-	ended    chan struct{} // closed when Close has ended
-
-	mu      sync.Mutex
-	closing bool
-	told    bool // Failed was called
+	closing  driver.Closing
+	driver.Receiver
 }
+
+// shares are the partitions in which each consumer of a failover subscription is active.
+type shares = driver.Shares[*consumer]
 
 var _ system.AssignmentWaiter = (*consumer)(nil)
 
@@ -47,22 +45,22 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, err
 	}
 	r := &consumer{
-		client: lib, of: c, receive: o.Receive, failed: o.Failed, early: o.Delivery == workload.AtMostOnce,
-		finished: make(chan struct{}), ended: make(chan struct{}),
+		client: lib, of: c, Receiver: driver.Receiver{Options: o},
+		early:    o.Delivery == workload.AtMostOnce,
+		finished: make(chan struct{}),
 	}
 	r.polling, r.stop = context.WithCancel(context.Background())
-	r.group = c.join(o.Topic, o.Subscription, r)
+	r.group = c.groups.Of(o.Topic, o.Subscription,
+		func() *shares { return driver.NewShares[*consumer](o.Topic) })
+	r.group.Join(r)
 	r.lib, err = within(ctx, func() (client.Consumer, error) { return lib.Subscribe(c.consumerOptions(o, r)) }, nil)
 	if err != nil {
 		r.stop()
-		r.group.leave(r)
+		r.group.Leave(r)
 		return nil, errors.Join(fmt.Errorf("opening the consumer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
 	}
 	go r.run()
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.ConsumerOptions {
@@ -100,7 +98,7 @@ func (*ending) OnNegativeAcksSend(client.Consumer, []client.MessageID) {}
 // OnConsumerClose fails the consumer unless it was closed by us.
 func (e *ending) OnConsumerClose(_ client.Consumer, err error) {
 	if err != nil {
-		e.of.fail(err)
+		e.of.Fail(e.of.of.explain(err))
 	}
 }
 
@@ -117,7 +115,7 @@ func (r *consumer) run() {
 			}
 			several = r.gather(append(several[:0], m.Message))
 			if err := r.takeEarly(several); err != nil && r.polling.Err() == nil {
-				r.fail(fmt.Errorf("acknowledging before handling: %w", err))
+				r.Fail(fmt.Errorf("acknowledging before handling: %w", r.of.explain(err)))
 				return
 			}
 			clear(several)
@@ -130,11 +128,9 @@ func (r *consumer) run() {
 // take handles a message and acknowledges it. An acknowledgement that is
 // refused or lost has the message delivered again, as it must be.
 func (r *consumer) take(m client.Message) {
-	if !r.begin() {
-		return
+	if r.Handle(received(m)) {
+		_ = r.lib.AckID(m.ID())
 	}
-	r.receive(received(m))
-	_ = r.lib.AckID(m.ID())
 }
 
 // gather adds what has arrived already, up to mostEarly.
@@ -161,10 +157,9 @@ func (r *consumer) takeEarly(all []client.Message) error {
 		return err
 	}
 	for _, m := range all {
-		if !r.begin() {
+		if !r.Handle(received(m)) {
 			return nil
 		}
-		r.receive(received(m))
 	}
 	return nil
 }
@@ -178,45 +173,37 @@ func received(m client.Message) system.Received {
 	return one
 }
 
-// begin says whether a message may still be handed to Receive.
-func (r *consumer) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.closing
-}
-
-// fail tells of an error after which nothing more will come.
-func (r *consumer) fail(err error) {
-	r.mu.Lock()
-	tell := !r.closing && !r.told
-	r.told = true
-	r.mu.Unlock()
-	if tell && r.failed != nil {
-		r.failed(fmt.Errorf("the consumer cannot go on: %w", r.of.explain(err)))
-	}
-}
-
 // Close stops receiving, sends the acknowledgements that were gathered and
 // leaves the subscription. It is idempotent. When ctx ends first, a Receive
 // that is still running is left to end by itself; none begins.
 func (r *consumer) Close(ctx context.Context) error {
-	r.mu.Lock()
-	first := !r.closing
-	r.closing = true
-	r.mu.Unlock()
-	if !first {
-		<-r.ended
+	return r.closing.Once(&r.of.clients, r, func() error {
+		r.Stop()
+		defer r.group.Leave(r)
+		r.stop()
+		return errors.Join(driver.AwaitHandled(ctx, r.finished), closeClient(ctx, r.client))
+	})
+}
+
+// BecameActive and BecameInactive take the broker's word, on the library's
+// goroutines.
+func (r *consumer) BecameActive(_ client.Consumer, _ string, partition int32) {
+	r.group.Change(r, true, partition)
+}
+
+// BecameInactive is the opposite of BecameActive.
+func (r *consumer) BecameInactive(_ client.Consumer, _ string, partition int32) {
+	r.group.Change(r, false, partition)
+}
+
+// AwaitAssignment waits until the partitions are shared out evenly among the consumers
+// of the subscription that this connection has opened. A broker waits a second
+// before it makes another consumer the active one.
+func (r *consumer) AwaitAssignment(ctx context.Context) error {
+	if r.of.cfg.subscription != client.Failover {
 		return nil
 	}
-	defer close(r.ended)
-	defer r.of.clients.Forget(r)
-	defer r.group.leave(r)
-	r.stop()
-	var err error
-	select {
-	case <-r.finished:
-	case <-ctx.Done():
-		err = fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
-	}
-	return errors.Join(err, closeClient(ctx, r.client))
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	return r.group.AwaitEven(ctx, settlePoll)
 }

@@ -4,64 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"runtime/debug"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type pulsarSystem struct{}
 
 var (
-	_ system.Provisioner      = pulsarSystem{}
-	_ system.Checker          = pulsarSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
+	_ driver.CompleteSystem  = pulsarSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.PartitionOwner  = pulsarSystem{}
+	_ system.Spreader        = pulsarSystem{}
 )
 
 // New returns the Pulsar system. It is a system.Provisioner too, and its
 // clusters read their durability and versions back and delete topics.
 func New() system.System { return pulsarSystem{} }
 
-const library = "github.com/apache/pulsar-client-go"
-
 // Describe says what Pulsar's words and capabilities are.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "pulsar",
 		Summary: "Apache Pulsar: brokers that keep nothing, and bookies that keep ledgers with a quorum of copies",
-		Client:  "pulsar-client-go " + libraryVersion(),
-		Terms: []system.Term{
-			{Word: "topic", Means: "partitioned topic in a namespace of the level's own"},
-			{Word: "partition", Means: "partition; each is a managed ledger that one broker owns"},
-			{Word: "key", Means: "the message's key; plimsoll chooses the partition by it, the same way for every system"},
-			{Word: "subscription", Means: "durable subscription, which begins at the earliest message"},
-			{Word: "consumer", Means: "consumer of the subscription"},
-			{Word: "acknowledgement of a publish", Means: "the broker's send receipt, when the ack quorum of bookies has the entry"},
-			{Word: "backlog", Means: "msgBacklog of the subscription"},
-		},
+		Client:  "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),
+		Terms: driver.Terms{
+			Topic:     "partitioned topic in a namespace of the level's own",
+			Partition: "partition; each is a managed ledger that one broker owns",
+			Key: "the message's key; plimsoll chooses the partition by it, the same " +
+				"way for every system",
+			Subscription: "durable subscription, which begins at the earliest message",
+			Consumer:     "consumer of the subscription",
+			Acknowledgement: "the broker's send receipt, when the ack quorum of bookies has the " +
+				"entry",
+			Backlog: "msgBacklog of the subscription",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared(),
 	}
-}
-
-func libraryVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == library {
-				return strings.TrimPrefix(d.Version, "v")
-			}
-		}
-	}
-	return "of an unknown version"
 }
 
 // Check says all that is wrong with what is asked, before anything starts.
@@ -71,10 +59,7 @@ func (pulsarSystem) Check(c system.Check) error {
 	if c.Delivery == workload.ExactlyOnce {
 		bad = append(bad, strict.Violation{Message: "delivery exactly_once: it is not offered for Pulsar, because transactions of its Go client were not found to hold: take at_least_once"})
 	}
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // Connect reaches the brokers at the endpoints, and their admin API. It returns
@@ -83,7 +68,7 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
-	if err := checkEndpoints(o.Endpoints); err != nil {
+	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:6650"); err != nil {
 		return nil, err
 	}
 	cfg := readConfig(o.Settings)
@@ -97,7 +82,7 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 		token = o.Credentials.Password
 	}
 	c := &cluster{
-		cfg: cfg, options: o, level: o.Durability, groups: make(map[string]*group),
+		cfg: cfg, options: o, level: o.Durability,
 		admin: newAdmin(adminOf(o.Endpoints, cfg.adminEndpoints, o.TLS != nil), o.TLS, token),
 	}
 	if err := c.admin.get(ctx, "/admin/v2/clusters", nil); err != nil {
@@ -122,22 +107,20 @@ type cluster struct {
 	client  client.Client // for what is not measured
 	admin   *admin
 
-	clients system.Clients
-
-	mu     sync.Mutex
-	made   bool // this connection made the namespace
-	groups map[string]*group
+	clients driver.Clients
+	groups  driver.Groups[shares]
+	made    atomic.Bool // this connection made the namespace
 }
 
 // explainAdmin is explain for what the admin API says.
 func (c *cluster) explainAdmin(err error) error {
-	var r *refusal
+	var r *driver.Refused
 	if errors.As(err, &r) {
 		return c.explain(err)
 	}
 	o := c.options
 	o.Endpoints = nil
-	for _, base := range c.admin.bases {
+	for _, base := range c.admin.Bases {
 		_, address, _ := strings.Cut(base, "://")
 		o.Endpoints = append(o.Endpoints, address)
 	}
@@ -149,10 +132,12 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	var lines []string
-	for _, base := range c.admin.bases {
+	for _, base := range c.admin.Bases {
 		_, address, _ := strings.Cut(base, "://")
-		var version text
-		if _, err := c.admin.once(ctx, http.MethodGet, base+"/admin/v2/brokers/version", nil, &version); err != nil {
+		var version string
+		one := admin{API: c.admin.API}
+		one.Bases = []string{base}
+		if err := one.get(ctx, "/admin/v2/brokers/version", &version); err != nil {
 			lines = append(lines, fmt.Sprintf("broker %s does not tell: %v", address, err))
 			continue
 		}
@@ -185,4 +170,60 @@ func closeClient(ctx context.Context, lib client.Client) error {
 		return fmt.Errorf("the brokers did not answer the closing within %s: see whether they still run: %w", closeWithin, err)
 	}
 	return nil
+}
+
+// Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
+// redelivery timers, ackTimeout and negative acknowledgement, are the client's, and
+// plimsoll's client has the first not at all and sends none of the second. Brokers
+// that move bundles by themselves have consumers connect anew, and that repeats what
+// was handled and whose acknowledgement was still gathered.
+func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	switch {
+	case d == workload.AtMostOnce:
+		return system.Redelivery{Never: true,
+			Why: "a message is acknowledged, and the broker has answered, before it is handled"}
+	case s.Bool(setLoadBalancing):
+		return system.Redelivery{
+			Why: "with " + setLoadBalancing + " brokers may move a bundle at any time; its " +
+				"consumers connect anew and get again what was handled within " +
+				setAckGroupTime + " (" + s.Text(setAckGroupTime) + ")"}
+	}
+	return system.Redelivery{Never: true,
+		Why: "the Go client has no ackTimeout and plimsoll sends no negative acknowledgement; " +
+			"a broker delivers again only to a consumer that connects anew"}
+}
+
+// OwnsPartitions says whether the type of subscription gives each partition to one
+// consumer.
+func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
+	kind := s.Text(setSubscriptionType)
+	return kind == exclusive || kind == failover
+}
+
+const (
+	// switchFrequency is for how many publish delays the Java client stays with a
+	// partition: batchingPartitionSwitchFrequencyByPublishDelay, by default.
+	switchFrequency = 10
+	// leastStay is the shortest time that it stays: its clock is in milliseconds.
+	leastStay = time.Millisecond
+)
+
+// Spread is the Java client's default, the routing mode RoundRobinPartition, which is
+// what the OpenMessaging Benchmark runs as well. The Go client that plimsoll drives
+// would go on after one batching_max_publish_delay, or with a batch that is full; here
+// it is told the partition of every message.
+func (pulsarSystem) Spread(s system.Settings) system.Spread {
+	d := system.Spread{
+		Source: "RoundRobinPartitionMessageRouterImpl of the Java client " +
+			"(batchingPartitionSwitchFrequencyByPublishDelay, 10 by default, apache/pulsar#5788)",
+	}
+	if !s.Bool(setBatching) {
+		d.How = "the Java client takes the next partition for each message, because " +
+			setBatching + " is false"
+		return d
+	}
+	d.Stay = max((switchFrequency * s.Duration(setBatchingDelay)).Truncate(leastStay), leastStay)
+	d.How = fmt.Sprintf("the Java client takes the next partition every %s, %d times %s (%s)",
+		d.Stay, switchFrequency, setBatchingDelay, s.Text(setBatchingDelay))
+	return d
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -30,12 +31,6 @@ import (
 // 4. TestAcknowledgementWaitsForSync delays the syncs of one bookie, of two and
 // of all three and looks at what the acknowledgement waits for.
 
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
-
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=true, journalWriteData=true"},
@@ -45,25 +40,22 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// majority of so many replicas.
-func majority(replicas int) int { return replicas/2 + 1 }
-
 // persistence is the namespace's policy that makes the level.
 func (c *cluster) persistence() *persistence {
 	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1, MarkDeleteRate: 1}
-	if synchronous(c.level) {
-		p.AckQuorum = majority(p.WriteQuorum)
+	if c.level.Majority() {
+		p.AckQuorum = driver.Majority(p.WriteQuorum)
 	}
 	return &p
 }
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
-		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	if bad := driver.CheckLevel(l); bad != nil {
+		return bad
 	}
 	if s.Text(setTopology) == standalone {
-		if synchronous(l) {
+		if l.Majority() {
 			return strict.Violations{s.Wrong(setTopology, fmt.Sprintf("cannot be standalone at durability level %d, which waits for a majority of copies: take colocated or tiered, or level %d", l, l+2))}
 		}
 		return nil
@@ -85,9 +77,10 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("no topics to read it for")
+		return system.Evidence{}, driver.ErrNoTopics
 	}
-	r := reading{level: c.level, want: *c.persistence(), bookies: map[string]bool{}}
+	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(),
+		bookies: map[string]bool{}}
 	var policy persistence
 	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence", &policy); err != nil {
 		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w", c.namespace(), c.explainAdmin(err))
@@ -103,30 +96,25 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if err := c.readJournals(ctx, &r); err != nil {
 		return system.Evidence{}, err
 	}
-	return system.Evidence{Level: c.level, Facts: r.facts}, nil
+	return r.Evidence(), nil
 }
 
 // reading gathers what the live cluster reports and holds it against the level.
 type reading struct {
-	level   workload.Level
+	driver.Reading
 	want    persistence
 	bookies map[string]bool // that hold a ledger
-	facts   []system.Fact
-}
-
-func (r *reading) add(where, name, value, source string) {
-	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
 }
 
 func (r *reading) policy(namespace string, p persistence) error {
-	r.add(namespace, "persistence", p.String(), "admin API, namespace policies")
+	r.Add(namespace, "persistence", p.String(), "admin API, namespace policies")
 	return r.holds("the namespace", p)
 }
 
 // holds says how quorums differ from the level's.
 func (r *reading) holds(what string, p persistence) error {
 	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum || p.AckQuorum != r.want.AckQuorum {
-		return fmt.Errorf("durability level %d asks for %s, and %s has %s", r.level, r.want, what, p)
+		return r.Contradicts(r.want.String(), "%s has %s", what, p)
 	}
 	return nil
 }
@@ -172,7 +160,8 @@ func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) e
 			r.bookies[b] = true
 		}
 	}
-	r.add(t.Name, "current ledgers", found[0].quorums.String(), fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
+	r.Add(t.Name, "current ledgers", found[0].quorums.String(),
+		fmt.Sprintf("ledger metadata of %d of %d partitions", n, t.Partitions))
 	return nil
 }
 
@@ -236,24 +225,29 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 			}
 		}
 	})
-	if len(all) == 0 && synced(r.level) {
-		return fmt.Errorf("durability level %d asks for journalSyncData=true, and the cluster does not tell its bookies: take level %d", r.level, r.level+1)
+	if len(all) == 0 && r.Level.Synced() {
+		return r.Contradicts("journalSyncData=true", "the cluster does not tell its bookies: "+
+			"take level %d", r.Level+1)
 	}
 	for _, bookie := range all {
 		journal, err := c.readJournal(ctx, bookie)
-		if err != nil && synced(r.level) {
-			return fmt.Errorf("durability level %d asks for journalSyncData=true, and bookie %s cannot be asked: enable its HTTP server and name the port as %s, or take level %d: %w",
-				r.level, bookie, setBookieHTTPPort, r.level+1, err)
+		if err != nil && r.Level.Synced() {
+			return r.Contradicts("journalSyncData=true",
+				"bookie %s cannot be asked: enable its HTTP server and name the port as %s, or "+
+					"take level %d: %w",
+				bookie, setBookieHTTPPort, r.Level+1, err)
 		}
 		if err != nil {
-			r.add(bookie, "journalSyncData", "not readable: "+err.Error(), fromBookie)
+			r.Add(bookie, "journalSyncData", "not readable: "+err.Error(), fromBookie)
 			continue
 		}
-		r.add(bookie, "journalSyncData", journal.sync, fromBookie)
-		r.add(bookie, "journalWriteData", journal.write, fromBookie)
-		if (journal.sync == "true" && journal.write == "true") != synced(r.level) {
-			return fmt.Errorf("durability level %d asks for journalSyncData=%t, and bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the bookie's, for all topics, so restart it with another, or take another level",
-				r.level, synced(r.level), bookie, journal.sync, journal.write)
+		r.Add(bookie, "journalSyncData", journal.sync, fromBookie)
+		r.Add(bookie, "journalWriteData", journal.write, fromBookie)
+		if (journal.sync == "true" && journal.write == "true") != r.Level.Synced() {
+			return r.Contradicts(fmt.Sprintf("journalSyncData=%t", r.Level.Synced()),
+				"bookie %s has journalSyncData=%s, journalWriteData=%s: the setting is the "+
+					"bookie's, for all topics, so restart it with another, or take another level",
+				bookie, journal.sync, journal.write)
 		}
 	}
 	return nil
@@ -294,7 +288,7 @@ func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, erro
 	}
 	response, err := bookieHTTP.Do(request)
 	if err != nil {
-		return journal{}, plainError(err)
+		return journal{}, driver.PlainError(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

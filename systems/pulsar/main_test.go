@@ -81,7 +81,7 @@ func syncedCluster(t testing.TB) *driver.Cluster {
 // clusterAt is the shared cluster that can give a level.
 func clusterAt(t testing.TB, l workload.Level) *driver.Cluster {
 	t.Helper()
-	if synced(l) {
+	if l.Synced() {
 		return syncedCluster(t)
 	}
 	return sharedCluster(t)

@@ -96,9 +96,9 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	switch {
 	case kind == system.AckNone:
 		return "", &system.NotSupported{Reason: "brokers answer every message with a receipt; a publisher may go on without looking at it"}
-	case kind == system.AckOne && synchronous(c.level):
+	case kind == system.AckOne && c.level.Majority():
 		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is a majority here, and not the publisher's choice"}
-	case kind == system.AckReplicas && !synchronous(c.level):
+	case kind == system.AckReplicas && !c.level.Majority():
 		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is 1 here, and not the publisher's choice"}
 	case kind == system.AckRefusal:
 		return c.refused(ctx, t)

@@ -13,13 +13,11 @@ import (
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var (
-	errProducerClosed = errors.New("the producer is closed")
-	errUnanswered     = fmt.Errorf("the producer was closed before the broker answered: %w", system.ErrUnknown)
-	errTimedOut       = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout, system.ErrUnknown)
-)
+var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout,
+	system.ErrUnknown)
 
 // producer sends to one topic with a client of its own. At most slots messages
 // are in the library's hands; Send waits for a free one.
@@ -34,24 +32,18 @@ type producer struct {
 	client     client.Client
 	lib        client.Producer
 	of         *cluster
-	partitions int32
-	slots      []*slot
+	partitions int
+	slots      *driver.Slots[slot]
+	closing    driver.Closing
 	life       context.Context
 	stop       context.CancelFunc // ends a Send that waits in the library
 	finished   chan struct{}      // closed when watch has ended
-	ended      chan struct{}      // closed when Close has ended
 
 	// sending is held while the library takes a message: one that is closed
 	// beside that panics.
 	sending sync.Mutex
 	next    int  // partition of the message that is handed over
 	stopped bool // nothing may be handed over
-
-	mu      sync.Mutex
-	changed sync.Cond // a slot is free, a message has ended, or the producer is closed
-	free    []*slot
-	pending int // messages that have not ended
-	closed  bool
 }
 
 // slot is one message in the library's hands. It holds a copy, because a
@@ -104,27 +96,21 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		return nil, err
 	}
 	p := &producer{
-		client: lib, of: c, partitions: int32(max(o.Topic.Partitions, 1)),
-		finished: make(chan struct{}), ended: make(chan struct{}),
+		client: lib, of: c, partitions: max(o.Topic.Partitions, 1), finished: make(chan struct{}),
 	}
-	p.changed.L = &p.mu
-	p.life, p.stop = context.WithCancel(context.Background())
-	for range max(o.InFlight, 1) {
+	p.slots = driver.NewSlots(o.InFlight, func(int) *slot {
 		s := &slot{}
 		s.answered = func(_ client.MessageID, _ *client.ProducerMessage, err error) { p.answered(s, err) }
-		p.slots = append(p.slots, s)
-		p.free = append(p.free, s)
-	}
+		return s
+	})
+	p.life, p.stop = context.WithCancel(context.Background())
 	p.lib, err = within(ctx, func() (client.Producer, error) { return lib.CreateProducer(c.producerOptions(o, p)) }, nil)
 	if err != nil {
 		p.stop()
 		return nil, errors.Join(fmt.Errorf("opening the producer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
 	}
 	go p.watch()
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.ProducerOptions {
@@ -150,32 +136,18 @@ func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.
 // Send hands the message to the client library. It blocks while every slot is
 // in flight, and while the library waits for answers of its partition.
 func (p *producer) Send(m *system.Message) {
-	if m.Partition >= p.partitions || m.Partition < 0 {
-		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, p.partitions))
+	if err := driver.CheckPartition(m, p.partitions); err != nil {
+		m.Done(err)
 		return
 	}
-	s := p.take()
-	if s == nil {
-		m.Done(errProducerClosed)
+	p.slots.Lock()
+	s, err := p.slots.Take(nil)
+	p.slots.Unlock()
+	if err != nil {
+		m.Done(err)
 		return
 	}
 	p.handOver(s, m)
-}
-
-// take waits for a free slot; nil: the producer is closed.
-func (p *producer) take() *slot {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) == 0 && !p.closed {
-		p.changed.Wait()
-	}
-	if p.closed {
-		return nil
-	}
-	s := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-	p.pending++
-	return s
 }
 
 // handOver gives the message to the library.
@@ -185,7 +157,7 @@ func (p *producer) handOver(s *slot, m *system.Message) {
 	s.fill(m)
 	s.state.Store(now())
 	if p.stopped {
-		p.answered(s, errProducerClosed)
+		p.answered(s, driver.ErrProducerClosed)
 		return
 	}
 	p.next = int(m.Partition)
@@ -210,33 +182,24 @@ func (p *producer) survive(s *slot) {
 }
 
 // answered takes the library's word on a message, which ends here unless its
-// time is over already. The slot is free after the message's end is told: a
-// Close that finds every slot free finds every message told.
+// time is over already.
 func (p *producer) answered(s *slot, err error) {
-	if m := s.claim(s.state.Load(), 0); m != nil {
-		p.end(m, outcome(err))
+	m := s.claim(s.state.Load(), 0)
+	if m == nil {
+		s.state.Store(0)
+		p.slots.Free(s)
+		return
 	}
-	s.state.Store(0)
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
-	p.changed.Broadcast()
-}
-
-// end tells a message's end. The caller has claimed it.
-func (p *producer) end(m *system.Message, err error) {
-	m.Done(err)
-	p.mu.Lock()
-	p.pending--
-	p.mu.Unlock()
-	p.changed.Broadcast()
+	m.Done(outcome(err))
+	p.slots.End(s)
 }
 
 // refusals are the errors after which the library has not sent the message and
 // will not.
 var refusals = []error{
 	client.ErrMessageTooLarge, client.ErrMetaTooLarge, client.ErrInvalidMessage, client.ErrSchema, client.ErrSendQueueIsFull,
-	client.ErrMemoryBufferIsFull, client.ErrContextExpired, client.ErrFailAddToBatch, errProducerClosed,
+	client.ErrMemoryBufferIsFull, client.ErrContextExpired, client.ErrFailAddToBatch,
+	driver.ErrProducerClosed,
 }
 
 // outcome says what an error of the client library means for the message.
@@ -246,14 +209,9 @@ func outcome(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, client.ErrProducerClosed):
-		return errUnanswered
+		return driver.ErrUnanswered
 	}
-	for _, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+	return driver.Outcome(err, refusals)
 }
 
 const (
@@ -279,10 +237,14 @@ func (p *producer) watch() {
 
 // expire ends the messages that have been in flight since a moment or longer.
 func (p *producer) expire(moment int64, err error) {
-	for _, s := range p.slots {
+	p.slots.Lock()
+	all := p.slots.All()
+	p.slots.Unlock()
+	for _, s := range all {
 		if since := s.state.Load(); since <= moment {
 			if m := s.claim(since, -since); m != nil {
-				p.end(m, err)
+				m.Done(err)
+				p.slots.Leave(1)
 			}
 		}
 	}
@@ -292,17 +254,11 @@ func (p *producer) expire(moment int64, err error) {
 // and ends the rest with an error. It is idempotent and safe to call while Send
 // runs.
 func (p *producer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	p.changed.Broadcast()
-	if !first {
-		<-p.ended
-		return nil
-	}
-	defer close(p.ended)
-	defer p.of.clients.Forget(p)
+	return p.closing.Once(&p.of.clients, p, func() error { return p.close(ctx) })
+}
+
+func (p *producer) close(ctx context.Context) error {
+	p.slots.Shut()
 	err := p.flush(ctx)
 	p.stop()
 	p.sending.Lock()
@@ -310,11 +266,9 @@ func (p *producer) Close(ctx context.Context) error {
 	p.sending.Unlock()
 	<-p.finished
 	closed := closeClient(ctx, p.client)
-	p.expire(now(), errUnanswered)
-	p.awaitEnds()
-	if err != nil {
-		err = fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
-	}
+	p.expire(now(), driver.ErrUnanswered)
+	// The library tells of the last ones on goroutines of its own.
+	_ = p.slots.Drain(context.Background())
 	return errors.Join(err, closed)
 }
 
@@ -325,27 +279,8 @@ func (p *producer) flush(ctx context.Context) error {
 	defer cancel()
 	if ctx.Err() == nil {
 		if err := p.lib.FlushWithCtx(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, client.ErrProducerClosed) {
-			return err
+			return fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
 		}
 	}
-	defer context.AfterFunc(ctx, p.changed.Broadcast)()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.pending > 0 && ctx.Err() == nil {
-		p.changed.Wait()
-	}
-	if p.pending > 0 {
-		return ctx.Err()
-	}
-	return nil
-}
-
-// awaitEnds waits until every message has been told its end: the library tells
-// of the last ones on goroutines of its own.
-func (p *producer) awaitEnds() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.pending > 0 {
-		p.changed.Wait()
-	}
+	return p.slots.Drain(ctx)
 }

@@ -119,7 +119,7 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 			wrong(name, "must be from 0s to 1m")
 		}
 	}
-	if synced(l) && !s.Bool(setJournalWriteData) {
+	if l.Synced() && !s.Bool(setJournalWriteData) {
 		wrong(setJournalWriteData, "cannot be false at durability level %d, which syncs the journal: remove it, or take level %d", l, l+1)
 	}
 	return append(bad, checkCopies(s, nodes)...)

@@ -92,9 +92,7 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := all[1].group
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if a, b := len(g.members[all[1]]), len(g.members[all[2]]); a+b != 5 || max(a, b) != 3 {
+	if a, b := g.Of(all[1]), g.Of(all[2]); a+b != 5 || max(a, b) != 3 {
 		t.Errorf("%d and %d partitions", a, b)
 	}
 }

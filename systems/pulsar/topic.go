@@ -1,16 +1,20 @@
 package pulsar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // settleWithin bounds the making and deleting of a topic; thousands of
@@ -106,13 +110,11 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 	err := c.admin.do(ctx, http.MethodPut, path, c.wanted(), nil)
 	switch {
 	case err == nil:
-		c.mu.Lock()
-		c.made = true
-		c.mu.Unlock()
+		c.made.Store(true)
 		return nil
-	case isStatus(err, http.StatusNotFound):
+	case driver.HasStatus(err, http.StatusNotFound):
 		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant, setTenant, err)
-	case !isStatus(err, http.StatusConflict):
+	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	var have policies
@@ -150,11 +152,7 @@ func (p persistence) String() string {
 // removeNamespace deletes the namespace that this connection made, unless
 // topics are in it.
 func (c *cluster) removeNamespace(ctx context.Context) error {
-	c.mu.Lock()
-	made := c.made
-	c.made = false
-	c.mu.Unlock()
-	if !made || ctx.Err() != nil {
+	if !c.made.Swap(false) || ctx.Err() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
@@ -178,7 +176,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	}
 	err := c.admin.do(ctx, http.MethodPut, c.adminPath(t.Name)+"/partitions", t.Partitions, nil)
 	switch {
-	case isStatus(err, http.StatusConflict):
+	case driver.HasStatus(err, http.StatusConflict):
 		return errors.New("a topic of that name exists already: delete it, or choose another name")
 	case err != nil:
 		return c.explainAdmin(err)
@@ -194,44 +192,32 @@ func (c *cluster) touch(ctx context.Context, t system.Topic) error {
 	open := func() (client.Producer, error) {
 		return c.client.CreateProducer(client.ProducerOptions{Topic: c.fullName(t.Name), DisableBatching: true, SendTimeout: -1})
 	}
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	for {
+	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		p, err := within(ctx, open, client.Producer.Close)
-		if err == nil {
-			p.Close()
-			return nil
+		if err != nil {
+			return true, err
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return err
-		}
-	}
+		p.Close()
+		return false, nil
+	})
 }
 
 // DeleteTopic deletes a topic and its subscriptions.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	for {
+	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil, nil)
-		if err == nil {
-			return nil
-		}
 		// A partition that is just being opened or closed refuses.
-		var r *refusal
-		if again := errors.As(err, &r) && r.status >= 500 || isStatus(err, http.StatusConflict) || isStatus(err, http.StatusPreconditionFailed); !again {
-			return fmt.Errorf("deleting topic %s: %w", t.Name, c.explainAdmin(err))
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("deleting topic %s: %w", t.Name, err)
-		}
+		var r *driver.Refused
+		busy := errors.As(err, &r) && (r.Status >= 500 || r.Status == http.StatusConflict ||
+			r.Status == http.StatusPreconditionFailed)
+		return busy, err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting topic %s: %w", t.Name, c.explainAdmin(err))
 	}
+	return nil
 }
 
 // splitList reads a, b, c.
@@ -243,4 +229,40 @@ func splitList(text string) []string {
 		}
 	}
 	return all
+}
+
+// owner is what a broker says of which broker owns a topic.
+type owner struct {
+	BrokerURL    string `json:"brokerUrl"`
+	BrokerURLTLS string `json:"brokerUrlTls"`
+}
+
+// Leader is where clients reach the broker that owns the partition. A partition
+// that no broker owns gets one by this question.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var told owner
+	path := "/lookup/v2/topic/persistent/" + c.namespace() + "/" + safeName(t.Name) +
+		"-partition-" + strconv.Itoa(partition)
+	if err := c.admin.do(ctx, http.MethodGet, path, nil, &told); err != nil {
+		return "", c.explainAdmin(err)
+	}
+	return told.address(c.options.TLS != nil)
+}
+
+// address is host and port of the owner.
+func (o owner) address(encrypted bool) (string, error) {
+	at := o.BrokerURL
+	if encrypted {
+		at = cmp.Or(o.BrokerURLTLS, o.BrokerURL)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", fmt.Errorf("reading where the owner is: %w", err)
+	}
+	if u.Host == "" {
+		return "", errors.New("no broker owns the partition now")
+	}
+	return u.Host, nil
 }

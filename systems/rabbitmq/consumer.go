@@ -10,6 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -19,18 +20,17 @@ import (
 type reader struct {
 	of      *cluster
 	group   *group
-	options system.ConsumerOptions
 	early   bool // acknowledge before handling
 	life    context.Context
 	cancel  context.CancelFunc // ends the taps
 	failing chan struct{}      // closed when the reader cannot go on
-	ended   chan struct{}      // closed when Close has ended
-	running sync.WaitGroup     // of the taps' goroutines
+	closing driver.Closing
+	driver.Receiver
+	running sync.WaitGroup // of the taps' goroutines
 
 	handling sync.Mutex // held while Receive runs
 
 	mu      sync.Mutex
-	closing bool
 	failure error // the first
 	taps    map[int]*tap
 }
@@ -46,8 +46,9 @@ type tap struct {
 func (c *cluster) newReader(o system.ConsumerOptions) *reader {
 	life, cancel := context.WithCancel(context.Background())
 	return &reader{
-		of: c, group: c.groupOf(o.Topic, o.Subscription), options: o, early: o.Delivery == workload.AtMostOnce,
-		life: life, cancel: cancel, failing: make(chan struct{}), ended: make(chan struct{}), taps: make(map[int]*tap),
+		of: c, group: c.groupOf(o.Topic, o.Subscription), Receiver: driver.Receiver{Options: o},
+		early: o.Delivery == workload.AtMostOnce, life: life, cancel: cancel,
+		failing: make(chan struct{}), taps: make(map[int]*tap),
 	}
 }
 
@@ -55,7 +56,7 @@ func (c *cluster) newReader(o system.ConsumerOptions) *reader {
 func (r *reader) open(partition int) *tap {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closing {
+	if r.Stopped() {
 		return nil
 	}
 	t := &tap{partition: partition, leave: make(chan struct{}), ready: make(chan struct{}), ended: make(chan struct{})}
@@ -64,13 +65,26 @@ func (r *reader) open(partition int) *tap {
 	return t
 }
 
+// begin has the consumer that the reader is of join its group, and waits until messages
+// can come; otherwise it closes the consumer. place makes the subscription's queues.
+func (r *reader) begin(ctx context.Context, all member, place func() error) error {
+	err := r.group.join(all, place)
+	if err == nil {
+		err = r.awaitReady(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, all.Close(ctx))
+	}
+	return r.of.clients.Keep(ctx, all)
+}
+
 // done notes that a tap's goroutine has ended.
 func (r *reader) done(t *tap) {
 	close(t.ended)
 	r.running.Done()
 }
 
-func (r *reader) place() int { return r.options.Index }
+func (r *reader) place() int { return r.Options.Index }
 
 // leave has the reader stop receiving a partition, and waits until what it had
 // of it is handled.
@@ -112,7 +126,7 @@ func (r *reader) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// Settle shares the partitions out evenly among the consumers of the
+// AwaitAssignment shares the partitions out evenly among the consumers of the
 // subscription that this connection has opened.
 func (r *reader) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
@@ -127,45 +141,25 @@ func (r *reader) AwaitAssignment(ctx context.Context) error {
 func (r *reader) handle(m system.Received) bool {
 	r.handling.Lock()
 	defer r.handling.Unlock()
-	if r.isClosing() {
-		return false
-	}
-	r.options.Receive(m)
-	return true
-}
-
-func (r *reader) isClosing() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.closing
+	return r.Handle(m)
 }
 
 // fail tells of an error after which nothing more will come.
 func (r *reader) fail(err error) {
-	err = fmt.Errorf("the consumer cannot go on: %w", err)
 	r.mu.Lock()
-	first := !r.closing && r.failure == nil
-	if first {
+	if !r.Stopped() && r.failure == nil {
 		r.failure = err
 		close(r.failing)
 	}
 	r.mu.Unlock()
-	if first && r.options.Failed != nil {
-		r.options.Failed(err)
-	}
-}
-
-// begin marks the reader as closing; false: it is already.
-func (r *reader) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	first := !r.closing
-	r.closing = true
-	return first
+	r.Fail(err)
 }
 
 // stop ends the taps and waits for them within ctx.
 func (r *reader) stop(ctx context.Context) error {
+	r.mu.Lock() // so that no tap opens from now on
+	r.Stop()
+	r.mu.Unlock()
 	r.cancel()
 	ended := make(chan struct{})
 	go func() {
@@ -190,11 +184,11 @@ func (r *reader) stop(ctx context.Context) error {
 // that fails at once. After reconnect_timeout without success the reader fails.
 // attempt says whether it came to receive.
 func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
-	since, pause := time.Now(), firstPause
+	tries := newTries(r.of.cfg.patience)
 	for {
 		received, err := attempt()
 		if received {
-			since, pause = time.Now(), firstPause
+			tries = newTries(r.of.cfg.patience)
 		}
 		select {
 		case <-t.leave:
@@ -203,14 +197,13 @@ func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 			return
 		default:
 		}
-		if time.Since(since) > r.of.cfg.patience {
+		if tries.over() {
 			r.fail(fmt.Errorf("partition %d was not received for %s (%s): %w", t.partition, r.of.cfg.patience, setReconnect, err))
 			return
 		}
-		if !sleep(r.life, pause) {
+		if !tries.pause(r.life) {
 			return
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 
@@ -234,17 +227,9 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return c.openStreamConsumer(ctx, o)
 	}
 	r := &consumer{reader: c.newReader(o), number: o.Index}
-	err := r.group.join(r, func() error { return c.placeSubscription(ctx, o.Topic, o.Subscription) })
-	if err == nil {
-		err = r.awaitReady(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.Close(ctx))
-	}
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, r.begin(ctx, r, func() error {
+		return c.placeSubscription(ctx, o.Topic, o.Subscription)
+	})
 }
 
 // placeSubscription makes a subscription's queues, and then deletes those that
@@ -274,7 +259,8 @@ func (r *consumer) link() (*amqp.Connection, error) {
 	if r.conn != nil && !r.conn.IsClosed() {
 		return r.conn, nil
 	}
-	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.options.Topic.Name, nil)
+	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name,
+		nil)
 	r.number++ // the next one, when this one is lost or cannot be had
 	if err != nil {
 		return nil, err
@@ -295,7 +281,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 		err = ch.Qos(r.of.cfg.prefetch, 0, false)
 	}
 	var deliveries <-chan amqp.Delivery
-	tag := queueName(r.options.Topic, r.options.Subscription, t.partition)
+	tag := queueName(r.Options.Topic, r.Options.Subscription, t.partition)
 	if err == nil {
 		deliveries, err = ch.Consume(tag, tag, r.early, false, false, false, nil)
 	}
@@ -381,12 +367,10 @@ func (f *flow) acknowledge() {
 // to others, within ctx and at least closeGrace. It is idempotent. When ctx ends
 // first, a Receive that is still running is left to end by itself; none begins.
 func (r *consumer) Close(ctx context.Context) error {
-	if !r.begin() {
-		<-r.ended
-		return nil
-	}
-	defer close(r.ended)
-	defer r.of.clients.Forget(r)
+	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
+}
+
+func (r *consumer) close(ctx context.Context) error {
 	err := r.stop(ctx)
 	r.linking.Lock()
 	conn := r.conn

@@ -2,28 +2,30 @@ package rabbitmq
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type rabbitSystem struct{}
 
 var (
-	_ system.Provisioner      = rabbitSystem{}
-	_ system.Checker          = rabbitSystem{}
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
+	_ driver.CompleteSystem  = rabbitSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.PartitionOwner  = rabbitSystem{}
 )
 
 // New returns the RabbitMQ system. It is a system.Provisioner too, and its
@@ -40,31 +42,25 @@ func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "rabbitmq",
 		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or to streams",
-		Client:  "amqp091-go " + libraryVersion(queueLibrary) + ", rabbitmq-stream-go-client " + libraryVersion(streamLibrary),
-		Terms: []system.Term{
-			{Word: "topic", Means: "exchange"},
-			{Word: "partition", Means: "queue of each subscription, bound by routing key; with streams one stream that all subscriptions read"},
-			{Word: "key", Means: "not sent; plimsoll chooses the partition by it, the same way for every system"},
-			{Word: "subscription", Means: "a queue for each partition; with streams the name under which offsets are stored, which begins at the start"},
-			{Word: "consumer", Means: "a connection with a channel and a basic.consume for each of its share of the queues"},
-			{Word: "acknowledgement of a publish", Means: "publisher confirm"},
-			{Word: "backlog", Means: "messages ready in the queues"},
-		},
+		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) +
+			", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
+		Terms: driver.Terms{
+			Topic: "exchange",
+			Partition: "queue of each subscription, bound by routing key; with streams " +
+				"one stream that all subscriptions read",
+			Key: "not sent; plimsoll chooses the partition by it, the same way for " +
+				"every system",
+			Subscription: "a queue for each partition; with streams the name under which " +
+				"offsets are stored, which begins at the start",
+			Consumer: "a connection with a channel and a basic.consume for each of its " +
+				"share of the queues",
+			Acknowledgement: "publisher confirm",
+			Backlog:         "messages ready in the queues",
+		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared(),
 	}
-}
-
-func libraryVersion(path string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == path {
-				return strings.TrimPrefix(d.Version, "v")
-			}
-		}
-	}
-	return "of an unknown version"
 }
 
 // Check says all that is wrong with what is asked, before anything starts.
@@ -74,10 +70,7 @@ func (rabbitSystem) Check(c system.Check) error {
 		bad = append(bad, strict.Violation{Message: "RabbitMQ has no transactions over several queues that its confirms go with: take delivery at_least_once or at_most_once"})
 	}
 	bad = append(bad, checkNodes(c.Settings, planOf(c.Settings, c.Durability), c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 // Connect reaches the servers at the endpoints. It returns within ten seconds.
@@ -85,13 +78,14 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
-	if err := checkEndpoints(o.Endpoints); err != nil {
+	if err := driver.CheckEndpoints(o.Endpoints, "rabbit-1:5672"); err != nil {
 		return nil, err
 	}
 	cfg := readConfig(o.Settings, o.Durability)
 	c := &cluster{
 		cfg: cfg, options: o, api: newManagement(o, cfg.management),
-		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS, vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat}, groups: make(map[string]*group),
+		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS,
+			vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
 	}
 	conns, err := c.dialer.dialAll(ctx, "plimsoll")
 	if err != nil {
@@ -115,10 +109,8 @@ type cluster struct {
 	asking sync.Mutex         // guards conns, and the making of new ones
 	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
 
-	clients system.Clients
-
-	mu     sync.Mutex
-	groups map[string]*group
+	clients driver.Clients
+	groups  driver.Groups[group]
 }
 
 // checkServer refuses what the servers' version no longer has.
@@ -143,7 +135,7 @@ func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection,
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if c.conns == nil {
-		return nil, system.ErrClosed
+		return nil, driver.ErrClosed
 	}
 	var first error
 	for i := range c.conns {
@@ -198,4 +190,194 @@ func (c *cluster) Close(ctx context.Context) error {
 	}
 	wg.Wait()
 	return errors.Join(err, errors.Join(errs...))
+}
+
+// Redelivery says that nothing comes again while its channel is open: acknowledgements
+// are not lost on one. A server takes messages back from a consumer that has not
+// acknowledged them for consumer_timeout, but it does so by closing the channel, which
+// fails the run, and plimsoll acknowledges each message as it is received.
+func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	switch {
+	case s.Text(setQueueType) == streamed:
+		return system.Redelivery{Never: true,
+			Why: "a stream's reader only goes forward, and no acknowledgement times out"}
+	case d == workload.AtMostOnce:
+		return system.Redelivery{Never: true,
+			Why: "basic.consume without acknowledgements: the server forgets a message when " +
+				"it sends it"}
+	}
+	return system.Redelivery{Never: true,
+		Why: "a message that was acknowledged does not come again while its channel is open, and " +
+			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
+}
+
+// OwnsPartitions says that each queue or stream is dealt to one consumer of a
+// subscription.
+func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }
+
+const (
+	connectWithin = 8 * time.Second // the contract allows ten
+	dialWithin    = 3 * time.Second
+	askWithin     = 10 * time.Second
+	// closeGrace is what closing takes at most beyond the time that was given,
+	// for what cannot be left undone.
+	closeGrace = time.Second
+	// firstPause is the wait before a lost connection is tried again; it
+	// doubles up to longestPause.
+	firstPause   = 50 * time.Millisecond
+	longestPause = time.Second
+)
+
+// checkURL holds that text is where a management API can be.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return fmt.Errorf("%q is not a URL: write it like http://rabbit-1:15672", text)
+	case u.User != nil:
+		return errors.New("holds a user or password: give them as credentials, so that they " +
+			"stay out of results")
+	}
+	return nil
+}
+
+// dialer makes connections to the cluster's nodes. Its methods may be called
+// from any goroutine.
+type dialer struct {
+	endpoints   []string
+	credentials system.Credentials
+	tls         *tls.Config
+	vhost, sasl string
+	heartbeat   time.Duration
+}
+
+// dial connects to the endpoint of that number, counted round. heard, when it
+// is not nil, is called each time before the library waits for the server: all
+// that came before has by then been dealt with.
+func (d dialer) dial(
+	ctx context.Context, number int, name string, heard func(),
+) (*amqp.Connection, error) {
+	endpoint := d.endpoints[number%len(d.endpoints)]
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	properties := amqp.NewConnectionProperties()
+	properties.SetClientConnectionName(name)
+	scheme := "amqp"
+	config := amqp.Config{
+		Vhost: d.vhost, Heartbeat: d.heartbeat, Properties: properties, Locale: "en_US",
+		SASL: []amqp.Authentication{
+			&amqp.PlainAuth{Username: d.credentials.User, Password: d.credentials.Password},
+		},
+		Dial: func(network, _ string) (net.Conn, error) {
+			raw, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, network, endpoint)
+			if err != nil {
+				return nil, err
+			}
+			// The library removes it when the handshake is done.
+			if err := raw.SetDeadline(deadline); err != nil {
+				raw.Close()
+				return nil, err
+			}
+			return newWire(raw, d.heartbeat, heard), nil
+		},
+	}
+	if d.sasl == "external" {
+		config.SASL = []amqp.Authentication{&amqp.ExternalAuth{}}
+	}
+	host, _, _ := net.SplitHostPort(endpoint)
+	if d.tls != nil {
+		scheme = "amqps"
+		config.TLSClientConfig = d.tls.Clone()
+		if config.TLSClientConfig.ServerName == "" {
+			config.TLSClientConfig.ServerName = host
+		}
+	}
+	// The address is dialled above; this one carries no secret.
+	conn, err := amqp.DialConfig(scheme+"://"+endpoint, config)
+	if err != nil {
+		return nil, d.explain(err, endpoint)
+	}
+	return conn, nil
+}
+
+// dialAll connects to every endpoint side by side, and returns those
+// connections that came about, by the endpoints' order, or why there is none.
+func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, error) {
+	conns := make([]*amqp.Connection, len(d.endpoints))
+	errs := make([]error, len(d.endpoints))
+	var wg sync.WaitGroup
+	for i := range d.endpoints {
+		wg.Go(func() { conns[i], errs[i] = d.dial(ctx, i, name, nil) })
+	}
+	wg.Wait()
+	for _, conn := range conns {
+		if conn != nil {
+			return conns, nil
+		}
+	}
+	return nil, errs[0]
+}
+
+// hangUp closes a connection within ctx, and at least closeGrace.
+func hangUp(ctx context.Context, conn *amqp.Connection) error {
+	deadline := time.Now().Add(askWithin)
+	if at, bounded := ctx.Deadline(); bounded && at.Before(deadline) {
+		deadline = at
+	}
+	if least := time.Now().Add(closeGrace); ctx.Err() != nil || deadline.Before(least) {
+		deadline = least
+	}
+	if err := conn.CloseDeadline(deadline); err != nil && !errors.Is(err, amqp.ErrClosed) {
+		return fmt.Errorf("closing the connection: %w", err)
+	}
+	return nil
+}
+
+// explain says in one sentence why a node cannot be talked to.
+func (d dialer) explain(err error, at string) error {
+	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.tls != nil}
+	var answer *amqp.Error
+	answered := errors.As(err, &answer)
+	switch {
+	case errors.Is(err, amqp.ErrCredentials), answered && answer.Server &&
+		answer.Code == amqp.AccessRefused:
+		return peer.RefusesLogin(err, "")
+	case errors.Is(err, amqp.ErrSASL):
+		return fmt.Errorf("%s does not know the %s: choose another: %w", at, setSASL, err)
+	}
+	if told := peer.Explain(err); told != nil {
+		return told
+	}
+	switch {
+	case answered && answer.Server && answer.Code == amqp.NotAllowed, errors.Is(err, amqp.ErrVhost):
+		return fmt.Errorf("%s does not let the user into virtual host %s: create it, grant the "+
+			"user rights in it, or correct %s: %w", at, d.vhost, setVhost, err)
+	case peer.Encrypted && !strings.Contains(err.Error(), "EOF") && answered && !answer.Server:
+		return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for "+
+			"TLS, correct the port: %w", at, err)
+	case peer.Encrypted && strings.Contains(err.Error(), "EOF"), answered && !answer.Server:
+		return peer.HungUp(err)
+	}
+	return fmt.Errorf("connecting to %s: %w", at, err)
+}
+
+// tries paces the attempts to reach a server again. The pause between two doubles.
+type tries struct {
+	until time.Time
+	next  time.Duration
+}
+
+func newTries(patience time.Duration) tries {
+	return tries{until: time.Now().Add(patience), next: firstPause}
+}
+
+// over says whether the patience is at its end.
+func (t *tries) over() bool { return time.Now().After(t.until) }
+
+// pause waits before the next attempt; false: ctx has ended.
+func (t *tries) pause(ctx context.Context) bool {
+	wait := t.next
+	t.next = min(2*wait, longestPause)
+	return driver.Sleep(ctx, wait)
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -49,13 +49,13 @@ func planOf(s system.Settings, l workload.Level) plan {
 	p := plan{level: l, kind: s.Text(setQueueType), replicas: s.Count(setReplicas)}
 	if p.kind == auto {
 		p.kind = quorum
-		if !synchronous(l) {
+		if !l.Majority() {
 			p.kind = classic
 		}
 	}
 	switch s.Text(setDeliveryMode) {
 	case auto:
-		p.persistent = synced(l) || p.kind == quorum || p.kind == streamed
+		p.persistent = l.Synced() || p.kind == quorum || p.kind == streamed
 	case persistent:
 		p.persistent = true
 	}
@@ -66,12 +66,6 @@ func (p plan) replicated() bool { return p.kind != classic }
 
 // syncRaft says whether servers sync the log of quorum queues.
 func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.SyncSync }
-
-// synchronous says whether the level waits for a majority of the replicas.
-func synchronous(l workload.Level) bool { return l == workload.SyncSync || l == workload.SyncAsync }
-
-// synced says whether the level waits for the disk.
-func synced(l workload.Level) bool { return l == workload.SyncSync || l == workload.AsyncSync }
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
@@ -84,19 +78,19 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems is why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if l < workload.SyncSync || l > workload.AsyncAsync {
-		return strict.Violations{{Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l)}}
+	if bad := driver.CheckLevel(l); bad != nil {
+		return bad
 	}
 	p := planOf(s, l)
 	wrong := func(name, format string, args ...any) strict.Violations {
 		return strict.Violations{s.Wrong(name, fmt.Sprintf(format, args...))}
 	}
 	switch {
-	case p.kind == classic && synchronous(l):
+	case p.kind == classic && l.Majority():
 		return wrong(setQueueType, "a classic queue has one copy, and durability level %d asks for a majority: take quorum or mirrored, or level %d", l, l+2)
 	case p.kind == streamed && l != workload.SyncAsync:
 		return wrong(setQueueType, "a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type")
-	case (p.kind == mirrored || p.kind == quorum) && !synchronous(l):
+	case (p.kind == mirrored || p.kind == quorum) && !l.Majority():
 		return wrong(setQueueType, "a %s queue confirms when its copies have the message, which durability level %d does not wait for: take classic, or level %d", p.kind, l, l-2)
 	case p.kind == quorum || p.kind == streamed:
 		if s.Text(setDeliveryMode) == transient {
@@ -106,11 +100,11 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	}
 	version2 := s.Text(setQueueVersion) == "2"
 	switch {
-	case synced(l) && version2:
+	case l.Synced() && version2:
 		return wrong(setQueueVersion, "version 2 confirms before it syncs, and durability level %d asks for the sync: take version 1, or level %d", l, l+1)
-	case synced(l) && !p.persistent:
+	case l.Synced() && !p.persistent:
 		return wrong(setDeliveryMode, "transient messages are not synced, and durability level %d asks for it: remove it, or take level %d", l, l+1)
-	case !synced(l) && p.persistent && !version2:
+	case !l.Synced() && p.persistent && !version2:
 		return wrong(setDeliveryMode, "persistent messages are synced before they are confirmed, which is durability level %d: remove it, or take that level", l-1)
 	}
 	return nil
@@ -122,10 +116,10 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if len(topics) == 0 {
-		return system.Evidence{}, errors.New("no topics to read it for")
+		return system.Evidence{}, driver.ErrNoTopics
 	}
-	r := reading{config: c.cfg}
-	if err := c.readServers(ctx, &r); err != nil {
+	r := newReading(c.cfg)
+	if err := c.readServers(ctx, r); err != nil {
 		return system.Evidence{}, err
 	}
 	for _, t := range topics {
@@ -138,16 +132,16 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		}
 	}
 	const client = "set by this client"
-	r.add("producers", "publisher confirms", "true", client)
+	r.Add("producers", "publisher confirms", "true", client)
 	if c.cfg.kind != streamed {
 		mode := "2 (persistent)"
 		if !c.cfg.persistent {
 			mode = "1 (transient)"
 		}
-		r.add("producers", "delivery mode", mode, client)
-		r.add("producers", "mandatory", "true", client)
+		r.Add("producers", "delivery mode", mode, client)
+		r.Add("producers", "mandatory", "true", client)
 	}
-	return system.Evidence{Level: c.cfg.level, Facts: r.facts}, nil
+	return r.Evidence(), nil
 }
 
 // readServers holds the servers' own configuration against the level, where it
@@ -156,34 +150,30 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 	if c.cfg.kind != quorum {
 		return nil
 	}
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	for {
+	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		nodes, err := c.api.nodes(ctx)
 		if err != nil {
-			return fmt.Errorf("reading the servers' configuration: %w", err)
+			return false, fmt.Errorf("reading the servers' configuration: %w", err)
 		}
-		if !slices.ContainsFunc(nodes, func(n nodeReport) bool { return n.Running && n.ConfigFiles == nil }) {
-			return r.raft(nodes)
+		if slices.ContainsFunc(nodes, func(n nodeReport) bool {
+			return n.Running && n.ConfigFiles == nil
+		}) {
+			return true, errors.New("reading the servers' configuration: a server does not tell " +
+				"which files it has read: see whether it is still starting")
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return fmt.Errorf("reading the servers' configuration: a server does not tell which files it has read: %w", ctx.Err())
-		}
-	}
+		return false, r.raft(nodes)
+	})
 }
 
 // settledQueues reads a topic's queues until the servers tell of every copy: of
 // a queue that was just made they tell bit by bit.
 func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueReport, error) {
-	ticker := time.NewTicker(settlePoll)
-	defer ticker.Stop()
-	for {
-		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
-		var refused *refusal
+	var queues []queueReport
+	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
+		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
+		var refused *driver.Refused
 		if errors.As(err, &refused) {
-			return nil, err
+			return false, err
 		}
 		if err == nil && c.cfg.kind == streamed {
 			err = c.streamCopies(ctx, queues)
@@ -191,15 +181,9 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 		if err == nil {
 			err = unsettled(t, queues)
 		}
-		if err == nil {
-			return queues, nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil, err
-		}
-	}
+		return err != nil, err
+	})
+	return queues, err
 }
 
 // unsettled says what is missing until every queue has told of its copies.
@@ -241,12 +225,12 @@ func (q queueReport) leads() string {
 // reading gathers what the live cluster reports and holds it against the
 // level.
 type reading struct {
+	driver.Reading
 	config config
-	facts  []system.Fact
 }
 
-func (r *reading) add(where, name, value, source string) {
-	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+func newReading(c config) *reading {
+	return &reading{Reading: driver.Reading{Level: c.level}, config: c}
 }
 
 const (
@@ -275,9 +259,10 @@ func (r *reading) raft(nodes []nodeReport) error {
 		case r.config.level == workload.SyncAsync && advanced == "":
 			return fmt.Errorf("durability level 2 asks for wal_sync_method none, and %s has no advanced configuration, so that it syncs: give it one with %s, or take level 1", n.Name, strings.TrimSpace(noSyncRaft))
 		case advanced == "":
-			r.add(n.Name, "wal_sync_method", "datasync (the default: there is no advanced configuration)", fromNodes)
+			r.Add(n.Name, "wal_sync_method",
+				"datasync (the default: there is no advanced configuration)", fromNodes)
 		default:
-			r.add(n.Name, "wal_sync_method", "not readable; set in "+advanced, fromNodes)
+			r.Add(n.Name, "wal_sync_method", "not readable; set in "+advanced, fromNodes)
 		}
 	}
 	return nil
@@ -299,16 +284,17 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 		leaders[q.leads()]++
 	}
 	first := queues[0]
-	r.add(t.Name, "queues", strconv.Itoa(len(queues)), fromQueues)
-	r.add(t.Name, "type", first.Type, fromQueues)
-	r.add(t.Name, "durable", strconv.FormatBool(first.Durable), fromQueues)
-	r.add(t.Name, "copies", strconv.Itoa(fewest), fromQueues+", the queue with the fewest")
-	r.add(t.Name, "copies in sync", strconv.Itoa(fewestInSync), fromQueues+", the queue with the fewest")
+	r.Add(t.Name, "queues", strconv.Itoa(len(queues)), fromQueues)
+	r.Add(t.Name, "type", first.Type, fromQueues)
+	r.Add(t.Name, "durable", strconv.FormatBool(first.Durable), fromQueues)
+	r.Add(t.Name, "copies", strconv.Itoa(fewest), fromQueues+", the queue with the fewest")
+	r.Add(t.Name, "copies in sync", strconv.Itoa(fewestInSync),
+		fromQueues+", the queue with the fewest")
 	if first.Type == classic {
-		r.add(t.Name, "x-queue-version", argument(first, argQueueVersion), fromQueues)
-		r.add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
+		r.Add(t.Name, "x-queue-version", argument(first, argQueueVersion), fromQueues)
+		r.Add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
 	}
-	r.add(t.Name, "leaders", counted(leaders), fromQueues)
+	r.Add(t.Name, "leaders", counted(leaders), fromQueues)
 	return nil
 }
 
@@ -318,31 +304,33 @@ func (r *reading) queue(q queueReport) error {
 	if want == mirrored {
 		want = classic
 	}
-	level := r.config.level
 	if q.Type != want {
-		return fmt.Errorf("durability level %d is asked for with %s %s, and it is a %s queue", level, setQueueType, r.config.kind, q.Type)
+		return r.Contradicts(setQueueType+" "+r.config.kind, "it is a %s queue", q.Type)
 	}
 	if !q.Durable {
-		return fmt.Errorf("durability level %d asks for a durable queue, and it is not", level)
+		return r.Contradicts("a durable queue", "it is not")
 	}
 	all, inSync := q.copies()
 	if r.config.replicated() && all < int(r.config.replicas) {
-		return fmt.Errorf("asked for %d copies or more, and it has %d", r.config.replicas, all)
+		return r.Contradicts(fmt.Sprintf("%d copies or more", r.config.replicas), "it has %d", all)
 	}
-	if r.config.replicated() && inSync < all/2+1 {
-		return fmt.Errorf("durability level %d asks for a majority of %d copies, and %d are in sync", level, all, inSync)
+	if r.config.replicated() && inSync < driver.Majority(all) {
+		return r.Contradicts(fmt.Sprintf("a majority of %d copies", all), "%d are in sync", inSync)
 	}
 	if want != classic {
 		return nil
 	}
 	switch mode := policyValue(q, "ha-mode"); {
 	case r.config.kind == mirrored && mode != "all":
-		return fmt.Errorf("asked for ha-mode all, and its policy has ha-mode %s", mode)
+		return r.Contradicts("ha-mode all", "its policy has ha-mode %s", mode)
 	case r.config.kind == classic && mode != none:
-		return fmt.Errorf("asked for a queue with one copy, and its policy %s mirrors it (ha-mode %s): remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType, level-2)
+		return r.Contradicts("a queue with one copy", "its policy %s mirrors it (ha-mode %s): "+
+			"remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType,
+			r.Level-2)
 	}
 	if version := argument(q, argQueueVersion); version != strconv.Itoa(r.config.queueVersion) {
-		return fmt.Errorf("asked for %s %d, and it has %s", argQueueVersion, r.config.queueVersion, version)
+		return r.Contradicts(fmt.Sprintf("%s %d", argQueueVersion, r.config.queueVersion),
+			"it has %s", version)
 	}
 	return nil
 }

@@ -17,15 +17,15 @@ type member interface {
 	// leave has the member stop receiving a partition, and waits until what it
 	// had of it is handled.
 	leave(ctx context.Context, partition int) error
+	Close(ctx context.Context) error
 	place() int // among the consumers of the subscription
 }
 
 // group is the consumers of one subscription that this connection has opened,
 // and how the partitions are shared among them: each is one consumer's, so that
-// its messages stay in order. Whoever comes first has all of them until Settle;
+// its messages stay in order. Whoever comes first has all of them until AwaitAssignment;
 // what a consumer leaves goes to those that are there, or to the next.
 type group struct {
-	topic        system.Topic
 	subscription string
 
 	mu      sync.Mutex
@@ -40,18 +40,14 @@ type group struct {
 
 // groupOf returns the group of a subscription.
 func (c *cluster) groupOf(t system.Topic, subscription string) *group {
-	name := t.Name + "." + subscription
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g := c.groups[name]
-	if g == nil {
-		g = &group{topic: t, subscription: subscription, owners: make([]member, t.Partitions), positions: make([]atomic.Int64, t.Partitions)}
+	return c.groups.Of(t, subscription, func() *group {
+		g := &group{subscription: subscription, owners: make([]member, t.Partitions),
+			positions: make([]atomic.Int64, t.Partitions)}
 		for i := range g.positions {
 			g.positions[i].Store(-1)
 		}
-		c.groups[name] = g
-	}
-	return g
+		return g
+	})
 }
 
 // join adds a member and gives it the partitions that are nobody's. place makes

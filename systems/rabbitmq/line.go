@@ -10,23 +10,20 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
 	// sweeps is how many times in confirm_timeout a line looks for messages
 	// that waited too long; a timeout is at most this part of it late.
 	sweeps = 20
-	// firstPause is the wait before a lost connection is tried again; it
-	// doubles up to longestPause.
-	firstPause   = 50 * time.Millisecond
-	longestPause = time.Second
 	// renewEvery is how often channels on which messages were refused are made
 	// anew at most.
 	renewEvery = time.Second
 )
 
 // line is one connection of a producer and what comes after it when it is
-// lost. Its goroutine, run, takes the confirms; p.mu guards what is changed.
+// lost. Its goroutine, run, takes the confirms; the lock of p.slots guards what is changed.
 //
 // The client library tells of confirms in the order of publishing, so that a
 // queue that is slow would hold up the answers of all others. It marks each
@@ -68,7 +65,7 @@ func newLine(p *producer, number int) *line {
 	return &line{p: p, number: number, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// ready says whether messages can be published. p.mu is held.
+// ready says whether messages can be published. The slots are locked.
 func (l *line) ready() bool { return l.up && !l.blocked && !l.stale }
 
 // poke has run look at the messages in flight soon.
@@ -99,11 +96,11 @@ func (l *line) connect(ctx context.Context) error {
 		}
 		lanes = append(lanes, one)
 	}
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	l.conn, l.closes, l.blocks, l.lanes = conn, closes, blocks, lanes
 	l.up, l.blocked, l.stale, l.given = true, false, false, nil
-	l.p.mu.Unlock()
-	l.p.changed.Broadcast()
+	l.p.slots.Unlock()
+	l.p.slots.Wake()
 	return nil
 }
 
@@ -115,10 +112,10 @@ func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
 	if err := ch.Confirm(false); err != nil {
 		return nil, err
 	}
-	one := &lane{line: l, channel: ch, inFlight: make([]*slot, 0, len(l.p.slots))}
+	one := &lane{line: l, channel: ch, inFlight: make([]*slot, 0, l.p.slots.Most())}
 	one.closes = ch.NotifyClose(make(chan *amqp.Error, 1))
 	// No more can be returned than are in flight.
-	one.returns = ch.NotifyReturn(make(chan amqp.Return, len(l.p.slots)))
+	one.returns = ch.NotifyReturn(make(chan amqp.Return, l.p.slots.Most()))
 	return one, nil
 }
 
@@ -137,9 +134,9 @@ func (l *line) run() {
 		case <-l.wake:
 			failed = l.look()
 		case <-ticker.C:
-			l.p.mu.Lock()
+			l.p.slots.Lock()
 			l.now++
-			l.p.mu.Unlock()
+			l.p.slots.Unlock()
 			failed = l.look()
 		case state, is := <-l.blocks:
 			if is {
@@ -164,16 +161,16 @@ func (l *line) run() {
 
 // hold stops producers, or lets them go on, as the server asks.
 func (l *line) hold(blocked bool) {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	l.blocked = blocked
-	l.p.mu.Unlock()
-	l.p.changed.Broadcast()
+	l.p.slots.Unlock()
+	l.p.slots.Wake()
 }
 
 // look ends the messages that were confirmed, returned or refused. The error is
 // why the connection cannot be used any more.
 func (l *line) look() error {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	ended, late, closed := l.spare[:0], false, false
 	for _, one := range l.lanes {
 		left := one.inFlight[:0]
@@ -193,7 +190,7 @@ func (l *line) look() error {
 		one.takeReturns()
 		closed = closed || one.channel.IsClosed()
 	}
-	l.p.mu.Unlock()
+	l.p.slots.Unlock()
 	refused := false
 	for _, s := range ended {
 		err := s.returned
@@ -221,7 +218,7 @@ func (l *line) look() error {
 // for as long as it is open (RabbitMQ 3.10). It waits until nothing is in
 // flight, so that messages stay in order.
 func (l *line) renew(refused bool) error {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	if refused && time.Since(l.renewed) > renewEvery {
 		l.stale = true
 	}
@@ -230,7 +227,7 @@ func (l *line) renew(refused bool) error {
 		due = due && len(one.inFlight) == 0
 	}
 	old := l.lanes
-	l.p.mu.Unlock()
+	l.p.slots.Unlock()
 	if !due {
 		return nil
 	}
@@ -247,7 +244,7 @@ func (l *line) renew(refused bool) error {
 		}
 		lanes[i] = fresh
 	}
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	for i, one := range old {
 		// A Send may have been under way; its answer is with what it published.
 		one.dead = true
@@ -256,12 +253,12 @@ func (l *line) renew(refused bool) error {
 	}
 	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
 	l.lost = fmt.Errorf("the channel was made anew before the server confirmed: %w", system.ErrUnknown)
-	l.p.mu.Unlock()
-	l.p.changed.Broadcast()
+	l.p.slots.Unlock()
+	l.p.slots.Wake()
 	return nil
 }
 
-// outcome is what a message's confirmation says. p.mu is held.
+// outcome is what a message's confirmation says. The slots are locked.
 func (one *lane) outcome(s *slot) error {
 	one.takeReturns()
 	switch {
@@ -276,7 +273,7 @@ func (one *lane) outcome(s *slot) error {
 	return errNacked
 }
 
-// takeReturns marks the messages that came back. p.mu is held.
+// takeReturns marks the messages that came back. The slots are locked.
 func (one *lane) takeReturns() {
 	for {
 		select {
@@ -285,8 +282,12 @@ func (one *lane) takeReturns() {
 				one.returns = nil
 				return
 			}
-			if i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31); err == nil && int(i) < len(one.line.p.slots) {
-				one.line.p.slots[i].returned = fmt.Errorf("the server returned the message: no queue takes it (%d %s)", r.ReplyCode, r.ReplyText)
+			all := one.line.p.slots.All()
+			i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31)
+			if err == nil && int(i) < len(all) {
+				all[i].returned = fmt.Errorf(
+					"the server returned the message: no queue takes it (%d %s)",
+					r.ReplyCode, r.ReplyText)
 			}
 		default:
 			return
@@ -318,11 +319,11 @@ func (l *line) reason() error {
 // lose gives the connection up: nobody publishes on it any more, and what is in
 // flight ends without an answer.
 func (l *line) lose(why error) {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	l.up, l.losses = false, l.losses+1
 	l.lost = fmt.Errorf("the connection to %s was lost before the server confirmed, the producer's loss number %d (%w): %w",
 		l.endpoint(), l.losses, why, system.ErrUnknown)
-	l.p.mu.Unlock()
+	l.p.slots.Unlock()
 	// Closing also ends a Send that waits for the server to read.
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -338,7 +339,7 @@ func (l *line) endpoint() string {
 // endAll ends what is in flight: with its answer where there is one, and with
 // err where not.
 func (l *line) endAll(err error) {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	var ended []*slot
 	var outcomes []error
 	l.lost = err
@@ -353,7 +354,7 @@ func (l *line) endAll(err error) {
 		}
 		one.inFlight = nil
 	}
-	l.p.mu.Unlock()
+	l.p.slots.Unlock()
 	for i, s := range ended {
 		l.p.end(s, outcomes[i])
 	}
@@ -363,7 +364,7 @@ func (l *line) endAll(err error) {
 // reconnect_timeout messages are refused meanwhile. False: the producer has
 // closed.
 func (l *line) reconnect() bool {
-	since, pause := time.Now(), firstPause
+	tries := newTries(l.p.of.cfg.patience)
 	for {
 		l.number++
 		err := l.connect(l.p.life)
@@ -373,36 +374,23 @@ func (l *line) reconnect() bool {
 		if l.p.life.Err() != nil {
 			return false
 		}
-		if time.Since(since) > l.p.of.cfg.patience {
-			l.p.mu.Lock()
+		if tries.over() {
+			l.p.slots.Lock()
 			l.given = fmt.Errorf("no server was reached for %s (%s): %w", l.p.of.cfg.patience, setReconnect, err)
-			l.p.mu.Unlock()
-			l.p.changed.Broadcast()
+			l.p.slots.Unlock()
+			l.p.slots.Wake()
 		}
-		if !sleep(l.p.life, pause) {
+		if !tries.pause(l.p.life) {
 			return false
 		}
-		pause = min(2*pause, longestPause)
-	}
-}
-
-// sleep waits; false: ctx has ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
 // finish closes the connection and ends what is in flight.
 func (l *line) finish() {
-	l.p.mu.Lock()
+	l.p.slots.Lock()
 	l.up = false
-	l.p.mu.Unlock()
+	l.p.slots.Unlock()
 	_ = hangUp(l.p.life, l.conn) // all that matters has been answered or will not be
-	l.endAll(errUnanswered)
+	l.endAll(driver.ErrUnanswered)
 }

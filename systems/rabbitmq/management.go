@@ -1,13 +1,10 @@
 package rabbitmq
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,25 +13,17 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-const (
-	requestWithin = 5 * time.Second
-	// maxAnswer bounds what is read of one answer: thousands of queues fit.
-	maxAnswer = 64 << 20
-)
+const requestWithin = 5 * time.Second
 
 // errNotThere is what the API says of what does not exist.
 var errNotThere = errors.New("it is not there")
 
 // management asks the servers through their HTTP API. Its methods may be
 // called from any goroutine.
-type management struct {
-	bases    []string
-	user     string
-	password string
-	client   *http.Client
-}
+type management struct{ api driver.API }
 
 // newManagement is the API of a cluster at the endpoints.
 func newManagement(o system.Options, address string) *management {
@@ -65,82 +54,30 @@ func managementAt(bases []string, user, password string, encrypted *tls.Config) 
 	if encrypted != nil {
 		transport.TLSClientConfig = encrypted.Clone()
 	}
-	return &management{bases: bases, user: user, password: password, client: &http.Client{Transport: transport, Timeout: requestWithin}}
+	return &management{driver.API{
+		Bases:     bases,
+		Client:    &http.Client{Transport: transport, Timeout: requestWithin},
+		Authorise: func(r *http.Request) { r.SetBasicAuth(user, password) },
+	}}
 }
 
-// call asks the first server that answers. path comes escaped; into may be nil.
+// call asks the first server that answers. path comes escaped; body and into may be nil.
 func (m *management) call(ctx context.Context, method, path string, body, into any) error {
-	var first error
-	for _, base := range m.bases {
-		err := m.callAt(ctx, base, method, path, body, into)
-		var answered *refusal
-		if err == nil || errors.As(err, &answered) {
-			return err
-		}
-		if first == nil {
-			first = err
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return fmt.Errorf("the management API does not answer: enable it with: rabbitmq-plugins enable rabbitmq_management, or say where it is in %s: %w", setManagement, first)
-}
-
-// refusal is an answer that is not a success.
-type refusal struct {
-	status int
-	reason string
-}
-
-func (r *refusal) Error() string {
-	switch r.status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return "the management API refuses the user: give one that is a monitor, or an administrator for mirrored queues, as admin_user and admin_password"
-	case http.StatusNotFound:
-		return errNotThere.Error()
-	}
-	return fmt.Sprintf("the management API answers %d: %s", r.status, r.reason)
-}
-
-// Is says that what is not found is not there.
-func (r *refusal) Is(target error) bool {
-	return target == errNotThere && r.status == http.StatusNotFound
-}
-
-func (m *management) callAt(ctx context.Context, base, method, path string, body, into any) error {
-	var content io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		content = bytes.NewReader(raw)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, base+path, content)
-	if err != nil {
-		return err
-	}
-	request.SetBasicAuth(m.user, m.password)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := m.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it was read
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode >= http.StatusMultipleChoices {
-		var told struct{ Reason string }
-		_ = json.Unmarshal(raw, &told) // without it the status says enough
-		return &refusal{response.StatusCode, strings.ReplaceAll(told.Reason, "\n", " ")}
-	}
-	if into == nil {
+	err := m.api.Do(ctx, method, path, body, into)
+	var refused *driver.Refused
+	switch {
+	case err == nil:
 		return nil
+	case !errors.As(err, &refused):
+		return fmt.Errorf("the management API does not answer: enable it with: rabbitmq-plugins "+
+			"enable rabbitmq_management, or say where it is in %s: %w", setManagement, err)
+	case refused.Status == http.StatusUnauthorized, refused.Status == http.StatusForbidden:
+		return fmt.Errorf("the management API refuses the user: give one that is a monitor, or an "+
+			"administrator for mirrored queues, as admin_user and admin_password: %w", err)
+	case refused.Status == http.StatusNotFound:
+		return fmt.Errorf("%w: %w", errNotThere, err)
 	}
-	return json.Unmarshal(raw, into)
+	return fmt.Errorf("the management API answers: %w", err)
 }
 
 // nodeReport is what the API tells of a server.

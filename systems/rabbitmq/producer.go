@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 var (
-	errProducerClosed = errors.New("the producer is closed")
-	errUnanswered     = fmt.Errorf("the producer was closed before the server confirmed: %w", system.ErrUnknown)
-	errNacked         = errors.New("the server refused the message (basic.nack)")
-	errTimedOut       = fmt.Errorf("the server did not confirm within %s: %w", setConfirmTimeout, system.ErrUnknown)
+	errNacked   = errors.New("the server refused the message (basic.nack)")
+	errTimedOut = fmt.Errorf("the server did not confirm within %s: %w", setConfirmTimeout,
+		system.ErrUnknown)
 )
 
 // producer publishes to one exchange on connections of its own, in confirm
@@ -32,12 +31,8 @@ type producer struct {
 	life     context.Context
 	cancel   context.CancelFunc // ends the lines
 
-	mu      sync.Mutex
-	changed sync.Cond // a slot became free, a line changed, or the producer closed
-	closed  bool
-	slots   []slot
-	free    []*slot
-	ended   chan struct{} // closed when Close has ended
+	slots   *driver.Slots[slot] // their lock guards the lines too
+	closing driver.Closing
 }
 
 // slot is one message in flight.
@@ -63,15 +58,13 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	life, cancel := context.WithCancel(context.Background())
 	p := &producer{
 		exchange: o.Topic.Name, routes: c.cfg.routes(o.Topic), mode: amqp.Transient, of: c,
-		life: life, cancel: cancel, slots: make([]slot, max(o.InFlight, 1)), ended: make(chan struct{}),
+		life: life, cancel: cancel,
+		slots: driver.NewSlots(o.InFlight, func(i int) *slot {
+			return &slot{name: strconv.FormatInt(int64(i), slotBase)}
+		}),
 	}
 	if c.cfg.persistent {
 		p.mode = amqp.Persistent
-	}
-	p.changed.L = &p.mu
-	for i := range p.slots {
-		p.slots[i].name = strconv.FormatInt(int64(i), slotBase)
-		p.free = append(p.free, &p.slots[i])
 	}
 	for i := range c.cfg.connections {
 		l := newLine(p, o.Index*c.cfg.connections+i)
@@ -81,10 +74,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		p.lines = append(p.lines, l)
 		go l.run()
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // laneOf is the connection of a partition, and which of its channels is the
@@ -98,8 +88,8 @@ func (p *producer) laneOf(partition int32) (l *line, channel int) {
 // it. It blocks while every slot is in flight, while the server holds producers
 // back, and while a lost connection is made anew.
 func (p *producer) Send(m *system.Message) {
-	if int(m.Partition) >= len(p.routes) || m.Partition < 0 {
-		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, len(p.routes)))
+	if err := driver.CheckPartition(m, len(p.routes)); err != nil {
+		m.Done(err)
 		return
 	}
 	l, channel := p.laneOf(m.Partition)
@@ -117,19 +107,12 @@ func (p *producer) Send(m *system.Message) {
 
 // take waits for a free slot and a connection that takes messages.
 func (p *producer) take(l *line, channel int, m *system.Message) (*slot, *lane, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !p.closed && l.given == nil && (len(p.free) == 0 || !l.ready()) {
-		p.changed.Wait()
+	p.slots.Lock()
+	defer p.slots.Unlock()
+	s, err := p.slots.Take(func() (bool, error) { return l.ready(), l.given })
+	if err != nil {
+		return nil, nil, err
 	}
-	if p.closed {
-		return nil, nil, errProducerClosed
-	}
-	if l.given != nil {
-		return nil, nil, l.given
-	}
-	s := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
 	s.m, s.since, s.returned = m, l.now, nil
 	return s, l.lanes[channel], nil
 }
@@ -138,13 +121,13 @@ func (p *producer) take(l *line, channel int, m *system.Message) (*slot, *lane, 
 // else may end the message, because its buffer would be used again while it is
 // being read.
 func (p *producer) handedOver(lane *lane, s *slot, err error) {
-	p.mu.Lock()
+	p.slots.Lock()
 	if err == nil && !lane.dead {
 		lane.inFlight = append(lane.inFlight, s)
 		if confirmed(s) {
 			lane.line.poke() // whoever looked may have looked too early
 		}
-		p.mu.Unlock()
+		p.slots.Unlock()
 		return
 	}
 	switch {
@@ -157,7 +140,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	default:
 		err = lane.line.lost
 	}
-	p.mu.Unlock()
+	p.slots.Unlock()
 	p.end(s, err)
 }
 
@@ -171,59 +154,27 @@ func confirmed(s *slot) bool {
 	}
 }
 
-// end tells the message's end and frees its slot, in this order: a Close that
-// finds every slot free finds every message told.
+// end tells the message's end and frees its slot.
 func (p *producer) end(s *slot, err error) {
 	m := s.m
 	s.m, s.confirm = nil, nil
 	m.Done(err)
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
-	p.changed.Broadcast()
+	p.slots.End(s)
 }
 
 // Close refuses further messages, waits within ctx for the confirms under way,
 // and ends the rest with an error. It is idempotent and safe to call while Send
 // runs.
 func (p *producer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	p.changed.Broadcast()
-	if !first {
-		<-p.ended
-		return nil
-	}
-	defer close(p.ended)
-	defer p.of.clients.Forget(p)
-	left := p.awaitSlots(ctx)
-	p.cancel()
-	for _, l := range p.lines {
-		<-l.ended
-	}
-	// A Send may still be under way, on a connection that is closed by now.
-	p.awaitSlots(context.Background())
-	if left > 0 {
-		return fmt.Errorf("closing the producer: %d messages were not confirmed: %w", left, ctx.Err())
-	}
-	return nil
-}
-
-// awaitSlots waits until every slot is free or ctx ends, and returns how many
-// are not.
-func (p *producer) awaitSlots(ctx context.Context) int {
-	wake := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.changed.Broadcast()
+	return p.closing.Once(&p.of.clients, p, func() error {
+		p.slots.Shut()
+		err := p.slots.Drain(ctx)
+		p.cancel()
+		for _, l := range p.lines {
+			<-l.ended
+		}
+		// A Send may still be under way, on a connection that is closed by now.
+		_ = p.slots.Drain(context.Background())
+		return err
 	})
-	defer wake()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.free) < len(p.slots) && ctx.Err() == nil {
-		p.changed.Wait()
-	}
-	return len(p.slots) - len(p.free)
 }

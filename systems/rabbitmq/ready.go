@@ -22,7 +22,7 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 			Endpoints: []string{n.Address}, Credentials: c.Credentials(), TLS: c.TLS(),
 		}, auto)
 		var nodes []nodeReport
-		if err := m.callAt(ctx, m.bases[0], http.MethodGet, "/api/nodes", nil, &nodes); err != nil {
+		if err := m.api.Do(ctx, http.MethodGet, "/api/nodes", nil, &nodes); err != nil {
 			return fmt.Errorf("%s does not answer: %w", n.Name, err)
 		}
 		running := 0

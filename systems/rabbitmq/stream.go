@@ -18,6 +18,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -60,7 +61,7 @@ func (e *environments) get(failed *stream.Environment) (*stream.Environment, err
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, system.ErrClosed
+		return nil, driver.ErrClosed
 	}
 	if n := len(e.all); n > 0 && e.all[n-1] != failed {
 		return e.all[n-1], nil

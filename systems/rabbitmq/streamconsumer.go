@@ -28,17 +28,7 @@ var _ system.AssignmentWaiter = (*streamConsumer)(nil)
 func (c *cluster) openStreamConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
 	r := &streamConsumer{reader: c.newReader(o), environments: environments{of: c, number: o.Index}}
 	// The streams are there, so a subscription has no place to be made.
-	err := r.group.join(r, func() error { return nil })
-	if err == nil {
-		err = r.awaitReady(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.Close(ctx))
-	}
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, r.begin(ctx, r, func() error { return nil })
 }
 
 func (r *streamConsumer) assign(partition int) {
@@ -70,20 +60,21 @@ type streamFlow struct {
 
 // consume receives a stream until the library's consumer ends.
 func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *stream.Environment, error) {
-	name := queueName(r.options.Topic, unread, t.partition)
+	name := queueName(r.Options.Topic, unread, t.partition)
 	environment, err := r.environments.get(failed)
 	if err != nil {
 		return false, nil, err
 	}
 	from, err := r.position(environment, name, t.partition)
 	if err != nil {
-		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w", r.options.Subscription, name, err)
+		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w",
+			r.Options.Subscription, name, err)
 	}
 	f := &streamFlow{r: r, partition: t.partition, store: func(offset int64) error {
-		return environment.StoreOffset(r.options.Subscription, name, offset)
+		return environment.StoreOffset(r.Options.Subscription, name, offset)
 	}}
 	inner, err := environment.NewConsumer(name, f.take, stream.NewConsumerOptions().
-		SetConsumerName(r.options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
+		SetConsumerName(r.Options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
 		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName("plimsoll consumer of "+name))
 	if err != nil {
 		return false, environment, fmt.Errorf("receiving stream %s: %w", name, err)
@@ -117,7 +108,7 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 func (r *streamConsumer) position(environment *stream.Environment, name string, partition int) (stream.OffsetSpecification, error) {
 	next, known := r.group.next(partition)
 	if !known {
-		stored, err := environment.QueryOffset(r.options.Subscription, name)
+		stored, err := environment.QueryOffset(r.Options.Subscription, name)
 		if errors.Is(err, stream.OffsetNotFoundError) {
 			return stream.OffsetSpecification{}.First(), nil
 		}
@@ -142,7 +133,7 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 	r := f.r
 	r.handling.Lock()
 	defer r.handling.Unlock()
-	if f.over || r.isClosing() {
+	if f.over || r.Stopped() {
 		return
 	}
 	offset := c.Consumer.GetOffset()
@@ -158,7 +149,7 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 	}
 	before, _ := r.group.next(f.partition)
 	for _, payload := range m.Data {
-		r.options.Receive(system.Received{Payload: payload, Partition: int32(f.partition)})
+		r.Options.Receive(system.Received{Payload: payload, Partition: int32(f.partition)})
 	}
 	if !r.early {
 		// A consumer that is closed without time while it handles a message has
@@ -176,12 +167,10 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 // ctx ends first, a Receive that is still running is left to end by itself; none
 // begins.
 func (r *streamConsumer) Close(ctx context.Context) error {
-	if !r.begin() {
-		<-r.ended
-		return nil
-	}
-	defer close(r.ended)
-	defer r.of.clients.Forget(r)
+	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
+}
+
+func (r *streamConsumer) close(ctx context.Context) error {
 	err := r.stop(ctx)
 	if !r.early {
 		err = errors.Join(err, r.storePositions())
@@ -194,7 +183,7 @@ func (r *streamConsumer) Close(ctx context.Context) error {
 // storePositions stores where the subscription is in the streams that the
 // consumer had, over a connection of its own.
 func (r *streamConsumer) storePositions() error {
-	environment, err := r.of.streamEnvironment(r.options.Index)
+	environment, err := r.of.streamEnvironment(r.Options.Index)
 	if err != nil {
 		return fmt.Errorf("storing the subscription's position: %w", err)
 	}
@@ -206,8 +195,8 @@ func (r *streamConsumer) storePositions() error {
 		if !known || next == 0 {
 			continue
 		}
-		name := queueName(r.options.Topic, unread, partition)
-		if err := environment.StoreOffset(r.options.Subscription, name, next-1); err != nil {
+		name := queueName(r.Options.Topic, unread, partition)
+		if err := environment.StoreOffset(r.Options.Subscription, name, next-1); err != nil {
 			return fmt.Errorf("storing the subscription's position in stream %s: %w", name, err)
 		}
 	}

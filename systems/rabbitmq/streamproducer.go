@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // Bounds of what goes to the stream library.
@@ -26,21 +25,17 @@ const (
 // streamProducer publishes to the streams of a topic, each by its leader.
 type streamProducer struct {
 	of           *cluster
-	limit        int // most messages in flight
 	parts        []*streamPart
 	environments environments
 	life         context.Context
 	cancel       context.CancelFunc // ends the parts
 
-	mu       sync.Mutex
-	changed  sync.Cond // a message ended, a part changed, or the producer closed
-	closed   bool
-	inFlight int
-	ended    chan struct{} // closed when Close has ended
+	flight  *driver.Flight // its lock guards the parts too
+	closing driver.Closing
 }
 
 // streamPart is one stream of a producer. Its goroutine, run, sends what waits
-// and makes a new session when one is lost; p.mu guards what is changed.
+// and makes a new session when one is lost; the lock of p.flight guards what is changed.
 type streamPart struct {
 	p     *streamProducer
 	name  string
@@ -78,10 +73,9 @@ func (c *cluster) openStreamProducer(ctx context.Context, o system.ProducerOptio
 	}
 	life, cancel := context.WithCancel(context.Background())
 	p := &streamProducer{
-		of: c, limit: max(o.InFlight, 1), life: life, cancel: cancel, ended: make(chan struct{}),
+		of: c, flight: driver.NewFlight(o.InFlight), life: life, cancel: cancel,
 		environments: environments{of: c, number: o.Index},
 	}
-	p.changed.L = &p.mu
 	for i := range o.Topic.Partitions {
 		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 		err := part.connect(nil)
@@ -95,10 +89,7 @@ func (c *cluster) openStreamProducer(ctx context.Context, o system.ProducerOptio
 		p.parts = append(p.parts, part)
 		go part.run()
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // connect makes a session, in an environment other than the one that failed.
@@ -117,10 +108,10 @@ func (part *streamPart) connect(failed *stream.Environment) error {
 	}
 	s := &streamSession{part: part, environment: environment, publisher: publisher, closes: publisher.NotifyClose(), confirmed: make(chan struct{})}
 	go s.takeConfirms(publisher.NotifyPublishConfirmation())
-	p.mu.Lock()
+	p.flight.Lock()
 	part.session, part.given = s, nil
-	p.mu.Unlock()
-	p.changed.Broadcast()
+	p.flight.Unlock()
+	p.flight.Wake()
 	return nil
 }
 
@@ -132,7 +123,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 	var ended []*system.Message
 	for all := range confirms {
 		ended = ended[:0]
-		p.mu.Lock()
+		p.flight.Lock()
 		for _, one := range all {
 			l, ours := one.GetMessage().(*letter)
 			if !ours || s.lost != nil || l.m == nil {
@@ -143,7 +134,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 			l.m = nil
 			s.free = append(s.free, l)
 		}
-		p.mu.Unlock()
+		p.flight.Unlock()
 		told := 0
 		for i, m := range ended {
 			if m != nil {
@@ -151,16 +142,8 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 				told++
 			}
 		}
-		p.end(told)
+		p.flight.Leave(told)
 	}
-}
-
-// end notes that messages have been told their end.
-func (p *streamProducer) end(n int) {
-	p.mu.Lock()
-	p.inFlight -= n
-	p.mu.Unlock()
-	p.changed.Broadcast()
 }
 
 // streamOutcome is what the library's word on a message means.
@@ -172,7 +155,7 @@ func streamOutcome(one *stream.ConfirmationStatus) error {
 	case errors.Is(err, stream.ConfirmationTimoutError):
 		return errTimedOut
 	case errors.Is(err, stream.AlreadyClosed):
-		return errUnanswered
+		return driver.ErrUnanswered
 	}
 	return fmt.Errorf("the server refused the message: %w", err)
 }
@@ -180,8 +163,8 @@ func streamOutcome(one *stream.ConfirmationStatus) error {
 // Send has the message sent with the next batch. It blocks while too many are
 // in flight, and while a lost connection is made anew.
 func (p *streamProducer) Send(m *system.Message) {
-	if int(m.Partition) >= len(p.parts) || m.Partition < 0 {
-		m.Done(fmt.Errorf("partition %d: the topic has %d", m.Partition, len(p.parts)))
+	if err := driver.CheckPartition(m, len(p.parts)); err != nil {
+		m.Done(err)
 		return
 	}
 	part := p.parts[m.Partition]
@@ -191,16 +174,16 @@ func (p *streamProducer) Send(m *system.Message) {
 		return
 	}
 	l.encode(m.Payload)
-	p.mu.Lock()
+	p.flight.Lock()
 	lost := s.lost
 	if lost == nil {
 		l.m = m
 		s.waiting = append(s.waiting, l)
 	}
-	p.mu.Unlock()
+	p.flight.Unlock()
 	if lost != nil {
 		m.Done(lost)
-		p.end(1)
+		p.flight.Leave(1)
 		return
 	}
 	part.poke()
@@ -208,18 +191,12 @@ func (p *streamProducer) Send(m *system.Message) {
 
 // take waits for room, and for a session to send in.
 func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !p.closed && part.given == nil && (p.inFlight >= p.limit || part.session == nil) {
-		p.changed.Wait()
+	p.flight.Lock()
+	defer p.flight.Unlock()
+	err := p.flight.Enter(func() (bool, error) { return part.session != nil, part.given })
+	if err != nil {
+		return nil, nil, err
 	}
-	if p.closed {
-		return nil, nil, errProducerClosed
-	}
-	if part.given != nil {
-		return nil, nil, part.given
-	}
-	p.inFlight++
 	s := part.session
 	if len(s.free) == 0 {
 		l := newLetter()
@@ -265,9 +242,9 @@ func (part *streamPart) run() {
 // send hands what waits to the library, a batch at a time.
 func (s *streamSession) send() error {
 	p := s.part.p
-	p.mu.Lock()
+	p.flight.Lock()
 	s.waiting, s.sending = s.sending[:0], s.waiting
-	p.mu.Unlock()
+	p.flight.Unlock()
 	defer func() { clear(s.sending) }()
 	for rest := s.sending; len(rest) > 0; {
 		n, size := 0, 0
@@ -289,11 +266,11 @@ func (s *streamSession) send() error {
 // over ends a session, and what it has in flight without an answer.
 func (s *streamSession) over(why error) {
 	part := s.part
-	part.p.mu.Lock()
+	part.p.flight.Lock()
 	part.session = nil
 	part.losses++
 	lost := fmt.Errorf("the connection of stream %s was lost before the server confirmed, loss number %d (%w): %w", part.name, part.losses, why, system.ErrUnknown)
-	part.p.mu.Unlock()
+	part.p.flight.Unlock()
 	s.endAll(lost)
 	s.hangUp()
 }
@@ -302,7 +279,7 @@ func (s *streamSession) over(why error) {
 func (s *streamSession) endAll(lost error) {
 	p := s.part.p
 	var ended []*system.Message
-	p.mu.Lock()
+	p.flight.Lock()
 	s.lost = lost
 	for _, l := range s.letters {
 		if l.m != nil {
@@ -310,11 +287,11 @@ func (s *streamSession) endAll(lost error) {
 			l.m = nil
 		}
 	}
-	p.mu.Unlock()
+	p.flight.Unlock()
 	for _, m := range ended {
 		m.Done(lost)
 	}
-	p.end(len(ended))
+	p.flight.Leave(len(ended))
 }
 
 // hangUp closes the library's publisher and waits for its last word.
@@ -327,9 +304,9 @@ func (s *streamSession) hangUp() {
 // meanwhile. False: the producer has closed.
 func (part *streamPart) reconnect(failed *stream.Environment) bool {
 	p := part.p
-	since, pause := time.Now(), firstPause
+	tries := newTries(p.of.cfg.patience)
 	for {
-		if !sleep(p.life, pause) {
+		if !tries.pause(p.life) {
 			return false
 		}
 		err := part.connect(failed)
@@ -337,24 +314,23 @@ func (part *streamPart) reconnect(failed *stream.Environment) bool {
 			return true
 		}
 		failed = nil
-		if time.Since(since) > p.of.cfg.patience {
-			p.mu.Lock()
+		if tries.over() {
+			p.flight.Lock()
 			part.given = fmt.Errorf("stream %s was not reached for %s (%s): %w", part.name, p.of.cfg.patience, setReconnect, err)
-			p.mu.Unlock()
-			p.changed.Broadcast()
+			p.flight.Unlock()
+			p.flight.Wake()
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 
 // finish ends the session that there is.
 func (part *streamPart) finish() {
-	part.p.mu.Lock()
+	part.p.flight.Lock()
 	s := part.session
 	part.session = nil
-	part.p.mu.Unlock()
+	part.p.flight.Unlock()
 	if s != nil {
-		s.endAll(errUnanswered)
+		s.endAll(driver.ErrUnanswered)
 		s.hangUp()
 	}
 }
@@ -363,43 +339,15 @@ func (part *streamPart) finish() {
 // and ends the rest with an error. It is idempotent and safe to call while Send
 // runs.
 func (p *streamProducer) Close(ctx context.Context) error {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	p.changed.Broadcast()
-	if !first {
-		<-p.ended
-		return nil
-	}
-	defer close(p.ended)
-	defer p.of.clients.Forget(p)
-	left := p.awaitEmpty(ctx)
-	p.cancel()
-	for _, part := range p.parts {
-		<-part.ended
-	}
-	p.awaitEmpty(context.Background()) // a Send may still be under way
-	p.environments.close()
-	if left > 0 {
-		return fmt.Errorf("closing the producer: %d messages were not confirmed: %w", left, ctx.Err())
-	}
-	return nil
-}
-
-// awaitEmpty waits until nothing is in flight or ctx ends, and returns how much
-// is.
-func (p *streamProducer) awaitEmpty(ctx context.Context) int {
-	wake := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.changed.Broadcast()
+	return p.closing.Once(&p.of.clients, p, func() error {
+		p.flight.Shut()
+		err := p.flight.Drain(ctx)
+		p.cancel()
+		for _, part := range p.parts {
+			<-part.ended
+		}
+		_ = p.flight.Drain(context.Background()) // a Send may still be under way
+		p.environments.close()
+		return err
 	})
-	defer wake()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.inFlight > 0 && ctx.Err() == nil {
-		p.changed.Wait()
-	}
-	return p.inFlight
 }

@@ -1,4 +1,4 @@
-package system
+package driver
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// ErrClosed is what a closed cluster says to who asks it for more.
+// ErrClosed is the error of a request to a cluster that is closed.
 var ErrClosed = errors.New("the cluster is closed")
 
 // Closer is a Producer or a Consumer.
@@ -22,8 +22,8 @@ type Clients struct {
 	open   map[Closer]struct{}
 }
 
-// Keep remembers one that was opened. When the cluster was closed meanwhile, it
-// closes that one and returns ErrClosed.
+// Keep remembers a client that was opened. When the cluster was closed meanwhile, it
+// closes the client and returns ErrClosed.
 func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	c.mu.Lock()
 	closed := c.closed
@@ -40,15 +40,15 @@ func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	return nil
 }
 
-// Forget is for one that was closed by itself.
+// Forget is for a client that was closed by itself.
 func (c *Clients) Forget(one Closer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, one)
 }
 
-// Close closes all that are open, at once, and lets none be kept any more. It
-// says whether it was the first to do so.
+// Close closes all open clients at once, and keeps no further one. first says
+// whether this call was the first.
 func (c *Clients) Close(ctx context.Context) (first bool, err error) {
 	c.mu.Lock()
 	first = !c.closed
@@ -70,4 +70,17 @@ func (c *Clients) Close(ctx context.Context) (first bool, err error) {
 	}
 	closing.Wait()
 	return first, errors.Join(errs...)
+}
+
+// Closing makes the Close of a client idempotent. The zero value is ready.
+type Closing struct{ once sync.Once }
+
+// Once runs the close of a client the first time, and then has the cluster forget the
+// client. Every other call waits until the first has returned, and returns nil.
+func (c *Closing) Once(of *Clients, one Closer, close func() error) (err error) {
+	c.once.Do(func() {
+		defer of.Forget(one)
+		err = close()
+	})
+	return err
 }

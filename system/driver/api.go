@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Bounds of what is read of an answer over HTTP, in bytes.
+const (
+	maxAnswer = 64 << 20 // thousands of queues fit
+	maxReason = 300      // of a refusal
+)
+
+// API asks servers over HTTP, in JSON. Its methods may be called from any goroutine.
+type API struct {
+	Bases     []string // scheme://host:port of each server
+	Client    *http.Client
+	Authorise func(*http.Request) // adds the credentials
+}
+
+// Refused is an answer that is not a success.
+type Refused struct {
+	Status int
+	Reason string // in the server's words, on one line
+}
+
+func (r *Refused) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.Reason, r.Status) }
+
+// HasStatus says whether an error is a refusal with that status.
+func HasStatus(err error, status int) bool {
+	var r *Refused
+	return errors.As(err, &r) && r.Status == status
+}
+
+// Do asks one server after another until one answers, be it with a refusal. The path is
+// escaped. A nil body sends none; a nil into does not read the answer, and a *string takes
+// it as it is. When no server answers the error is the first one's.
+func (a *API) Do(ctx context.Context, method, path string, body, into any) error {
+	first := errors.New("there is no server to ask")
+	for i, base := range a.Bases {
+		answered, err := a.ask(ctx, method, base+path, body, into)
+		if err == nil || answered {
+			return err
+		}
+		if i == 0 {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return first
+}
+
+func (a *API) ask(ctx context.Context, method, where string, body, into any) (answered bool, err error) {
+	var content io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return false, fmt.Errorf("writing the request: %w", err)
+		}
+		content = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, where, content)
+	if err != nil {
+		return false, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	a.Authorise(request)
+	response, err := a.Client.Do(request)
+	if err != nil {
+		return false, PlainError(err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was read
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return false, fmt.Errorf("reading the answer: %w", err)
+	}
+	if status := response.StatusCode; status >= http.StatusMultipleChoices {
+		return true, &Refused{status, cmp.Or(reasonOf(raw), http.StatusText(status))}
+	}
+	switch as := into.(type) {
+	case nil:
+		return true, nil
+	case *string:
+		*as = strings.TrimSpace(string(raw))
+		return true, nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return true, fmt.Errorf("reading the answer of %s: %w", request.URL.Host, err)
+	}
+	return true, nil
+}
+
+// PlainError is the reason of an HTTP client's error without method and address, which
+// say nothing to a user who wrote neither.
+func PlainError(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// reasonOf is the first line of a server's reason, bounded.
+func reasonOf(raw []byte) string {
+	var said struct{ Reason string }
+	if json.Unmarshal(raw, &said) != nil {
+		return ""
+	}
+	const preface = "--- An unexpected error occurred in the server ---"
+	reason, _, _ := strings.Cut(strings.TrimSpace(said.Reason), "\n")
+	reason = strings.TrimSpace(strings.TrimPrefix(reason, preface))
+	if len(reason) > maxReason {
+		reason = reason[:maxReason] + "…"
+	}
+	return strings.ToValidUTF8(reason, "")
+}

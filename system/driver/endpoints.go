@@ -1,0 +1,44 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"strings"
+)
+
+// ErrNoEndpoints is the error of a target that does not say where its servers are.
+var ErrNoEndpoints = errors.New(
+	"no endpoints: name at least one host:port, or let plimsoll start a cluster")
+
+// CheckEndpoints refuses endpoints that are not host:port, which a client library would
+// misread or print. example is an endpoint as people write it.
+func CheckEndpoints(endpoints []string, example string) error {
+	if len(endpoints) == 0 {
+		return ErrNoEndpoints
+	}
+	for _, e := range endpoints {
+		if strings.Contains(e, "@") {
+			return errors.New("an endpoint holds a user or password: give them as credentials, " +
+				"so that they stay out of results")
+		}
+		host, port, err := net.SplitHostPort(e)
+		if err != nil || host == "" || port == "" || strings.ContainsAny(host, "/,") {
+			return fmt.Errorf("endpoint %q is not host:port, like %s", e, example)
+		}
+	}
+	return nil
+}
+
+// LibraryVersion is the version of a module that this program is built with.
+func LibraryVersion(module string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == module {
+				return strings.TrimPrefix(d.Version, "v")
+			}
+		}
+	}
+	return "of an unknown version"
+}

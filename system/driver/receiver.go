@@ -1,0 +1,49 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Receiver is the end of a consumer that the engine sees: it hands messages to Receive
+// until it is stopped, and the first error to Failed.
+type Receiver struct {
+	Options         system.ConsumerOptions
+	stopped, failed atomic.Bool
+}
+
+// Handle hands a message over; false: the receiver is stopped, and it did not.
+func (r *Receiver) Handle(m system.Received) bool {
+	if r.stopped.Load() {
+		return false
+	}
+	r.Options.Receive(m)
+	return true
+}
+
+// Stop has no further message and no error handed over.
+func (r *Receiver) Stop() { r.stopped.Store(true) }
+
+// Stopped says whether Stop was called.
+func (r *Receiver) Stopped() bool { return r.stopped.Load() }
+
+// Fail reports an error after which no message comes any more.
+func (r *Receiver) Fail(err error) {
+	if !r.stopped.Load() && !r.failed.Swap(true) && r.Options.Failed != nil {
+		r.Options.Failed(fmt.Errorf("the consumer cannot go on: %w", err))
+	}
+}
+
+// AwaitHandled waits until the loop that hands messages over has ended. When ctx ends
+// first, a Receive that is still running is left to end by itself.
+func AwaitHandled(ctx context.Context, ended <-chan struct{}) error {
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
+	}
+}

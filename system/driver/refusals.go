@@ -1,0 +1,119 @@
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Peer is the servers that a client talks to, as errors name them.
+type Peer struct {
+	Endpoints  []string
+	Protocol   string // such as Kafka
+	Advertises bool   // the servers send clients on to addresses of their own
+	Encrypted  bool   // the client uses TLS
+}
+
+// At is the endpoints in one line.
+func (p Peer) At() string { return strings.Join(p.Endpoints, ", ") }
+
+// Explain says in one sentence why the servers cannot be talked to and what to do about
+// it, as far as the network and TLS tell; nil: it is another error.
+func (p Peer) Explain(err error) error {
+	if told := p.explainTLS(err); told != nil {
+		return told
+	}
+	advertised := ""
+	if p.Advertises {
+		advertised = ", and what the servers advertise"
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return fmt.Errorf("there is no host %s: check the target's endpoints%s: %w",
+			dns.Name, advertised, err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens there (connection refused): start the servers at %s "+
+			"or correct the endpoints: %w", p.At(), err)
+	case TimedOut(err):
+		return p.Silent(err)
+	}
+	return nil
+}
+
+// Silent is the error of servers that did not answer in time.
+func (p Peer) Silent(err error) error {
+	another := ""
+	if p.Advertises {
+		another = ", or a server that it advertises,"
+	}
+	return fmt.Errorf("%s%s does not answer: check the endpoints and the network between: %w",
+		p.At(), another, err)
+}
+
+// explainTLS is Explain for errors of TLS; nil: it is another error.
+func (p Peer) explainTLS(err error) error {
+	var unknown x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var alert tls.AlertError
+	var header tls.RecordHeaderError
+	says := func(what string) error { return fmt.Errorf("%s %s: %w", p.At(), what, err) }
+	switch {
+	case errors.As(err, &unknown):
+		return says("shows a certificate that nobody trusted has signed: " +
+			"name its authority's in tls.ca_file")
+	case errors.As(err, &hostname), errors.As(err, &invalid):
+		return says("shows a certificate that does not fit: " +
+			"correct the endpoint or tls.server_name")
+	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
+		return says("refuses the TLS connection: it may ask for a client certificate, " +
+			"give tls.cert_file and tls.key_file")
+	case errors.As(err, &header):
+		return says("does not speak TLS: remove tls from the target or correct the port")
+	}
+	return nil
+}
+
+// HungUp guesses why a server closed the connection without a word.
+func (p Peer) HungUp(err error) error {
+	if p.Encrypted {
+		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: "+
+			"remove tls from the target or correct the port: %w", p.At(), err)
+	}
+	return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or is "+
+		"not %s's: give the target tls or correct the port: %w", p.At(), p.Protocol, err)
+}
+
+// RefusesLogin says that a server does not accept user and password. check is what to
+// check beside them, or empty.
+func (p Peer) RefusesLogin(err error, check string) error {
+	return fmt.Errorf("%s refuses the user or password: check the target's credentials%s: %w",
+		p.At(), check, err)
+}
+
+// TimedOut says whether an error is of time that ran out.
+func TimedOut(err error) bool {
+	var t net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() ||
+		strings.Contains(err.Error(), "i/o timeout")
+}
+
+// Outcome is what the error of a client library means for a message. refusals are the
+// errors after which the servers have not written the message and will not; after any
+// other they may have.
+func Outcome(err error, refusals []error) error {
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+}
