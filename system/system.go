@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"os"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -280,6 +282,16 @@ type NodeNamer interface {
 	// its name below the data directory, and nothing that is not its own; the
 	// folder may be there before, and empty. No names: the nodes live in this process.
 	NodeNames(p Provision) []string
+}
+
+// NodeServer is a Provisioner whose nodes are processes of this program.
+type NodeServer interface {
+	// NodeCommand is the command of such a process. The node's name and its folder
+	// follow it. A program that provisions nodes must answer it with ServeNode.
+	NodeCommand() string
+	// ServeNode is a node, with the configuration that it reads, until ctx ends. It
+	// writes its log to the file. A node that cannot run is an error.
+	ServeNode(ctx context.Context, config io.Reader, log *os.File) error
 }
 
 // Provisioned is a cluster that runs on this machine.

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -71,13 +72,13 @@ type systemsCommand struct {
 
 // Run lists the systems.
 func (c *systemsCommand) Run(con console) error {
-	systems := registry()
-	names := systems.Names()
+	registry := systems.Registry()
+	names := registry.Names()
 	if c.Name != "" {
 		names = []string{c.Name}
 	}
 	for i, name := range names {
-		s, err := systems.Get(name)
+		s, err := registry.Get(name)
 		if err != nil {
 			return inputError{err}
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -175,7 +176,7 @@ func checkSurvived(t *testing.T, dir string, first, second testbed.Node) {
 // member.
 func witness(t *testing.T, dir string, level int) *bench.Job {
 	t.Helper()
-	registered := registry()
+	registered := systems.Registry()
 	to, _, err := target.Find(filepath.Join(dir, "runs", ".testbed", "bed", "target.yaml"), registered.Names())
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
 // The exit codes.
@@ -47,7 +48,6 @@ type commands struct {
 	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`
 	Prove     proveCommand     `cmd:"" help:"Hold plimsoll's own figures against planted truths on this machine; takes about two minutes."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
-	NATSNode  natsNodeCommand  `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
 }
 
 const description = "plimsoll measures messaging systems at equal guarantees: how much they carry, how fast,\n" +
@@ -77,9 +77,10 @@ type console struct {
 func run(args []string, out, errOut io.Writer) int {
 	var c commands
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Description(description),
+	parser, err := kong.New(&c, append(nodeCommands(), kong.Name("plimsoll"), kong.Description(description),
+		kong.Vars{"default_system": systems.Default},
 		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 	if err != nil {
 		fmt.Fprintln(errOut, "plimsoll:", err)
 		return exitFailed

@@ -3,6 +3,8 @@ package nats
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ type natsSystem struct{}
 var (
 	_ system.Provisioner      = natsSystem{}
 	_ system.Checker          = natsSystem{}
+	_ system.NodeServer       = natsSystem{}
 	_ system.DurabilityReader = (*cluster)(nil)
 	_ system.VersionReader    = (*cluster)(nil)
 	_ system.TopicDeleter     = (*cluster)(nil)
@@ -26,6 +29,14 @@ var (
 // New returns the NATS JetStream system. It is a system.Provisioner too, and
 // its clusters read their durability and versions back and delete topics.
 func New() system.System { return natsSystem{} }
+
+// NodeCommand is the command by which this program is a server.
+func (natsSystem) NodeCommand() string { return NodeCommand }
+
+// ServeNode is a server.
+func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
+	return ServeNode(ctx, config, log)
+}
 
 // Describe says what JetStream's words and capabilities are.
 func (natsSystem) Describe() system.Description {

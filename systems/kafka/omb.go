@@ -1,4 +1,4 @@
-package omb
+package kafka
 
 import (
 	"cmp"
@@ -7,12 +7,32 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-type kafkaFile struct {
-	head
+var _ omb.Translator = kafkaSystem{}
+
+// OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
+// translated.
+func (kafkaSystem) OMB() omb.Dialect {
+	const begins = "driver begins at the record's timestamp, in whole milliseconds"
+	return omb.Dialect{
+		Title: "Kafka",
+		Drivers: map[string]func(*omb.DriverFile){
+			"kafka.KafkaBenchmarkDriver":       translateOMB,
+			"redpanda.RedpandaBenchmarkDriver": translateOMB,
+		},
+		Caveats: []omb.Caveat{
+			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins, Upstream: true},
+			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins, Upstream: true},
+		},
+	}
+}
+
+type ombFile struct {
+	omb.Head
 	ReplicationFactor int64  `yaml:"replicationFactor"`
 	TopicConfig       string `yaml:"topicConfig"`
 	CommonConfig      string `yaml:"commonConfig"`
@@ -21,21 +41,21 @@ type kafkaFile struct {
 	Reset             bool   `yaml:"reset"` // Redpanda's fork
 }
 
-// kind is how a property's value becomes one of a setting.
-type kind int
+// ombKind is how a property's value becomes one of a setting.
+type ombKind int
 
 const (
-	asText kind = iota
+	asText ombKind = iota
 	asMillis
 	asBytes
 	asCount
 	asBool
 )
 
-// kafkaSettings are plimsoll's names of properties of Kafka's clients.
-var kafkaSettings = map[string]struct {
+// ombSettings are plimsoll's names of properties of Kafka's clients.
+var ombSettings = map[string]struct {
 	name string
-	kind kind
+	kind ombKind
 }{
 	"linger.ms":                             {"linger", asMillis},
 	"batch.size":                            {"batch_size", asBytes},
@@ -54,8 +74,8 @@ var kafkaSettings = map[string]struct {
 	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
 }
 
-// kafkaMeaning says why properties have no setting of their own.
-var kafkaMeaning = map[string]string{
+// ombMeaning says why properties have no setting of their own.
+var ombMeaning = map[string]string{
 	"buffer.memory":                         "the workload's max_in_flight bounds what a producer holds",
 	"max.block.ms":                          "a producer that is full waits, and the wait is charged to the message",
 	"enable.auto.commit":                    "positions of what was handled are committed every auto_commit_interval",
@@ -80,163 +100,162 @@ var assignors = map[string]string{
 	"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky", "cooperativestickyassignor": "cooperative-sticky",
 }
 
-func (d *driver) kafka() {
-	var f kafkaFile
-	if !d.decode(&f) {
+func translateOMB(d *omb.DriverFile) {
+	var f ombFile
+	if !d.Decode(&f) {
 		return
 	}
-	d.out.Target.System = "kafka"
-	topic := parseProperties(f.TopicConfig)
-	k := kafkaDriver{driver: d, done: map[string]string{}}
+	topic := omb.ParseProperties(f.TopicConfig)
+	k := ombDriver{DriverFile: d, done: map[string]string{}}
 	for _, part := range []string{f.CommonConfig, f.ProducerConfig, f.ConsumerConfig} {
-		for _, p := range parseProperties(part) {
+		for _, p := range omb.ParseProperties(part) {
 			k.client(p)
 		}
 	}
 	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig", "consumerConfig"} {
-		if !d.doc.Has(key) {
-			d.note("%s is absent, with which OMB fails; here it is empty", key)
+		if !d.Has(key) {
+			d.Note("%s is absent, with which OMB fails; here it is empty", key)
 		}
 	}
 	if f.Reset {
-		d.note("reset has no effect: plimsoll deletes the topics that it made, and no others")
+		d.Note("reset has no effect: plimsoll deletes the topics that it made, and no others")
 	}
 	k.topic(topic, f.ReplicationFactor)
 	k.durability(topic)
 	k.security()
 }
 
-// kafkaDriver gathers what several properties together mean.
-type kafkaDriver struct {
-	*driver
+// ombDriver gathers what several properties together mean.
+type ombDriver struct {
+	*omb.DriverFile
 	done                        map[string]string // properties seen, by name
 	acks, idempotence, protocol string
 	mechanism, jaas             string
 }
 
 // client translates a property of producers or consumers.
-func (k *kafkaDriver) client(p property) {
-	if before, twice := k.done[p.name]; twice {
-		if before != p.value {
-			k.note("%s stands in several parts with different values: the first is taken", p.name)
+func (k *ombDriver) client(p omb.Property) {
+	if before, twice := k.done[p.Name]; twice {
+		if before != p.Value {
+			k.Note("%s stands in several parts with different values: the first is taken", p.Name)
 		}
 		return
 	}
-	k.done[p.name] = p.value
-	switch p.name {
+	k.done[p.Name] = p.Value
+	switch p.Name {
 	case "bootstrap.servers":
-		for server := range strings.SplitSeq(p.value, ",") {
-			k.endpoint(server)
+		for server := range strings.SplitSeq(p.Value, ",") {
+			k.Endpoint(server)
 		}
 	case "acks":
-		k.acks = p.value
+		k.acks = p.Value
 	case "enable.idempotence":
-		k.idempotence = p.value
+		k.idempotence = p.Value
 	case "security.protocol":
-		k.protocol = strings.ToUpper(p.value)
+		k.protocol = strings.ToUpper(p.Value)
 	case "sasl.mechanism":
-		k.mechanism = strings.ToLower(p.value)
+		k.mechanism = strings.ToLower(p.Value)
 	case "sasl.jaas.config":
-		k.jaas = p.value
+		k.jaas = p.Value
 	case "partition.assignment.strategy":
-		k.assignment(p.value)
+		k.assignment(p.Value)
 	default:
 		k.simple(p)
 	}
 }
 
-func (k *kafkaDriver) assignment(value string) {
+func (k *ombDriver) assignment(value string) {
 	class, _, _ := strings.Cut(value, ",")
 	class = class[strings.LastIndex(class, ".")+1:]
 	if name := assignors[strings.ToLower(strings.TrimSpace(class))]; name != "" {
-		k.set("partition_assignment_strategy", name)
+		k.Set("partition_assignment_strategy", name)
 		return
 	}
-	k.note("partition.assignment.strategy is none that plimsoll has: cooperative-sticky is used")
+	k.Note("partition.assignment.strategy is none that plimsoll has: cooperative-sticky is used")
 }
 
 // simple translates a property that is a setting by itself.
-func (k *kafkaDriver) simple(p property) {
-	to, known := kafkaSettings[p.name]
+func (k *ombDriver) simple(p omb.Property) {
+	to, known := ombSettings[p.Name]
 	switch {
 	case known:
-		k.convert(p.name, p.value, to.name, to.kind)
-	case kafkaMeaning[p.name] != "":
-		k.note("%s is left out: %s", p.name, kafkaMeaning[p.name])
-	case strings.Contains(p.name, "password") || strings.Contains(p.name, "secret") || strings.HasPrefix(p.name, "sasl.") || strings.HasPrefix(p.name, "ssl."):
-		k.note("%s is left out: the target's tls and credentials say how to connect", p.name)
+		k.convert(p.Name, p.Value, to.name, to.kind)
+	case ombMeaning[p.Name] != "":
+		k.Note("%s is left out: %s", p.Name, ombMeaning[p.Name])
+	case strings.Contains(p.Name, "password") || strings.Contains(p.Name, "secret") || strings.HasPrefix(p.Name, "sasl.") || strings.HasPrefix(p.Name, "ssl."):
+		k.Note("%s is left out: the target's tls and credentials say how to connect", p.Name)
 	default:
-		k.note("%s is left out: plimsoll has no setting for it", p.name)
+		k.Note("%s is left out: plimsoll has no setting for it", p.Name)
 	}
 }
 
 // convert sets a setting in plimsoll's way of writing values.
-func (d *driver) convert(from, value, name string, k kind) {
+func (k *ombDriver) convert(from, value, name string, as ombKind) {
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseInt(value, 10, 64)
-	if (k == asMillis || k == asBytes || k == asCount) && (err != nil || n < 0) {
-		d.note("%s is left out: its value is not a whole number", from)
+	if (as == asMillis || as == asBytes || as == asCount) && (err != nil || n < 0) {
+		k.Note("%s is left out: its value is not a whole number", from)
 		return
 	}
-	switch k {
+	switch as {
 	case asMillis:
-		d.set(name, fmt.Sprintf("%dms", n))
+		k.Set(name, fmt.Sprintf("%dms", n))
 	case asBytes:
 		if name == "batch_size" && n < 1024 {
-			d.note("%s %d becomes 1KB, the least that batch_size can be", from, n)
+			k.Note("%s %d becomes 1KB, the least that batch_size can be", from, n)
 			n = 1024
 		}
-		d.set(name, quantity.ExactBytes(n))
+		k.Set(name, quantity.ExactBytes(n))
 	case asBool:
-		d.set(name, strings.ToLower(value))
+		k.Set(name, strings.ToLower(value))
 	default:
-		d.set(name, value)
+		k.Set(name, value)
 	}
 }
 
 // topic translates the topics' configuration, but for what makes the level.
-func (k *kafkaDriver) topic(config []property, replication int64) {
+func (k *ombDriver) topic(config []omb.Property, replication int64) {
 	const least, most = 3, 9
 	switch {
 	case replication >= least && replication <= most:
-		k.set("replication_factor", strconv.FormatInt(replication, 10))
+		k.Set("replication_factor", strconv.FormatInt(replication, 10))
 	default:
-		k.note("replicationFactor %d cannot be had: every durability level has 3 copies or more, so 3 are asked for", replication)
+		k.Note("replicationFactor %d cannot be had: every durability level has 3 copies or more, so 3 are asked for", replication)
 	}
 	var further []string
 	for _, p := range config {
 		switch {
-		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms", "unclean.leader.election.enable"}, p.name):
-		case p.value == "" || strings.ContainsAny(p.name+p.value, ",="):
-			k.note("%s of the topics is left out: topic_configs cannot hold its value", p.name)
+		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms", "unclean.leader.election.enable"}, p.Name):
+		case p.Value == "" || strings.ContainsAny(p.Name+p.Value, ",="):
+			k.Note("%s of the topics is left out: topic_configs cannot hold its value", p.Name)
 		default:
-			further = append(further, p.name+"="+p.value)
+			further = append(further, p.Name+"="+p.Value)
 		}
 	}
 	if len(further) > 0 {
-		k.set("topic_configs", strings.Join(further, ", "))
+		k.Set("topic_configs", strings.Join(further, ", "))
 	}
 }
 
 // durability finds the level: acks and min.insync.replicas are the replication
 // half of it, the flush after each message is the local half.
-func (k *kafkaDriver) durability(config []property) {
+func (k *ombDriver) durability(config []omb.Property) {
 	minISR, flushed := int64(0), false
 	for _, p := range config {
-		switch p.name {
+		switch p.Name {
 		case "min.insync.replicas":
-			minISR, _ = strconv.ParseInt(p.value, 10, 64)
+			minISR, _ = strconv.ParseInt(p.Value, 10, 64)
 		case "flush.messages":
-			flushed = flushed || p.value == "1"
+			flushed = flushed || p.Value == "1"
 		case "flush.ms":
-			if p.value == "0" {
+			if p.Value == "0" {
 				flushed = true
 			} else {
-				k.note("flush.ms is left out: no durability level syncs by time")
+				k.Note("flush.ms is left out: no durability level syncs by time")
 			}
 		case "unclean.leader.election.enable":
-			if p.value == "true" {
-				k.note("unclean.leader.election.enable is left out: every durability level sets it to false")
+			if p.Value == "true" {
+				k.Note("unclean.leader.election.enable is left out: every durability level sets it to false")
 			}
 		}
 	}
@@ -253,26 +272,26 @@ func (k *kafkaDriver) durability(config []property) {
 			why = strings.TrimSuffix(why, "0") + "1 unless the servers say otherwise"
 		}
 		if !sync {
-			k.note("with min.insync.replicas=1 an acknowledgement of acks=all may be the leader's alone, which is level %d; level %d asks for a majority", k.local(false, flushed), k.local(true, flushed))
+			k.Note("with min.insync.replicas=1 an acknowledgement of acks=all may be the leader's alone, which is level %d; level %d asks for a majority", k.local(false, flushed), k.local(true, flushed))
 		}
 	case "0":
-		k.note("acks=0 waits for no acknowledgement, which is less than any durability level: at level 4 the leader answers")
+		k.Note("acks=0 waits for no acknowledgement, which is less than any durability level: at level 4 the leader answers")
 	}
 	if flushed {
 		why += ", with a flush after each message"
 	}
 	level := k.local(sync, flushed)
-	k.level(level, why)
+	k.SetLevel(level, why)
 	switch {
 	case k.idempotence == "":
 	case k.idempotence == "true" && !sync:
-		k.note("enable.idempotence is left out: it needs acks=all, and level %d is acks=1", level)
+		k.Note("enable.idempotence is left out: it needs acks=all, and level %d is acks=1", level)
 	default:
 		k.convert("enable.idempotence", k.idempotence, "enable_idempotence", asBool)
 	}
 }
 
-func (k *kafkaDriver) local(sync, flushed bool) workload.Level {
+func (k *ombDriver) local(sync, flushed bool) workload.Level {
 	switch {
 	case sync && flushed:
 		return workload.SyncSync
@@ -284,22 +303,22 @@ func (k *kafkaDriver) local(sync, flushed bool) workload.Level {
 	return workload.AsyncAsync
 }
 
-func (k *kafkaDriver) security() {
+func (k *ombDriver) security() {
 	if strings.HasSuffix(k.protocol, "SSL") {
-		k.encrypted()
+		k.Encrypt("")
 	}
 	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {
 		where := "sasl.jaas.config"
 		if k.jaas == "" {
 			where = "security.protocol asks for a login, and its configuration"
 		}
-		k.secret(where, true)
+		k.Secret(where, true)
 		switch k.mechanism {
 		case "plain", "scram-sha-256", "scram-sha-512":
-			k.set("sasl_mechanism", k.mechanism)
+			k.Set("sasl_mechanism", k.mechanism)
 		case "":
 		default:
-			k.note("sasl.mechanism %.20q is none that plimsoll has: plain is used", k.mechanism)
+			k.Note("sasl.mechanism %.20q is none that plimsoll has: plain is used", k.mechanism)
 		}
 	}
 }
