@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -234,6 +235,12 @@ type Check struct {
 	Durability workload.Level
 	Delivery   workload.Delivery
 	Nodes      int // of the testbed to start; 0 when endpoints are given
+}
+
+// TargetLister is a System with targets of its own beside the one without settings.
+type TargetLister interface {
+	// Targets holds the targets as files targets/NAME.yaml, each called as its target.
+	Targets() fs.FS
 }
 
 // Embedded is a System that lives inside this process and needs neither

@@ -88,6 +88,9 @@ func (c *systemsCommand) Run(con console) error {
 		if err := describe(con, s); err != nil {
 			return err
 		}
+		if built := systems.TargetNames(s); len(built) > 0 {
+			fmt.Fprintf(con.out, "  targets built in: %s\n", strings.Join(built, ", "))
+		}
 		if err := describeProbes(con, s.Describe().Name); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 // inputs are the flags that say what to run, and against what.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file, be it one of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: ${default_system}."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system or one of its targets (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: ${default_system}."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
@@ -42,7 +42,7 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 	registry := systems.Registry()
 	var jobs []*bench.Job
 	for _, name := range in.targets() {
-		t, targetSource, err := target.Find(name, registry.Names())
+		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
-	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // starts says whether a run would start the cluster itself.
@@ -53,7 +52,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 	}
 	*kept = append(*kept, state)
 	registry := systems.Registry()
-	t, source, err := target.Find(state.Target, registry.Names())
+	t, source, err := systems.FindTarget(state.Target)
 	if err != nil {
 		return nil, err
 	}

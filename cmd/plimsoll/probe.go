@@ -16,7 +16,7 @@ import (
 )
 
 type probeCommand struct {
-	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system (plimsoll systems) or a YAML file; repeat it for a column each. Without it: ${default_system}."`
+	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each. Without it: ${default_system}."`
 	Durability *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
 	JSON       bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
 	Markdown   bool     `xor:"form" help:"Print the findings as Markdown."`
@@ -98,7 +98,7 @@ func (c *probeCommand) jobs() ([]*probe.Job, error) {
 	registry := systems.Registry()
 	var jobs []*probe.Job
 	for _, name := range names {
-		t, _, err := target.Find(name, registry.Names())
+		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}

@@ -22,7 +22,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
-	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -190,9 +189,8 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 		return sweep.Plan{}, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
-	names := systems.Registry().Names()
 	for i, name := range c.targets() {
-		t, _, err := target.Find(name, names)
+		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return sweep.Plan{}, err
 		}

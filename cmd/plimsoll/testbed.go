@@ -42,7 +42,7 @@ type testbedUpCommand struct {
 
 // Run starts a cluster and says how to use it.
 func (c *testbedUpCommand) Run(con console) error {
-	t, _, err := target.Find(c.Target, systems.Registry().Names())
+	t, _, err := systems.FindTarget(c.Target)
 	if err != nil {
 		return inputError{err}
 	}
