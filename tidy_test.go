@@ -46,6 +46,7 @@ var rooms = []string{
 	"internal/process",
 	"internal/authority",
 	"internal/omb",
+	"system/driver",
 	"system",
 	"target",
 	"workload",
