@@ -7,8 +7,8 @@
 // a system, on this machine or by this user; Prepare says what a testbed must be
 // prepared for, because disks and groups cannot be given to servers that run.
 //
-// Target: a machine is the nodes that share a host, as the servers of a Pulsar
-// node do; each node is one where all share the same. The words for nodes mean
+// Target: a machine is the nodes that share a host, as several servers of
+// one node may; each node is one where all share the same. The words for nodes mean
 // machines. A node's name means that process alone, but for faults that happen to
 // machines: a partition, a cut from clients and a loss of power.
 //

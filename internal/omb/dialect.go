@@ -15,7 +15,7 @@ type Translator interface {
 // Dialect is what one system knows of OMB's files about it.
 type Dialect struct {
 	System string // plimsoll's name of the system; Of sets it
-	Title  string // the name in sentences, such as "RabbitMQ"
+	Title  string // its name in sentences
 	// Drivers translate driver files, by the driver class without OMB's own package.
 	Drivers map[string]func(*DriverFile)
 	Caveats []Caveat
