@@ -100,7 +100,8 @@ func inDocument(t *testing.T, file, part, want string) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s shows other %s than there are: run go test . -run %s -update", file, part, t.Name())
+		t.Fatalf("%s shows other %s than there are: run go test . -run %s -update", file, part,
+			t.Name())
 	}
 	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
 		t.Fatal(err)
@@ -125,7 +126,8 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 		DepOnly                 bool
 	}
 	list := exec.CommandContext(t.Context(), "go", append(
-		[]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, patterns...)...)
+		[]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"},
+		patterns...)...)
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
@@ -145,13 +147,18 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 			wanted = append(wanted, p)
 		}
 	}
-	w := &typesOf{token.NewFileSet(), map[string][]*ast.File{}, map[string]*types.Package{}, map[string]*types.Package{}}
-	compiled := importer.ForCompiler(w.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	w := &typesOf{
+		fset: token.NewFileSet(), files: map[string][]*ast.File{},
+		packages: map[string]*types.Package{}, drivers: map[string]*types.Package{},
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	compiled := importer.ForCompiler(w.fset, "gc", open)
 	config := types.Config{Importer: compiled}
 	for _, p := range wanted {
 		dir := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(w.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments)
+			f, err := parser.ParseFile(w.fset, filepath.Join(p.Dir, name), nil,
+				parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +191,8 @@ func (w *typesOf) optional(t *testing.T, dir string) []optionalInterface {
 			if m == nil || m[1] != name || !ast.IsExported(name) {
 				continue
 			}
-			if methods, ok := w.packages[dir].Scope().Lookup(name).Type().Underlying().(*types.Interface); ok {
+			declared := w.packages[dir].Scope().Lookup(name).Type()
+			if methods, ok := declared.Underlying().(*types.Interface); ok {
 				all = append(all, optionalInterface{path.Base(dir) + "." + name, m[2], methods})
 			}
 		}

@@ -129,7 +129,8 @@ func TestImportsRunDownTheMap(t *testing.T) {
 // namesSystems are the places outside systems/ where the name of a system may stand: a
 // package, or the text of a string, each with why.
 var namesSystems = map[string]string{
-	"internal/prove": "plants its truths in the simulated system and compares what plimsoll measures with them",
+	"internal/prove": "plants its truths in the simulated system and compares what plimsoll " +
+		"measures with them",
 	`"is missing: name one, like system: nats"`: "an example in an error message",
 }
 
@@ -147,7 +148,8 @@ func TestSystemsAreNamedInTheRegistryAlone(t *testing.T) {
 	used := map[string]bool{}
 	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
 		dir := path.Dir(file)
-		if path.Dir(dir) == "systems" || file == "systems/registry.go" || strings.HasSuffix(file, "_test.go") {
+		if path.Dir(dir) == "systems" || file == "systems/registry.go" || strings.HasSuffix(file,
+			"_test.go") {
 			return
 		}
 		names := func(at token.Pos, text string) {

@@ -90,7 +90,8 @@ func isTaken(t *testing.T, d *omb.Driver) string {
 	if err != nil {
 		t.Fatalf("the system does not know the settings: %v", err)
 	}
-	check := system.Check{Settings: settings, Durability: d.Level, Delivery: workload.AtLeastOnce, Nodes: parsed.Testbed.Nodes}
+	check := system.Check{Settings: settings, Durability: d.Level, Delivery: workload.AtLeastOnce,
+		Nodes: parsed.Testbed.Nodes}
 	if err := s.(system.Checker).Check(check); err != nil {
 		t.Errorf("the system refuses it at level %d: %v", d.Level, err)
 	}
@@ -116,7 +117,8 @@ func golden(t *testing.T, file, got string) {
 // Properties may hold any character by their escapes: none of it may reach a
 // terminal, or end a comment of the target.
 func TestNotesArePrintable(t *testing.T) {
-	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nproducerConfig: |\n" +
+	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: " +
+		"3\nproducerConfig: |\n" +
 		`  bad\u001b[2J\nname\nsystem\: sim=1` + "\n" + `  acks=\u001b\n\u2028system: sim` + "\n"
 	d, err := omb.ParseDriver(omb.Of(All()), "x.yaml", []byte(src))
 	if err != nil {
@@ -134,19 +136,24 @@ func TestNotesArePrintable(t *testing.T) {
 // A result says how OMB's driver of its system measured, and names that system as
 // plimsoll does.
 func TestCaveatsOfOMBDrivers(t *testing.T) {
-	named := map[string]string{"Kafka": "kafka", "Pulsar": "pulsar", "RabbitMQ": "rabbitmq", "nats": "nats"}
+	named := map[string]string{"Kafka": "kafka", "Pulsar": "pulsar", "RabbitMQ": "rabbitmq",
+		"nats": "nats"}
 	caveats := map[string]string{
 		"Kafka": "record's timestamp", "Redpanda": "record's timestamp", "Pulsar": "publish time",
-		"kop": "Kafka on Pulsar", "RabbitMQ": "acknowledges automatically", "nats": "share", "STAN": "Streaming",
+		"kop": "Kafka on Pulsar", "RabbitMQ": "acknowledges automatically", "nats": "share",
+		"STAN": "Streaming",
 	}
 	for driver := range maps.Keys(caveats) {
 		const figures = `"messageSize": 1, "publishRate": [1], "consumeRate": [1],
-			"aggregatedPublishLatencyQuantiles": {"100": 3}, "aggregatedEndToEndLatencyQuantiles": {"100": 3}`
-		r, err := omb.ParseResult("x.json", []byte(`{"workload": "w", "driver": "`+driver+`", `+figures+`}`))
+			"aggregatedPublishLatencyQuantiles": {"100": 3},
+				"aggregatedEndToEndLatencyQuantiles": {"100": 3}`
+		r, err := omb.ParseResult("x.json",
+			[]byte(`{"workload": "w", "driver": "`+driver+`", `+figures+`}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir, err := omb.Save(t.TempDir(), "x.json", r, omb.Known{Dialects: omb.Of(All())}, result.Build{}, nil)
+		dir, err := omb.Save(t.TempDir(), "x.json", r, omb.Known{Dialects: omb.Of(All())},
+			result.Build{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +162,11 @@ func TestCaveatsOfOMBDrivers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := named[driver]; want != "" && saved.Run.System.Name != want {
-			t.Errorf("the system of driver %s is called %s, want %s", driver, saved.Run.System.Name, want)
+			t.Errorf("the system of driver %s is called %s, want %s", driver, saved.Run.System.Name,
+				want)
 		}
-		if notes := strings.Join(saved.Run.Imported.Notes, "\n"); !strings.Contains(notes, caveats[driver]) {
+		if notes := strings.Join(saved.Run.Imported.Notes, "\n"); !strings.Contains(notes,
+			caveats[driver]) {
 			t.Errorf("%s: no note says %q:\n%s", driver, caveats[driver], notes)
 		}
 	}

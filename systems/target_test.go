@@ -20,7 +20,8 @@ func TestBuiltInTargets(t *testing.T) {
 			found++
 			d := s.Describe()
 			if parsed.Name != name || parsed.System != d.Name {
-				t.Errorf("target %s is called %s and is of %s, want %s", name, parsed.Name, parsed.System, d.Name)
+				t.Errorf("target %s is called %s and is of %s, want %s", name, parsed.Name,
+					parsed.System, d.Name)
 			}
 			if _, err := system.Resolve(d.Settings, parsed.Settings); err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -132,7 +132,9 @@ func (in *inputs) override(w *workload.Workload) error {
 	return w.Validate()
 }
 
-func newJob(registry *system.Registry, w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+func newJob(
+	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
+) (*bench.Job, error) {
 	s, err := registry.Get(t.System)
 	if err != nil {
 		return nil, err

@@ -77,7 +77,8 @@ type console struct {
 func run(args []string, out, errOut io.Writer) int {
 	var c commands
 	exited := -1
-	parser, err := kong.New(&c, append(nodeCommands(), kong.Name("plimsoll"), kong.Description(description),
+	parser, err := kong.New(&c, append(nodeCommands(), kong.Name("plimsoll"),
+		kong.Description(description),
 		kong.Vars{"default_system": systems.Default},
 		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)

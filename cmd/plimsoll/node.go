@@ -27,7 +27,8 @@ func nodeCommands() []kong.Option {
 	for _, s := range systems.All() {
 		if n, ok := s.(system.NodeServer); ok {
 			all = append(all, kong.DynamicCommand(n.NodeCommand(),
-				"Be one server; only plimsoll itself starts this.", "", &nodeCommand{serve: n}, `hidden:""`))
+				"Be one server; only plimsoll itself starts this.", "", &nodeCommand{serve: n},
+				`hidden:""`))
 		}
 	}
 	return all

@@ -91,25 +91,28 @@ var undriven = Dialect{
 				d.Undriven("ActiveMQ Artemis")
 			}
 		},
-		"jms.JMSBenchmarkDriver":               func(d *DriverFile) { d.Undriven("JMS") },
-		"mqtt5.MqttBenchmarkDriver":            func(d *DriverFile) { d.Undriven("MQTT") },
-		"rocketmq.RocketMQBenchmarkDriver":     func(d *DriverFile) { d.Undriven("RocketMQ") },
-		"rocketmq.RocketMQ5BenchmarkDriver":    func(d *DriverFile) { d.Undriven("RocketMQ") },
-		"pravega.PravegaBenchmarkDriver":       func(d *DriverFile) { d.Undriven("Pravega") },
-		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) { d.Undriven("DistributedLog on BookKeeper") },
-		"nsq.NsqBenchmarkDriver":               func(d *DriverFile) { d.Undriven("NSQ") },
+		"jms.JMSBenchmarkDriver":            func(d *DriverFile) { d.Undriven("JMS") },
+		"mqtt5.MqttBenchmarkDriver":         func(d *DriverFile) { d.Undriven("MQTT") },
+		"rocketmq.RocketMQBenchmarkDriver":  func(d *DriverFile) { d.Undriven("RocketMQ") },
+		"rocketmq.RocketMQ5BenchmarkDriver": func(d *DriverFile) { d.Undriven("RocketMQ") },
+		"pravega.PravegaBenchmarkDriver":    func(d *DriverFile) { d.Undriven("Pravega") },
+		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) {
+			d.Undriven("DistributedLog on BookKeeper")
+		},
+		"nsq.NsqBenchmarkDriver": func(d *DriverFile) { d.Undriven("NSQ") },
 	},
 	Caveats: []Caveat{
-		{Driver: "redis", Note: "the end-to-end latency of OMB's Redis driver begins at the broker's clock, " +
-			"in whole milliseconds: it leaves out the way to the broker"},
-		{Driver: "redis", Note: "OMB's Redis driver sends one message at a time on each of up to 8 connections, " +
-			"so that it is a closed loop whose rate the system sets, and it never acknowledges what it received"},
-		{Driver: "nsq", Note: "the end-to-end latency of OMB's NSQ driver begins at the broker's clock, " +
-			"and its failed messages are counted nowhere"},
-		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at the born timestamp, " +
-			"in whole milliseconds"},
-		{Driver: "artemis", Note: "the end-to-end latency of OMB's Artemis driver begins at the wall clock, " +
-			"in whole milliseconds"},
+		{Driver: "redis", Note: "the end-to-end latency of OMB's Redis driver begins at the " +
+			"broker's clock, in whole milliseconds: it leaves out the way to the broker"},
+		{Driver: "redis", Note: "OMB's Redis driver sends one message at a time on each of up to " +
+			"8 connections, so that it is a closed loop whose rate the system sets, and it never " +
+			"acknowledges what it received"},
+		{Driver: "nsq", Note: "the end-to-end latency of OMB's NSQ driver begins at the broker's " +
+			"clock, and its failed messages are counted nowhere"},
+		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
+			"the born timestamp, in whole milliseconds"},
+		{Driver: "artemis", Note: "the end-to-end latency of OMB's Artemis driver begins at the " +
+			"wall clock, in whole milliseconds"},
 	},
 }
 

@@ -32,12 +32,14 @@ type Head struct {
 
 const classPrefix = "io.openmessaging.benchmark.driver."
 
-// ParseDriver translates an OMB driver file into a target of one of the dialects' systems. Secrets in it are left out of the
+// ParseDriver translates an OMB driver file into a target of one of the dialects' systems.
+// Secrets in it are left out of the
 // target, which names environment variables in their stead. The error is a
 // strict.Violations; it shows no line of the file, because that could hold a
 // secret.
 func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error) {
-	d := &DriverFile{fileName: fileName, src: src, driven: dialects.titles(), out: &Driver{Target: &target.Target{}}}
+	d := &DriverFile{fileName: fileName, src: src, driven: dialects.titles(),
+		out: &Driver{Target: &target.Target{}}}
 	doc := strict.DecodeSparse(fileName, src, &d.head)
 	if doc.Broken() {
 		return nil, d.hidden(doc.Err())
@@ -48,7 +50,8 @@ func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error
 		at := doc.At("driverClass")
 		message := "driverClass is missing: it says which of OMB's drivers the file is for"
 		if class != "" {
-			message = "driverClass: " + strict.Unknown("driver", class, slices.Sorted(slices.Values(dialects.classes())))
+			message = "driverClass: " + strict.Unknown("driver", class,
+				slices.Sorted(slices.Values(dialects.classes())))
 		}
 		return nil, strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Message: message}}
 	}
@@ -113,8 +116,8 @@ func (d *DriverFile) Reject(path, message string) { d.doc.Reject(path, message) 
 
 // Undriven refuses a driver of a system that plimsoll does not have.
 func (d *DriverFile) Undriven(title string) {
-	d.refusal = fmt.Sprintf("this is a driver file for %s, a system that plimsoll does not drive yet, "+
-		"so there is no target to write: those that it drives are %s", title, d.driven)
+	d.refusal = fmt.Sprintf("this is a driver file for %s, a system that plimsoll does not drive "+
+		"yet, so there is no target to write: those that it drives are %s", title, d.driven)
 }
 
 // Note tells the reader of the target what could not be translated, or means something
@@ -130,7 +133,8 @@ func (d *DriverFile) Set(name, value string) {
 
 // IsSet reports whether the target has a setting.
 func (d *DriverFile) IsSet(name string) bool {
-	return slices.ContainsFunc(d.out.Target.Settings, func(s target.Setting) bool { return s.Name == name })
+	return slices.ContainsFunc(d.out.Target.Settings,
+		func(s target.Setting) bool { return s.Name == name })
 }
 
 // SetLevel says which durability level the file's settings amount to, and why.

@@ -18,7 +18,9 @@ func (t *trial) open(b system.Mailbox) (*basket, error) {
 }
 
 // mailbox opens a mailbox that is closed with the trial.
-func (t *trial) mailbox(p system.Prober, f system.Feature) (b system.Mailbox, condition string, err error) {
+func (t *trial) mailbox(
+	p system.Prober, f system.Feature,
+) (b system.Mailbox, condition string, err error) {
 	b, condition, err = p.OpenMailbox(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, f)
 	if err == nil {
 		t.later(b.Close)
@@ -133,7 +135,8 @@ func (t *trial) delay(p system.Prober) (Finding, error) {
 
 func (t *trial) deadLetters(p system.Prober) (Finding, error) {
 	rejected, dead := newBasket(), newBasket()
-	poster, condition, err := p.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, rejected.add, dead.add)
+	poster, condition, err := p.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
+		rejected.add, dead.add)
 	if err != nil {
 		return Finding{}, err
 	}
@@ -159,7 +162,8 @@ func (t *trial) deadLetters(p system.Prober) (Finding, error) {
 
 func (t *trial) flowControl(prober system.Prober) (Finding, error) {
 	const held = time.Second // less may be chance
-	p, condition, err := prober.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, 100)
+	p, condition, err := prober.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
+		100)
 	if err != nil {
 		return Finding{}, err
 	}

@@ -84,7 +84,8 @@ func (t *trial) transactions(p system.Prober) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	if _, err := p.Transact(t.ctx, topic, [][]byte{[]byte("aborted-1"), []byte("aborted-2")}, false); err != nil {
+	if _, err := p.Transact(t.ctx, topic, [][]byte{[]byte("aborted-1"), []byte("aborted-2")},
+		false); err != nil {
 		return Finding{}, err
 	}
 	wanted := []string{"committed-1", "committed-2"}

@@ -279,15 +279,21 @@ var (
 	errLacks = &system.NotSupported{Reason: "no protocol has it"}
 )
 
-func (*abstaining) OpenReplay(context.Context, system.ConsumerOptions) (system.Consumer, string, error) {
+func (*abstaining) OpenReplay(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
 	return nil, "", errLacks
 }
 
-func (*abstaining) OpenShared(context.Context, system.ConsumerOptions) (system.Consumer, string, error) {
+func (*abstaining) OpenShared(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
 	return nil, "", errLacks
 }
 
-func (*abstaining) PublishAcked(context.Context, system.Topic, system.AckKind, []byte) (string, error) {
+func (*abstaining) PublishAcked(
+	context.Context, system.Topic, system.AckKind, []byte,
+) (string, error) {
 	return "", errLacks
 }
 
@@ -295,15 +301,21 @@ func (*abstaining) OpenRoutes(context.Context, system.Routing) (system.Publisher
 	return nil, "", errLacks
 }
 
-func (*abstaining) OpenMailbox(context.Context, system.Topic, system.Feature) (system.Mailbox, string, error) {
+func (*abstaining) OpenMailbox(
+	context.Context, system.Topic, system.Feature,
+) (system.Mailbox, string, error) {
 	return nil, "", errLacks
 }
 
-func (*abstaining) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (system.Publisher, string, error) {
+func (*abstaining) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
 	return nil, "", errLacks
 }
 
-func (*abstaining) PublishBeyond(context.Context, system.Topic, int) (system.BackPressure, string, error) {
+func (*abstaining) PublishBeyond(
+	context.Context, system.Topic, int,
+) (system.BackPressure, string, error) {
 	return system.BackPressure{}, "", errLacks
 }
 

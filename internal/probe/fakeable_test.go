@@ -85,7 +85,9 @@ type fakeBox struct {
 	timers   []*time.Timer
 }
 
-func (c *able) OpenMailbox(context.Context, system.Topic, system.Feature) (system.Mailbox, string, error) {
+func (c *able) OpenMailbox(
+	context.Context, system.Topic, system.Feature,
+) (system.Mailbox, string, error) {
 	return &fakeBox{plant: c.plant}, "", nil
 }
 

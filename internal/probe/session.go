@@ -179,7 +179,9 @@ func (t *trial) untried() error {
 }
 
 // capability makes a row's try of one that needs a Prober.
-func capability(try func(t *trial, p system.Prober) (Finding, error)) func(t *trial) (Finding, error) {
+func capability(
+	try func(t *trial, p system.Prober) (Finding, error),
+) func(t *trial) (Finding, error) {
 	return func(t *trial) (Finding, error) {
 		p, err := t.prober()
 		if err != nil {

@@ -24,8 +24,9 @@ type KeyTopics struct {
 // Condition says what takes the place of the kind of routing. Headers have nothing.
 func (k *KeyTopics) Condition() string {
 	return map[system.RouteKind]string{
-		system.RouteDirect:  "a topic for each key",
-		system.RoutePattern: "a topic for each key, and consumers that subscribe by regular expression",
+		system.RouteDirect: "a topic for each key",
+		system.RoutePattern: "a topic for each key, and consumers that subscribe by regular " +
+			"expression",
 	}[k.Routing.Kind]
 }
 
@@ -69,7 +70,8 @@ func (k *KeyTopics) Delete(ctx context.Context) error {
 // servers accepted and refused. refusal returns what they said; empty: the error is no
 // refusal, and ends the filling.
 func Overfill(
-	ctx context.Context, to system.Publisher, n int, p *system.BackPressure, refusal func(err error) (said string),
+	ctx context.Context, to system.Publisher, n int, p *system.BackPressure,
+	refusal func(err error) (said string),
 ) error {
 	for range n {
 		err := to.Post(ctx, system.Envelope{Payload: []byte("more")})

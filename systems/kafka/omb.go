@@ -25,8 +25,10 @@ func (kafkaSystem) OMB() omb.Dialect {
 			"redpanda.RedpandaBenchmarkDriver": translateOMB,
 		},
 		Caveats: []omb.Caveat{
-			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins, Upstream: true},
-			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins, Upstream: true},
+			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins,
+				Upstream: true},
+			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins,
+				Upstream: true},
 		},
 	}
 }
@@ -76,28 +78,33 @@ var ombSettings = map[string]struct {
 
 // ombMeaning says why properties have no setting of their own.
 var ombMeaning = map[string]string{
-	"buffer.memory":                         "the workload's max_in_flight bounds what a producer holds",
-	"max.block.ms":                          "a producer that is full waits, and the wait is charged to the message",
-	"enable.auto.commit":                    "positions of what was handled are committed every auto_commit_interval",
-	"auto.offset.reset":                     "subscriptions are there before the load",
-	"isolation.level":                       "it follows from the workload's delivery",
-	"client.id":                             "plimsoll's clients have names of their own",
-	"offsetCommitLingerMs":                  "auto_commit_interval says how often positions are committed",
-	"max.request.size":                      "batch_size bounds a request's batches",
-	"key.serializer":                        "keys and payloads are bytes",
-	"value.serializer":                      "keys and payloads are bytes",
-	"key.deserializer":                      "keys and payloads are bytes",
-	"value.deserializer":                    "keys and payloads are bytes",
-	"transactional.id":                      "delivery: exactly_once in the workload asks for transactions",
-	"retries":                               "delivery_timeout says how long a message is tried",
-	"group.id":                              "subscriptions have names of the run's own",
-	"ssl.truststore.location":               "name the authority's certificate, in PEM, as ca_file under tls",
-	"ssl.keystore.location":                 "name the client's certificate and key, in PEM, as cert_file and key_file under tls",
-	"ssl.endpoint.identification.algorithm": "names in certificates are always checked; server_name under tls gives another one",
+	"buffer.memory": "the workload's max_in_flight bounds what a producer holds",
+	"max.block.ms": "a producer that is full waits, and the wait is charged " +
+		"to the message",
+	"enable.auto.commit": "positions of what was handled are committed every " +
+		"auto_commit_interval",
+	"auto.offset.reset":       "subscriptions are there before the load",
+	"isolation.level":         "it follows from the workload's delivery",
+	"client.id":               "plimsoll's clients have names of their own",
+	"offsetCommitLingerMs":    "auto_commit_interval says how often positions are committed",
+	"max.request.size":        "batch_size bounds a request's batches",
+	"key.serializer":          "keys and payloads are bytes",
+	"value.serializer":        "keys and payloads are bytes",
+	"key.deserializer":        "keys and payloads are bytes",
+	"value.deserializer":      "keys and payloads are bytes",
+	"transactional.id":        "delivery: exactly_once in the workload asks for transactions",
+	"retries":                 "delivery_timeout says how long a message is tried",
+	"group.id":                "subscriptions have names of the run's own",
+	"ssl.truststore.location": "name the authority's certificate, in PEM, as ca_file under tls",
+	"ssl.keystore.location": "name the client's certificate and key, in PEM, as cert_file and " +
+		"key_file under tls",
+	"ssl.endpoint.identification.algorithm": "names in certificates are always checked; " +
+		"server_name under tls gives another one",
 }
 
 var assignors = map[string]string{
-	"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky", "cooperativestickyassignor": "cooperative-sticky",
+	"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
+	"cooperativestickyassignor": "cooperative-sticky",
 }
 
 func translateOMB(d *omb.DriverFile) {
@@ -112,7 +119,8 @@ func translateOMB(d *omb.DriverFile) {
 			k.client(p)
 		}
 	}
-	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig", "consumerConfig"} {
+	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig",
+		"consumerConfig"} {
 		if !d.Has(key) {
 			d.Note("%s is absent, with which OMB fails; here it is empty", key)
 		}
@@ -182,7 +190,8 @@ func (k *ombDriver) simple(p omb.Property) {
 		k.convert(p.Name, p.Value, to.name, to.kind)
 	case ombMeaning[p.Name] != "":
 		k.Note("%s is left out: %s", p.Name, ombMeaning[p.Name])
-	case strings.Contains(p.Name, "password") || strings.Contains(p.Name, "secret") || strings.HasPrefix(p.Name, "sasl.") || strings.HasPrefix(p.Name, "ssl."):
+	case strings.Contains(p.Name, "password") || strings.Contains(p.Name, "secret") ||
+		strings.HasPrefix(p.Name, "sasl.") || strings.HasPrefix(p.Name, "ssl."):
 		k.Note("%s is left out: the target's tls and credentials say how to connect", p.Name)
 	default:
 		k.Note("%s is left out: plimsoll has no setting for it", p.Name)
@@ -220,12 +229,14 @@ func (k *ombDriver) topic(config []omb.Property, replication int64) {
 	case replication >= least && replication <= most:
 		k.Set("replication_factor", strconv.FormatInt(replication, 10))
 	default:
-		k.Note("replicationFactor %d cannot be had: every durability level has 3 copies or more, so 3 are asked for", replication)
+		k.Note("replicationFactor %d cannot be had: every durability level has 3 copies or more, "+
+			"so 3 are asked for", replication)
 	}
 	var further []string
 	for _, p := range config {
 		switch {
-		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms", "unclean.leader.election.enable"}, p.Name):
+		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms",
+			"unclean.leader.election.enable"}, p.Name):
 		case p.Value == "" || strings.ContainsAny(p.Name+p.Value, ",="):
 			k.Note("%s of the topics is left out: topic_configs cannot hold its value", p.Name)
 		default:
@@ -255,7 +266,8 @@ func (k *ombDriver) durability(config []omb.Property) {
 			}
 		case "unclean.leader.election.enable":
 			if p.Value == "true" {
-				k.Note("unclean.leader.election.enable is left out: every durability level sets it to false")
+				k.Note("unclean.leader.election.enable is left out: every durability level sets " +
+					"it to false")
 			}
 		}
 	}
@@ -272,10 +284,13 @@ func (k *ombDriver) durability(config []omb.Property) {
 			why = strings.TrimSuffix(why, "0") + "1 unless the servers say otherwise"
 		}
 		if !sync {
-			k.Note("with min.insync.replicas=1 an acknowledgement of acks=all may be the leader's alone, which is level %d; level %d asks for a majority", k.local(false, flushed), k.local(true, flushed))
+			k.Note("with min.insync.replicas=1 an acknowledgement of acks=all may be the "+
+				"leader's alone, which is level %d; level %d asks for a majority", k.local(false,
+				flushed), k.local(true, flushed))
 		}
 	case "0":
-		k.Note("acks=0 waits for no acknowledgement, which is less than any durability level: at level 4 the leader answers")
+		k.Note("acks=0 waits for no acknowledgement, which is less than any durability level: at " +
+			"level 4 the leader answers")
 	}
 	if flushed {
 		why += ", with a flush after each message"

@@ -176,28 +176,34 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 }
 
 // OpenMailbox has nothing to open: a log heeds no envelope.
-func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (system.Mailbox, string, error) {
+func (c *cluster) OpenMailbox(
+	_ context.Context, _ system.Topic, f system.Feature,
+) (system.Mailbox, string, error) {
 	return nil, "", &system.NotSupported{Reason: map[system.Feature]string{
-		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes whole segments " +
-			"of a topic, whether they were read or not",
-		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a topic of their own, " +
-			"which a consumer polls first",
-		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it later keeps it, " +
-			"or has a consumer wait",
+		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes " +
+			"whole segments of a topic, whether they were read or not",
+		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a " +
+			"topic of their own, which a consumer polls first",
+		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it " +
+			"later keeps it, or has a consumer wait",
 	}[f]}
 }
 
 // OpenRejecting has nothing to open: rejecting is no part of the protocol.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (system.Publisher, string, error) {
-	return nil, "", &system.NotSupported{Reason: "a group's position moves past a record whatever came of it; " +
-		"who rejects it publishes it to a topic of their own (Kafka Connect and Streams do), " +
-		"and a share group archives what is rejected without putting it anywhere"}
+func (c *cluster) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
+	return nil, "", &system.NotSupported{Reason: "a group's position moves past a record " +
+		"whatever came of it; who rejects it publishes it to a topic of their own (Kafka Connect " +
+		"and Streams do), and a share group archives what is rejected without putting it anywhere"}
 }
 
 // PublishTwice publishes nothing: the library numbers the records by itself.
-func (c *cluster) PublishTwice(context.Context, system.Topic, []byte) (answer, condition string, err error) {
-	return "", "", &system.NotSupported{Reason: "brokers recognise what the client library sends again within " +
-		"a producer's session; what an application sends again takes a transaction"}
+func (c *cluster) PublishTwice(
+	context.Context, system.Topic, []byte,
+) (answer, condition string, err error) {
+	return "", "", &system.NotSupported{Reason: "brokers recognise what the client library sends " +
+		"again within a producer's session; what an application sends again takes a transaction"}
 }
 
 // follower is a client that receives until it is closed.
@@ -231,14 +237,17 @@ func (f *follower) Close(ctx context.Context) error {
 
 // OpenShared opens a member of a share group, which deals the records of a
 // partition out one by one.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenShared(
+	ctx context.Context, o system.ConsumerOptions,
+) (system.Consumer, string, error) {
 	const condition = "a share group in place of a consumer group (brokers of Kafka 4.2 or later)"
 	group := o.Topic.Name + ".share"
 	if err := c.beginning(ctx, group, kmsg.IncrementalAlterConfigOpSet); err != nil {
 		return nil, "", err
 	}
 	// One fetch would otherwise bring the whole of a small topic to one member.
-	client, err := kgo.NewClient(append(baseOptions(c.options, c.cfg), kgo.ShareGroup(group), kgo.ConsumeTopics(o.Topic.Name),
+	client, err := kgo.NewClient(append(baseOptions(c.options, c.cfg), kgo.ShareGroup(group),
+		kgo.ConsumeTopics(o.Topic.Name),
 		kgo.ShareMaxRecords(5), kgo.ShareMaxRecordsStrict())...)
 	if err != nil {
 		return nil, "", fmt.Errorf("the client library refuses the settings: %w", err)
@@ -251,7 +260,9 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (sys
 
 // beginning sets where a share group begins to the start of its topics, or
 // forgets it.
-func (c *cluster) beginning(ctx context.Context, group string, op kmsg.IncrementalAlterConfigOp) error {
+func (c *cluster) beginning(
+	ctx context.Context, group string, op kmsg.IncrementalAlterConfigOp,
+) error {
 	request := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	resource := kmsg.NewIncrementalAlterConfigsRequestResource()
 	resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
@@ -304,10 +315,13 @@ type routes struct {
 
 // OpenRoutes makes a topic for each key, which consumers choose by name, or by
 // a regular expression.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
+func (c *cluster) OpenRoutes(
+	ctx context.Context, r system.Routing,
+) (system.Publisher, string, error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.NotSupported{Reason: "brokers do not look at headers, and a consumer gets whole partitions; " +
-			"it can drop what it does not want, or Kafka Streams can sort it into topics"}
+		return nil, "", &system.NotSupported{Reason: "brokers do not look at headers, and a " +
+			"consumer gets whole partitions; it can drop what it does not want, or Kafka Streams " +
+			"can sort it into topics"}
 	}
 	client, err := c.probeClient()
 	if err != nil {

@@ -19,9 +19,10 @@ func (natsSystem) OMB() omb.Dialect {
 		Title:   "NATS",
 		Drivers: map[string]func(*omb.DriverFile){"nats.NatsBenchmarkDriver": translateOMB},
 		Caveats: []omb.Caveat{
-			{Driver: "stan", Note: "the end-to-end latency of OMB's NATS Streaming driver begins at the broker's clock"},
-			{Driver: "nats", Note: "OMB's NATS driver writes each message's stamp into a payload that all " +
-				"messages share: the end-to-end latency can read too short"},
+			{Driver: "stan", Note: "the end-to-end latency of OMB's NATS Streaming driver begins " +
+				"at the broker's clock"},
+			{Driver: "nats", Note: "OMB's NATS driver writes each message's stamp into a payload " +
+				"that all messages share: the end-to-end latency can read too short"},
 		},
 	}
 }
@@ -58,13 +59,16 @@ func translateOMB(d *omb.DriverFile) {
 	if f.Replication >= 3 && f.Replication <= 5 {
 		d.Set("num_replicas", strconv.FormatInt(f.Replication, 10))
 	} else {
-		d.Note("replicationFactor %d cannot be had: every durability level has 3 to 5 copies, so 3 are asked for", f.Replication)
+		d.Note("replicationFactor %d cannot be had: every durability level has 3 to 5 copies, so "+
+			"3 are asked for", f.Replication)
 		if f.Replication < 3 {
 			level, synced = workload.AsyncAsync, workload.AsyncSync
 		}
 	}
-	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes unless they are told otherwise", f.Replication))
+	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes "+
+		"unless they are told otherwise", f.Replication))
 	if storage == "file" {
-		d.Note("what servers are told is not in a driver file: with sync_interval always it is level %d", synced)
+		d.Note("what servers are told is not in a driver file: with sync_interval always it is "+
+			"level %d", synced)
 	}
 }

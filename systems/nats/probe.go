@@ -76,7 +76,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 		}
 		return fmt.Sprintf("error %d, %s", refused.ErrorCode, refused.Description)
 	})
-	return p, "a stream with a limit and discard new; the default, discard old, drops the oldest messages instead", errors.Join(err, b.Close(ctx))
+	return p, "a stream with a limit and discard new; the default, discard old, drops the oldest " +
+		"messages instead", errors.Join(err, b.Close(ctx))
 }
 
 // Transact publishes an atomic batch. An aborted one is never committed: the
@@ -143,7 +144,9 @@ type box struct {
 }
 
 // openBox makes a stream like a topic's, changed.
-func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig)) (*box, error) {
+func (c *cluster) openBox(
+	ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig),
+) (*box, error) {
 	config := c.cfg.stream
 	at := ownHome(t.Name)
 	config.Name = at.stream
@@ -152,7 +155,8 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic, change func(*jets
 	if _, err := c.js.CreateStream(ctx, config); err != nil {
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) {
-			return nil, &system.NotSupported{Reason: fmt.Sprintf("the server refuses the stream: %s", refused.Description)}
+			return nil, &system.NotSupported{Reason: fmt.Sprintf("the server refuses the stream: "+
+				"%s", refused.Description)}
 		}
 		return nil, explainCreate(config, err)
 	}
@@ -176,7 +180,8 @@ func (b *box) Post(ctx context.Context, l system.Envelope) error {
 		options = append(options, jetstream.WithMsgTTL(l.TTL))
 	}
 	if l.Delay > 0 {
-		options = append(options, jetstream.WithScheduleAt(time.Now().Add(l.Delay+time.Second)), jetstream.WithScheduleTarget(b.receives))
+		options = append(options, jetstream.WithScheduleAt(time.Now().Add(l.Delay+time.Second)),
+			jetstream.WithScheduleTarget(b.receives))
 		subject = b.stream + ".schedules"
 	}
 	_, err := b.of.js.Publish(ctx, subject, l.Payload, options...)
@@ -189,7 +194,8 @@ func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 }
 
 func (b *box) bind(ctx context.Context, name, filter string, receive func(payload []byte)) error {
-	k, err := b.of.js.CreateConsumer(ctx, b.stream, jetstream.ConsumerConfig{Durable: name, FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy})
+	k, err := b.of.js.CreateConsumer(ctx, b.stream, jetstream.ConsumerConfig{Durable: name,
+		FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy})
 	if err != nil {
 		return fmt.Errorf("create a durable consumer: %w", err)
 	}
@@ -217,7 +223,9 @@ func (b *box) Close(ctx context.Context) error {
 }
 
 // OpenMailbox makes a stream that heeds what messages say of themselves.
-func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (system.Mailbox, string, error) {
+func (c *cluster) OpenMailbox(
+	ctx context.Context, t system.Topic, f system.Feature,
+) (system.Mailbox, string, error) {
 	condition, change := "", func(*jetstream.StreamConfig) {}
 	switch f {
 	case system.FeatureTTL:
@@ -230,8 +238,8 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 			s.AllowMsgSchedules, s.AllowRollup, s.Discard = true, true, jetstream.DiscardOld
 		}
 	case system.FeaturePriority:
-		return nil, "", &system.NotSupported{Reason: "a stream is a log read in its order; urgent messages take " +
-			"a subject or stream of their own, which a consumer reads first"}
+		return nil, "", &system.NotSupported{Reason: "a stream is a log read in its order; " +
+			"urgent messages take a subject or stream of their own, which a consumer reads first"}
 	}
 	b, err := c.openBox(ctx, t, change)
 	if err != nil {
@@ -241,22 +249,30 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 }
 
 // OpenRejecting has nothing to open.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (system.Publisher, string, error) {
-	return nil, "", &system.NotSupported{Reason: "JetStream puts nothing aside: after max_deliver attempts or a +TERM " +
-		"it delivers the message no more, keeps it in the stream and tells of its sequence in an advisory, " +
-		"from which an application can fetch it"}
+func (c *cluster) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
+	return nil, "", &system.NotSupported{Reason: "JetStream puts nothing aside: after " +
+		"max_deliver attempts or a +TERM it delivers the message no more, keeps it in the stream " +
+		"and tells of its sequence in an advisory, from which an application can fetch it"}
 }
 
 // OpenShared has no other consumers to open.
-func (c *cluster) OpenShared(context.Context, system.ConsumerOptions) (system.Consumer, string, error) {
-	return nil, "", &system.NotSupported{Reason: "the consumers of a durable consumer share all of it as they are"}
+func (c *cluster) OpenShared(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
+	return nil, "", &system.NotSupported{Reason: "the consumers of a durable consumer share all " +
+		"of it as they are"}
 }
 
 // OpenRoutes makes a stream with a durable consumer for each binding, which
 // filters by subject.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
+func (c *cluster) OpenRoutes(
+	ctx context.Context, r system.Routing,
+) (system.Publisher, string, error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; what a header says takes a token of the subject"}
+		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; what a " +
+			"header says takes a token of the subject"}
 	}
 	b, err := c.openBox(ctx, r.Topic, func(*jetstream.StreamConfig) {})
 	if err != nil {

@@ -24,10 +24,10 @@ func (pulsarSystem) OMB() omb.Dialect {
 			"kop.KopBenchmarkDriver":       func(d *omb.DriverFile) { d.Undriven("Kafka on Pulsar") },
 		},
 		Caveats: []omb.Caveat{
-			{Driver: "kop", Upstream: true, Note: "the end-to-end latency of OMB's driver for Kafka on Pulsar " +
-				"begins at Pulsar's publish time, in whole milliseconds"},
-			{Driver: "pulsar", Upstream: true, Note: "the end-to-end latency of OMB's Pulsar driver " +
-				"begins at the publish time, in whole milliseconds"},
+			{Driver: "kop", Upstream: true, Note: "the end-to-end latency of OMB's driver for " +
+				"Kafka on Pulsar begins at Pulsar's publish time, in whole milliseconds"},
+			{Driver: "pulsar", Upstream: true, Note: "the end-to-end latency of OMB's Pulsar " +
+				"driver begins at the publish time, in whole milliseconds"},
 		},
 	}
 }
@@ -89,10 +89,12 @@ func translateOMB(d *omb.DriverFile) {
 		d.Set("max_pending_messages", strconv.FormatInt(p.PendingQueue, 10))
 	}
 	if !p.BlockIfFull {
-		d.Note("blockIfQueueFull false has no effect: a producer that is full waits, and the wait is charged to the message")
+		d.Note("blockIfQueueFull false has no effect: a producer that is full waits, and the " +
+			"wait is charged to the message")
 	}
 	d.Set("receiver_queue_size", strconv.FormatInt(max(f.Consumer.ReceiverQueue, 1), 10))
-	types := map[string]string{"exclusive": "exclusive", "failover": "failover", "shared": "shared", "key_shared": "key_shared"}
+	types := map[string]string{"exclusive": "exclusive", "failover": "failover", "shared": "shared",
+		"key_shared": "key_shared"}
 	if kind := types[strings.ToLower(f.Consumer.SubscriptionType)]; kind != "" {
 		d.Set("subscription_type", kind)
 	} else {
@@ -112,17 +114,20 @@ func ombClient(d *omb.DriverFile, f *ombFile) {
 			d.Endpoint(scheme + "://" + host)
 		}
 	}
-	if admin, err := url.Parse(c.HTTPURL); err == nil && admin.Host != "" && (admin.Port() != "8080" || !strings.Contains(c.ServiceURL, admin.Hostname())) {
+	if admin, err := url.Parse(c.HTTPURL); err == nil && admin.Host != "" &&
+		(admin.Port() != "8080" || !strings.Contains(c.ServiceURL, admin.Hostname())) {
 		host := admin.Host
 		if admin.Port() == "" {
-			host = net.JoinHostPort(admin.Hostname(), map[bool]string{true: "443", false: "80"}[admin.Scheme == "https"])
+			host = net.JoinHostPort(admin.Hostname(), map[bool]string{true: "443",
+				false: "80"}[admin.Scheme == "https"])
 		}
 		d.Set("admin_endpoints", host)
 	}
 	d.Set("connections_per_broker", strconv.FormatInt(max(c.Connections, 1), 10))
 	d.Set("memory_limit", quantity.ExactBytes(max(c.MemoryLimitMB, 0)<<20))
 	d.Note("clientMemoryLimitMB bounds all producers of a client in OMB, and each producer here")
-	if tenant, namespace, ok := strings.Cut(c.NamespacePrefix, "/"); ok && tenant != "" && namespace != "" {
+	if tenant, namespace, ok := strings.Cut(c.NamespacePrefix, "/"); ok && tenant != "" &&
+		namespace != "" {
 		d.Set("tenant", tenant)
 		d.Set("namespace", namespace)
 	}
@@ -132,7 +137,8 @@ func ombClient(d *omb.DriverFile, f *ombFile) {
 		}
 	}
 	if c.TopicType != "persistent" {
-		d.Note("topicType %.20q is left out: topics are persistent, because no durability level is given without", c.TopicType)
+		d.Note("topicType %.20q is left out: topics are persistent, because no durability level "+
+			"is given without", c.TopicType)
 	}
 	if scheme == "pulsar+ssl" {
 		d.Encrypt(c.TrustCerts)
@@ -140,7 +146,8 @@ func ombClient(d *omb.DriverFile, f *ombFile) {
 		d.Note("tlsTrustCertsFilePath is left out, because serviceUrl is not pulsar+ssl")
 	}
 	if c.AllowInsecure || (scheme == "pulsar+ssl" && !c.VerifyHostname) {
-		d.Note("certificates and the names in them are always checked here; server_name under tls gives another name")
+		d.Note("certificates and the names in them are always checked here; server_name under " +
+			"tls gives another name")
 	}
 	if c.Persistence.Deduplication {
 		d.Note("deduplicationEnabled is left out: plimsoll has no setting for it")
@@ -153,7 +160,8 @@ func ombLogin(d *omb.DriverFile, plugin, data string) {
 		return
 	}
 	if !strings.Contains(strings.ToLower(plugin), "token") {
-		d.Note("the authentication plugin is none that plimsoll has: it shows a token, from the environment variable")
+		d.Note("the authentication plugin is none that plimsoll has: it shows a token, from the " +
+			"environment variable")
 	}
 	d.Secret("client.authentication.data", false)
 }
@@ -167,16 +175,20 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		if copies.n >= 3 {
 			d.Set(copies.name, strconv.FormatInt(copies.n, 10))
 		} else {
-			d.Note("%s %d cannot be had: every durability level has 3 copies or more, so 3 are asked for", copies.key, copies.n)
+			d.Note("%s %d cannot be had: every durability level has 3 copies or more, so 3 are "+
+				"asked for", copies.key, copies.n)
 		}
 	}
 	level, unsynced := workload.AsyncSync, workload.AsyncAsync
 	if q.AckQuorum > q.WriteQuorum/2 && q.AckQuorum >= 2 {
 		level, unsynced = workload.SyncSync, workload.SyncAsync
 		if q.AckQuorum != q.WriteQuorum/2+1 {
-			d.Note("ackQuorum %d waits for more than a majority, which no durability level does", q.AckQuorum)
+			d.Note("ackQuorum %d waits for more than a majority, which no durability level does",
+				q.AckQuorum)
 		}
 	}
-	d.SetLevel(level, fmt.Sprintf("ackQuorum is %d of %d, and bookies sync their journal unless they are told otherwise", q.AckQuorum, q.WriteQuorum))
-	d.Note("what bookies are told is not in a driver file: with journalSyncData=false it is level %d", unsynced)
+	d.SetLevel(level, fmt.Sprintf("ackQuorum is %d of %d, and bookies sync their journal unless "+
+		"they are told otherwise", q.AckQuorum, q.WriteQuorum))
+	d.Note("what bookies are told is not in a driver file: with journalSyncData=false it is "+
+		"level %d", unsynced)
 }

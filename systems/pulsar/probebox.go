@@ -142,10 +142,13 @@ const timeToLive = 2 * time.Second
 
 // OpenMailbox makes a topic. Each message says how long it waits; a time to live is the
 // topic's, and brokers look at it every five minutes, so they are told to.
-func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (m system.Mailbox, condition string, err error) {
+func (c *cluster) OpenMailbox(
+	ctx context.Context, t system.Topic, f system.Feature,
+) (m system.Mailbox, condition string, err error) {
 	if f == system.FeaturePriority {
-		return nil, "", &system.NotSupported{Reason: "a topic is a log read in its order, and priority levels are " +
-			"of consumers and not of messages; urgent messages take a topic of their own"}
+		return nil, "", &system.NotSupported{Reason: "a topic is a log read in its order, and " +
+			"priority levels are of consumers and not of messages; urgent messages take a topic " +
+			"of their own"}
 	}
 	b, err := c.openBox(ctx, t)
 	if err != nil {
@@ -159,14 +162,16 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 		return nil, "", errors.Join(fmt.Errorf("make a subscription: %w", c.explainAdmin(err)), b.Close(ctx))
 	}
 	b.before = b.expire
-	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look every 5m "+
-		"(messageExpiryCheckIntervalInMinutes) and were told here to expire what is older than %s", timeToLive), nil
+	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look "+
+		"every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is "+
+		"older than %s", timeToLive), nil
 }
 
 // expire has the broker expire what is older, and waits until it has.
 func (b *box) expire(ctx context.Context) error {
 	topic := b.topics[0].Name
-	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d", b.of.subscriptionPath(topic, boxReader), int(timeToLive.Seconds())), nil, nil); err != nil {
+	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d",
+		b.of.subscriptionPath(topic, boxReader), int(timeToLive.Seconds())), nil, nil); err != nil {
 		return fmt.Errorf("expire messages: %w", b.of.explainAdmin(err))
 	}
 	for range 40 {
@@ -228,14 +233,14 @@ type routes struct {
 // a regular expression.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.NotSupported{Reason: "a subscription gets all of its topic; what properties say takes " +
-			"a topic of its own, or an entry filter, which is a plugin of the brokers"}
+		return nil, "", &system.NotSupported{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
 	}
 	b, err := c.newBox()
 	if err != nil {
 		return nil, "", err
 	}
-	x := &routes{box: b, KeyTopics: driver.KeyTopics{Cluster: c, Routing: r}, producers: map[string]client.Producer{}}
+	x := &routes{box: b, KeyTopics: driver.KeyTopics{Cluster: c, Routing: r},
+		producers: map[string]client.Producer{}}
 	for i, binding := range r.Bindings {
 		if err := x.bind(ctx, i, binding); err != nil {
 			return nil, "", errors.Join(err, x.Close(ctx))

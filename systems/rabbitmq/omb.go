@@ -17,11 +17,11 @@ func (rabbitSystem) OMB() omb.Dialect {
 		Title:   "RabbitMQ",
 		Drivers: map[string]func(*omb.DriverFile){"rabbitmq.RabbitMqBenchmarkDriver": translateOMB},
 		Caveats: []omb.Caveat{
-			{Driver: "rabbit", Upstream: true, Note: "the end-to-end latency of OMB's RabbitMQ driver has a resolution " +
-				"of 1 s, because it begins at a timestamp of whole seconds: it reads up to 1 s too long, " +
-				"and half of that on average"},
-			{Driver: "rabbit", Upstream: true, Note: "OMB's RabbitMQ driver acknowledges automatically: " +
-				"a consumer that fails loses what it has fetched"},
+			{Driver: "rabbit", Upstream: true, Note: "the end-to-end latency of OMB's RabbitMQ " +
+				"driver has a resolution of 1 s, because it begins at a timestamp of whole " +
+				"seconds: it reads up to 1 s too long, and half of that on average"},
+			{Driver: "rabbit", Upstream: true, Note: "OMB's RabbitMQ driver acknowledges " +
+				"automatically: a consumer that fails loses what it has fetched"},
 		},
 	}
 }
@@ -57,21 +57,26 @@ func translateOMB(d *omb.DriverFile) {
 		d.SetLevel(level, "queueType is CLASSIC and messages are "+mode)
 	case "quorum":
 		d.Set("queue_type", kind)
-		d.SetLevel(workload.SyncSync, "queueType is QUORUM, whose members sync their log before they count")
+		d.SetLevel(workload.SyncSync, "queueType is QUORUM, whose members sync their log before "+
+			"they count")
 		d.Note("on servers whose wal_sync_method is none it is level 2")
 		if !f.Persistent {
 			d.Note("messagePersistence false has no effect: a quorum queue writes every message")
 		}
 	case "stream":
 		d.Set("queue_type", kind)
-		d.SetLevel(workload.SyncAsync, "queueType is STREAM, which waits for a majority and never syncs")
+		d.SetLevel(workload.SyncAsync, "queueType is STREAM, which waits for a majority and "+
+			"never syncs")
 	default:
 		d.Reject("queueType", "must be CLASSIC, QUORUM or STREAM")
 	}
 	d.Set("exchange_type", "fanout")
-	d.Note("OMB's exchange is a fanout, so that topics have one partition: partitionsPerTopic must be 1, or remove exchange_type")
-	d.Note("OMB's consumers acknowledge automatically and without a bound, which is delivery: at_most_once in a workload; at_least_once acknowledges what was handled")
-	for _, key := range []string{"producerCreationDelay", "producerCreationBatchSize", "consumerCreationDelay", "consumerCreationBatchSize"} {
+	d.Note("OMB's exchange is a fanout, so that topics have one partition: partitionsPerTopic " +
+		"must be 1, or remove exchange_type")
+	d.Note("OMB's consumers acknowledge automatically and without a bound, which is delivery: " +
+		"at_most_once in a workload; at_least_once acknowledges what was handled")
+	for _, key := range []string{"producerCreationDelay", "producerCreationBatchSize",
+		"consumerCreationDelay", "consumerCreationBatchSize"} {
 		if d.Has(key) {
 			d.Note("%s is left out: the load begins when all clients are there", key)
 		}
@@ -99,7 +104,8 @@ func ombURI(d *omb.DriverFile, uri string) {
 		}
 	}
 	if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
-		host = net.JoinHostPort(host, map[bool]string{true: "5671", false: "5672"}[scheme == "amqps"])
+		host = net.JoinHostPort(host, map[bool]string{true: "5671",
+			false: "5672"}[scheme == "amqps"])
 	}
 	d.Endpoint(host)
 }

@@ -26,10 +26,12 @@ var (
 func (rabbitSystem) Variant(o system.Options) string { return planOf(o.Settings, o.Durability).kind }
 
 // OpenShared has no other consumers to open.
-func (c *cluster) OpenShared(context.Context, system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenShared(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
 	if c.cfg.kind == streamed {
-		return nil, "", &system.NotSupported{Reason: "every reader of a stream gets all of it; those of one name " +
-			"can take turns (single active consumer, RabbitMQ 3.11 or later)"}
+		return nil, "", &system.NotSupported{Reason: "every reader of a stream gets all of it; " +
+			"those of one name can take turns (single active consumer, RabbitMQ 3.11 or later)"}
 	}
 	return nil, "", &system.NotSupported{Reason: "the consumers of a queue share it as they are"}
 }
@@ -118,7 +120,9 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 		}
 		return ""
 	})
-	return p, "x-max-length with x-overflow reject-publish; otherwise servers stop reading from publishers only when memory or disk run short (connection.blocked)", errors.Join(err, b.Close(ctx))
+	return p, "x-max-length with x-overflow reject-publish; otherwise servers stop reading from " +
+			"publishers only when memory or disk run short (connection.blocked)", errors.Join(err,
+			b.Close(ctx))
 }
 
 // Transact publishes on a channel in transaction mode.
@@ -188,7 +192,9 @@ func (c *cluster) newBox(ctx context.Context, t system.Topic) (*box, error) {
 		err = b.channel.Confirm(false)
 	}
 	if err == nil && c.cfg.kind == mirrored {
-		err = c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`(\.|$)`, map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
+		err = c.api.setPolicy(ctx, c.cfg.vhost, policyName(t),
+			"^"+regexp.QuoteMeta(t.Name)+`(\.|$)`, map[string]any{"ha-mode": "all",
+				"ha-sync-mode": "automatic"})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare a queue: %w", err), b.Close(ctx))
@@ -235,7 +241,8 @@ func (b *box) declareAs(name, what string, arguments amqp.Table) error {
 
 // Post publishes and waits for the confirm.
 func (b *box) Post(ctx context.Context, l system.Envelope) error {
-	m := amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: uint8(l.Priority), Body: l.Payload}
+	m := amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: uint8(l.Priority),
+		Body: l.Payload}
 	key := b.key
 	if l.Key != "" {
 		key = l.Key
@@ -252,7 +259,8 @@ func (b *box) Post(ctx context.Context, l system.Envelope) error {
 		}
 		m.Headers[name] = value
 	}
-	confirm, err := b.channel.PublishWithDeferredConfirmWithContext(ctx, b.exchange, key, false, false, m)
+	confirm, err := b.channel.PublishWithDeferredConfirmWithContext(ctx, b.exchange, key, false,
+		false, m)
 	if err != nil {
 		return err
 	}
@@ -318,7 +326,9 @@ func (b *box) Close(ctx context.Context) error {
 }
 
 // OpenMailbox makes a queue. Each message says how long it lives.
-func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (m system.Mailbox, condition string, err error) {
+func (c *cluster) OpenMailbox(
+	ctx context.Context, t system.Topic, f system.Feature,
+) (m system.Mailbox, condition string, err error) {
 	var further amqp.Table
 	switch f {
 	case system.FeaturePriority:
@@ -328,7 +338,8 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 		if err != nil {
 			return nil, "", err
 		}
-		condition = "through a queue without consumers whose expired messages go to the real one as dead letters; " + said
+		condition = "through a queue without consumers whose expired messages go to the real one " +
+			"as dead letters; " + said
 	}
 	b, err := c.openBox(ctx, t, further)
 	if err != nil {
@@ -363,21 +374,27 @@ func (c *cluster) delayedExchange(ctx context.Context, name string) (said string
 	if err != nil {
 		return "", fmt.Errorf("open a channel: %w", err)
 	}
-	err = ch.ExchangeDeclare(name, "x-delayed-message", false, true, false, false, amqp.Table{"x-delayed-type": direct})
+	err = ch.ExchangeDeclare(name, "x-delayed-message", false, true, false, false,
+		amqp.Table{"x-delayed-type": direct})
 	var refused *amqp.Error
 	switch {
 	case errors.As(err, &refused):
-		return fmt.Sprintf("or the plugin rabbitmq_delayed_message_exchange, which is not there: %d %s", refused.Code, refused.Reason), nil
+		return fmt.Sprintf("or the plugin rabbitmq_delayed_message_exchange, which is not there: "+
+			"%d %s", refused.Code, refused.Reason), nil
 	case err != nil:
 		return "", fmt.Errorf("declare a delaying exchange: %w", err)
 	}
-	return "or the plugin rabbitmq_delayed_message_exchange, which is there", ch.ExchangeDelete(name, false, false)
+	return "or the plugin rabbitmq_delayed_message_exchange, which is there",
+		ch.ExchangeDelete(name, false, false)
 }
 
 // OpenRejecting makes a queue whose rejected messages go to another one.
-func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Publisher, string, error) {
+func (c *cluster) OpenRejecting(
+	ctx context.Context, t system.Topic, rejected, dead func(payload []byte),
+) (system.Publisher, string, error) {
 	aside := t.Name + ".dead"
-	b, err := c.openBox(ctx, t, amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": aside})
+	b, err := c.openBox(ctx, t, amqp.Table{"x-dead-letter-exchange": "",
+		"x-dead-letter-routing-key": aside})
 	if err != nil {
 		return nil, "", err
 	}
@@ -401,7 +418,9 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 }
 
 // OpenRoutes makes an exchange of the kind and a queue for each binding.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
+func (c *cluster) OpenRoutes(
+	ctx context.Context, r system.Routing,
+) (system.Publisher, string, error) {
 	b, err := c.newBox(ctx, r.Topic)
 	if err != nil {
 		return nil, "", err
@@ -410,7 +429,8 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publ
 	if r.Kind == system.RoutePattern {
 		kind = "topic"
 	}
-	if err := b.channel.ExchangeDeclare(r.Topic.Name, kind, true, false, false, false, nil); err != nil {
+	if err := b.channel.ExchangeDeclare(r.Topic.Name, kind, true, false, false, false,
+		nil); err != nil {
 		return nil, "", errors.Join(c.refusal("an exchange of type "+kind, err), b.Close(ctx))
 	}
 	b.exchange = r.Topic.Name
