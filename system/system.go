@@ -254,6 +254,11 @@ type Provisioner interface {
 	// Provision starts a cluster and returns when it can be connected to. On
 	// an error nothing is left behind.
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
+	// NodeNames are the names of the nodes that Provision would start, as
+	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
+	// its name below the data directory, and nothing that is not its own; the
+	// folder may be there before, and empty. No names: the nodes live in this process.
+	NodeNames(p Provision) []string
 }
 
 // Fetcher is a Provisioner whose servers are brought to this machine before
@@ -280,15 +285,6 @@ type Provision struct {
 	// Groups are the numbers of the groups that the nodes' processes run under,
 	// by the nodes' names; a node that is not there runs under this process's.
 	Groups map[string]int
-}
-
-// NodeNamer is a Provisioner whose nodes are processes of their own.
-type NodeNamer interface {
-	// NodeNames are the names of the nodes that Provision would start, as
-	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
-	// its name below the data directory, and nothing that is not its own; the
-	// folder may be there before, and empty. No names: the nodes live in this process.
-	NodeNames(p Provision) []string
 }
 
 // NodeServer is a Provisioner whose nodes are processes of this program.

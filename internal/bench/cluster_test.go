@@ -29,6 +29,8 @@ func (s *started) Connect(ctx context.Context, o system.Options) (system.Cluster
 	return &counted{c, s}, err
 }
 
+func (*started) NodeNames(system.Provision) []string { return nil }
+
 func (s *started) Provision(context.Context, system.Provision) (system.Provisioned, error) {
 	s.up++
 	return s, nil

@@ -48,11 +48,10 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 	if c.Provisioner == nil {
 		return fmt.Errorf("faults: the servers of %s are not plimsoll's to break: leave the endpoints out, so that it starts its own", c.System)
 	}
-	namer, able := c.Provisioner.(system.NodeNamer)
-	if !able || len(namer.NodeNames(c.Provision)) == 0 {
+	names := c.Provisioner.NodeNames(c.Provision)
+	if len(names) == 0 {
 		return fmt.Errorf("faults: the servers of %s live in one process and cannot be broken one by one: choose a target whose servers are processes", c.System)
 	}
-	names := namer.NodeNames(c.Provision)
 	for _, f := range faults {
 		if err := checkWhom(f, names, c.Provision.Nodes); err != nil {
 			return fmt.Errorf("fault %s %s: %w", f.Do, f.Target, err)

@@ -62,11 +62,10 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	if o.Prepare == (Preparation{}) {
 		return made, nil
 	}
-	namer, able := o.Provisioner.(system.NodeNamer)
-	if !able || len(namer.NodeNames(p)) == 0 {
+	names := o.Provisioner.NodeNames(p)
+	if len(names) == 0 {
 		return made, errors.New("the servers live in one process and cannot be prepared to be broken one by one")
 	}
-	names := namer.NodeNames(p)
 	if o.Prepare.Groups {
 		first := firstGroup + groupsEach*rand.IntN(groupPlaces)
 		for i, name := range names {

@@ -57,6 +57,8 @@ type fake struct {
 	got     system.Provision
 }
 
+func (*fake) NodeNames(system.Provision) []string { return nil }
+
 func (f *fake) Provision(_ context.Context, p system.Provision) (system.Provisioned, error) {
 	f.got = p
 	if f.err != nil {
