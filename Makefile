@@ -72,15 +72,15 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
-	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./cmd/plimsoll -update
+	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./systems ./cmd/plimsoll . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
 
 PROBED := internal/probe/observed.json
 probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
-	./$(BIN) probe --json -t kafka -t internal/probe/targets/rabbitmq-classic.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml \
-		-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-stream.yaml -t pulsar -t nats > bin/probed.json
+	./$(BIN) probe --json -t kafka -t rabbitmq-classic -t rabbitmq-mirrored \
+		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
@@ -101,9 +101,9 @@ verifications: build ## Break servers of every system at the levels that hold co
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
-			-t internal/probe/targets/rabbitmq-quorum.yaml -t internal/probe/targets/rabbitmq-mirrored.yaml > /dev/null || [ $$? -eq 1 ] || exit 1; \
+			-t rabbitmq-quorum -t rabbitmq-mirrored > /dev/null || [ $$? -eq 1 ] || exit 1; \
 	done
-	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t internal/probe/targets/rabbitmq-classic.yaml > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t rabbitmq-classic > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $(VERIFIED)/*-verify-* > bin/VERIFY.md
 	mv bin/VERIFY.md docs/results/VERIFY.md
 

@@ -39,13 +39,14 @@ var rooms = []string{
 	"internal/observe",
 	"internal/load",
 	"internal/measure",
-	"internal/omb",
+	"systems",
 	"systems/*",
 	"system/systemtest",
 	"system/driver",
 	"internal/maven",
 	"internal/process",
 	"internal/authority",
+	"internal/omb",
 	"system",
 	"target",
 	"workload",
@@ -121,6 +122,68 @@ func TestImportsRunDownTheMap(t *testing.T) {
 	for i, name := range rooms {
 		if !used[i] {
 			t.Errorf("room %s is empty", name)
+		}
+	}
+}
+
+// namesSystems are the places outside systems/ where the name of a system may stand: a
+// package, or the text of a string, each with why.
+var namesSystems = map[string]string{
+	"internal/prove": "plants its truths in the simulated system and compares what plimsoll " +
+		"measures with them",
+	`"is missing: name one, like system: nats"`: "an example in an error message",
+}
+
+// All there is to know about a system stands in its folder. Elsewhere its name stands in
+// the registry alone: not in an identifier, a string or a comment.
+func TestSystemsAreNamedInTheRegistryAlone(t *testing.T) {
+	var words []string
+	for _, name := range systemNames(t) {
+		if len(name) < 4 { // part of many words
+			name = `\b` + name + `\b`
+		}
+		words = append(words, name)
+	}
+	system := regexp.MustCompile(`(?i)` + strings.Join(words, "|"))
+	used := map[string]bool{}
+	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
+		dir := path.Dir(file)
+		if path.Dir(dir) == "systems" || file == "systems/registry.go" || strings.HasSuffix(file,
+			"_test.go") {
+			return
+		}
+		names := func(at token.Pos, text string) {
+			found := system.FindString(text)
+			if found == "" {
+				return
+			}
+			for _, place := range []string{dir, text} {
+				if namesSystems[place] != "" {
+					used[place] = true
+					return
+				}
+			}
+			t.Errorf("%s: %s names %s: what is known of one system stands in its folder",
+				fset.Position(at), strings.TrimSpace(text), found)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				names(n.Pos(), n.Name)
+			case *ast.BasicLit:
+				names(n.Pos(), n.Value)
+			}
+			return true
+		})
+		for _, group := range f.Comments {
+			for _, line := range group.List {
+				names(line.Pos(), line.Text)
+			}
+		}
+	})
+	for place := range namesSystems {
+		if !used[place] {
+			t.Errorf("%s names no system any more: take it off the list", place)
 		}
 	}
 }

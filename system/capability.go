@@ -5,25 +5,6 @@ import (
 	"time"
 )
 
-// Capability is something that only some systems can do. Each has a one-method
-// interface here, which a Cluster fulfils where it can.
-type Capability string
-
-// The capabilities.
-const (
-	CanShare             Capability = "share one partition among consumers"
-	CanReplay            Capability = "replay"
-	CanAck               Capability = "choose the acknowledgement of a publish"
-	CanRoute             Capability = "route"
-	CanExpire            Capability = "expire messages"
-	CanPrioritise        Capability = "prioritise messages"
-	CanDelay             Capability = "delay messages"
-	CanDeadLetter        Capability = "dead letters"
-	CanApplyBackPressure Capability = "push back on publishers"
-	CanTransact          Capability = "transactions"
-	CanDeduplicate       Capability = "recognise a message sent twice"
-)
-
 // NotSupported is an error that says that the system itself lacks a capability, and
 // not that trying failed. Its reason is evidence: what the server or the client
 // library answered, or what the protocol has in its place.
@@ -36,14 +17,6 @@ type NotSupported struct {
 
 func (l *NotSupported) Error() string { return l.Reason }
 
-// CapabilityExplainer is a Cluster that says why it lacks a capability of whose interface
-// it has no method.
-type CapabilityExplainer interface {
-	// ExplainLack returns one sentence: why the protocol has no such thing, and what
-	// takes its place. Empty: nothing is known of it.
-	ExplainLack(a Capability) string
-}
-
 // Varied is a System of which settings make several, such as one for each type
 // of queue.
 type Varied interface {
@@ -51,21 +24,50 @@ type Varied interface {
 	Variant(o Options) string
 }
 
-// The methods below return, beside what they open, the condition under which
-// it could be had: a setting, a plugin, a type of subscription. Empty: none. An
-// error that is a *NotSupported means that it cannot be had.
-
 // Replayer is a Cluster whose subscriptions can begin again.
 type Replayer interface {
 	// OpenReplay opens the only consumer of a subscription at the first message
-	// that the topic has, whatever was acknowledged before.
+	// that the topic has, whatever was acknowledged before. The condition is as of a
+	// Prober's methods.
 	OpenReplay(ctx context.Context, o ConsumerOptions) (c Consumer, condition string, err error)
 }
 
-// Sharer is a Cluster that can deal the messages of one partition out to
-// several consumers of a subscription.
-type Sharer interface {
+// Prober is a Cluster on which all capabilities can be tried: what only some systems can
+// do. A method returns, beside what it opens, the condition under which the system has
+// the capability: a setting, a plugin, a type of subscription. Empty: none. An error that
+// is a *NotSupported means that the system lacks the capability: servers or library said
+// so, or the protocol has no such thing, and the reason is what takes its place.
+type Prober interface {
+	Replayer
+	// OpenShared opens one of several consumers of a subscription that share the
+	// messages of one partition.
 	OpenShared(ctx context.Context, o ConsumerOptions) (c Consumer, condition string, err error)
+	// PublishAcked publishes one message to partition 0 and returns what came
+	// back, in the system's words. AckRefusal publishes one that the servers must
+	// refuse; that they did is no error.
+	PublishAcked(ctx context.Context, t Topic, kind AckKind, payload []byte) (
+		answer string, err error)
+	// OpenRoutes opens a place that routes messages by what their publisher says.
+	OpenRoutes(ctx context.Context, r Routing) (p Publisher, condition string, err error)
+	// OpenMailbox opens a mailbox that heeds what envelopes say of the feature.
+	OpenMailbox(ctx context.Context, t Topic, f Feature) (b Mailbox, condition string, err error)
+	// OpenRejecting opens a consumer that rejects each message as often as it
+	// comes, after rejected was called with it. dead is called with what the
+	// system has put aside.
+	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (
+		p Publisher, condition string, err error)
+	// PublishBeyond bounds a place of the name, publishes to it, and removes it.
+	// n is enough for a bound in messages; one of a rate may take more or less.
+	PublishBeyond(ctx context.Context, t Topic, n int) (p BackPressure, condition string, err error)
+	// Transact publishes to partition 0 of a topic that exists, in one
+	// transaction, and commits or aborts it.
+	Transact(ctx context.Context, t Topic, payloads [][]byte, commit bool) (
+		condition string, err error)
+	// PublishTwice publishes the same message twice to partition 0 of a topic
+	// that exists, as a publisher that does not know what became of it, and
+	// returns what came back.
+	PublishTwice(ctx context.Context, t Topic, payload []byte) (
+		answer, condition string, err error)
 }
 
 // AckKind is what a publisher waits for.
@@ -78,14 +80,6 @@ const (
 	AckReplicas AckKind = "replicas" // the replicas have it that must have it
 	AckRefusal  AckKind = "refusal"  // the server says that it did not take it
 )
-
-// AckChooser is a Cluster whose publishers choose what they wait for.
-type AckChooser interface {
-	// PublishAcked publishes one message to partition 0 and returns what came
-	// back, in the system's words. AckRefusal publishes one that the servers must
-	// refuse; that they did is no error.
-	PublishAcked(ctx context.Context, t Topic, kind AckKind, payload []byte) (answer string, err error)
-}
 
 // RouteKind is how messages find those who want them.
 type RouteKind string
@@ -113,20 +107,25 @@ type Binding struct {
 	Receive func(payload []byte) // called from any goroutine
 }
 
-// Router is a Cluster that routes messages by what their publisher says.
-type Router interface {
-	OpenRoutes(ctx context.Context, r Routing) (p Publisher, condition string, err error)
-}
-
 // Envelope is one message and what its publisher says of it.
 type Envelope struct {
 	Payload  []byte
 	Key      string
 	Headers  map[string]string
-	TTL      time.Duration // 0: it is kept
-	Delay    time.Duration // 0: it is delivered at once
-	Priority int           // 0 is the lowest
+	TTL      time.Duration // FeatureTTL; 0: it is kept
+	Delay    time.Duration // FeatureDelay; 0: it is delivered at once
+	Priority int           // FeaturePriority; from 0, the lowest, to 9
 }
+
+// Feature is what a Mailbox heeds of an Envelope.
+type Feature string
+
+// The features.
+const (
+	FeatureTTL      Feature = "TTL"
+	FeatureDelay    Feature = "delay"
+	FeaturePriority Feature = "priority"
+)
 
 // Publisher publishes messages one by one, to a place made for the purpose.
 type Publisher interface {
@@ -143,30 +142,6 @@ type Mailbox interface {
 	Open(ctx context.Context, receive func(payload []byte)) error
 }
 
-// Expirer is a Cluster that forgets messages which nobody read in time.
-type Expirer interface {
-	OpenExpiring(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
-}
-
-// Prioritiser is a Cluster that delivers urgent messages before others.
-type Prioritiser interface {
-	// OpenPrioritised knows the priorities 0 to 9.
-	OpenPrioritised(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
-}
-
-// Delayer is a Cluster that keeps messages back until their time.
-type Delayer interface {
-	OpenDelaying(ctx context.Context, t Topic) (b Mailbox, condition string, err error)
-}
-
-// DeadLetterer is a Cluster that puts aside what consumers reject.
-type DeadLetterer interface {
-	// OpenRejecting opens a consumer that rejects each message as often as it
-	// comes, after rejected was called with it. dead is called with what the
-	// system has put aside.
-	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (p Publisher, condition string, err error)
-}
-
 // BackPressure is what a publisher met that offered more than was allowed.
 type BackPressure struct {
 	Limit    string        // what bounded it, in the system's words
@@ -174,26 +149,4 @@ type BackPressure struct {
 	Refused  int           // messages
 	Refusal  string        // what the server said to the first one refused
 	Held     time.Duration // how long publishing took, or was told to pause
-}
-
-// BackPressurer is a Cluster whose servers can hold publishers back.
-type BackPressurer interface {
-	// PublishBeyond bounds a place of the name, publishes to it, and removes it.
-	// n is enough for a bound in messages; one of a rate may take more or less.
-	PublishBeyond(ctx context.Context, t Topic, n int) (p BackPressure, condition string, err error)
-}
-
-// Transactor is a Cluster that publishes several messages, or none of them.
-type Transactor interface {
-	// Transact publishes to partition 0 of a topic that exists, in one
-	// transaction, and commits or aborts it.
-	Transact(ctx context.Context, t Topic, payloads [][]byte, commit bool) (condition string, err error)
-}
-
-// Deduplicator is a Cluster that takes a message once which a publisher sends
-// twice because it does not know what became of it.
-type Deduplicator interface {
-	// PublishTwice publishes the same message twice to partition 0 of a topic
-	// that exists, and returns what came back.
-	PublishTwice(ctx context.Context, t Topic, payload []byte) (answer, condition string, err error)
 }

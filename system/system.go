@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"io/fs"
+	"os"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -234,6 +237,12 @@ type Check struct {
 	Nodes      int // of the testbed to start; 0 when endpoints are given
 }
 
+// TargetLister is a System with targets of its own beside the one without settings.
+type TargetLister interface {
+	// Targets holds the targets as files targets/NAME.yaml, each called as its target.
+	Targets() fs.FS
+}
+
 // Embedded is a System that lives inside this process and needs neither
 // endpoints nor a testbed.
 type Embedded interface {
@@ -276,6 +285,16 @@ type Provision struct {
 	// Groups are the numbers of the groups that the nodes' processes run under,
 	// by the nodes' names; a node that is not there runs under this process's.
 	Groups map[string]int
+}
+
+// NodeServer is a Provisioner whose nodes are processes of this program.
+type NodeServer interface {
+	// NodeCommand is the command of such a process. The node's name and its folder
+	// follow it. A program that provisions nodes must answer it with ServeNode.
+	NodeCommand() string
+	// ServeNode is a node, with the configuration that it reads, until ctx ends. It
+	// writes its log to the file. A node that cannot run is an error.
+	ServeNode(ctx context.Context, config io.Reader, log *os.File) error
 }
 
 // Provisioned is a cluster that runs on this machine.

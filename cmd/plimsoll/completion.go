@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/prove"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -263,11 +264,11 @@ func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
 // knownValues are the lists of names: of a flag of every command, or of one
 // command's flag or argument.
 func knownValues() map[string]func() []candidate {
-	systems := func() []candidate { return named(registry().Names()) }
+	known := func() []candidate { return named(systems.Registry().Names()) }
 	studies := func() []candidate { return named(study.Names()) }
 	return map[string]func() []candidate{
 		"--workload":   workloadCandidates,
-		"--target":     systems,
+		"--target":     known,
 		"--durability": levelCandidates,
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
@@ -275,8 +276,8 @@ func knownValues() map[string]func() []candidate {
 		"prove --only":           truthCandidates,
 		"testbed break --do":     faultCandidates,
 		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },
-		"systems name":           systems,
-		"testbed up system|file": systems,
+		"systems name":           known,
+		"testbed up system|file": known,
 		"study run NAME|FILE":    studies,
 		"study show NAME|FILE":   studies,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -68,13 +69,13 @@ type systemsCommand struct {
 
 // Run lists the systems.
 func (c *systemsCommand) Run(con console) error {
-	systems := registry()
-	names := systems.Names()
+	registry := systems.Registry()
+	names := registry.Names()
 	if c.Name != "" {
 		names = []string{c.Name}
 	}
 	for i, name := range names {
-		s, err := systems.Get(name)
+		s, err := registry.Get(name)
 		if err != nil {
 			return inputError{err}
 		}
@@ -83,6 +84,9 @@ func (c *systemsCommand) Run(con console) error {
 		}
 		if err := describe(con, s); err != nil {
 			return err
+		}
+		if built := systems.TargetNames(s); len(built) > 0 {
+			fmt.Fprintf(con.out, "  targets built in: %s\n", strings.Join(built, ", "))
 		}
 		if err := describeProbes(con, s.Describe().Name); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
 type importCommand struct {
@@ -24,7 +25,7 @@ type importResults struct {
 // Run imports results. All are read before the first directory is made, so that
 // a wrong one leaves nothing behind.
 func (c *importResults) Run(con console) error {
-	known := omb.Known{}
+	known := omb.Known{Dialects: omb.Of(systems.All())}
 	if c.MessageSize != "" {
 		n, err := quantity.ParseBytes(c.MessageSize)
 		if err != nil {
@@ -64,7 +65,7 @@ func (c *importDriver) Run(con console) error {
 	if err != nil {
 		return inputError{fmt.Errorf("driver file %w", err)}
 	}
-	d, err := omb.ParseDriver(relative(c.File), src)
+	d, err := omb.ParseDriver(omb.Of(systems.All()), relative(c.File), src)
 	if err != nil {
 		return inputError{err}
 	}

@@ -12,24 +12,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/systems/kafka"
-	"github.com/plimsoll-bench/plimsoll/systems/nats"
-	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
-	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
-	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// registry holds every system of this program.
-func registry() *system.Registry {
-	return system.NewRegistry(nats.New(), kafka.New(), pulsar.New(), rabbitmq.New(), sim.New(clock.Precise(), nil))
-}
-
 // inputs are the flags that say what to run, and against what.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file, be it one of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: nats."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system or one of its targets (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: ${default_system}."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
@@ -48,14 +39,14 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 	if err := in.override(w); err != nil {
 		return nil, inputError{err}
 	}
-	systems := registry()
+	registry := systems.Registry()
 	var jobs []*bench.Job
 	for _, name := range in.targets() {
-		t, targetSource, err := target.Find(name, systems.Names())
+		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
-		job, err := newJob(systems, w, t, runs)
+		job, err := newJob(registry, w, t, runs)
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
@@ -95,7 +86,7 @@ func tellNotes(con console, jobs []*bench.Job) {
 // targets are the names of whom to measure.
 func (in *inputs) targets() []string {
 	if len(in.Target) == 0 {
-		return []string{"nats"}
+		return []string{systems.Default}
 	}
 	return in.Target
 }
@@ -141,8 +132,10 @@ func (in *inputs) override(w *workload.Workload) error {
 	return w.Validate()
 }
 
-func newJob(systems *system.Registry, w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
-	s, err := systems.Get(t.System)
+func newJob(
+	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
+) (*bench.Job, error) {
+	s, err := registry.Get(t.System)
 	if err != nil {
 		return nil, err
 	}

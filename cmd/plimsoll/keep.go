@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
 // starts says whether a run would start the cluster itself.
@@ -51,12 +51,12 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 		return nil, err
 	}
 	*kept = append(*kept, state)
-	systems := registry()
-	t, source, err := target.Find(state.Target, systems.Names())
+	registry := systems.Registry()
+	t, source, err := systems.FindTarget(state.Target)
 	if err != nil {
 		return nil, err
 	}
-	there, err := newJob(systems, job.Workload, t, job.Runs)
+	there, err := newJob(registry, job.Workload, t, job.Runs)
 	if err != nil {
 		return nil, err
 	}

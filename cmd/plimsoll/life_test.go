@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -226,7 +227,7 @@ func checkSurvived(t *testing.T, saved *result.Saved, first, second testbed.Node
 // member.
 func witness(t *testing.T, dir string) *bench.Job {
 	t.Helper()
-	registered := registry()
+	registered := systems.Registry()
 	to, _, err := target.Find(filepath.Join(dir, "runs", ".testbed", "bed", "target.yaml"), registered.Names())
 	if err != nil {
 		t.Fatal(err)

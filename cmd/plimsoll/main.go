@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
 // The exit codes.
@@ -50,7 +51,6 @@ type commands struct {
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes plimsoll's words in bash, zsh or fish."`
 	Complete   completeCommand   `cmd:"" hidden:"" help:"Print what a word can become; only the completion scripts call this."`
-	NATSNode   natsNodeCommand   `cmd:"" name:"nats-node" hidden:"" help:"Be one NATS server; only plimsoll itself starts this."`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -82,9 +82,11 @@ type console struct {
 func run(args []string, out, errOut io.Writer) int {
 	var c commands
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Description(description),
-		kong.Vars{"version": versionLine()}, kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	parser, err := kong.New(&c, append(nodeCommands(), kong.Name("plimsoll"),
+		kong.Description(description),
+		kong.Vars{"default_system": systems.Default, "version": versionLine()},
+		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 	if err != nil {
 		fmt.Fprintln(errOut, "plimsoll:", err)
 		return exitFailed

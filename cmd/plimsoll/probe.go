@@ -10,12 +10,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type probeCommand struct {
-	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system (plimsoll systems) or a YAML file; repeat it for a column each. Without it: nats."`
+	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each. Without it: ${default_system}."`
 	Durability *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
 	JSON       bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
 	Markdown   bool     `xor:"form" help:"Print the findings as Markdown."`
@@ -92,16 +93,16 @@ func (c *probeCommand) print(w io.Writer, columns []probe.Column) error {
 func (c *probeCommand) jobs() ([]*probe.Job, error) {
 	names := c.Target
 	if len(names) == 0 {
-		names = []string{"nats"}
+		names = []string{systems.Default}
 	}
-	systems := registry()
+	registry := systems.Registry()
 	var jobs []*probe.Job
 	for _, name := range names {
-		t, _, err := target.Find(name, systems.Names())
+		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
-		job, err := c.job(systems, t)
+		job, err := c.job(registry, t)
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
@@ -110,8 +111,8 @@ func (c *probeCommand) jobs() ([]*probe.Job, error) {
 	return jobs, nil
 }
 
-func (c *probeCommand) job(systems *system.Registry, t *target.Target) (*probe.Job, error) {
-	s, err := systems.Get(t.System)
+func (c *probeCommand) job(registry *system.Registry, t *target.Target) (*probe.Job, error) {
+	s, err := registry.Get(t.System)
 	if err != nil {
 		return nil, err
 	}

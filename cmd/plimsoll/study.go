@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -75,9 +76,9 @@ func (in *studyInputs) wanted() (*study.Study, study.Plan, study.Estimate, error
 }
 
 func jobMaker() study.NewJob {
-	systems := registry()
+	registry := systems.Registry()
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
-		return newJob(systems, w, t, runs)
+		return newJob(registry, w, t, runs)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -189,9 +189,8 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 		return sweep.Plan{}, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
-	names := registry().Names()
 	for i, name := range c.targets() {
-		t, _, err := target.Find(name, names)
+		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return sweep.Plan{}, err
 		}
@@ -228,7 +227,7 @@ const maxTold = 10
 // jobsOf are the checked jobs of all cells. The error tells of each cell that
 // cannot be measured, the same thing once.
 func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
-	systems := registry()
+	registry := systems.Registry()
 	var jobs []*bench.Job
 	var errs []error
 	told := map[string]bool{}
@@ -237,7 +236,7 @@ func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		job, err := newJob(systems, w, t, runs)
+		job, err := newJob(registry, w, t, runs)
 		if err != nil {
 			if !told[err.Error()] && len(told) < maxTold {
 				errs = append(errs, fmt.Errorf("%s: %w", sweep.Label(p.Axes, cell.Values), err))

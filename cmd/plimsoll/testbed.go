@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -41,7 +42,7 @@ type testbedUpCommand struct {
 
 // Run starts a cluster and says how to use it.
 func (c *testbedUpCommand) Run(con console) error {
-	t, _, err := target.Find(c.Target, registry().Names())
+	t, _, err := systems.FindTarget(c.Target)
 	if err != nil {
 		return inputError{err}
 	}
@@ -132,7 +133,7 @@ func (r testbedRequest) order() (testbed.Order, error) {
 // orderOf is order for the target that was read already: its settings know
 // their places.
 func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
-	s, err := registry().Get(t.System)
+	s, err := systems.Registry().Get(t.System)
 	if err != nil {
 		return testbed.Order{}, err
 	}

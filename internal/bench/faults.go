@@ -54,8 +54,8 @@ type breaker struct {
 }
 
 // writtenAfter is how long after topics and subscriptions were made a system has
-// handed them to the kernel. RabbitMQ answers that a queue is bound some seconds
-// before, and a power cut in between unbinds it.
+// handed them to the kernel. One answers that a queue is bound some seconds before,
+// and a power cut in between unbinds it.
 const writtenAfter = 5 * time.Second
 
 // readyFaults finds who breaks the run's servers: the connected cluster where it

@@ -7,8 +7,8 @@
 // system, on this machine or by this user. Prepare says what a testbed needs
 // beforehand, because servers that run cannot be given disks or groups.
 //
-// Target of a fault: a machine is the set of nodes that share a host, as the servers
-// of a Pulsar node do; where all nodes share a host, each node is a machine. The words
+// Target of a fault: a machine is the set of nodes that share a host, as several servers
+// of one node may; where all nodes share a host, each node is a machine. The words
 // for targets (one, leader, all, …) mean machines. A node's name means that process
 // alone, except for faults that happen to machines: a partition, a cut from clients
 // and a power cut.

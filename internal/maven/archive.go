@@ -17,7 +17,7 @@ import (
 
 // Archive is a distribution to fetch: one artifact that holds a whole folder.
 type Archive struct {
-	Name        string // of the folder, like pulsar-4.0.6
+	Name        string // of the folder, like broker-4.0.6
 	Coordinates string // group:artifact:version:tar.gz:classifier, pinned
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Artifacts is what to fetch.
 type Artifacts struct {
-	Name        string   // of the folder, like kafka-4.3.1
+	Name        string   // of the folder, like broker-4.3.1
 	Coordinates []string // group:artifact:version, each pinned
 }
 

@@ -8,6 +8,9 @@
 // not record stays unknown in an imported run, and how its drivers measure is
 // told with the run (result.Import). No secret of a driver file reaches a target.
 //
+// What it knows of one system stands in that system's folder: a Translator's Dialect
+// translates OMB's driver files for the system and says how OMB's driver measures.
+//
 // It starts nothing and judges nothing: internal/verdict calls what an imported
 // run cannot show unknown. Which files are OMB's, cmd/plimsoll asks IsWorkload.
 package omb

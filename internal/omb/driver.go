@@ -24,54 +24,39 @@ type Driver struct {
 	Notes []string // what could not be translated, or means something else here
 }
 
-// head is what every driver file has.
-type head struct {
+// Head is what every driver file has; the keys of a driver class embed it.
+type Head struct {
 	Name        string `yaml:"name"`
 	DriverClass string `yaml:"driverClass"`
 }
 
 const classPrefix = "io.openmessaging.benchmark.driver."
 
-// translators turn the files of a driver class into targets.
-var translators = map[string]func(*driver){
-	"kafka.KafkaBenchmarkDriver":           (*driver).kafka,
-	"redpanda.RedpandaBenchmarkDriver":     (*driver).kafka,
-	"pulsar.PulsarBenchmarkDriver":         (*driver).pulsar,
-	"rabbitmq.RabbitMqBenchmarkDriver":     (*driver).rabbitmq,
-	"nats.NatsBenchmarkDriver":             (*driver).nats,
-	"redis.RedisBenchmarkDriver":           (*driver).redis,
-	"artemis.ArtemisBenchmarkDriver":       (*driver).artemis,
-	"jms.JMSBenchmarkDriver":               (*driver).undriven,
-	"mqtt5.MqttBenchmarkDriver":            (*driver).undriven,
-	"rocketmq.RocketMQBenchmarkDriver":     (*driver).undriven,
-	"rocketmq.RocketMQ5BenchmarkDriver":    (*driver).undriven,
-	"pravega.PravegaBenchmarkDriver":       (*driver).undriven,
-	"bookkeeper.BookkeeperBenchmarkDriver": (*driver).undriven,
-	"kop.KopBenchmarkDriver":               (*driver).undriven,
-	"nsq.NsqBenchmarkDriver":               (*driver).undriven,
-}
-
-// ParseDriver translates an OMB driver file. Secrets in it are left out of the
+// ParseDriver translates an OMB driver file into a target of one of the dialects' systems.
+// Secrets in it are left out of the
 // target, which names environment variables in their stead. The error is a
 // strict.Violations; it shows no line of the file, because that could hold a
 // secret.
-func ParseDriver(fileName string, src []byte) (*Driver, error) {
-	d := &driver{fileName: fileName, src: src, out: &Driver{Target: &target.Target{}}}
+func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error) {
+	d := &DriverFile{fileName: fileName, src: src, driven: dialects.titles(),
+		out: &Driver{Target: &target.Target{}}}
 	doc := strict.DecodeSparse(fileName, src, &d.head)
 	if doc.Broken() {
 		return nil, d.hidden(doc.Err())
 	}
 	class := strings.TrimPrefix(d.head.DriverClass, classPrefix)
-	translate, known := translators[class]
+	dialect, translate, known := dialects.translator(class)
 	if !known {
 		at := doc.At("driverClass")
 		message := "driverClass is missing: it says which of OMB's drivers the file is for"
 		if class != "" {
-			message = "driverClass: " + strict.Unknown("driver", class, driverNames())
+			message = "driverClass: " + strict.Unknown("driver", class,
+				slices.Sorted(slices.Values(dialects.classes())))
 		}
 		return nil, strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Message: message}}
 	}
 	t := d.out.Target
+	t.System = dialect.System
 	t.Name = plainName(cmp.Or(d.head.Name, strings.TrimSuffix(filepath.Base(fileName), filepath.Ext(fileName))))
 	translate(d)
 	if d.doc != nil && d.doc.Err() != nil {
@@ -83,7 +68,7 @@ func ParseDriver(fileName string, src []byte) (*Driver, error) {
 	}
 	if len(t.Endpoints) == 0 {
 		t.Testbed = target.Of(t.System).Testbed
-		d.note("the file names no servers: plimsoll starts a cluster of its own")
+		d.Note("the file names no servers: plimsoll starts a cluster of its own")
 	}
 	if err := t.Validate(); err != nil {
 		return nil, d.hidden(err)
@@ -91,17 +76,8 @@ func ParseDriver(fileName string, src []byte) (*Driver, error) {
 	return d.out, nil
 }
 
-func driverNames() []string {
-	var names []string
-	for name := range translators {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // hidden takes the excerpts from violations, and says which file they are of.
-func (d *driver) hidden(err error) error {
+func (d *DriverFile) hidden(err error) error {
 	var bad strict.Violations
 	if !errors.As(err, &bad) {
 		return err
@@ -113,31 +89,58 @@ func (d *driver) hidden(err error) error {
 	return bad
 }
 
-// driver is a driver file on its way.
-type driver struct {
+// DriverFile is a driver file on its way: a Dialect reads its keys and says what they
+// amount to.
+type DriverFile struct {
 	fileName string
 	src      []byte
-	head     head
+	head     Head
+	driven   string           // the systems that plimsoll drives, for a sentence
 	doc      *strict.Document // nil: the file's own keys were not looked at
 	refusal  string           // why there can be no target
 	out      *Driver
 }
 
-// decode reads the file into the keys of its driver class.
-func (d *driver) decode(into any) bool {
+// Decode reads the file into the keys of its driver class, a struct that embeds Head.
+// False: the keys cannot be read, and there is nothing to translate.
+func (d *DriverFile) Decode(into any) bool {
 	d.doc = strict.DecodeSparse(d.fileName, d.src, into)
 	return !d.doc.Broken()
 }
 
-func (d *driver) note(format string, args ...any) {
+// Has reports whether the file has a key, by its path; only after Decode.
+func (d *DriverFile) Has(path string) bool { return d.doc.Has(path) }
+
+// Reject says what is wrong with a key's value; only after Decode.
+func (d *DriverFile) Reject(path, message string) { d.doc.Reject(path, message) }
+
+// Undriven refuses a driver of a system that plimsoll does not have.
+func (d *DriverFile) Undriven(title string) {
+	d.refusal = fmt.Sprintf("this is a driver file for %s, a system that plimsoll does not drive "+
+		"yet, so there is no target to write: those that it drives are %s", title, d.driven)
+}
+
+// Note tells the reader of the target what could not be translated, or means something
+// else here.
+func (d *DriverFile) Note(format string, args ...any) {
 	d.out.Notes = append(d.out.Notes, printable(fmt.Sprintf(format, args...)))
 }
 
-func (d *driver) set(name, value string) {
+// Set sets a setting of the target.
+func (d *DriverFile) Set(name, value string) {
 	d.out.Target.Settings = append(d.out.Target.Settings, target.Setting{Name: name, Value: value})
 }
 
-func (d *driver) level(l workload.Level, why string) { d.out.Level, d.out.Why = l, printable(why) }
+// IsSet reports whether the target has a setting.
+func (d *DriverFile) IsSet(name string) bool {
+	return slices.ContainsFunc(d.out.Target.Settings,
+		func(s target.Setting) bool { return s.Name == name })
+}
+
+// SetLevel says which durability level the file's settings amount to, and why.
+func (d *DriverFile) SetLevel(l workload.Level, why string) {
+	d.out.Level, d.out.Why = l, printable(why)
+}
 
 // printable makes text of the file safe for a comment and for a terminal: what
 // stands in it may hold any character, by properties' escapes.
@@ -150,8 +153,8 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))), " ")
 }
 
-// endpoint adds the address of a server, without any user or password in it.
-func (d *driver) endpoint(address string) {
+// Endpoint adds the address of a server, without any user or password in it.
+func (d *DriverFile) Endpoint(address string) {
 	address = strings.TrimSpace(address)
 	scheme, rest, has := strings.Cut(address, "://")
 	if !has {
@@ -159,7 +162,7 @@ func (d *driver) endpoint(address string) {
 	}
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
 		rest = rest[i+1:]
-		d.secret("the address of a server", true)
+		d.Secret("the address of a server", true)
 	}
 	if has {
 		rest = scheme + "://" + rest
@@ -170,9 +173,9 @@ func (d *driver) endpoint(address string) {
 	}
 }
 
-// secret makes the target name environment variables in place of a secret that
+// Secret makes the target name environment variables in place of a secret that
 // stands in the driver file.
-func (d *driver) secret(where string, user bool) {
+func (d *DriverFile) Secret(where string, user bool) {
 	prefix := "OMB_" + strings.ToUpper(d.out.Target.System)
 	c := &d.out.Target.Credentials
 	if c.PasswordEnv != "" {
@@ -184,11 +187,14 @@ func (d *driver) secret(where string, user bool) {
 		c.UserEnv = prefix + "_USER"
 		names = c.UserEnv + " and " + names
 	}
-	d.note("%s holds a secret, which is not written here: export %s", where, names)
+	d.Note("%s holds a secret, which is not written here: export %s", where, names)
 }
 
-// encrypted makes connections use TLS.
-func (d *driver) encrypted() { d.out.Target.TLS.Enabled = true }
+// Encrypt makes connections use TLS. caFile is the authority's certificate; empty: the
+// machine's authorities are trusted.
+func (d *DriverFile) Encrypt(caFile string) {
+	d.out.Target.TLS.Enabled, d.out.Target.TLS.CAFile = true, caFile
+}
 
 // YAML is the target file, with its notes as comments before it.
 func (d *Driver) YAML() string {

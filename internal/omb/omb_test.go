@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
-	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -100,55 +99,12 @@ func TestWorkloadsOfPlimsollAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestDrivers holds what becomes of every driver: the target with its notes, or
-// the error. Nothing of it may hold the secret of the inputs. That the systems
-// take the targets, cmd/plimsoll tests, which has the systems.
-func TestDrivers(t *testing.T) {
-	for file, src := range inputs(t, "drivers/*.yaml") {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			d, err := ParseDriver(filepath.Base(file), src)
-			var text string
-			if err != nil {
-				text = err.Error() + "\n"
-				if _, ok := err.(strict.Violations); !ok {
-					t.Errorf("error %T", err)
-				}
-			} else {
-				text = d.YAML()
-			}
-			for _, secret := range []string{"hunter2", "hunt/", "er2"} {
-				if strings.Contains(text, secret) || err == nil && strings.Contains(strings.Join(d.Notes, "\n"), secret) {
-					t.Errorf("it shows the secret:\n%s", text)
-				}
-			}
-			golden(t, file, text)
-		})
-	}
-}
-
 func TestProperties(t *testing.T) {
 	text := "a=1\n b : 2\nc   3\n# no\n! no\n\nd\\=e=f\\\n   g\nh=\\u0041\\t|\\u12\na=last\nempty=\nkey\ni=\\\\\nj=k\\"
-	want := []property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"}, {"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
-	if diff := cmp.Diff(want, parseProperties(text), cmp.AllowUnexported(property{})); diff != "" {
+	want := []Property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"},
+		{"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
+	if diff := cmp.Diff(want, ParseProperties(text)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// Properties may hold any character by their escapes: none of it may reach a
-// terminal, or end a comment of the target.
-func TestNotesArePrintable(t *testing.T) {
-	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nproducerConfig: |\n" +
-		`  bad\u001b[2J\nname\nsystem\: sim=1` + "\n" + `  acks=\u001b\n\u2028system: sim` + "\n"
-	d, err := ParseDriver("x.yaml", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := target.Parse("target.yaml", []byte(d.YAML()))
-	if err != nil || parsed.System != "kafka" {
-		t.Fatalf("%v\n%s", err, d.YAML())
-	}
-	if strings.ContainsAny(d.YAML()+strings.Join(d.Notes, ""), "\x1b\u2028") {
-		t.Errorf("control characters reach the notes:\n%q", d.YAML())
 	}
 }
 
@@ -170,27 +126,6 @@ func FuzzWorkload(f *testing.F) {
 		}
 		if err := w.Validate(); err != nil {
 			t.Fatalf("what was parsed is not valid: %v", err)
-		}
-	})
-}
-
-func FuzzDriver(f *testing.F) {
-	for _, src := range inputs(f, "drivers/*.yaml") {
-		f.Add(src)
-	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		d, err := ParseDriver("fuzz.yaml", src)
-		if (d == nil) == (err == nil) {
-			t.Fatal("neither a driver nor an error, or both")
-		}
-		if err != nil {
-			if _, ok := err.(strict.Violations); !ok || err.Error() == "" {
-				t.Fatalf("error %T %v", err, err)
-			}
-			return
-		}
-		if _, err := target.Parse("fuzz.yaml", []byte(d.YAML())); err != nil {
-			t.Fatalf("the target does not parse: %v\n%s", err, d.YAML())
 		}
 	})
 }

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// property is one setting of a text of Java properties.
-type property struct{ name, value string }
+// Property is one setting of a text of Java properties.
+type Property struct{ Name, Value string }
 
-// parseProperties reads Java properties: a setting a line, name and value with
+// ParseProperties reads Java properties: a setting a line, name and value with
 // = or : or blanks between, comments after # or !, lines continued by a
 // backslash at their end. Of a name that stands twice the last counts. No text
 // is malformed, as in Java, but for \u escapes without their digits: those are
 // kept as they are.
-func parseProperties(text string) []property {
-	var all []property
+func ParseProperties(text string) []Property {
+	var all []Property
 	at := map[string]int{}
 	for _, line := range logicalLines(text) {
 		name, value := splitProperty(line)
 		if i, twice := at[name]; twice {
-			all[i].value = value
+			all[i].Value = value
 			continue
 		}
 		at[name] = len(all)
-		all = append(all, property{name, value})
+		all = append(all, Property{name, value})
 	}
 	return all
 }

@@ -173,7 +173,11 @@ const newer = `{
 
 func TestNewerResults(t *testing.T) {
 	src := strings.NewReplacer("DRIVER", "RabbitMQ", "ERRORS", "3.0").Replace(newer)
-	s := saved(t, "w-RabbitMQ-2026-01-02-03-04-05.json", []byte(src), Known{MessageBytes: 5})
+	s := saved(t, "w-RabbitMQ-2026-01-02-03-04-05.json", []byte(src), Known{MessageBytes: 5,
+		Dialects: Dialects{{
+			System: "rabbitmq", Caveats: []Caveat{{Driver: "rabbit", Note: "a resolution of 1 s",
+				Upstream: true}},
+		}}})
 	r, sum := &s.Run, s.Run.Summary
 	if got := []any{r.System.Name, r.Load.MessageBytes, r.Load.Topics, r.Load.Partitions, r.Load.Producers, r.Load.Consumers, r.Load.Subscriptions}; !slices.Equal(got,
 		[]any{"rabbitmq", int64(1024), 2, 8, 3, 4, 0}) {
@@ -212,16 +216,27 @@ func TestNewerResults(t *testing.T) {
 
 func TestNotesOfDrivers(t *testing.T) {
 	for driver, want := range map[string]string{
-		"Kafka": "record's timestamp", "Pulsar": "publish time", "Redis": "leaves out the way to the broker", "nats": "share",
-		"NSQ": "counted nowhere", "RocketMQ": "born", "Artemis": "wall clock", "Redpanda": "record's timestamp", "STAN": "Streaming",
+		"Redis": "leaves out the way to the broker", "NSQ": "counted nowhere", "RocketMQ": "born",
+		"Artemis":  "wall clock",
+		"Upstream": "every message", "Fork": "only here",
 	} {
 		src := strings.NewReplacer("DRIVER", driver, "ERRORS", "0").Replace(newer)
 		r, err := ParseResult("x.json", []byte(src))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if notes := strings.Join(r.notes(false), "\n"); !strings.Contains(notes, want) {
+		dialects := Dialects{{System: "one", Caveats: []Caveat{
+			{Driver: "upstream", Note: "every message", Upstream: true}, {Driver: "fork",
+				Note: "only here"},
+		}}}
+		if notes := strings.Join(r.notes(dialects, false), "\n"); !strings.Contains(notes, want) {
 			t.Errorf("%s: no note says %q:\n%s", driver, want, notes)
+		}
+		r.MessageBytes = 0 // a file of a fork
+		if notes := strings.Join(r.notes(dialects, false), "\n"); strings.Contains(notes,
+			"every message") {
+			t.Errorf("%s: a note on upstream's driver stands in the result of a fork:\n%s", driver,
+				notes)
 		}
 	}
 }

@@ -17,9 +17,10 @@ import (
 // Tool names OMB in imported runs.
 const Tool = "OpenMessaging Benchmark"
 
-// Known is what the user knows of results that do not say it themselves.
+// Known is what is known of results that do not say it themselves.
 type Known struct {
-	MessageBytes int64 // 0: not known either
+	MessageBytes int64    // as the user says; 0: not known either
+	Dialects     Dialects // of the systems whose drivers may have measured
 }
 
 // Save makes the run directory of a result, below root, and returns it. The
@@ -69,11 +70,12 @@ func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, 
 			Workload: r.Workload, Model: "open", MessageBytes: bytes, Topics: int(r.Topics), Partitions: int(r.Partitions),
 			Producers: int(r.Producers), Consumers: int(r.Consumers), WindowSeconds: float64(window) / 1e9, Segments: []result.Segment{},
 		},
-		System:   result.System{Name: systemName(r.Driver), Servers: []string{}, Endpoints: []string{}},
+		System: result.System{Name: known.Dialects.systemName(r.Driver), Servers: []string{},
+			Endpoints: []string{}},
 		Settings: []result.Setting{}, Durability: result.Durability{Evidence: []result.Fact{}},
 		Phases:   []result.Phase{{Name: result.PhaseMeasure, EndNs: window}},
 		Ledger:   result.Ledger{Subscriptions: []result.SubscriptionLedger{}},
-		Imported: &result.Import{Tool: Tool, File: file, Notes: r.notes(toldBytes)},
+		Imported: &result.Import{Tool: Tool, File: file, Notes: r.notes(known.Dialects, toldBytes)},
 	}
 	if !started.IsZero() {
 		run.EndedAt = started.Add(time.Duration(window))
@@ -174,17 +176,17 @@ func (r *Result) started(file string) time.Time {
 }
 
 // systemName is the driver's name, in plimsoll's word where it is one.
-func systemName(driver string) string {
-	for _, known := range []string{"kafka", "pulsar", "rabbitmq", "nats"} {
-		if strings.EqualFold(driver, known) {
-			return known
+func (all Dialects) systemName(driver string) string {
+	for _, d := range all {
+		if strings.EqualFold(driver, d.System) {
+			return d.System
 		}
 	}
 	return cmp.Or(strings.TrimSpace(driver), "unknown")
 }
 
 // notes are what a reader must know of how these figures came about.
-func (r *Result) notes(toldBytes bool) []string {
+func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 	notes := []string{
 		Tool + " measured this and plimsoll only read its file: target rate, subscriptions, durability, settings, versions and machines are not in it, no message was accounted for, and what its own generator did to the figures is not known",
 		"latency of sending runs from handing over to the acknowledgement: it leaves out how long messages that were due had to wait, and so does the end-to-end latency",
@@ -203,41 +205,22 @@ func (r *Result) notes(toldBytes bool) []string {
 	} else {
 		notes = append(notes, "how long messages that were due had to wait is shown as schedule lag, be it the system's fault or the generator's")
 	}
-	notes = append(notes, r.driverNotes()...)
+	notes = append(notes, dialects.caveats(r)...)
 	if r.wholeMilliseconds() {
 		notes = append(notes, "the end-to-end latency has a resolution of 1 ms, by its values")
 	}
 	return notes
 }
 
-// clocks is where OMB's drivers take the beginning of the end-to-end latency
-// from, by what is part of their names. Forks of 2020 differ.
-var clocks = []struct {
-	driver, note string
-	upstream     bool // only of files that OMB itself wrote, not its forks of 2020
-}{
-	{"rabbit", "the end-to-end latency of OMB's RabbitMQ driver has a resolution of 1 s, because it begins at a timestamp of whole seconds: it reads up to 1 s too long, and half of that on average", true},
-	{"rabbit", "OMB's RabbitMQ driver acknowledges automatically: a consumer that fails loses what it has fetched", true},
-	{"kop", "the end-to-end latency of OMB's driver for Kafka on Pulsar begins at Pulsar's publish time, in whole milliseconds", true},
-	{"kafka", "the end-to-end latency of OMB's Kafka driver begins at the record's timestamp, in whole milliseconds", true},
-	{"redpanda", "the end-to-end latency of OMB's Redpanda driver begins at the record's timestamp, in whole milliseconds", true},
-	{"pulsar", "the end-to-end latency of OMB's Pulsar driver begins at the publish time, in whole milliseconds", true},
-	{"redis", "the end-to-end latency of OMB's Redis driver begins at the broker's clock, in whole milliseconds: it leaves out the way to the broker", false},
-	{"redis", "OMB's Redis driver sends one message at a time on each of up to 8 connections, so that it is a closed loop whose rate the system sets, and it never acknowledges what it received", false},
-	{"nsq", "the end-to-end latency of OMB's NSQ driver begins at the broker's clock, and its failed messages are counted nowhere", false},
-	{"stan", "the end-to-end latency of OMB's NATS Streaming driver begins at the broker's clock", false},
-	{"nats", "OMB's NATS driver writes each message's stamp into a payload that all messages share: the end-to-end latency can read too short", false},
-	{"rocketmq", "the end-to-end latency of OMB's RocketMQ driver begins at the born timestamp, in whole milliseconds", false},
-	{"artemis", "the end-to-end latency of OMB's Artemis driver begins at the wall clock, in whole milliseconds", false},
-}
-
-// driverNotes are about the driver that the file names.
-func (r *Result) driverNotes() []string {
+// caveats are the notes about the driver that a result names.
+func (all Dialects) caveats(r *Result) []string {
 	driver := strings.ToLower(r.Driver)
 	var notes []string
-	for _, c := range clocks {
-		if strings.Contains(driver, c.driver) && (!c.upstream || r.MessageBytes > 0) {
-			notes = append(notes, c.note)
+	for _, d := range append(all[:len(all):len(all)], undriven) {
+		for _, c := range d.Caveats {
+			if strings.Contains(driver, c.Driver) && (!c.Upstream || r.MessageBytes > 0) {
+				notes = append(notes, c.Note)
+			}
 		}
 	}
 	return notes

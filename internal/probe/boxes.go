@@ -17,6 +17,17 @@ func (t *trial) open(b system.Mailbox) (*basket, error) {
 	return got, nil
 }
 
+// mailbox opens a mailbox that is closed with the trial.
+func (t *trial) mailbox(
+	p system.Prober, f system.Feature,
+) (b system.Mailbox, condition string, err error) {
+	b, condition, err = p.OpenMailbox(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, f)
+	if err == nil {
+		t.later(b.Close)
+	}
+	return b, condition, err
+}
+
 func (t *trial) post(p system.Publisher, letters ...system.Envelope) error {
 	for _, l := range letters {
 		if err := p.Post(t.ctx, l); err != nil {
@@ -26,17 +37,12 @@ func (t *trial) post(p system.Publisher, letters ...system.Envelope) error {
 	return nil
 }
 
-func (t *trial) expiry() (Finding, error) {
+func (t *trial) expiry(p system.Prober) (Finding, error) {
 	const ttl = 2 * time.Second
-	expirer, ok := t.cluster.(system.Expirer)
-	if !ok {
-		return Finding{}, t.abstain(system.CanExpire)
-	}
-	box, condition, err := expirer.OpenExpiring(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+	box, condition, err := t.mailbox(p, system.FeatureTTL)
 	if err != nil {
 		return Finding{}, err
 	}
-	t.later(box.Close)
 	if err := t.post(box, system.Envelope{Payload: []byte("mortal"), TTL: ttl}); err != nil {
 		return Finding{}, err
 	}
@@ -64,16 +70,11 @@ func (t *trial) expiry() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) priorities() (Finding, error) {
-	prioritiser, ok := t.cluster.(system.Prioritiser)
-	if !ok {
-		return Finding{}, t.abstain(system.CanPrioritise)
-	}
-	box, condition, err := prioritiser.OpenPrioritised(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+func (t *trial) priorities(p system.Prober) (Finding, error) {
+	box, condition, err := t.mailbox(p, system.FeaturePriority)
 	if err != nil {
 		return Finding{}, err
 	}
-	t.later(box.Close)
 	var letters []system.Envelope
 	for i := range 6 {
 		letters = append(letters, system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
@@ -100,17 +101,12 @@ func (t *trial) priorities() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) delay() (Finding, error) {
+func (t *trial) delay(p system.Prober) (Finding, error) {
 	const later = 3 * time.Second
-	delayer, ok := t.cluster.(system.Delayer)
-	if !ok {
-		return Finding{}, t.abstain(system.CanDelay)
-	}
-	box, condition, err := delayer.OpenDelaying(t.ctx, system.Topic{Name: t.name(), Partitions: 1})
+	box, condition, err := t.mailbox(p, system.FeatureDelay)
 	if err != nil {
 		return Finding{}, err
 	}
-	t.later(box.Close)
 	got, err := t.open(box)
 	if err != nil {
 		return Finding{}, err
@@ -137,13 +133,10 @@ func (t *trial) delay() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) deadLetters() (Finding, error) {
-	letterer, ok := t.cluster.(system.DeadLetterer)
-	if !ok {
-		return Finding{}, t.abstain(system.CanDeadLetter)
-	}
+func (t *trial) deadLetters(p system.Prober) (Finding, error) {
 	rejected, dead := newBasket(), newBasket()
-	poster, condition, err := letterer.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, rejected.add, dead.add)
+	poster, condition, err := p.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
+		rejected.add, dead.add)
 	if err != nil {
 		return Finding{}, err
 	}
@@ -167,13 +160,10 @@ func (t *trial) deadLetters() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) flowControl() (Finding, error) {
+func (t *trial) flowControl(prober system.Prober) (Finding, error) {
 	const held = time.Second // less may be chance
-	pusher, ok := t.cluster.(system.BackPressurer)
-	if !ok {
-		return Finding{}, t.abstain(system.CanApplyBackPressure)
-	}
-	p, condition, err := pusher.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, 100)
+	p, condition, err := prober.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
+		100)
 	if err != nil {
 		return Finding{}, err
 	}

@@ -163,9 +163,9 @@ func (t *trial) competing() (Finding, error) {
 // dealtOut tries consumers that share one partition, where there are such. The
 // condition is empty when they did not.
 func (t *trial) dealtOut() (condition, evidence string, err error) {
-	sharer, ok := t.cluster.(system.Sharer)
-	if !ok {
-		return "", "", t.abstain(system.CanShare)
+	p, err := t.prober()
+	if err != nil {
+		return "", "", err
 	}
 	topic, err := t.topic(1)
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *trial) dealtOut() (condition, evidence string, err error) {
 	}
 	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *basket) error {
 		o.Failed = into.fail
-		k, said, err := sharer.OpenShared(t.ctx, o)
+		k, said, err := p.OpenShared(t.ctx, o)
 		if err == nil {
 			condition = said
 			t.later(k.Close)

@@ -9,21 +9,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-func (t *trial) exactlyOnce() (Finding, error) {
+func (t *trial) exactlyOnce(p system.Prober) (Finding, error) {
 	if slices.Contains(t.described.Delivery, workload.ExactlyOnce) {
-		if transactor, ok := t.cluster.(system.Transactor); ok {
-			return t.retriedTransaction(transactor)
-		}
-	}
-	recogniser, ok := t.cluster.(system.Deduplicator)
-	if !ok {
-		return Finding{}, t.abstain(system.CanDeduplicate)
+		return t.retriedTransaction(p)
 	}
 	topic, got, err := t.readTopic(workload.AtLeastOnce)
 	if err != nil {
 		return Finding{}, err
 	}
-	answer, condition, err := recogniser.PublishTwice(t.ctx, topic, []byte("0"))
+	answer, condition, err := p.PublishTwice(t.ctx, topic, []byte("0"))
 	if err != nil {
 		return Finding{}, err
 	}
@@ -44,16 +38,16 @@ func (t *trial) exactlyOnce() (Finding, error) {
 
 // retriedTransaction aborts a message's transaction and sends it again, as one
 // does who does not know what became of it.
-func (t *trial) retriedTransaction(transactor system.Transactor) (Finding, error) {
+func (t *trial) retriedTransaction(p system.Prober) (Finding, error) {
 	topic, got, err := t.readTopic(workload.ExactlyOnce)
 	if err != nil {
 		return Finding{}, err
 	}
 	payloads := [][]byte{[]byte("0"), []byte("1")}
-	if _, err := transactor.Transact(t.ctx, topic, payloads, false); err != nil {
+	if _, err := p.Transact(t.ctx, topic, payloads, false); err != nil {
 		return Finding{}, err
 	}
-	condition, err := transactor.Transact(t.ctx, topic, payloads, true)
+	condition, err := p.Transact(t.ctx, topic, payloads, true)
 	if err != nil {
 		return Finding{}, err
 	}
@@ -81,11 +75,7 @@ func (t *trial) readTopic(d workload.Delivery) (system.Topic, *basket, error) {
 	return topic, got, err
 }
 
-func (t *trial) transactions() (Finding, error) {
-	transactor, ok := t.cluster.(system.Transactor)
-	if !ok {
-		return Finding{}, t.abstain(system.CanTransact)
-	}
+func (t *trial) transactions(p system.Prober) (Finding, error) {
 	d := workload.AtLeastOnce
 	if slices.Contains(t.described.Delivery, workload.ExactlyOnce) {
 		d = workload.ExactlyOnce
@@ -94,11 +84,12 @@ func (t *trial) transactions() (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	if _, err := transactor.Transact(t.ctx, topic, [][]byte{[]byte("aborted-1"), []byte("aborted-2")}, false); err != nil {
+	if _, err := p.Transact(t.ctx, topic, [][]byte{[]byte("aborted-1"), []byte("aborted-2")},
+		false); err != nil {
 		return Finding{}, err
 	}
 	wanted := []string{"committed-1", "committed-2"}
-	condition, err := transactor.Transact(t.ctx, topic, [][]byte{[]byte(wanted[0]), []byte(wanted[1])}, true)
+	condition, err := p.Transact(t.ctx, topic, [][]byte{[]byte(wanted[0]), []byte(wanted[1])}, true)
 	if err != nil {
 		return Finding{}, err
 	}

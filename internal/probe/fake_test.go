@@ -273,7 +273,59 @@ func (p *fakeProducer) Close(context.Context) error { return nil }
 // abstaining has no capability and says why.
 type abstaining struct{ *fakeCluster }
 
-func (*abstaining) ExplainLack(a system.Capability) string { return "no protocol has it: " + string(a) }
+var (
+	_ system.Prober = (*abstaining)(nil)
+
+	errLacks = &system.NotSupported{Reason: "no protocol has it"}
+)
+
+func (*abstaining) OpenReplay(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
+	return nil, "", errLacks
+}
+
+func (*abstaining) OpenShared(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
+	return nil, "", errLacks
+}
+
+func (*abstaining) PublishAcked(
+	context.Context, system.Topic, system.AckKind, []byte,
+) (string, error) {
+	return "", errLacks
+}
+
+func (*abstaining) OpenRoutes(context.Context, system.Routing) (system.Publisher, string, error) {
+	return nil, "", errLacks
+}
+
+func (*abstaining) OpenMailbox(
+	context.Context, system.Topic, system.Feature,
+) (system.Mailbox, string, error) {
+	return nil, "", errLacks
+}
+
+func (*abstaining) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
+	return nil, "", errLacks
+}
+
+func (*abstaining) PublishBeyond(
+	context.Context, system.Topic, int,
+) (system.BackPressure, string, error) {
+	return system.BackPressure{}, "", errLacks
+}
+
+func (*abstaining) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
+	return "", errLacks
+}
+
+func (*abstaining) PublishTwice(context.Context, system.Topic, []byte) (string, string, error) {
+	return "", "", errLacks
+}
 
 // sorted is a box's content in the order of its delivery.
 func sorted(plant planted, all []system.Envelope) []system.Envelope {

@@ -12,19 +12,7 @@ import (
 // able is a fake with every capability.
 type able struct{ *fakeCluster }
 
-var (
-	_ system.Replayer      = (*able)(nil)
-	_ system.Sharer        = (*able)(nil)
-	_ system.AckChooser    = (*able)(nil)
-	_ system.Router        = (*able)(nil)
-	_ system.Expirer       = (*able)(nil)
-	_ system.Prioritiser   = (*able)(nil)
-	_ system.Delayer       = (*able)(nil)
-	_ system.DeadLetterer  = (*able)(nil)
-	_ system.BackPressurer = (*able)(nil)
-	_ system.Transactor    = (*able)(nil)
-	_ system.Deduplicator  = (*able)(nil)
-)
+var _ system.Prober = (*able)(nil)
 
 func (c *able) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
 	k, err := c.OpenConsumer(ctx, o)
@@ -97,18 +85,10 @@ type fakeBox struct {
 	timers   []*time.Timer
 }
 
-func (c *able) box() (system.Mailbox, string, error) { return &fakeBox{plant: c.plant}, "", nil }
-
-func (c *able) OpenExpiring(context.Context, system.Topic) (system.Mailbox, string, error) {
-	return c.box()
-}
-
-func (c *able) OpenPrioritised(context.Context, system.Topic) (system.Mailbox, string, error) {
-	return c.box()
-}
-
-func (c *able) OpenDelaying(context.Context, system.Topic) (system.Mailbox, string, error) {
-	return c.box()
+func (c *able) OpenMailbox(
+	context.Context, system.Topic, system.Feature,
+) (system.Mailbox, string, error) {
+	return &fakeBox{plant: c.plant}, "", nil
 }
 
 func (c *able) OpenRoutes(_ context.Context, r system.Routing) (system.Publisher, string, error) {

@@ -35,7 +35,7 @@ func (t *trial) replay() (Finding, error) {
 	}
 	replayer, ok := t.cluster.(system.Replayer)
 	if !ok {
-		return t.lateSubscription(topic, t.abstain(system.CanReplay))
+		return Finding{}, t.untried()
 	}
 	anew := newBasket()
 	o.Receive, o.Failed = anew.receive, anew.fail
@@ -72,11 +72,7 @@ func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error)
 	return no(lacking.Reason, fmt.Sprintf("%d messages were received and acknowledged; a subscription opened afterwards received %d of them", few, len(got.contents()))), nil
 }
 
-func (t *trial) publisherAcks() (Finding, error) {
-	chooser, ok := t.cluster.(system.AckChooser)
-	if !ok {
-		return Finding{}, t.abstain(system.CanAck)
-	}
+func (t *trial) publisherAcks(p system.Prober) (Finding, error) {
 	topic, got, err := t.readTopic(workload.AtLeastOnce)
 	if err != nil {
 		return Finding{}, err
@@ -84,7 +80,7 @@ func (t *trial) publisherAcks() (Finding, error) {
 	var evidence, sent []string
 	acknowledged, refused := false, false
 	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas, system.AckRefusal} {
-		answer, err := chooser.PublishAcked(t.ctx, topic, kind, []byte(kind))
+		answer, err := p.PublishAcked(t.ctx, topic, kind, []byte(kind))
 		var lacking *system.NotSupported
 		if errors.As(err, &lacking) {
 			evidence = append(evidence, fmt.Sprintf("%s: cannot be had: %s", kind, lacking.Reason))

@@ -20,50 +20,46 @@ func letterTo(payload, key string, headers map[string]string) system.Envelope {
 	return system.Envelope{Payload: []byte(payload), Key: key, Headers: headers}
 }
 
-func (t *trial) routeDirect() (Finding, error) {
-	return t.routed(system.RouteDirect, route{
+func (t *trial) routeDirect(p system.Prober) (Finding, error) {
+	return t.routed(p, system.RouteDirect, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
 		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil), letterTo("c", "red", nil)},
 		wanted:   []string{"a c", "b"},
 	})
 }
 
-func (t *trial) routePattern() (Finding, error) {
-	return t.routed(system.RoutePattern, route{
+func (t *trial) routePattern(p system.Prober) (Finding, error) {
+	return t.routed(p, system.RoutePattern, route{
 		bindings: []system.Binding{{Key: "order.*.eu"}, {Key: "order.new.*"}},
 		posts:    []system.Envelope{letterTo("a", "order.new.eu", nil), letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d", "order.old.us", nil)},
 		wanted:   []string{"a b", "a c"},
 	})
 }
 
-func (t *trial) routeFanout() (Finding, error) {
-	return t.routed(system.RouteFanout, route{
+func (t *trial) routeFanout(p system.Prober) (Finding, error) {
+	return t.routed(p, system.RouteFanout, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
 		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil)},
 		wanted:   []string{"a b", "a b"},
 	})
 }
 
-func (t *trial) routeHeaders() (Finding, error) {
+func (t *trial) routeHeaders(p system.Prober) (Finding, error) {
 	red, green := map[string]string{"colour": "red"}, map[string]string{"colour": "green"}
-	return t.routed(system.RouteHeaders, route{
+	return t.routed(p, system.RouteHeaders, route{
 		bindings: []system.Binding{{Headers: red}, {Headers: green}},
 		posts:    []system.Envelope{letterTo("a", "", red), letterTo("b", "", green), letterTo("c", "", red)},
 		wanted:   []string{"a c", "b"},
 	})
 }
 
-func (t *trial) routed(kind system.RouteKind, r route) (Finding, error) {
-	router, ok := t.cluster.(system.Router)
-	if !ok {
-		return Finding{}, t.abstain(system.CanRoute)
-	}
+func (t *trial) routed(p system.Prober, kind system.RouteKind, r route) (Finding, error) {
 	got := make([]*basket, len(r.bindings))
 	for i := range r.bindings {
 		got[i] = newBasket()
 		r.bindings[i].Receive = got[i].add
 	}
-	poster, condition, err := router.OpenRoutes(t.ctx, system.Routing{
+	poster, condition, err := p.OpenRoutes(t.ctx, system.Routing{
 		Topic: system.Topic{Name: t.name(), Partitions: 1}, Kind: kind, Bindings: r.bindings,
 	})
 	if err != nil {

@@ -166,15 +166,29 @@ func (s *session) one(ctx context.Context, r row) Finding {
 	return f
 }
 
-// abstain is why the cluster lacks a capability of whose interface it has no
-// method.
-func (t *trial) abstain(a system.Capability) error {
-	if abstainer, ok := t.cluster.(system.CapabilityExplainer); ok {
-		if reason := abstainer.ExplainLack(a); reason != "" {
-			return &system.NotSupported{Reason: reason}
-		}
+// prober is the cluster as one whose capabilities can be tried.
+func (t *trial) prober() (system.Prober, error) {
+	if p, ok := t.cluster.(system.Prober); ok {
+		return p, nil
 	}
-	return fmt.Errorf("plimsoll's driver of %s has no way to try it: %s", t.described.Name, a)
+	return nil, t.untried()
+}
+
+func (t *trial) untried() error {
+	return fmt.Errorf("plimsoll's driver of %s has no way to try it", t.described.Name)
+}
+
+// capability makes a row's try of one that needs a Prober.
+func capability(
+	try func(t *trial, p system.Prober) (Finding, error),
+) func(t *trial) (Finding, error) {
+	return func(t *trial) (Finding, error) {
+		p, err := t.prober()
+		if err != nil {
+			return Finding{}, err
+		}
+		return try(t, p)
+	}
 }
 
 // trial is one run of one probe: what it opened is closed and what it made is

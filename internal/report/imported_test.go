@@ -9,6 +9,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 )
 
 // fromOMB are two runs that another tool measured: one with all of its series
@@ -16,6 +19,8 @@ import (
 // cut down.
 func fromOMB(t *testing.T) []*result.Saved {
 	t.Helper()
+	known := omb.Known{MessageBytes: 1024, Dialects: omb.Of([]system.System{kafka.New(),
+		pulsar.New()})}
 	var runs []*result.Saved
 	for _, name := range []string{"kafka-latency-default-sync-200k", "pulsar-latency-default-sync-200k"} {
 		path := filepath.Join("..", "omb", "testdata", "results", name+".json")
@@ -23,7 +28,8 @@ func fromOMB(t *testing.T) []*result.Saved {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir, err := omb.Save(t.TempDir(), path, r, omb.Known{MessageBytes: 1024}, result.Build{Version: "0.1.0"}, []string{"plimsoll", "import"})
+		dir, err := omb.Save(t.TempDir(), path, r, known, result.Build{Version: "0.1.0"},
+			[]string{"plimsoll", "import"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -271,7 +271,8 @@ func (c *checker) targets() {
 	for i, t := range c.study.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
 		if t.System == "" {
-			c.doc.Reject(path, "names no system: write system: kafka")
+			c.doc.Reject(path, "names no system: write system: NAME (plimsoll systems lists the "+
+				"names)")
 		}
 		if t.Nodes < 1 || t.Nodes > maxNodes {
 			c.doc.Reject(path+".nodes", fmt.Sprintf("must be 1 to %d", maxNodes))

@@ -81,6 +81,8 @@ func (w *wished) Fetch(_ context.Context, progress func(string)) error {
 	return nil
 }
 
+func (*wished) NodeNames(system.Provision) []string { return nil }
+
 func (w *wished) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	if err := os.WriteFile(filepath.Join(p.DataDir, "segment"), make([]byte, 1<<16), 0o600); err != nil {
 		return nil, err

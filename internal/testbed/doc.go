@@ -37,9 +37,9 @@
 // # Owners
 //
 // The process that starts a cluster owns it: plimsoll run itself, or, for testbed up
-// and --keep, a supervisor process. NATS comes as a library: a NATS server that is a
-// process is plimsoll itself (plimsoll nats-node), which reads its configuration from
-// standard input.
+// and --keep, a supervisor process. A system whose servers come as a library runs each of
+// them as a process of plimsoll itself (system.NodeServer), which reads its configuration
+// from standard input.
 //
 // The owner starts a node that comes back (system.Restarter). Observers recognise a
 // server by its command line, whoever started it, so a server that your own supervisor

@@ -58,6 +58,8 @@ type fake struct {
 	got     system.Provision
 }
 
+func (*fake) NodeNames(system.Provision) []string { return nil }
+
 func (f *fake) Provision(_ context.Context, p system.Provision) (system.Provisioned, error) {
 	f.got = p
 	if f.err != nil {
@@ -65,8 +67,6 @@ func (f *fake) Provision(_ context.Context, p system.Provision) (system.Provisio
 	}
 	return f, os.WriteFile(filepath.Join(p.DataDir, "segment"), []byte("data"), 0o600)
 }
-
-func (f *fake) NodeNames(system.Provision) []string { return nil }
 
 func (f *fake) TLS() *tls.Config                { return nil }
 func (f *fake) CAFile() string                  { return "" }

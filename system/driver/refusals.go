@@ -16,7 +16,7 @@ import (
 // Peer is the servers that a client talks to, as errors name them.
 type Peer struct {
 	Endpoints  []string
-	Protocol   string // such as Kafka
+	Protocol   string // its name, as users write it
 	Advertises bool   // the servers send clients on to addresses of their own
 	Encrypted  bool   // the client uses TLS
 }

@@ -10,34 +10,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var (
-	_ system.CapabilityExplainer = (*cluster)(nil)
-	_ system.Replayer            = (*cluster)(nil)
-	_ system.AckChooser          = (*cluster)(nil)
-	_ system.BackPressurer       = (*cluster)(nil)
-	_ system.Transactor          = (*cluster)(nil)
-)
-
-// ExplainLack says what Kafka has no such thing for.
-func (c *cluster) ExplainLack(a system.Capability) string {
-	switch a {
-	case system.CanExpire:
-		return "messages have no time to live of their own; retention.ms deletes whole segments of a topic, whether they were read or not"
-	case system.CanPrioritise:
-		return "a partition is a log read in its order; urgent messages take a topic of their own, which a consumer polls first"
-	case system.CanDelay:
-		return "a record can be read as soon as it is in the log; whoever wants it later keeps it, or has a consumer wait"
-	case system.CanDeadLetter:
-		return "a group's position moves past a record whatever came of it; who rejects it publishes it to a topic of their own (Kafka Connect and Streams do), and a share group archives what is rejected without putting it anywhere"
-	case system.CanDeduplicate:
-		return "brokers recognise what the client library sends again within a producer's session; what an application sends again takes a transaction"
-	}
-	return ""
-}
+var _ system.Prober = (*cluster)(nil)
 
 // probeClient is a client with its own way to publish.
 func (c *cluster) probeClient(options ...kgo.Opt) (*kgo.Client, error) {
@@ -194,4 +173,210 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 		return "", fmt.Errorf("end the transaction: %w", c.explain(err))
 	}
 	return "a transactional.id, and readers with isolation.level read_committed", nil
+}
+
+// OpenMailbox has nothing to open: a log heeds no envelope.
+func (c *cluster) OpenMailbox(
+	_ context.Context, _ system.Topic, f system.Feature,
+) (system.Mailbox, string, error) {
+	return nil, "", &system.NotSupported{Reason: map[system.Feature]string{
+		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes " +
+			"whole segments of a topic, whether they were read or not",
+		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a " +
+			"topic of their own, which a consumer polls first",
+		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it " +
+			"later keeps it, or has a consumer wait",
+	}[f]}
+}
+
+// OpenRejecting has nothing to open: rejecting is no part of the protocol.
+func (c *cluster) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
+	return nil, "", &system.NotSupported{Reason: "a group's position moves past a record " +
+		"whatever came of it; who rejects it publishes it to a topic of their own (Kafka Connect " +
+		"and Streams do), and a share group archives what is rejected without putting it anywhere"}
+}
+
+// PublishTwice publishes nothing: the library numbers the records by itself.
+func (c *cluster) PublishTwice(
+	context.Context, system.Topic, []byte,
+) (answer, condition string, err error) {
+	return "", "", &system.NotSupported{Reason: "brokers recognise what the client library sends " +
+		"again within a producer's session; what an application sends again takes a transaction"}
+}
+
+// follower is a client that receives until it is closed.
+type follower struct {
+	client *kgo.Client
+	stop   context.CancelFunc
+	ended  chan struct{}
+}
+
+// follow has a client call receive with each record.
+func follow(client *kgo.Client, receive func(*kgo.Record)) *follower {
+	ctx, stop := context.WithCancel(context.Background())
+	f := &follower{client: client, stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		for ctx.Err() == nil {
+			client.PollFetches(ctx).EachRecord(receive)
+		}
+	}()
+	return f
+}
+
+// Close leaves the group.
+func (f *follower) Close(ctx context.Context) error {
+	f.stop()
+	<-f.ended
+	err := f.client.LeaveGroupContext(ctx)
+	f.client.Close()
+	return err
+}
+
+// OpenShared opens a member of a share group, which deals the records of a
+// partition out one by one.
+func (c *cluster) OpenShared(
+	ctx context.Context, o system.ConsumerOptions,
+) (system.Consumer, string, error) {
+	const condition = "a share group in place of a consumer group (brokers of Kafka 4.2 or later)"
+	group := o.Topic.Name + ".share"
+	if err := c.beginning(ctx, group, kmsg.IncrementalAlterConfigOpSet); err != nil {
+		return nil, "", err
+	}
+	// One fetch would otherwise bring the whole of a small topic to one member.
+	client, err := kgo.NewClient(append(baseOptions(c.options, c.cfg), kgo.ShareGroup(group),
+		kgo.ConsumeTopics(o.Topic.Name),
+		kgo.ShareMaxRecords(5), kgo.ShareMaxRecordsStrict())...)
+	if err != nil {
+		return nil, "", fmt.Errorf("the client library refuses the settings: %w", err)
+	}
+	return &sharing{of: c, group: group, follower: follow(client, func(r *kgo.Record) {
+		o.Receive(received(r))
+		r.Ack(kgo.AckAccept)
+	})}, condition, nil
+}
+
+// beginning sets where a share group begins to the start of its topics, or
+// forgets it.
+func (c *cluster) beginning(
+	ctx context.Context, group string, op kmsg.IncrementalAlterConfigOp,
+) error {
+	request := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	resource := kmsg.NewIncrementalAlterConfigsRequestResource()
+	resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
+	config := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	config.Name, config.Op, config.Value = "share.auto.offset.reset", op, kmsg.StringPtr("earliest")
+	resource.Configs = append(resource.Configs, config)
+	request.Resources = append(request.Resources, resource)
+	answer, err := request.RequestWith(ctx, c.client)
+	if err != nil {
+		return fmt.Errorf("set where share group %s begins: %w", group, c.explain(err))
+	}
+	for _, one := range answer.Resources {
+		if err := kerr.ErrorForCode(one.ErrorCode); err != nil {
+			return fmt.Errorf("set where share group %s begins: %w", group, err)
+		}
+	}
+	return nil
+}
+
+// sharing is a member of a share group.
+type sharing struct {
+	*follower
+	of    *cluster
+	group string
+}
+
+// Close leaves the group; the last one to do so deletes it.
+func (s *sharing) Close(ctx context.Context) error {
+	if err := s.follower.Close(ctx); err != nil {
+		return err
+	}
+	_, err := s.of.admin.DeleteGroup(ctx, s.group)
+	if errors.Is(err, kerr.NonEmptyGroup) {
+		return nil // the last one deletes it
+	}
+	if err != nil {
+		return fmt.Errorf("delete share group %s: %w", s.group, s.of.explain(err))
+	}
+	return s.of.beginning(ctx, s.group, kmsg.IncrementalAlterConfigOpDelete)
+}
+
+// routes are topics in place of keys, and groups that read them.
+type routes struct {
+	driver.KeyTopics
+	of      *cluster
+	client  *kgo.Client
+	groups  []string
+	reading []*follower
+}
+
+// OpenRoutes makes a topic for each key, which consumers choose by name, or by
+// a regular expression.
+func (c *cluster) OpenRoutes(
+	ctx context.Context, r system.Routing,
+) (system.Publisher, string, error) {
+	if r.Kind == system.RouteHeaders {
+		return nil, "", &system.NotSupported{Reason: "brokers do not look at headers, and a " +
+			"consumer gets whole partitions; it can drop what it does not want, or Kafka Streams " +
+			"can sort it into topics"}
+	}
+	client, err := c.probeClient()
+	if err != nil {
+		return nil, "", err
+	}
+	x := &routes{KeyTopics: driver.KeyTopics{Cluster: c, Routing: r}, of: c, client: client}
+	for i, b := range r.Bindings {
+		if err := x.bind(ctx, fmt.Sprintf("%s-%d", r.Topic.Name, i), b); err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+	}
+	return x, x.Condition(), nil
+}
+
+// bind receives, in a group of its own, what the binding wants.
+func (x *routes) bind(ctx context.Context, group string, b system.Binding) error {
+	options := append(baseOptions(x.of.options, x.of.cfg),
+		kgo.ConsumerGroup(group), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.MetadataMaxAge(settlePoll*20)) // topics that are made later are found by the next look
+	if x.Routing.Kind == system.RoutePattern {
+		options = append(options, kgo.ConsumeRegex(), kgo.ConsumeTopics("^"+x.Pattern(b.Key)+"$"))
+	} else {
+		name, err := x.Ensure(ctx, b.Key)
+		if err != nil {
+			return err
+		}
+		options = append(options, kgo.ConsumeTopics(name))
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return fmt.Errorf("the client library refuses the settings: %w", err)
+	}
+	x.groups = append(x.groups, group)
+	x.reading = append(x.reading, follow(client, func(r *kgo.Record) { b.Receive(r.Value) }))
+	return nil
+}
+
+// Post publishes to the key's topic.
+func (x *routes) Post(ctx context.Context, l system.Envelope) error {
+	name, err := x.Ensure(ctx, l.Key)
+	if err != nil {
+		return err
+	}
+	return x.client.ProduceSync(ctx, &kgo.Record{Topic: name, Value: l.Payload}).FirstErr()
+}
+
+// Close ends the consumers and deletes topics and groups.
+func (x *routes) Close(ctx context.Context) error {
+	var errs []error
+	for _, f := range x.reading {
+		errs = append(errs, f.Close(ctx))
+	}
+	x.client.Close()
+	for _, group := range x.groups {
+		_, _ = x.of.admin.DeleteGroup(ctx, group) // it may never have come about
+	}
+	return errors.Join(append(errs, x.Delete(ctx))...)
 }

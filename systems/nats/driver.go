@@ -6,8 +6,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -25,11 +27,20 @@ type natsSystem struct{}
 var (
 	_ driver.CompleteSystem  = natsSystem{}
 	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.NodeServer      = natsSystem{}
 )
 
 // New returns the NATS JetStream system. It is a system.Provisioner too, and
 // its clusters read their durability and versions back and delete topics.
 func New() system.System { return natsSystem{} }
+
+// NodeCommand is the command by which this program is a server.
+func (natsSystem) NodeCommand() string { return NodeCommand }
+
+// ServeNode is a server.
+func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
+	return ServeNode(ctx, config, log)
+}
 
 // Describe says what JetStream's words and capabilities are.
 func (natsSystem) Describe() system.Description {

@@ -5,22 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var (
-	_ system.CapabilityExplainer = (*cluster)(nil)
-	_ system.Replayer            = (*cluster)(nil)
-	_ system.AckChooser          = (*cluster)(nil)
-	_ system.BackPressurer       = (*cluster)(nil)
-	_ system.Transactor          = (*cluster)(nil)
-	_ system.Deduplicator        = (*cluster)(nil)
-)
+var _ system.Prober = (*cluster)(nil)
 
 // Headers of a batch that is stored whole or not at all.
 const (
@@ -28,19 +23,6 @@ const (
 	headerBatchSeq    = "Nats-Batch-Sequence"
 	headerBatchCommit = "Nats-Batch-Commit"
 )
-
-// ExplainLack says what JetStream has no such thing for.
-func (c *cluster) ExplainLack(a system.Capability) string {
-	switch a {
-	case system.CanShare:
-		return "the consumers of a durable consumer share all of it as they are"
-	case system.CanPrioritise:
-		return "a stream is a log read in its order; urgent messages take a subject or stream of their own, which a consumer reads first"
-	case system.CanDeadLetter:
-		return "JetStream puts nothing aside: after max_deliver attempts or a +TERM it delivers the message no more, keeps it in the stream and tells of its sequence in an advisory, from which an application can fetch it"
-	}
-	return ""
-}
 
 // OpenReplay deletes the durable consumer, and with it what it remembers.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
@@ -87,20 +69,15 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 		return system.BackPressure{}, "", err
 	}
 	p := system.BackPressure{Limit: fmt.Sprintf("max_msgs %d, discard new", limit)}
-	for i := range n {
-		err := b.Post(ctx, system.Envelope{Payload: []byte(strconv.Itoa(i))})
+	err = driver.Overfill(ctx, b, n, &p, func(err error) string {
 		var refused *jetstream.APIError
-		switch {
-		case err == nil:
-			p.Accepted++
-		case errors.As(err, &refused):
-			p.Refused++
-			p.Refusal = fmt.Sprintf("error %d, %s", refused.ErrorCode, refused.Description)
-		default:
-			return p, "", errors.Join(err, b.Close(ctx))
+		if !errors.As(err, &refused) {
+			return ""
 		}
-	}
-	return p, "a stream with a limit and discard new; the default, discard old, drops the oldest messages instead", b.Close(ctx)
+		return fmt.Sprintf("error %d, %s", refused.ErrorCode, refused.Description)
+	})
+	return p, "a stream with a limit and discard new; the default, discard old, drops the oldest " +
+		"messages instead", errors.Join(err, b.Close(ctx))
 }
 
 // Transact publishes an atomic batch. An aborted one is never committed: the
@@ -155,4 +132,160 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		answer = fmt.Sprintf("the second PubAck says duplicate: %t", ack.Duplicate)
 	}
 	return answer, "publishers set Nats-Msg-Id and send again within the stream's duplicate_window, 2m by default", nil
+}
+
+// box is a stream for one probe.
+type box struct {
+	of       *cluster
+	stream   string
+	subject  string // where messages go
+	receives string // what the consumer filters by
+	reading  []jetstream.ConsumeContext
+}
+
+// openBox makes a stream like a topic's, changed.
+func (c *cluster) openBox(
+	ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig),
+) (*box, error) {
+	config := c.cfg.stream
+	at := ownHome(t.Name)
+	config.Name = at.stream
+	config.Subjects = []string{config.Name + ".>"}
+	change(&config)
+	if _, err := c.js.CreateStream(ctx, config); err != nil {
+		var refused *jetstream.APIError
+		if errors.As(err, &refused) {
+			return nil, &system.NotSupported{Reason: fmt.Sprintf("the server refuses the stream: "+
+				"%s", refused.Description)}
+		}
+		return nil, explainCreate(config, err)
+	}
+	b := &box{of: c, stream: config.Name, subject: at.subject(0), receives: at.subject(0)}
+	waiting, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	if _, err := c.settleStream(waiting, b.stream); err != nil {
+		return nil, errors.Join(err, b.Close(ctx))
+	}
+	return b, nil
+}
+
+// Post publishes and waits for the PubAck. A delay is told in whole seconds.
+func (b *box) Post(ctx context.Context, l system.Envelope) error {
+	var options []jetstream.PublishOpt
+	subject := b.subject
+	if l.Key != "" {
+		subject = b.stream + "." + l.Key
+	}
+	if l.TTL > 0 {
+		options = append(options, jetstream.WithMsgTTL(l.TTL))
+	}
+	if l.Delay > 0 {
+		options = append(options, jetstream.WithScheduleAt(time.Now().Add(l.Delay+time.Second)),
+			jetstream.WithScheduleTarget(b.receives))
+		subject = b.stream + ".schedules"
+	}
+	_, err := b.of.js.Publish(ctx, subject, l.Payload, options...)
+	return err
+}
+
+// Open receives through a durable consumer.
+func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
+	return b.bind(ctx, "reader", b.receives, receive)
+}
+
+func (b *box) bind(ctx context.Context, name, filter string, receive func(payload []byte)) error {
+	k, err := b.of.js.CreateConsumer(ctx, b.stream, jetstream.ConsumerConfig{Durable: name,
+		FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy})
+	if err != nil {
+		return fmt.Errorf("create a durable consumer: %w", err)
+	}
+	reading, err := k.Consume(func(m jetstream.Msg) {
+		receive(m.Data())
+		_ = m.Ack() // lost, the message comes again
+	})
+	if err != nil {
+		return fmt.Errorf("consume: %w", err)
+	}
+	b.reading = append(b.reading, reading)
+	return nil
+}
+
+// Close ends the consumers and deletes the stream.
+func (b *box) Close(ctx context.Context) error {
+	for _, reading := range b.reading {
+		reading.Stop()
+		<-reading.Closed()
+	}
+	if err := b.of.js.DeleteStream(ctx, b.stream); err != nil {
+		return fmt.Errorf("delete stream %s: %w", b.stream, err)
+	}
+	return nil
+}
+
+// OpenMailbox makes a stream that heeds what messages say of themselves.
+func (c *cluster) OpenMailbox(
+	ctx context.Context, t system.Topic, f system.Feature,
+) (system.Mailbox, string, error) {
+	condition, change := "", func(*jetstream.StreamConfig) {}
+	switch f {
+	case system.FeatureTTL:
+		condition = "allow_msg_ttl on the stream (server 2.11 or later)"
+		change = func(s *jetstream.StreamConfig) { s.AllowMsgTTL = true }
+	case system.FeatureDelay:
+		// The stream publishes delayed messages itself at their time.
+		condition = "allow_msg_schedules on the stream (server 2.12 or later), to the second"
+		change = func(s *jetstream.StreamConfig) {
+			s.AllowMsgSchedules, s.AllowRollup, s.Discard = true, true, jetstream.DiscardOld
+		}
+	case system.FeaturePriority:
+		return nil, "", &system.NotSupported{Reason: "a stream is a log read in its order; " +
+			"urgent messages take a subject or stream of their own, which a consumer reads first"}
+	}
+	b, err := c.openBox(ctx, t, change)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, condition, nil
+}
+
+// OpenRejecting has nothing to open.
+func (c *cluster) OpenRejecting(
+	context.Context, system.Topic, func([]byte), func([]byte),
+) (system.Publisher, string, error) {
+	return nil, "", &system.NotSupported{Reason: "JetStream puts nothing aside: after " +
+		"max_deliver attempts or a +TERM it delivers the message no more, keeps it in the stream " +
+		"and tells of its sequence in an advisory, from which an application can fetch it"}
+}
+
+// OpenShared has no other consumers to open.
+func (c *cluster) OpenShared(
+	context.Context, system.ConsumerOptions,
+) (system.Consumer, string, error) {
+	return nil, "", &system.NotSupported{Reason: "the consumers of a durable consumer share all " +
+		"of it as they are"}
+}
+
+// OpenRoutes makes a stream with a durable consumer for each binding, which
+// filters by subject.
+func (c *cluster) OpenRoutes(
+	ctx context.Context, r system.Routing,
+) (system.Publisher, string, error) {
+	if r.Kind == system.RouteHeaders {
+		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; what a " +
+			"header says takes a token of the subject"}
+	}
+	b, err := c.openBox(ctx, r.Topic, func(*jetstream.StreamConfig) {})
+	if err != nil {
+		return nil, "", err
+	}
+	for i, binding := range r.Bindings {
+		filter := b.stream + "." + binding.Key // * is one token, as in the bindings
+		if r.Kind == system.RouteFanout {
+			filter = b.stream + ".>"
+		}
+		if err := b.bind(ctx, fmt.Sprintf("binding-%d", i), filter, binding.Receive); err != nil {
+			return nil, "", errors.Join(err, b.Close(ctx))
+		}
+	}
+	return b, "", nil
 }

@@ -15,27 +15,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-var (
-	_ system.CapabilityExplainer = (*cluster)(nil)
-	_ system.Replayer            = (*cluster)(nil)
-	_ system.Sharer              = (*cluster)(nil)
-	_ system.AckChooser          = (*cluster)(nil)
-	_ system.BackPressurer       = (*cluster)(nil)
-	_ system.Transactor          = (*cluster)(nil)
-	_ system.Deduplicator        = (*cluster)(nil)
-)
+var _ system.Prober = (*cluster)(nil)
 
 // policyWithin bounds the wait for a topic's policy, which goes to its broker
 // through a topic of its own.
 const policyWithin = 20 * time.Second
-
-// ExplainLack says what Pulsar has no such thing for.
-func (c *cluster) ExplainLack(a system.Capability) string {
-	if a == system.CanPrioritise {
-		return "a topic is a log read in its order, and priority levels are of consumers and not of messages; urgent messages take a topic of their own"
-	}
-	return ""
-}
 
 // OpenReplay resets the subscription's cursor to the earliest message.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {

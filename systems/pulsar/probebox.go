@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,13 +12,7 @@ import (
 	client "github.com/apache/pulsar-client-go/pulsar"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-)
-
-var (
-	_ system.Expirer      = (*cluster)(nil)
-	_ system.Delayer      = (*cluster)(nil)
-	_ system.DeadLetterer = (*cluster)(nil)
-	_ system.Router       = (*cluster)(nil)
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // boxReader is the subscription of a box.
@@ -145,26 +137,41 @@ func (b *box) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// OpenExpiring makes a topic whose messages live as long as the first that has
-// a time to live. Brokers look at it every five minutes, so they are told to.
-func (c *cluster) OpenExpiring(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
-	const seconds = 2
+// timeToLive is how long messages of a mailbox with FeatureTTL live.
+const timeToLive = 2 * time.Second
+
+// OpenMailbox makes a topic. Each message says how long it waits; a time to live is the
+// topic's, and brokers look at it every five minutes, so they are told to.
+func (c *cluster) OpenMailbox(
+	ctx context.Context, t system.Topic, f system.Feature,
+) (m system.Mailbox, condition string, err error) {
+	if f == system.FeaturePriority {
+		return nil, "", &system.NotSupported{Reason: "a topic is a log read in its order, and " +
+			"priority levels are of consumers and not of messages; urgent messages take a topic " +
+			"of their own"}
+	}
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return nil, "", err
 	}
-	err = b.of.admin.do(ctx, http.MethodPut, c.subscriptionPath(t.Name, boxReader), nil, nil)
+	if f == system.FeatureDelay {
+		return b, "a subscription of type shared; others get delayed messages at once", nil
+	}
+	err = c.admin.do(ctx, http.MethodPut, c.subscriptionPath(t.Name, boxReader), nil, nil)
 	if err != nil {
 		return nil, "", errors.Join(fmt.Errorf("make a subscription: %w", c.explainAdmin(err)), b.Close(ctx))
 	}
-	b.before = func(ctx context.Context) error { return b.expire(ctx, seconds) }
-	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is older than %ds", seconds), nil
+	b.before = b.expire
+	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look "+
+		"every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is "+
+		"older than %s", timeToLive), nil
 }
 
 // expire has the broker expire what is older, and waits until it has.
-func (b *box) expire(ctx context.Context, seconds int) error {
+func (b *box) expire(ctx context.Context) error {
 	topic := b.topics[0].Name
-	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d", b.of.subscriptionPath(topic, boxReader), seconds), nil, nil); err != nil {
+	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d",
+		b.of.subscriptionPath(topic, boxReader), int(timeToLive.Seconds())), nil, nil); err != nil {
 		return fmt.Errorf("expire messages: %w", b.of.explainAdmin(err))
 	}
 	for range 40 {
@@ -184,15 +191,6 @@ func (b *box) expire(ctx context.Context, seconds int) error {
 		}
 	}
 	return nil // the message is still there, and the probe will see it
-}
-
-// OpenDelaying makes a topic; each message says how long it waits.
-func (c *cluster) OpenDelaying(ctx context.Context, t system.Topic) (system.Mailbox, string, error) {
-	b, err := c.openBox(ctx, t)
-	if err != nil {
-		return nil, "", err
-	}
-	return b, "a subscription of type shared; others get delayed messages at once", nil
 }
 
 // OpenRejecting has the client library put aside what was rejected.
@@ -227,70 +225,43 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 // routes are topics in place of keys.
 type routes struct {
 	*box
-	prefix    string
-	distinct  bool // a topic for each key
+	driver.KeyTopics
 	producers map[string]client.Producer
 }
 
 // OpenRoutes makes a topic for each key, which consumers choose by name, or by
 // a regular expression.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
-	condition := "a topic for each key"
-	switch r.Kind {
-	case system.RouteHeaders:
+	if r.Kind == system.RouteHeaders {
 		return nil, "", &system.NotSupported{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
-	case system.RouteFanout:
-		condition = ""
-	case system.RoutePattern:
-		condition = "a topic for each key, and consumers that subscribe by regular expression"
 	}
 	b, err := c.newBox()
 	if err != nil {
 		return nil, "", err
 	}
-	x := &routes{box: b, prefix: r.Topic.Name, distinct: r.Kind != system.RouteFanout, producers: map[string]client.Producer{}}
+	x := &routes{box: b, KeyTopics: driver.KeyTopics{Cluster: c, Routing: r},
+		producers: map[string]client.Producer{}}
 	for i, binding := range r.Bindings {
-		if err := x.bind(ctx, r.Kind, i, binding); err != nil {
+		if err := x.bind(ctx, i, binding); err != nil {
 			return nil, "", errors.Join(err, x.Close(ctx))
 		}
 	}
-	return x, condition, nil
+	return x, x.Condition(), nil
 }
 
-func (x *routes) topicOf(key string) system.Topic {
-	name := x.prefix
-	if x.distinct {
-		name += "." + key
-	}
-	return system.Topic{Name: name, Partitions: 1}
-}
-
-// ensure makes a key's topic.
-func (x *routes) ensure(ctx context.Context, key string) error {
-	t := x.topicOf(key)
-	if slices.Contains(x.topics, t) {
-		return nil
-	}
-	if err := x.of.CreateTopic(ctx, t); err != nil {
-		return err
-	}
-	x.topics = append(x.topics, t)
-	return nil
-}
-
-func (x *routes) bind(ctx context.Context, kind system.RouteKind, i int, binding system.Binding) error {
+func (x *routes) bind(ctx context.Context, i int, binding system.Binding) error {
 	o := client.ConsumerOptions{SubscriptionName: fmt.Sprintf("binding-%d", i)}
-	full := x.of.fullName(x.topicOf(binding.Key).Name)
-	if kind == system.RoutePattern {
-		namespace, _, _ := strings.Cut(full, x.prefix)
-		pattern := regexp.QuoteMeta(x.prefix + "." + strings.ReplaceAll(binding.Key, "*", "@"))
-		o.TopicsPattern = namespace + strings.ReplaceAll(pattern, "@", `[^.]+`)
+	if x.Routing.Kind == system.RoutePattern {
+		prefix := x.Routing.Topic.Name
+		namespace, _, _ := strings.Cut(x.of.fullName(prefix), prefix)
+		o.TopicsPattern = namespace + x.Pattern(binding.Key)
 		o.AutoDiscoveryPeriod = time.Second
 	} else {
-		if err := x.ensure(ctx, binding.Key); err != nil {
+		name, err := x.Ensure(ctx, binding.Key)
+		if err != nil {
 			return err
 		}
-		o.Topic = full
+		o.Topic = x.of.fullName(name)
 	}
 	return x.consume(o, func(k client.Consumer, m client.Message) {
 		binding.Receive(m.Payload())
@@ -300,10 +271,10 @@ func (x *routes) bind(ctx context.Context, kind system.RouteKind, i int, binding
 
 // Post publishes to the key's topic.
 func (x *routes) Post(ctx context.Context, l system.Envelope) error {
-	if err := x.ensure(ctx, l.Key); err != nil {
+	name, err := x.Ensure(ctx, l.Key)
+	if err != nil {
 		return err
 	}
-	name := x.topicOf(l.Key).Name
 	if x.producers[name] == nil {
 		if err := x.produce(client.ProducerOptions{Topic: x.of.fullName(name)}); err != nil {
 			return err
@@ -312,4 +283,9 @@ func (x *routes) Post(ctx context.Context, l system.Envelope) error {
 	}
 	x.producer = x.producers[name]
 	return x.box.Post(ctx, l)
+}
+
+// Close ends the client and deletes the topics.
+func (x *routes) Close(ctx context.Context) error {
+	return errors.Join(x.box.Close(ctx), x.Delete(ctx))
 }

@@ -1,0 +1,211 @@
+package plimsoll_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what is generated anew")
+
+// optional matches the comment of an interface that only some systems implement.
+var optional = regexp.MustCompile(
+	`^(\w+) is (an? (?:System|Cluster|Producer|Consumer|Provisioner|Provisioned|TopicDeleter) ` +
+		`(?:for|of|on|that|which|whose|with) [^.]*)\.`)
+
+// optionalInterface is an interface of which a driver decides whether it implements it.
+type optionalInterface struct {
+	name, means string
+	methods     *types.Interface
+}
+
+// The table of ARCHITECTURE.md shows which system implements which optional interface.
+// It is made from the types of the drivers, so that it cannot be wrong.
+func TestOptionalInterfacesAreInTheTable(t *testing.T) {
+	world := loadTypes(t, "./system", "./internal/omb", "./systems/...")
+	var rows []optionalInterface
+	for _, dir := range []string{"system", "internal/omb"} {
+		rows = append(rows, world.optional(t, dir)...)
+	}
+	if len(rows) < 10 {
+		t.Fatalf("only %d optional interfaces: are their comments of another form?", len(rows))
+	}
+	systems := systemNames(t)
+	var b strings.Builder
+	fmt.Fprintf(&b, "| Interface | what it is | %s |\n|---|---|%s\n",
+		strings.Join(systems, " | "), strings.Repeat(":-:|", len(systems)))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| `%s` | %s |", row.name, row.means)
+		implemented := false
+		for _, name := range systems {
+			mark := " "
+			if world.implements(t, path.Join("systems", name), row.methods) {
+				mark, implemented = "x", true
+			}
+			fmt.Fprintf(&b, " %s |", mark)
+		}
+		b.WriteString("\n")
+		if !implemented {
+			t.Errorf("no system implements %s: remove it", row.name)
+		}
+	}
+	inDocument(t, "ARCHITECTURE.md", "optional interfaces", b.String())
+}
+
+// systemNames are the systems, by their folders.
+func systemNames(t *testing.T) []string {
+	t.Helper()
+	folders, err := filepath.Glob("systems/*/doc.go")
+	if err != nil || len(folders) == 0 {
+		t.Fatal("no systems", err)
+	}
+	var names []string
+	for _, file := range folders {
+		names = append(names, filepath.Base(filepath.Dir(file)))
+	}
+	return names
+}
+
+// inDocument compares a generated part of a document, between two comments, with what it
+// must be.
+func inDocument(t *testing.T, file, part, want string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end: "+part+" -->"
+	before, rest, found := strings.Cut(string(raw), begin)
+	got, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no part between %q and %q", file, begin, end)
+	}
+	if got == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s shows other %s than there are: run go test . -run %s -update", file, part,
+			t.Name())
+	}
+	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// typesOf are packages of the project, by their folders, with their types.
+type typesOf struct {
+	fset     *token.FileSet
+	files    map[string][]*ast.File
+	packages map[string]*types.Package // as they were compiled: what is exported
+	drivers  map[string]*types.Package // as they were checked here, with what is not exported
+}
+
+// loadTypes checks the types of packages. What they import is read from the compiler's
+// cache, which go vet fills as well.
+func loadTypes(t *testing.T, patterns ...string) *typesOf {
+	t.Helper()
+	type listed struct {
+		ImportPath, Dir, Export string
+		GoFiles                 []string
+		DepOnly                 bool
+	}
+	list := exec.CommandContext(t.Context(), "go", append(
+		[]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"},
+		patterns...)...)
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal("list the packages: ", err)
+	}
+	exports, wanted := map[string]string{}, []listed{}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if !p.DepOnly {
+			wanted = append(wanted, p)
+		}
+	}
+	w := &typesOf{
+		fset: token.NewFileSet(), files: map[string][]*ast.File{},
+		packages: map[string]*types.Package{}, drivers: map[string]*types.Package{},
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	compiled := importer.ForCompiler(w.fset, "gc", open)
+	config := types.Config{Importer: compiled}
+	for _, p := range wanted {
+		dir := strings.TrimPrefix(p.ImportPath, module+"/")
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(w.fset, filepath.Join(p.Dir, name), nil,
+				parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.files[dir] = append(w.files[dir], f)
+		}
+		if w.packages[dir], err = compiled.Import(p.ImportPath); err != nil {
+			t.Fatal(err)
+		}
+		if w.drivers[dir], err = config.Check(p.ImportPath, w.fset, w.files[dir], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// optional are the optional interfaces that a package declares, in the order of the files
+// and of the lines.
+func (w *typesOf) optional(t *testing.T, dir string) []optionalInterface {
+	t.Helper()
+	var all []optionalInterface
+	for _, f := range w.files[dir] {
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE || g.Doc == nil {
+				continue
+			}
+			name := g.Specs[0].(*ast.TypeSpec).Name.Name
+			comment := strings.Join(strings.Fields(g.Doc.Text()), " ")
+			m := optional.FindStringSubmatch(comment)
+			if m == nil || m[1] != name || !ast.IsExported(name) {
+				continue
+			}
+			declared := w.packages[dir].Scope().Lookup(name).Type()
+			if methods, ok := declared.Underlying().(*types.Interface); ok {
+				all = append(all, optionalInterface{path.Base(dir) + "." + name, m[2], methods})
+			}
+		}
+	}
+	return all
+}
+
+// implements reports whether a type of a package, or a pointer to it, has the methods.
+func (w *typesOf) implements(t *testing.T, dir string, methods *types.Interface) bool {
+	t.Helper()
+	scope := w.drivers[dir].Scope()
+	return slices.ContainsFunc(scope.Names(), func(name string) bool {
+		declared, ok := scope.Lookup(name).(*types.TypeName)
+		return ok && types.Implements(types.NewPointer(declared.Type()), methods)
+	})
+}

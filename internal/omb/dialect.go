@@ -1,0 +1,132 @@
+package omb
+
+import (
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Translator is a System for which OMB has drivers.
+type Translator interface {
+	// OMB returns what the system knows of OMB's files about it.
+	OMB() Dialect
+}
+
+// Dialect is what one system knows of OMB's files about it.
+type Dialect struct {
+	System string // plimsoll's name of the system; Of sets it
+	Title  string // its name in sentences
+	// Drivers translate driver files, by the driver class without OMB's own package.
+	Drivers map[string]func(*DriverFile)
+	Caveats []Caveat
+}
+
+// Caveat is what a reader must know of figures that one of OMB's drivers measured.
+type Caveat struct {
+	Driver string // a part of the driver's name, in small letters
+	Note   string
+	// Upstream limits the caveat to files that OMB itself wrote: the forks of 2020 differ.
+	Upstream bool
+}
+
+// Dialects are those of several systems.
+type Dialects []Dialect
+
+// Of returns the dialects of the systems that are Translators, in their order.
+func Of(systems []system.System) Dialects {
+	var all Dialects
+	for _, s := range systems {
+		if t, ok := s.(Translator); ok {
+			d := t.OMB()
+			d.System = s.Describe().Name
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// titles lists the systems for a sentence: "A, B and C".
+func (all Dialects) titles() string {
+	var titles []string
+	for _, d := range all {
+		titles = append(titles, d.Title)
+	}
+	if n := len(titles) - 1; n > 0 {
+		return strings.Join(titles[:n], ", ") + " and " + titles[n]
+	}
+	return strings.Join(titles, "")
+}
+
+// translator finds the dialect that has a driver class; false: none has it.
+func (all Dialects) translator(class string) (of Dialect, translate func(*DriverFile), known bool) {
+	for _, d := range append(all[:len(all):len(all)], undriven) {
+		if translate, known = d.Drivers[class]; known {
+			return d, translate, true
+		}
+	}
+	return Dialect{}, nil, false
+}
+
+// classes are the driver classes that can be read.
+func (all Dialects) classes() []string {
+	var names []string
+	for _, d := range append(all[:len(all):len(all)], undriven) {
+		for name := range d.Drivers {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// undriven is what is known of drivers of systems that plimsoll does not drive.
+var undriven = Dialect{
+	Drivers: map[string]func(*DriverFile){
+		"redis.RedisBenchmarkDriver": func(d *DriverFile) {
+			if d.Decode(&redisFile{}) {
+				d.Undriven("Redis")
+			}
+		},
+		"artemis.ArtemisBenchmarkDriver": func(d *DriverFile) {
+			if d.Decode(&artemisFile{}) {
+				d.Undriven("ActiveMQ Artemis")
+			}
+		},
+		"jms.JMSBenchmarkDriver":            func(d *DriverFile) { d.Undriven("JMS") },
+		"mqtt5.MqttBenchmarkDriver":         func(d *DriverFile) { d.Undriven("MQTT") },
+		"rocketmq.RocketMQBenchmarkDriver":  func(d *DriverFile) { d.Undriven("RocketMQ") },
+		"rocketmq.RocketMQ5BenchmarkDriver": func(d *DriverFile) { d.Undriven("RocketMQ") },
+		"pravega.PravegaBenchmarkDriver":    func(d *DriverFile) { d.Undriven("Pravega") },
+		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) {
+			d.Undriven("DistributedLog on BookKeeper")
+		},
+		"nsq.NsqBenchmarkDriver": func(d *DriverFile) { d.Undriven("NSQ") },
+	},
+	Caveats: []Caveat{
+		{Driver: "redis", Note: "the end-to-end latency of OMB's Redis driver begins at the " +
+			"broker's clock, in whole milliseconds: it leaves out the way to the broker"},
+		{Driver: "redis", Note: "OMB's Redis driver sends one message at a time on each of up to " +
+			"8 connections, so that it is a closed loop whose rate the system sets, and it never " +
+			"acknowledges what it received"},
+		{Driver: "nsq", Note: "the end-to-end latency of OMB's NSQ driver begins at the broker's " +
+			"clock, and its failed messages are counted nowhere"},
+		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
+			"the born timestamp, in whole milliseconds"},
+		{Driver: "artemis", Note: "the end-to-end latency of OMB's Artemis driver begins at the " +
+			"wall clock, in whole milliseconds"},
+	},
+}
+
+type redisFile struct {
+	Head
+	Host     string `yaml:"redisHost"`
+	Port     int64  `yaml:"redisPort"`
+	User     string `yaml:"redisUser"`
+	Password string `yaml:"redisPass"`
+	MaxTotal int64  `yaml:"jedisPoolMaxTotal"`
+	MaxIdle  int64  `yaml:"jedisPoolMaxIdle"`
+}
+
+type artemisFile struct {
+	Head
+	Address string `yaml:"brokerAddress"`
+}

@@ -1,0 +1,339 @@
+package kafka
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ omb.Translator = kafkaSystem{}
+
+// OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
+// translated.
+func (kafkaSystem) OMB() omb.Dialect {
+	const begins = "driver begins at the record's timestamp, in whole milliseconds"
+	return omb.Dialect{
+		Title: "Kafka",
+		Drivers: map[string]func(*omb.DriverFile){
+			"kafka.KafkaBenchmarkDriver":       translateOMB,
+			"redpanda.RedpandaBenchmarkDriver": translateOMB,
+		},
+		Caveats: []omb.Caveat{
+			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins,
+				Upstream: true},
+			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins,
+				Upstream: true},
+		},
+	}
+}
+
+type ombFile struct {
+	omb.Head
+	ReplicationFactor int64  `yaml:"replicationFactor"`
+	TopicConfig       string `yaml:"topicConfig"`
+	CommonConfig      string `yaml:"commonConfig"`
+	ProducerConfig    string `yaml:"producerConfig"`
+	ConsumerConfig    string `yaml:"consumerConfig"`
+	Reset             bool   `yaml:"reset"` // Redpanda's fork
+}
+
+// ombKind is how a property's value becomes one of a setting.
+type ombKind int
+
+const (
+	asText ombKind = iota
+	asMillis
+	asBytes
+	asCount
+	asBool
+)
+
+// ombSettings are plimsoll's names of properties of Kafka's clients.
+var ombSettings = map[string]struct {
+	name string
+	kind ombKind
+}{
+	"linger.ms":                             {"linger", asMillis},
+	"batch.size":                            {"batch_size", asBytes},
+	"max.in.flight.requests.per.connection": {"max_in_flight_requests", asCount},
+	"compression.type":                      {"compression_type", asText},
+	"request.timeout.ms":                    {"request_timeout", asMillis},
+	"delivery.timeout.ms":                   {"delivery_timeout", asMillis},
+	"transaction.timeout.ms":                {"transaction_timeout", asMillis},
+	"fetch.min.bytes":                       {"fetch_min_bytes", asBytes},
+	"fetch.max.wait.ms":                     {"fetch_max_wait", asMillis},
+	"fetch.max.bytes":                       {"fetch_max_bytes", asBytes},
+	"max.partition.fetch.bytes":             {"max_partition_fetch_bytes", asBytes},
+	"max.poll.records":                      {"max_poll_records", asCount},
+	"auto.commit.interval.ms":               {"auto_commit_interval", asMillis},
+	"session.timeout.ms":                    {"session_timeout", asMillis},
+	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
+}
+
+// ombMeaning says why properties have no setting of their own.
+var ombMeaning = map[string]string{
+	"buffer.memory": "the workload's max_in_flight bounds what a producer holds",
+	"max.block.ms": "a producer that is full waits, and the wait is charged " +
+		"to the message",
+	"enable.auto.commit": "positions of what was handled are committed every " +
+		"auto_commit_interval",
+	"auto.offset.reset":       "subscriptions are there before the load",
+	"isolation.level":         "it follows from the workload's delivery",
+	"client.id":               "plimsoll's clients have names of their own",
+	"offsetCommitLingerMs":    "auto_commit_interval says how often positions are committed",
+	"max.request.size":        "batch_size bounds a request's batches",
+	"key.serializer":          "keys and payloads are bytes",
+	"value.serializer":        "keys and payloads are bytes",
+	"key.deserializer":        "keys and payloads are bytes",
+	"value.deserializer":      "keys and payloads are bytes",
+	"transactional.id":        "delivery: exactly_once in the workload asks for transactions",
+	"retries":                 "delivery_timeout says how long a message is tried",
+	"group.id":                "subscriptions have names of the run's own",
+	"ssl.truststore.location": "name the authority's certificate, in PEM, as ca_file under tls",
+	"ssl.keystore.location": "name the client's certificate and key, in PEM, as cert_file and " +
+		"key_file under tls",
+	"ssl.endpoint.identification.algorithm": "names in certificates are always checked; " +
+		"server_name under tls gives another one",
+}
+
+var assignors = map[string]string{
+	"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
+	"cooperativestickyassignor": "cooperative-sticky",
+}
+
+func translateOMB(d *omb.DriverFile) {
+	var f ombFile
+	if !d.Decode(&f) {
+		return
+	}
+	topic := omb.ParseProperties(f.TopicConfig)
+	k := ombDriver{DriverFile: d, done: map[string]string{}}
+	for _, part := range []string{f.CommonConfig, f.ProducerConfig, f.ConsumerConfig} {
+		for _, p := range omb.ParseProperties(part) {
+			k.client(p)
+		}
+	}
+	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig",
+		"consumerConfig"} {
+		if !d.Has(key) {
+			d.Note("%s is absent, with which OMB fails; here it is empty", key)
+		}
+	}
+	if f.Reset {
+		d.Note("reset has no effect: plimsoll deletes the topics that it made, and no others")
+	}
+	k.topic(topic, f.ReplicationFactor)
+	k.durability(topic)
+	k.security()
+}
+
+// ombDriver gathers what several properties together mean.
+type ombDriver struct {
+	*omb.DriverFile
+	done                        map[string]string // properties seen, by name
+	acks, idempotence, protocol string
+	mechanism, jaas             string
+}
+
+// client translates a property of producers or consumers.
+func (k *ombDriver) client(p omb.Property) {
+	if before, twice := k.done[p.Name]; twice {
+		if before != p.Value {
+			k.Note("%s stands in several parts with different values: the first is taken", p.Name)
+		}
+		return
+	}
+	k.done[p.Name] = p.Value
+	switch p.Name {
+	case "bootstrap.servers":
+		for server := range strings.SplitSeq(p.Value, ",") {
+			k.Endpoint(server)
+		}
+	case "acks":
+		k.acks = p.Value
+	case "enable.idempotence":
+		k.idempotence = p.Value
+	case "security.protocol":
+		k.protocol = strings.ToUpper(p.Value)
+	case "sasl.mechanism":
+		k.mechanism = strings.ToLower(p.Value)
+	case "sasl.jaas.config":
+		k.jaas = p.Value
+	case "partition.assignment.strategy":
+		k.assignment(p.Value)
+	default:
+		k.simple(p)
+	}
+}
+
+func (k *ombDriver) assignment(value string) {
+	class, _, _ := strings.Cut(value, ",")
+	class = class[strings.LastIndex(class, ".")+1:]
+	if name := assignors[strings.ToLower(strings.TrimSpace(class))]; name != "" {
+		k.Set("partition_assignment_strategy", name)
+		return
+	}
+	k.Note("partition.assignment.strategy is none that plimsoll has: cooperative-sticky is used")
+}
+
+// simple translates a property that is a setting by itself.
+func (k *ombDriver) simple(p omb.Property) {
+	to, known := ombSettings[p.Name]
+	switch {
+	case known:
+		k.convert(p.Name, p.Value, to.name, to.kind)
+	case ombMeaning[p.Name] != "":
+		k.Note("%s is left out: %s", p.Name, ombMeaning[p.Name])
+	case strings.Contains(p.Name, "password") || strings.Contains(p.Name, "secret") ||
+		strings.HasPrefix(p.Name, "sasl.") || strings.HasPrefix(p.Name, "ssl."):
+		k.Note("%s is left out: the target's tls and credentials say how to connect", p.Name)
+	default:
+		k.Note("%s is left out: plimsoll has no setting for it", p.Name)
+	}
+}
+
+// convert sets a setting in plimsoll's way of writing values.
+func (k *ombDriver) convert(from, value, name string, as ombKind) {
+	value = strings.TrimSpace(value)
+	n, err := strconv.ParseInt(value, 10, 64)
+	if (as == asMillis || as == asBytes || as == asCount) && (err != nil || n < 0) {
+		k.Note("%s is left out: its value is not a whole number", from)
+		return
+	}
+	switch as {
+	case asMillis:
+		k.Set(name, fmt.Sprintf("%dms", n))
+	case asBytes:
+		if name == "batch_size" && n < 1024 {
+			k.Note("%s %d becomes 1KB, the least that batch_size can be", from, n)
+			n = 1024
+		}
+		k.Set(name, quantity.ExactBytes(n))
+	case asBool:
+		k.Set(name, strings.ToLower(value))
+	default:
+		k.Set(name, value)
+	}
+}
+
+// topic translates the topics' configuration, but for what makes the level.
+func (k *ombDriver) topic(config []omb.Property, replication int64) {
+	const least, most = 3, 9
+	switch {
+	case replication >= least && replication <= most:
+		k.Set("replication_factor", strconv.FormatInt(replication, 10))
+	default:
+		k.Note("replicationFactor %d cannot be had: every durability level has 3 copies or more, "+
+			"so 3 are asked for", replication)
+	}
+	var further []string
+	for _, p := range config {
+		switch {
+		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms",
+			"unclean.leader.election.enable"}, p.Name):
+		case p.Value == "" || strings.ContainsAny(p.Name+p.Value, ",="):
+			k.Note("%s of the topics is left out: topic_configs cannot hold its value", p.Name)
+		default:
+			further = append(further, p.Name+"="+p.Value)
+		}
+	}
+	if len(further) > 0 {
+		k.Set("topic_configs", strings.Join(further, ", "))
+	}
+}
+
+// durability finds the level: acks and min.insync.replicas are the replication
+// half of it, the flush after each message is the local half.
+func (k *ombDriver) durability(config []omb.Property) {
+	minISR, flushed := int64(0), false
+	for _, p := range config {
+		switch p.Name {
+		case "min.insync.replicas":
+			minISR, _ = strconv.ParseInt(p.Value, 10, 64)
+		case "flush.messages":
+			flushed = flushed || p.Value == "1"
+		case "flush.ms":
+			if p.Value == "0" {
+				flushed = true
+			} else {
+				k.Note("flush.ms is left out: no durability level syncs by time")
+			}
+		case "unclean.leader.election.enable":
+			if p.Value == "true" {
+				k.Note("unclean.leader.election.enable is left out: every durability level sets " +
+					"it to false")
+			}
+		}
+	}
+	why := "acks=" + k.acks
+	if k.acks == "" {
+		why = "acks is absent, which Java clients since 3.0 take for all"
+	}
+	sync := false
+	switch cmp.Or(strings.ToLower(k.acks), "all") {
+	case "all", "-1":
+		sync = minISR >= 2
+		why += fmt.Sprintf(" and min.insync.replicas=%d", minISR)
+		if minISR == 0 {
+			why = strings.TrimSuffix(why, "0") + "1 unless the servers say otherwise"
+		}
+		if !sync {
+			k.Note("with min.insync.replicas=1 an acknowledgement of acks=all may be the "+
+				"leader's alone, which is level %d; level %d asks for a majority", k.local(false,
+				flushed), k.local(true, flushed))
+		}
+	case "0":
+		k.Note("acks=0 waits for no acknowledgement, which is less than any durability level: at " +
+			"level 4 the leader answers")
+	}
+	if flushed {
+		why += ", with a flush after each message"
+	}
+	level := k.local(sync, flushed)
+	k.SetLevel(level, why)
+	switch {
+	case k.idempotence == "":
+	case k.idempotence == "true" && !sync:
+		k.Note("enable.idempotence is left out: it needs acks=all, and level %d is acks=1", level)
+	default:
+		k.convert("enable.idempotence", k.idempotence, "enable_idempotence", asBool)
+	}
+}
+
+func (k *ombDriver) local(sync, flushed bool) workload.Level {
+	switch {
+	case sync && flushed:
+		return workload.SyncSync
+	case sync:
+		return workload.SyncAsync
+	case flushed:
+		return workload.AsyncSync
+	}
+	return workload.AsyncAsync
+}
+
+func (k *ombDriver) security() {
+	if strings.HasSuffix(k.protocol, "SSL") {
+		k.Encrypt("")
+	}
+	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {
+		where := "sasl.jaas.config"
+		if k.jaas == "" {
+			where = "security.protocol asks for a login, and its configuration"
+		}
+		k.Secret(where, true)
+		switch k.mechanism {
+		case "plain", "scram-sha-256", "scram-sha-512":
+			k.Set("sasl_mechanism", k.mechanism)
+		case "":
+		default:
+			k.Note("sasl.mechanism %.20q is none that plimsoll has: plain is used", k.mechanism)
+		}
+	}
+}

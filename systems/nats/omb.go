@@ -1,0 +1,74 @@
+package nats
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ omb.Translator = natsSystem{}
+
+// OMB says how OMB's driver of NATS JetStream is translated. NATS Streaming (STAN) came
+// before JetStream: only its results are known.
+func (natsSystem) OMB() omb.Dialect {
+	return omb.Dialect{
+		Title:   "NATS",
+		Drivers: map[string]func(*omb.DriverFile){"nats.NatsBenchmarkDriver": translateOMB},
+		Caveats: []omb.Caveat{
+			{Driver: "stan", Note: "the end-to-end latency of OMB's NATS Streaming driver begins " +
+				"at the broker's clock"},
+			{Driver: "nats", Note: "OMB's NATS driver writes each message's stamp into a payload " +
+				"that all messages share: the end-to-end latency can read too short"},
+		},
+	}
+}
+
+type ombFile struct {
+	omb.Head
+	HostURL     string `yaml:"natsHostUrl"`
+	Replication int64  `yaml:"replicationFactor"`
+	Storage     string `yaml:"storageType"`
+	MaxBytes    int64  `yaml:"maxBytes"`
+}
+
+func translateOMB(d *omb.DriverFile) {
+	f := ombFile{Storage: "File", MaxBytes: -1}
+	if !d.Decode(&f) {
+		return
+	}
+	for host := range strings.SplitSeq(f.HostURL, ",") {
+		if strings.HasPrefix(strings.TrimSpace(host), "tls://") {
+			d.Encrypt("")
+		}
+		d.Endpoint(host)
+	}
+	storage := strings.ToLower(f.Storage)
+	if storage != "file" && storage != "memory" {
+		d.Reject("storageType", "must be File or Memory")
+		return
+	}
+	d.Set("storage", storage)
+	if f.MaxBytes > 0 {
+		d.Set("max_bytes", quantity.ExactBytes(f.MaxBytes))
+	}
+	level, synced := workload.SyncAsync, workload.SyncSync
+	if f.Replication >= 3 && f.Replication <= 5 {
+		d.Set("num_replicas", strconv.FormatInt(f.Replication, 10))
+	} else {
+		d.Note("replicationFactor %d cannot be had: every durability level has 3 to 5 copies, so "+
+			"3 are asked for", f.Replication)
+		if f.Replication < 3 {
+			level, synced = workload.AsyncAsync, workload.AsyncSync
+		}
+	}
+	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes "+
+		"unless they are told otherwise", f.Replication))
+	if storage == "file" {
+		d.Note("what servers are told is not in a driver file: with sync_interval always it is "+
+			"level %d", synced)
+	}
+}

@@ -1,0 +1,28 @@
+package systems
+
+import (
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
+	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+)
+
+// Default is the system that is measured when no target is named.
+const Default = "nats"
+
+// All returns every system, a line each.
+func All() []system.System {
+	return []system.System{
+		kafka.New(),
+		pulsar.New(),
+		rabbitmq.New(),
+		nats.New(),
+		sim.New(clock.Precise(), nil),
+	}
+}
+
+// Registry returns all systems by name.
+func Registry() *system.Registry { return system.NewRegistry(All()...) }

@@ -1,0 +1,52 @@
+package systems
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// FindTarget returns the target that a name or a file stands for, and its source: a
+// system as it is without settings, a target that a system has built in, or a YAML file.
+func FindTarget(nameOrPath string) (t *target.Target, source string, err error) {
+	for _, s := range All() {
+		for _, file := range targetFiles(s) {
+			if targetName(file) != nameOrPath {
+				continue
+			}
+			src, err := fs.ReadFile(s.(system.TargetLister).Targets(), file)
+			if err != nil {
+				return nil, "", err
+			}
+			t, err = target.Parse(path.Base(file), src)
+			return t, string(src), err
+		}
+	}
+	return target.Find(nameOrPath, Registry().Names())
+}
+
+// TargetNames are the names of the targets that a system has built in.
+func TargetNames(s system.System) []string {
+	var names []string
+	for _, file := range targetFiles(s) {
+		names = append(names, targetName(file))
+	}
+	return names
+}
+
+func targetName(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
+
+func targetFiles(s system.System) []string {
+	lister, ok := s.(system.TargetLister)
+	if !ok {
+		return nil
+	}
+	// The pattern is well formed, and the files are part of this program.
+	files, _ := fs.Glob(lister.Targets(), "targets/*.yaml")
+	slices.Sort(files)
+	return files
+}
