@@ -98,7 +98,7 @@ func checkMachine(ctx context.Context, faults []workload.Fault, base string) err
 		}
 	}
 	if slices.ContainsFunc(faults, func(f workload.Fault) bool { return f.Do == workload.FaultSlowDisk }) {
-		if err := disk.CheckSlow(); err != nil {
+		if err := disk.CheckThrottle(); err != nil {
 			return fmt.Errorf("fault %s: %w", workload.FaultSlowDisk, err)
 		}
 	}

@@ -17,7 +17,7 @@ func (i *Injector) cutPower(ctx context.Context, nodes []system.Node) (string, e
 		if err := i.kill(nodes); err != nil {
 			return err
 		}
-		return each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Renew(ctx) })
+		return each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Remount(ctx) })
 	})
 	began, err := freeze(ctx, nodes)
 	if err != nil {
@@ -36,10 +36,10 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 func (i *Injector) slowDisk(nodes []system.Node) (string, error) {
 	i.undo = append(i.undo, func(context.Context) error {
-		return each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Hasten() })
+		return each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Unthrottle() })
 	})
 	return fmt.Sprintf("slowed the disk of %s down to %d writes a second", strings.Join(namesOf(nodes), ", "), disk.SlowWritesPerSecond),
-		each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Slow() })
+		each(nodes, func(n system.Node) error { return i.bed.Disk(n.Name).Throttle() })
 }
 
 func (i *Injector) fillDisk(nodes []system.Node) error {
