@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// life is longer than any testbed stands.
+// life is the validity of a certificate. No testbed runs longer.
 const life = 365 * 24 * time.Hour
 
-// Authority signs the certificates of one cluster's servers. It is immutable.
+// Authority signs the certificates of one cluster's servers. It is immutable, and safe for
+// concurrent use.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 	pem         []byte // the certificate
 }
 
-// New makes an authority with a key of its own.
+// New returns an authority with a new private key.
 func New() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -43,18 +44,19 @@ func New() (*Authority, error) {
 
 func template(name string) *x509.Certificate {
 	now := time.Now()
-	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // fails as little as rand.Read
+	// An error here is as unlikely as an error of rand.Read.
+	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(life),
 	}
 }
 
-// PEM is the authority's certificate.
+// PEM returns the authority's certificate in PEM.
 func (a *Authority) PEM() []byte { return a.pem }
 
-// Issue makes a server's private key (PKCS #8) and certificate, each in PEM, for
-// an IP address. The server is a client of the others too.
+// Issue returns a new private key (PKCS #8) and a certificate, both in PEM, for a server at
+// an IP address. The certificate also serves the server as a client of other servers.
 func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -76,8 +78,7 @@ func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, 
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// ClientConfig is what clients connect with: they trust the authority and
-// nobody else.
+// ClientConfig returns a client's TLS configuration that trusts this authority only.
 func (a *Authority) ClientConfig() *tls.Config {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(a.pem)

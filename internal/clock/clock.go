@@ -2,59 +2,57 @@ package clock
 
 import "time"
 
-// Clock tells the time and makes alarms. Implementations are safe for use by
-// many goroutines.
+// Clock tells the time and makes alarms. Implementations are safe for concurrent use.
 type Clock interface {
-	// Now is the current time in nanoseconds of the monotonic clock.
+	// Now returns the current time in nanoseconds of the monotonic clock.
 	Now() int64
-	// NewAlarm returns an alarm owned by the calling goroutine, which must
-	// Close it.
+	// NewAlarm returns an alarm that the calling goroutine owns and must Close.
 	NewAlarm() Alarm
-	// Name says how waits are timed, for the environment of a result.
+	// Name describes how waits are timed. It goes into the environment of a result.
 	Name() string
-	// ThreadStates names the source of Alarm.Asleep; empty: there is none.
+	// ThreadStates names the source of Alarm.Asleep. It is empty without a source.
 	ThreadStates() string
 }
 
-// Alarm is a wait for a time, or for a call. Only its owner may wait on it.
+// Alarm waits for a time or for a call of Wake. Only its owner may wait on it.
 type Alarm interface {
-	// WaitUntil returns when Now has reached ns or Wake has been called since
-	// the last WaitUntil, whichever is first. It may also return early.
+	// WaitUntil returns when Now has reached ns, or when Wake has been called since
+	// the last WaitUntil, whichever comes first. It may also return early.
 	WaitUntil(ns int64)
-	// Wake ends the present wait, or the next one. Any goroutine may call it,
-	// also after Close. It is cheap when nobody waits.
+	// Wake ends the current wait, or else the next wait. Any goroutine may call it,
+	// also after Close. It is cheap when nothing waits.
 	Wake()
-	// Asleep is for how long the owner's thread has neither run nor waited for a
-	// core since the alarm was made, in nanoseconds: it slept. Only the owner may
-	// call it. known is false where the machine does not tell this per thread.
+	// Asleep returns how long the owner's thread has slept since the alarm was made,
+	// in nanoseconds: the time in which it neither ran nor waited for a core. Only the
+	// owner may call it. known is false where the machine does not count this per thread.
 	Asleep() (ns int64, known bool)
-	// Close gives back what the alarm holds of its owner.
+	// Close releases the owner's thread.
 	Close()
 }
 
-// Never is a time that is not reached.
+// Never is a time that the clock never reaches.
 const Never = int64(1)<<62 - 1
 
-// base ties Go's monotonic readings to the machine's clock, so that all
-// processes of one machine share it.
+// base ties Go's monotonic readings to the machine's clock, so that all processes of one
+// machine share one time.
 var base, baseNs = readBase()
 
 func readBase() (time.Time, int64) {
 	return time.Now(), monotonic()
 }
 
-// Now is the current time in nanoseconds of the machine's monotonic clock.
+// Now returns the current time in nanoseconds of the machine's monotonic clock.
 func Now() int64 { return baseNs + int64(time.Since(base)) }
 
-// Timers returns the clock whose waits use Go's timers. It is the clock of
-// tests in a synctest bubble, and of systems without a better one.
+// Timers returns the clock whose waits use Go's timers. It serves tests in a synctest
+// bubble, and operating systems without a better clock.
 func Timers() Clock { return timers{} }
 
-// VirtualName is the name of the clock whose time is a test's.
+// VirtualName is the name of the clock of a synctest bubble.
 const VirtualName = "virtual time"
 
-// Virtual returns the clock of Timers for a synctest bubble. Its name says that nothing
-// which the machine spends in its time means anything.
+// Virtual returns the clock of Timers for a synctest bubble. Its name tells readers that
+// the machine's CPU times mean nothing on this clock.
 func Virtual() Clock { return virtual{} }
 
 type virtual struct{ timers }

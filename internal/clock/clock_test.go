@@ -37,8 +37,8 @@ func TestTimersWakeEndsWait(t *testing.T) {
 	})
 }
 
-// A wake that comes before the wait must not be lost, or the last message of
-// a run could wait for ever.
+// A Wake that comes before the wait must not be lost. Otherwise the last message of a run
+// could wait for ever.
 func TestPreciseWakeBeforeWaitIsKept(t *testing.T) {
 	alarm := clock.Precise().NewAlarm()
 	defer alarm.Close()
@@ -86,7 +86,7 @@ func BenchmarkNow(b *testing.B) {
 	}
 }
 
-// BenchmarkWaitError reports how late a wait of 100 us ends.
+// BenchmarkWaitError measures how late a wait of 100 us ends.
 func BenchmarkWaitError(b *testing.B) {
 	c := clock.Precise()
 	alarm := c.NewAlarm()
@@ -100,8 +100,8 @@ func BenchmarkWaitError(b *testing.B) {
 	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")
 }
 
-// A thread that sleeps is told from one that computes, and from one that waits for a
-// core because others compute.
+// Asleep counts sleep only. It counts neither computing nor waiting for a core that other
+// threads use.
 func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 	if clock.Precise().ThreadStates() == "" {
 		t.Skip("this kernel does not count how long threads wait for a core")
@@ -123,21 +123,22 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 		}
 	}
 	if took, slept := asleep(spin); slept > took/4 {
-		t.Errorf("a thread that computed for %d ns is said to have slept for %d", took, slept)
+		t.Errorf("a thread computed for %d ns, and Asleep counted %d ns as sleep", took, slept)
 	}
-	// Without a place for each, they would wait in Go's scheduler, which the kernel takes
-	// for sleep.
+	// Each thread needs a scheduler place of its own. Without one it would wait in Go's
+	// scheduler, which the kernel counts as sleep.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4*runtime.NumCPU() + 2))
 	var others sync.WaitGroup
 	for range 4 * runtime.NumCPU() {
 		others.Go(spin)
 	}
 	if took, slept := asleep(spin); slept > took/4 {
-		t.Errorf("beside others that compute: of %d ns it is said to have slept for %d", took, slept)
+		t.Errorf("a thread competed for cores for %d ns, and Asleep counted %d ns as sleep",
+			took, slept)
 	}
 	others.Wait()
 	if took, slept := asleep(func() { time.Sleep(30 * time.Millisecond) }); slept < took/2 {
-		t.Errorf("a thread that slept for %d ns is said to have slept for %d", took, slept)
+		t.Errorf("a thread slept for %d ns, and Asleep counted only %d ns", took, slept)
 	}
 }
 

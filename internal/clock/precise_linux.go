@@ -25,7 +25,7 @@ func (precise) ThreadStates() string {
 
 // Futex operations and the argument that matches any waker; see futex(2).
 const (
-	futexWait       = 9 // FUTEX_WAIT_BITSET: its timeout is absolute
+	futexWait       = 9 // FUTEX_WAIT_BITSET, whose timeout is absolute
 	futexWake       = 1
 	futexPrivate    = 128
 	futexAnyWaker   = 0xffffffff
@@ -40,29 +40,28 @@ const (
 // end that thread's waits without delay.
 func (precise) NewAlarm() Alarm {
 	runtime.LockOSThread()
-	// Without this waits end up to 50 us late, which schedule lag shows.
+	// With the default slack, waits end up to 50 us late, which schedule lag shows.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlackNs, 0, 0, 0)
-	// A thread that must be on time goes before those that share its cores,
-	// where the user may say so.
+	// A thread that must be on time takes priority over the threads that share its
+	// cores, where the user has the right to raise it.
 	a := &futexAlarm{nice: niceness(), places: placesToHold()}
 	a.thread.open()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), alarmNiceness)
 	return a
 }
 
-// shortWaitNs is how long a wait may be that keeps its place in Go's scheduler.
-// Giving the place away wakes the scheduler's monitor, which then looks every
-// 20 us for more: that costs more CPU than the waits do. A signal of the
-// scheduler, such as before a garbage collection, ends the wait, so nobody waits
-// for who holds a place.
+// shortWaitNs bounds the waits that keep their place in Go's scheduler. Giving the place
+// away wakes the scheduler's monitor, which then polls every 20 us: that costs more CPU
+// than the waits themselves. A signal of the scheduler, such as before a garbage
+// collection, ends the wait, so a held place delays no other goroutine.
 const shortWaitNs = 2_000_000
 
-// holding is how many waits hold their place at this moment.
+// holding is the number of waits that hold their place now.
 var holding atomic.Int32
 
-// placesToHold is how many of the scheduler's places waits may hold: none
-// where nobody made room for threads that wait, otherwise all but those that the
-// cores need while one of them runs a thread that is on time.
+// placesToHold returns how many of the scheduler's places waits may hold. It is 0 unless
+// GOMAXPROCS exceeds the number of cores. Otherwise it is all places but those that the
+// cores need while one core runs a thread that is on time.
 func placesToHold() int32 {
 	places, cores := runtime.GOMAXPROCS(0), runtime.NumCPU()
 	if places <= cores {
@@ -71,9 +70,9 @@ func placesToHold() int32 {
 	return int32(places - max(1, cores-1))
 }
 
-// niceness is that of the calling thread.
+// niceness returns the niceness of the calling thread.
 func niceness() int {
-	// The system call tells 20 less the niceness, so that it is never negative.
+	// The system call returns 20 less the niceness, so that it is never negative.
 	value, err := unix.Getpriority(unix.PRIO_PROCESS, unix.Gettid())
 	if err != nil {
 		return 0
@@ -81,12 +80,12 @@ func niceness() int {
 	return 20 - value
 }
 
-// futexAlarm has a word that is idle, rung (a Wake not yet seen) or waits (its
-// owner is, or is about to be, in the kernel).
+// futexAlarm has a word with three states: idle, rung (a Wake that no wait has seen) and
+// waits (the owner is in the kernel, or about to be).
 type futexAlarm struct {
 	word   atomic.Uint32
-	nice   int   // of the thread before
-	places int32 // that waits may hold
+	nice   int   // the thread's niceness before the alarm
+	places int32 // scheduler places that waits may hold
 	thread threadTimes
 }
 
@@ -106,8 +105,8 @@ func (a *futexAlarm) WaitUntil(ns int64) {
 			defer holding.Add(-1)
 		}
 		deadline := unix.NsecToTimespec(max(ns, 0))
-		// The kernel returns at once when the word is no longer "waits". A
-		// signal may end the wait early, which WaitUntil allows.
+		// The kernel returns at once when the word is no longer "waits". A signal
+		// may end the wait early, which WaitUntil allows.
 		_, _, _ = wait(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)), futexWait|futexPrivate,
 			futexAlarmWaits, uintptr(unsafe.Pointer(&deadline)), 0, futexAnyWaker)
 	}
@@ -119,11 +118,12 @@ func (a *futexAlarm) Wake() {
 		return
 	}
 	if a.word.Swap(futexAlarmRung) == futexAlarmWaits {
-		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)), futexWake|futexPrivate, 1, 0, 0, 0)
+		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)),
+			futexWake|futexPrivate, 1, 0, 0, 0)
 	}
 }
 
-// Close gives the thread back as it was.
+// Close restores the thread's niceness and slack, and unlocks it from its goroutine.
 func (a *futexAlarm) Close() {
 	a.thread.close()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), a.nice)

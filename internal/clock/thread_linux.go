@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTimes tells how long one thread has slept: the time that passed, less what
-// it spent on a core (CLOCK_THREAD_CPUTIME_ID) and less what it waited for one (the
-// second field of its schedstat; see the kernel's Documentation/scheduler/
-// sched-stats.rst). The first field of schedstat will not do for the time on a core:
-// the kernel brings it up to date only when the thread leaves the core.
+// threadTimes measures how long one thread has slept: the elapsed time, less the thread's
+// time on a core (CLOCK_THREAD_CPUTIME_ID), less its wait for a core (the second field of
+// its schedstat; see the kernel's Documentation/scheduler/sched-stats.rst). The first field
+// of schedstat cannot give the time on a core: the kernel updates it only when the thread
+// leaves the core.
 type threadTimes struct {
-	file    *os.File // nil: the kernel does not say
+	file    *os.File // nil: the kernel does not count these times
 	beganNs int64
-	usedNs  int64 // on a core or waiting for one, when it was opened
+	usedNs  int64 // on a core or waiting for a core, at the call of open
 }
 
-// open begins to observe the calling thread, which must be locked to its goroutine.
+// open starts the measurement of the calling thread, which must be locked to its goroutine.
 func (t *threadTimes) open() {
 	if !threadTimesKnown() {
 		return
@@ -50,7 +50,7 @@ func (t *threadTimes) asleep() (ns int64, known bool) {
 	return max(0, Now()-t.beganNs-(used-t.usedNs)), true
 }
 
-// used is for how long the thread has run or waited for a core.
+// used returns how long the thread has run or waited for a core, in nanoseconds.
 func (t *threadTimes) used() (ns int64, ok bool) {
 	var line [96]byte
 	n, err := unix.Pread(int(t.file.Fd()), line[:], 0)
@@ -65,8 +65,8 @@ func (t *threadTimes) used() (ns int64, ok bool) {
 	return ran.Nano() + waited, true
 }
 
-// secondNumber reads the second of several decimal numbers with spaces between. It
-// allocates nothing, because pacers call it while they send.
+// secondNumber reads the second of several decimal numbers that are separated by spaces.
+// It does not allocate, because pacers call it while they send.
 func secondNumber(line []byte) (n int64, ok bool) {
 	field := 0
 	for _, c := range line {
@@ -84,8 +84,8 @@ func secondNumber(line []byte) (n int64, ok bool) {
 	return n, ok && field == 1
 }
 
-// threadTimesKnown reports whether the kernel counts how long threads wait for a
-// core. One that does not has zeros there.
+// threadTimesKnown reports whether the kernel counts how long threads wait for a core. A
+// kernel that does not count writes zeros.
 var threadTimesKnown = sync.OnceValue(func() bool {
 	raw, err := os.ReadFile("/proc/self/schedstat")
 	if err != nil {

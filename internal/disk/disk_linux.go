@@ -16,27 +16,26 @@ import (
 
 const (
 	fsType = "ext4"
-	// bytesPerFile and mostFiles make inodes enough for the files of any server;
-	// each costs 256 bytes, which are written when the file system is made.
+	// bytesPerFile and mostFiles provide inodes for the files of any server. Each inode
+	// costs 256 bytes, which are written when the file system is made.
 	bytesPerFile = 64 << 10
 	mostFiles    = 128 << 10
-	// makeLimit bounds making a file system.
+	// makeLimit bounds the creation of a file system.
 	makeLimit = time.Minute
-	// attachAttempts is how often another loop device is taken when somebody
-	// else has just taken the one that was free.
+	// attachAttempts is the number of loop devices to try when other processes take each
+	// free device first.
 	attachAttempts = 20
-	// busyLimit bounds the wait for processes that were killed to let go of
-	// their files, and busyPoll is how often it is looked.
+	// busyLimit bounds the wait for killed processes to close their files. The wait
+	// checks at intervals of busyPoll.
 	busyLimit = 10 * time.Second
 	busyPoll  = 5 * time.Millisecond
 )
 
-// Disk is a file system in an image file.
+// Disk is a file system in an image file. Its methods must not be called concurrently.
 type Disk struct{ image, dir string }
 
-// Make makes an image of so many bytes, which take up room only when they are
-// written, and mounts it at a directory. Both are made where they are not there.
-// When it fails nothing is left.
+// Make makes a sparse image of so many bytes and mounts it at dir. It creates missing
+// directories. When it fails, no image and no mount is left.
 func Make(ctx context.Context, image, dir string, bytes int64) (*Disk, error) {
 	d := &Disk{image, dir}
 	err := d.make(ctx, bytes)
@@ -54,7 +53,7 @@ func (d *Disk) make(ctx context.Context, bytes int64) error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	// As the kernel names it.
+	// The kernel lists mounts by absolute paths without symbolic links.
 	dir, err := filepath.Abs(d.dir)
 	if err == nil {
 		d.dir, err = filepath.EvalSymlinks(dir)
@@ -75,9 +74,10 @@ func (d *Disk) make(ctx context.Context, bytes int64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeLimit)
 	defer cancel()
-	// All inodes are written now, so that the kernel does not do it in the
-	// background while somebody measures.
-	out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-m", "0", "-i", strconv.FormatInt(max(bytesPerFile, bytes/mostFiles), 10),
+	// mkfs writes all inodes now. Otherwise the kernel would write them in the
+	// background, during a measurement.
+	out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-m", "0",
+		"-i", strconv.FormatInt(max(bytesPerFile, bytes/mostFiles), 10),
 		"-E", "lazy_itable_init=0", d.image).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mkfs.ext4: %w: %s", err, strings.TrimSpace(string(out)))
@@ -85,8 +85,9 @@ func (d *Disk) make(ctx context.Context, bytes int64) error {
 	if err := d.mount(); err != nil {
 		return err
 	}
-	// A server that finds it in its folder wonders what it is.
-	if err := os.Remove(filepath.Join(d.dir, "lost+found")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	// A server may refuse a data directory that holds an unknown folder.
+	err = os.Remove(filepath.Join(d.dir, "lost+found"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return errors.Join(err, unix.Unmount(d.dir, 0))
 	}
 	return nil
@@ -98,24 +99,26 @@ func findMkfs() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("mkfs.ext4 is missing: on Debian and Ubuntu install it with: apt-get install -y e2fsprogs")
+	return "", errors.New(
+		"mkfs.ext4 is missing: on Debian and Ubuntu install it with: apt-get install -y e2fsprogs")
 }
 
-// mount attaches the image to a loop device, which detaches itself when it is
-// unmounted, or at once when this process dies before it has mounted it.
+// mount attaches the image to a loop device and mounts the device. The device detaches
+// itself when it is unmounted, or at once when this process dies before the mount.
 func (d *Disk) mount() error {
 	device, err := attach(d.image)
 	if err != nil {
 		return err
 	}
 	defer device.Close()
-	if err := unix.Mount(device.Name(), d.dir, fsType, unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+	err = unix.Mount(device.Name(), d.dir, fsType, unix.MS_NODEV|unix.MS_NOSUID, "")
+	if err != nil {
 		return fmt.Errorf("mounting %s at %s: %w", device.Name(), d.dir, err)
 	}
 	return nil
 }
 
-// attach returns an open loop device with the image in it.
+// attach returns an open loop device that holds the image.
 func attach(image string) (*os.File, error) {
 	backing, err := os.OpenFile(image, os.O_RDWR, 0)
 	if err != nil {
@@ -124,7 +127,8 @@ func attach(image string) (*os.File, error) {
 	defer backing.Close()
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("this machine gives no loop devices: %w", err)
+		return nil, fmt.Errorf(
+			"this machine has no loop devices: load the kernel module loop: %w", err)
 	}
 	defer control.Close()
 	for range attachAttempts {
@@ -148,15 +152,16 @@ func attach(image string) (*os.File, error) {
 			return nil, fmt.Errorf("attaching %s to %s: %w", image, device.Name(), err)
 		}
 	}
-	return nil, errors.New("others take every free loop device first: see which with: losetup -a")
+	return nil, errors.New(
+		"other processes take every free loop device first: list the devices with: losetup -a")
 }
 
-// Sync writes all to the image that was written to the files so far.
+// Sync writes all changes of the file system to the image.
 func (d *Disk) Sync() error {
 	return d.open(unix.Syncfs)
 }
 
-// open calls do with the open directory of the disk.
+// open calls do with a descriptor of the disk's root directory.
 func (d *Disk) open(do func(fd int) error) error {
 	dir, err := os.Open(d.dir)
 	if err != nil {
@@ -175,35 +180,37 @@ const (
 	ext4ShutdownNoFlush = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
 )
 
-// Cut ends the file system as a loss of power does. Whoever uses it still gets
-// errors, so stop them first; Renew brings it back.
+// Cut ends the file system as a loss of power does. Processes that still use it get errors,
+// so stop them first. Remount brings the file system back.
 func (d *Disk) Cut() error {
-	err := d.open(func(fd int) error { return unix.IoctlSetPointerInt(fd, ext4Shutdown, ext4ShutdownNoFlush) })
+	err := d.open(func(fd int) error {
+		return unix.IoctlSetPointerInt(fd, ext4Shutdown, ext4ShutdownNoFlush)
+	})
 	if err != nil {
 		return fmt.Errorf("cutting the power of a disk: %w", err)
 	}
 	return nil
 }
 
-// Renew takes the file system from the image again, as the image is, when those
-// who used it have ended: what the journal has is there, what was not synced is
-// not. Until then it waits, for ten seconds at most.
-func (d *Disk) Renew(ctx context.Context) error {
-	if err := d.Hasten(); err != nil {
+// Remount mounts the image again as a power cut left it: with the changes in the journal,
+// without changes that were not synced. It first waits at most 10 s until no process uses
+// the old mount. It also ends Throttle and Fill.
+func (d *Disk) Remount(ctx context.Context) error {
+	if err := d.Unthrottle(); err != nil {
 		return err
 	}
-	// Never lazily: two mounts of an image would destroy it.
+	// A lazy unmount would allow two mounts of the image, which would destroy it.
 	if err := unmount(ctx, d.dir); err != nil {
 		return err
 	}
 	if err := d.mount(); err != nil {
 		return err
 	}
-	// That Empty removed it may not have been synced.
+	// The image may still hold the ballast, because its removal was not synced.
 	return d.Empty()
 }
 
-// unmount waits for the last user.
+// unmount unmounts a directory once no process uses it, and waits at most busyLimit.
 func unmount(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, busyLimit)
 	defer cancel()
@@ -211,7 +218,7 @@ func unmount(ctx context.Context, dir string) error {
 	defer ticker.Stop()
 	for {
 		err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
-		if err == nil || errors.Is(err, unix.EINVAL) { // it is none (any more)
+		if err == nil || errors.Is(err, unix.EINVAL) { // it is not mounted
 			return nil
 		}
 		if !errors.Is(err, unix.EBUSY) {
@@ -219,7 +226,8 @@ func unmount(ctx context.Context, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("unmounting %s: somebody uses it still, see who with: fuser -vm %s: %w", dir, dir, err)
+			return fmt.Errorf("unmounting %s: find the process that uses it with: fuser -vm %s: %w",
+				dir, dir, err)
 		case <-ticker.C:
 		}
 	}
@@ -227,11 +235,11 @@ func unmount(ctx context.Context, dir string) error {
 
 const (
 	ballast = ".plimsoll-ballast"
-	// leastBallast ends filling: what is left is less than a block.
+	// leastBallast ends the filling: less than a block is left.
 	leastBallast = 4 << 10
 )
 
-// Fill takes all the room that is left.
+// Fill takes all the room that is left on the disk, until Empty.
 func (d *Disk) Fill() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, ballast), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -258,22 +266,23 @@ func (d *Disk) Fill() error {
 	return nil
 }
 
-// Empty gives back what Fill took.
+// Empty frees the room that Fill took.
 func (d *Disk) Empty() error {
-	if err := os.Remove(filepath.Join(d.dir, ballast)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	err := os.Remove(filepath.Join(d.dir, ballast))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("emptying a disk: %w", err)
 	}
 	return nil
 }
 
 const (
-	// checkBytes are enough for an ext4 with a journal.
+	// checkBytes is enough for an ext4 with a journal.
 	checkBytes = 16 << 20
 	checkName  = ".disk-check-"
 )
 
-// Check says in a sentence why no disk can be made below a directory, which is
-// made when it is not there, or nothing: it makes one, cuts it and removes it.
+// Check returns an error when no disk can be made below base. It creates base, makes a
+// disk there, cuts its power and removes it.
 func Check(ctx context.Context, base string) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("only root may mount a disk for each node: run plimsoll as root")
@@ -296,7 +305,7 @@ func Check(ctx context.Context, base string) (err error) {
 	return err
 }
 
-// releaseChecks removes what checks left that were killed long ago.
+// releaseChecks removes the disks of checks that were killed long ago.
 func releaseChecks(base string) error {
 	left, err := filepath.Glob(filepath.Join(base, checkName+"*"))
 	if err != nil {
@@ -305,7 +314,7 @@ func releaseChecks(base string) error {
 	for _, dir := range left {
 		info, err := os.Stat(dir)
 		if err != nil || time.Since(info.ModTime()) < makeLimit {
-			continue // somebody's who is at it
+			continue // gone, or of a check that may still run
 		}
 		if err := errors.Join(Release(dir), os.RemoveAll(dir)); err != nil {
 			return fmt.Errorf("removing what a killed process left: %w", err)

@@ -15,10 +15,11 @@ import (
 
 const asNobodyEnv = "PLIMSOLL_DISK_AS_NOBODY"
 
-// TestMain lets a test start itself as a user who may do nothing.
+// TestMain lets a test start itself as an unprivileged user.
 func TestMain(m *testing.M) {
 	if base := os.Getenv(asNobodyEnv); base != "" {
-		if err := Check(nil, base); err != nil { //nolint:staticcheck // it ends before it is used
+		err := Check(nil, base) //nolint:staticcheck // it returns before it uses the context
+		if err != nil {
 			os.Stdout.WriteString(err.Error())
 		}
 		os.Exit(0)
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// made is a disk that ends with the test.
+// made makes a disk that is removed at the end of the test.
 func made(t *testing.T, bytes int64) *Disk {
 	t.Helper()
 	base := t.TempDir()
@@ -37,7 +38,8 @@ func made(t *testing.T, bytes int64) *Disk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Make(t.Context(), filepath.Join(base, "images", "n1.img"), filepath.Join(base, "a node", "n1"), bytes)
+	image, dir := filepath.Join(base, "images", "n1.img"), filepath.Join(base, "a node", "n1")
+	d, err := Make(t.Context(), image, dir, bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +54,7 @@ func made(t *testing.T, bytes int64) *Disk {
 	return d
 }
 
-// attached are the mounts and the loop devices that have something to do with
-// files below a directory.
+// attached lists the mounts below a directory, and the loop devices whose images are there.
 func attached(t *testing.T, base string) (left []string) {
 	t.Helper()
 	all, err := mounts()
@@ -77,7 +78,7 @@ func attached(t *testing.T, base string) (left []string) {
 	return left
 }
 
-// write writes a file, and syncs as much of it as asked.
+// write writes a file of size bytes and syncs the first synced bytes of it.
 func write(t *testing.T, path string, size, synced int) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -99,18 +100,20 @@ func write(t *testing.T, path string, size, synced int) {
 
 func TestPowerCutKeepsWhatWasSyncedAndNothingElse(t *testing.T) {
 	d := made(t, 64<<20)
-	for round := range 2 { // the second is on what the first left
-		synced, half, lost := filepath.Join(d.dir, "synced"), filepath.Join(d.dir, "half"), filepath.Join(d.dir, "lost")
+	for round := range 2 { // the second round works on the remounted disk
+		in := func(name string) string { return filepath.Join(d.dir, name) }
+		synced, half, lost := in("synced"), in("half"), in("lost")
 		write(t, lost, 1<<20, 0)
 		write(t, synced, 1<<20, 1<<20)
 		write(t, half, 1<<20, 1<<19)
 		if err := d.Cut(); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(d.dir, "after"), []byte("too late"), 0o600); !errors.Is(err, syscall.EIO) {
+		err := os.WriteFile(in("after"), []byte("too late"), 0o600)
+		if !errors.Is(err, syscall.EIO) {
 			t.Errorf("round %d: a write after the cut: %v", round, err)
 		}
-		if err := d.Renew(t.Context()); err != nil {
+		if err := d.Remount(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for path, want := range map[string]int{synced: 1 << 20, half: 1 << 19, lost: 0} {
@@ -119,18 +122,20 @@ func TestPowerCutKeepsWhatWasSyncedAndNothingElse(t *testing.T) {
 				t.Error(err)
 			}
 			if !bytes.Equal(got, bytes.Repeat([]byte{'x'}, want)) {
-				t.Errorf("round %d: %s has %d bytes after the cut, want %d", round, path, len(got), want)
+				t.Errorf("round %d: %s has %d bytes after the cut, want %d",
+					round, path, len(got), want)
 			}
 		}
 		os.Remove(lost)
 	}
 }
 
-func TestSyncedAsAWhole(t *testing.T) {
+func TestSyncKeepsAllFiles(t *testing.T) {
 	d := made(t, 64<<20)
 	path := filepath.Join(d.dir, "configuration")
 	write(t, path, 1000, 0)
-	for _, step := range []func() error{d.Sync, d.Cut, func() error { return d.Renew(t.Context()) }} {
+	remount := func() error { return d.Remount(t.Context()) }
+	for _, step := range []func() error{d.Sync, d.Cut, remount} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
@@ -150,19 +155,21 @@ func TestFullDisk(t *testing.T) {
 		if err := d.Fill(); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		err := os.WriteFile(path, make([]byte, 64<<10), 0o600)
+		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("on a full disk: %v", err)
 		}
 		if err := d.Empty(); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, make([]byte, 32<<20), 0o600); err != nil {
-			t.Errorf("on a disk that is full no more: %v", err)
+			t.Errorf("on an emptied disk: %v", err)
 		}
 		os.Remove(path)
 	}
-	// A power cut soon after it was emptied does not fill it again.
-	for _, step := range []func() error{d.Fill, d.Sync, d.Empty, d.Cut, func() error { return d.Renew(t.Context()) }} {
+	// A power cut soon after Empty does not fill the disk again.
+	remount := func() error { return d.Remount(t.Context()) }
+	for _, step := range []func() error{d.Fill, d.Sync, d.Empty, d.Cut, remount} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
@@ -170,13 +177,13 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, 32<<20), 0o600); err != nil {
 		t.Errorf("after a power cut: %v", err)
 	}
-	// What is missing is somebody else's doing, and no error.
+	// Empty on a disk without ballast is no error.
 	if err := d.Empty(); err != nil {
 		t.Error(err)
 	}
 }
 
-// syncTime is how long some syncs of one byte each take together.
+// syncTime returns how long all of the syncs take together, each after one written byte.
 func syncTime(t *testing.T, d *Disk) time.Duration {
 	t.Helper()
 	f, err := os.Create(filepath.Join(d.dir, "log"))
@@ -198,34 +205,35 @@ func syncTime(t *testing.T, d *Disk) time.Duration {
 
 const (
 	syncs = 20
-	// slowSyncs is what they take at least on a slow disk, where each takes 100 ms
-	// but for the first ones, which may pass at once.
+	// slowSyncs is the least time of all syncs on a throttled disk. Each takes 100 ms,
+	// but the first ones may pass at once.
 	slowSyncs = 300 * time.Millisecond
 )
 
-func TestSlowDisk(t *testing.T) {
-	if err := CheckSlow(); err != nil {
+func TestThrottle(t *testing.T) {
+	if err := CheckThrottle(); err != nil {
 		t.Skip(err)
 	}
 	d := made(t, 64<<20)
 	device := deviceOf(t, d)
 	for round := range 2 {
 		before := syncTime(t, d)
-		if err := d.Slow(); err != nil {
+		if err := d.Throttle(); err != nil {
 			t.Fatal(err)
 		}
 		slow := syncTime(t, d)
 		if slow < slowSyncs {
-			t.Errorf("%d syncs take %s, and took %s before the disk was slow", syncs, slow, before)
+			t.Errorf("%d syncs take %s, and took %s before the disk was throttled",
+				syncs, slow, before)
 		}
-		t.Logf("%d syncs took %s, and on the slow disk %s", syncs, before, slow)
+		t.Logf("%d syncs took %s, and on the throttled disk %s", syncs, before, slow)
 		if round == 0 {
-			if err := d.Hasten(); err != nil {
+			if err := d.Unthrottle(); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		// Left slow, as by a process that was killed: Release mends it.
+		// A killed process leaves a disk throttled. Release removes the bound.
 		if err := Release(filepath.Dir(d.dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +246,8 @@ func TestSlowDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if raw, err := os.ReadFile(throttle); err != nil || strings.Contains("\n"+string(raw), "\n"+device+" ") {
+	raw, err := os.ReadFile(throttle)
+	if err != nil || strings.Contains("\n"+string(raw), "\n"+device+" ") {
 		t.Errorf("a bound of %s is left: %s%v", device, raw, err)
 	}
 }
@@ -256,14 +265,15 @@ func deviceOf(t *testing.T, d *Disk) string {
 	return all[at].device
 }
 
-// A mount that is in use goes nevertheless, and one that is beside stays.
+// Release unmounts what lies below a directory. It leaves the directory's own mount and
+// mounts whose paths only share a prefix.
 func TestReleaseOnlyWhatIsBelow(t *testing.T) {
 	d := made(t, 64<<20)
 	beside := filepath.Dir(d.dir)
-	if err := Release(d.dir); err != nil { // the mount is at it, and not below
+	if err := Release(d.dir); err != nil { // the directory itself is the mount
 		t.Fatal(err)
 	}
-	if err := Release(filepath.Join(beside, "n")); err != nil { // a path that theirs begins with
+	if err := Release(filepath.Join(beside, "n")); err != nil { // a prefix of n1
 		t.Fatal(err)
 	}
 	if left := attached(t, d.dir); len(left) != 1 {
@@ -271,29 +281,33 @@ func TestReleaseOnlyWhatIsBelow(t *testing.T) {
 	}
 }
 
-func TestUsersWithoutRightsAreToldInASentence(t *testing.T) {
+func TestCheckTellsUsersWithoutRightsInASentence(t *testing.T) {
 	base := t.TempDir()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{asNobodyEnv + "=" + base}
 	if os.Geteuid() == 0 {
-		// Only the program, which root's folders may hide, is taken along.
+		// That user may not read root's folders, so it gets the program as an open file.
 		program, err := os.Open(os.Args[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer program.Close()
 		cmd.Path, cmd.ExtraFiles = "/proc/self/fd/3", []*os.File{program}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
 	}
 	cmd.Dir = "/"
 	out, err := cmd.CombinedOutput()
-	if err != nil || string(out) != "only root may mount a disk for each node: run plimsoll as root" {
-		t.Errorf("said %q: %v", out, err)
+	want := "only root may mount a disk for each node: run plimsoll as root"
+	if err != nil || string(out) != want {
+		t.Errorf("printed %q: %v", out, err)
 	}
 }
 
 func TestPathsAsTheKernelWritesThem(t *testing.T) {
-	for raw, want := range map[string]string{`/a\040b\134c`: `/a b\c`, `/plain`: `/plain`, `/end\04`: `/end\04`, `/no\0xx`: `/no\0xx`} {
+	for raw, want := range map[string]string{
+		`/a\040b\134c`: `/a b\c`, `/plain`: `/plain`, `/end\04`: `/end\04`, `/no\0xx`: `/no\0xx`,
+	} {
 		if got := unescape(raw); got != want {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
@@ -301,14 +315,15 @@ func TestPathsAsTheKernelWritesThem(t *testing.T) {
 }
 
 func TestChecksThatWereKilledAreRemoved(t *testing.T) {
-	d := made(t, 64<<20) // as one was at it
+	d := made(t, 64<<20) // stands for a disk in use
 	base := filepath.Dir(filepath.Dir(d.dir))
 	recent, old := filepath.Join(base, checkName+"1"), filepath.Join(base, checkName+"2")
 	for _, dir := range []string{recent, old} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Make(t.Context(), filepath.Join(dir, "image"), filepath.Join(dir, "mount"), checkBytes); err != nil {
+		image, mount := filepath.Join(dir, "image"), filepath.Join(dir, "mount")
+		if _, err := Make(t.Context(), image, mount, checkBytes); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,6 +338,6 @@ func TestChecksThatWereKilledAreRemoved(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	if left := attached(t, recent); len(left) != 2 { // a mount and its loop device
-		t.Errorf("removed what somebody may be at: %v", left)
+		t.Errorf("a check that may still run has %v, want its mount and loop device", left)
 	}
 }

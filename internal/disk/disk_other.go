@@ -7,43 +7,44 @@ import (
 	"errors"
 )
 
-// SlowWritesPerSecond is what Slow leaves of a disk.
+// SlowWritesPerSecond is the bound that Throttle sets.
 const SlowWritesPerSecond = 50
 
-var errElsewhere = errors.New("disks of a node's own are made on Linux only: run plimsoll there, or take the faults kill, pause and restart")
+var errElsewhere = errors.New("disks for single nodes exist on Linux only: " +
+	"run plimsoll there, or use the faults kill, pause and restart")
 
-// Disk is a file system in an image file; there is none here.
+// Disk is a file system in an image file. This operating system has none.
 type Disk struct{}
 
-// Make makes none here.
+// Make fails on this operating system.
 func Make(context.Context, string, string, int64) (*Disk, error) { return nil, errElsewhere }
 
-// Sync does nothing here.
+// Sync fails on this operating system.
 func (*Disk) Sync() error { return errElsewhere }
 
-// Cut does nothing here.
+// Cut fails on this operating system.
 func (*Disk) Cut() error { return errElsewhere }
 
-// Renew does nothing here.
-func (*Disk) Renew(context.Context) error { return errElsewhere }
+// Remount fails on this operating system.
+func (*Disk) Remount(context.Context) error { return errElsewhere }
 
-// Fill does nothing here.
+// Fill fails on this operating system.
 func (*Disk) Fill() error { return errElsewhere }
 
-// Empty does nothing here.
+// Empty fails on this operating system.
 func (*Disk) Empty() error { return errElsewhere }
 
-// Slow does nothing here.
-func (*Disk) Slow() error { return errElsewhere }
+// Throttle fails on this operating system.
+func (*Disk) Throttle() error { return errElsewhere }
 
-// Hasten does nothing here.
-func (*Disk) Hasten() error { return errElsewhere }
+// Unthrottle fails on this operating system.
+func (*Disk) Unthrottle() error { return errElsewhere }
 
-// Check says that there are none here.
+// Check fails on this operating system.
 func Check(context.Context, string) error { return errElsewhere }
 
-// CheckSlow says that there are none here.
-func CheckSlow() error { return errElsewhere }
+// CheckThrottle fails on this operating system.
+func CheckThrottle() error { return errElsewhere }
 
-// Release has nothing to release here.
+// Release does nothing: there are no disks.
 func Release(string) error { return nil }

@@ -18,10 +18,10 @@ type mounted struct {
 	device  string // major:minor
 	dir     string
 	kind    string
-	options string // of the file system
+	options string // of the file system, not of the mount
 }
 
-// mounts are all that this process sees, in the order in which they were made.
+// mounts lists the mounts that this process sees, in the order of their creation.
 func mounts() ([]mounted, error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -34,14 +34,16 @@ func mounts() ([]mounted, error) {
 		mount, fs, found := strings.Cut(lines.Text(), " - ")
 		left, right := strings.Fields(mount), strings.Fields(fs)
 		if !found || len(left) < 5 || len(right) < 3 {
-			return nil, fmt.Errorf("reading the mounts: %q is no mount", lines.Text())
+			return nil, fmt.Errorf("reading the mounts: %q is not a mount", lines.Text())
 		}
-		all = append(all, mounted{device: left[2], dir: unescape(left[4]), kind: right[0], options: right[2]})
+		all = append(all, mounted{
+			device: left[2], dir: unescape(left[4]), kind: right[0], options: right[2],
+		})
 	}
 	return all, lines.Err()
 }
 
-// unescape reads a path as the kernel writes it: blanks and the like are \040.
+// unescape decodes a path in mountinfo, where the kernel writes a space as \040.
 func unescape(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
@@ -57,10 +59,9 @@ func unescape(path string) string {
 	return b.String()
 }
 
-// Release unmounts whatever is mounted below a directory, the last first, and
-// removes the bounds on what is below it. A mount that somebody uses still is taken out of the tree after ten
-// seconds nevertheless: it ends with its last user. The images stay: they are
-// files of the caller's.
+// Release unmounts all mounts below a directory, the last first, and removes their write
+// bounds. A mount that is still in use after 10 s leaves the directory tree at once and
+// ends with its last user. Release keeps the images, which belong to the caller.
 func Release(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -85,9 +86,9 @@ func Release(dir string) error {
 	return failed
 }
 
-// release unmounts one of the mounts, in the end without waiting for its users.
+// release unmounts one mount. After busyLimit it no longer waits for the mount's users.
 func release(all []mounted, m mounted) error {
-	if err := hasten(all, m.device); err != nil {
+	if err := unthrottle(all, m.device); err != nil {
 		return err
 	}
 	err := unmount(context.Background(), m.dir)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// SlowWritesPerSecond is what Slow leaves of a disk. A sync of a few bytes takes
-// several writes: data, journal and the end of a transaction.
+// SlowWritesPerSecond is the bound that Throttle sets. A sync of a few bytes takes several
+// writes: data, journal and the end of a transaction.
 const SlowWritesPerSecond = 50
 
-// Slow bounds how many writes a second the device takes, whoever sends them, so
-// that every sync takes longer.
-func (d *Disk) Slow() error {
+// Throttle bounds the device to SlowWritesPerSecond writes a second, so that every sync
+// takes longer. The bound holds for the writes of all processes.
+func (d *Disk) Throttle() error {
 	all, err := mounts()
 	if err != nil {
 		return err
@@ -32,22 +32,22 @@ func (d *Disk) Slow() error {
 	return bound(throttle, all[at].device, SlowWritesPerSecond)
 }
 
-// Hasten undoes Slow.
-func (d *Disk) Hasten() error {
+// Unthrottle removes the bound of Throttle.
+func (d *Disk) Unthrottle() error {
 	all, err := mounts()
 	if err != nil {
 		return err
 	}
 	for _, m := range all {
 		if m.dir == d.dir {
-			return hasten(all, m.device)
+			return unthrottle(all, m.device)
 		}
 	}
-	return nil // not mounted, and what unmounts it removes the bound before
+	return nil // not mounted: the bound is removed before each unmount
 }
 
-// CheckSlow says in a sentence why disks cannot be made slow here, or nothing.
-func CheckSlow() error {
+// CheckThrottle returns an error when this machine cannot throttle disks.
+func CheckThrottle() error {
 	all, err := mounts()
 	if err != nil {
 		return err
@@ -56,9 +56,9 @@ func CheckSlow() error {
 	return err
 }
 
-// throttleOf is the file that bounds the writes of every process, the kernel's
-// own, which write the journal, among them. That is why it is the root of the
-// hierarchy: the one of cgroup v2 has no such file.
+// throttleOf returns the path of the file that bounds the writes of every process. The
+// kernel's own writes, such as those of the journal, must be among them. Therefore the
+// file is that of the hierarchy's root, which cgroup v2 does not have.
 func throttleOf(all []mounted) (string, error) {
 	for _, m := range all {
 		if m.kind == "cgroup" && slices.Contains(strings.Split(m.options, ","), "blkio") {
@@ -68,14 +68,16 @@ func throttleOf(all []mounted) (string, error) {
 			}
 		}
 	}
-	return "", errors.New("this machine has no bound for the writes of a disk, which is blkio.throttle.write_iops_device of cgroup v1: boot with systemd.unified_cgroup_hierarchy=0, or leave slow-disk out")
+	return "", errors.New("this machine cannot bound the writes of a disk: it lacks " +
+		"blkio.throttle.write_iops_device of cgroup v1: boot with " +
+		"systemd.unified_cgroup_hierarchy=0, or leave slow-disk out")
 }
 
-// hasten removes the bound of a device, if it has one.
-func hasten(all []mounted, device string) error {
+// unthrottle removes a device's bound, if it has one.
+func unthrottle(all []mounted, device string) error {
 	throttle, err := throttleOf(all)
 	if err != nil {
-		return nil // where there is no such file nobody has a bound
+		return nil // without that file no device has a bound
 	}
 	raw, err := os.ReadFile(throttle)
 	if err != nil {
@@ -89,7 +91,7 @@ func hasten(all []mounted, device string) error {
 	return nil
 }
 
-// bound sets how many writes a second a device takes; 0: any number.
+// bound sets how many writes a second a device takes. 0 removes the bound.
 func bound(throttle, device string, perSecond int) error {
 	f, err := os.OpenFile(throttle, os.O_WRONLY, 0)
 	if err == nil {

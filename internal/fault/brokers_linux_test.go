@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// comeBack is how long servers may take until they serve again.
+// comeBack bounds the wait until servers serve again.
 const comeBack = 3 * time.Minute
 
 // brokers is a testbed of three real servers.
@@ -34,7 +34,8 @@ func startBrokers(t *testing.T, b *brokers, faults ...workload.Fault) {
 	bed, err := testbed.Up(t.Context(), testbed.Options{
 		Base: base, Provisioner: b.system.(system.Provisioner), Prepare: Prepare(faults),
 		Provision: system.Provision{
-			Nodes: 3, LogDir: base, Durability: b.level, Settings: systemtest.Settings(t, b.system, b.settings...),
+			Nodes: 3, LogDir: base, Durability: b.level,
+			Settings: systemtest.Settings(t, b.system, b.settings...),
 		},
 	})
 	if err != nil {
@@ -49,11 +50,12 @@ func startBrokers(t *testing.T, b *brokers, faults ...workload.Fault) {
 	b.bed, b.injector, b.topic = bed, New(bed, 1), system.Topic{Name: "faults", Partitions: 3}
 }
 
-// connect waits until the servers take connections and lead the topic.
+// connect waits until the servers accept connections.
 func (b *brokers) connect(t *testing.T) system.Cluster {
 	t.Helper()
 	for end := time.Now().Add(comeBack); ; time.Sleep(time.Second) {
-		c, err := b.system.Connect(t.Context(), systemtest.OptionsOf(t, b.system, b.bed.Cluster(), b.level, b.settings...))
+		options := systemtest.OptionsOf(t, b.system, b.bed.Cluster(), b.level, b.settings...)
+		c, err := b.system.Connect(t.Context(), options)
 		if err == nil {
 			return c
 		}
@@ -63,7 +65,7 @@ func (b *brokers) connect(t *testing.T) system.Cluster {
 	}
 }
 
-// sender counts what was acknowledged.
+// sender records the acknowledged messages.
 type sender struct {
 	mu    sync.Mutex
 	acked map[uint64]bool
@@ -84,7 +86,7 @@ func (a answered) Complete(err error) {
 	a.wait.Done()
 }
 
-// publish sends messages until ctx ends, and returns what was acknowledged.
+// publish sends messages until ctx ends, and returns the numbers of the acknowledged ones.
 func publish(ctx context.Context, p system.Producer) map[uint64]bool {
 	s := &sender{acked: map[uint64]bool{}}
 	ticker := time.NewTicker(time.Millisecond)
@@ -92,20 +94,21 @@ func publish(ctx context.Context, p system.Producer) map[uint64]bool {
 	for n := uint64(0); ; n++ {
 		select {
 		case <-ctx.Done():
-			_ = p.Close(ctx) // what has no answer now has failed
+			_ = p.Close(ctx) // messages without an acknowledgement have failed now
 			s.wait.Wait()
 			return s.acked
 		case <-ticker.C:
 		}
-		m := &system.Message{Payload: binary.LittleEndian.AppendUint64(make([]byte, 0, 1000), n)[:1000], Partition: int32(n % 3)}
+		payload := binary.LittleEndian.AppendUint64(make([]byte, 0, 1000), n)[:1000]
+		m := &system.Message{Payload: payload, Partition: int32(n % 3)}
 		m.Bind(answered{s, n})
 		s.wait.Add(1)
 		p.Send(m)
 	}
 }
 
-// missing reads the topic from its beginning, and returns how many of the
-// acknowledged are not in it.
+// missing reads the topic from its beginning, and returns how many of the acknowledged
+// messages are not in it.
 func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool) int {
 	t.Helper()
 	var mu sync.Mutex
@@ -123,12 +126,16 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 		},
 		Failed: func(err error) { t.Error(err) },
 	}
-	consumer, _, err := c.(system.Replayer).OpenReplay(t.Context(), o)
-	for end := time.Now().Add(comeBack); err != nil; consumer, _, err = c.(system.Replayer).OpenReplay(t.Context(), o) {
+	open := func() (system.Consumer, error) {
+		consumer, _, err := c.(system.Replayer).OpenReplay(t.Context(), o)
+		return consumer, err
+	}
+	consumer, err := open()
+	for end := time.Now().Add(comeBack); err != nil; consumer, err = open() {
 		if time.Now().After(end) {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // partitions get their leaders one after the other
+		time.Sleep(time.Second) // the partitions' leaders are elected one after another
 	}
 	defer consumer.Close(context.Background())
 	for {
@@ -142,23 +149,31 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 	}
 }
 
-// What Kafka acknowledged at level 1 was synced on a majority, so a power cut of
-// all servers loses none of it. At level 2 it promises nothing of the kind.
+// Kafka syncs a message on a majority before it acknowledges it at level 1, so a power cut
+// of all servers loses no acknowledged message. Level 2 does not promise that.
 func TestKafkaComesBackFromAPowerCutOfAll(t *testing.T) {
 	cut := workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll}
 	if err := maven.Available(); err != nil {
 		t.Skip(err)
 	}
-	if err := Check(t.Context(), []workload.Fault{cut}, Cluster{Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir()}); err != nil {
+	toy := Cluster{
+		Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir(),
+	}
+	if err := Check(t.Context(), []workload.Fault{cut}, toy); err != nil {
 		t.Skip(err)
 	}
-	b := &brokers{system: kafka.New(), level: workload.SyncSync, settings: []string{"security", "plaintext"}}
+	b := &brokers{
+		system: kafka.New(), level: workload.SyncSync,
+		settings: []string{"security", "plaintext"},
+	}
 	startBrokers(t, b, cut)
 	c := b.connect(t)
 	if err := c.CreateTopic(t.Context(), b.topic); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{Topic: b.topic, InFlight: 1000, MessageMax: 1000, Delivery: workload.AtLeastOnce})
+	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{
+		Topic: b.topic, InFlight: 1000, MessageMax: 1000, Delivery: workload.AtLeastOnce,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +195,8 @@ func TestKafkaComesBackFromAPowerCutOfAll(t *testing.T) {
 	c = b.connect(t)
 	defer c.Close(t.Context())
 	lost := b.missing(t, c, acked)
-	t.Logf("%s; connected again %s after; of %d acknowledged messages %d were lost", done.Sentence, time.Since(began), len(acked), lost)
+	t.Logf("%s; connected again %s after; of %d acknowledged messages %d were lost",
+		done.Sentence, time.Since(began), len(acked), lost)
 	if lost > 0 || len(acked) < 100 {
 		t.Errorf("of %d acknowledged messages %d were lost", len(acked), lost)
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Cluster is what faults are to be done to.
+// Cluster describes the cluster that faults are meant for.
 type Cluster struct {
 	System string // its name
-	// Provisioner starts it; nil when it runs already, and is not ours to break.
+	// Provisioner starts the cluster. It is nil for a cluster that plimsoll does not own,
+	// which takes no faults.
 	Provisioner system.Provisioner
 	Provision   system.Provision
-	Base        string // as testbed.Options has it
+	Base        string // the same as in testbed.Options
 }
 
-// Prepare is what a testbed must be prepared for so that the faults can be done
-// to it.
+// Prepare returns what a testbed must be prepared for before the faults can be injected.
 func Prepare(faults []workload.Fault) testbed.Preparation {
 	var p testbed.Preparation
 	for _, f := range faults {
@@ -38,37 +38,41 @@ func Prepare(faults []workload.Fault) testbed.Preparation {
 	return p
 }
 
-// Check says in one sentence which fault this system cannot be given, or this
-// machine or this user cannot do, and what to do about it. It starts no server;
-// it may make a small disk and a firewall table, and removes them.
+// Check returns an error when this system, this machine or this user cannot have one of the
+// faults. The error is one sentence that says what to do. Check starts no server. It may make
+// a small disk and a firewall table, and removes them.
 func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 	if len(faults) == 0 {
 		return nil
 	}
 	if c.Provisioner == nil {
-		return fmt.Errorf("faults: the servers of %s are not plimsoll's to break: leave the endpoints out, so that it starts its own", c.System)
+		return fmt.Errorf("faults: plimsoll breaks only servers that it starts: "+
+			"leave the endpoints out of the %s target, so that plimsoll starts its own", c.System)
 	}
 	names := c.Provisioner.NodeNames(c.Provision)
 	if len(names) == 0 {
-		return fmt.Errorf("faults: the servers of %s live in one process and cannot be broken one by one: choose a target whose servers are processes", c.System)
+		return fmt.Errorf("faults: the servers of %s live in one process and cannot be broken "+
+			"one by one: choose a target whose servers are processes", c.System)
 	}
 	for _, f := range faults {
-		if err := checkWhom(f, names, c.Provision.Nodes); err != nil {
+		if err := checkTarget(f, names, c.Provision.Nodes); err != nil {
 			return fmt.Errorf("fault %s %s: %w", f.Do, f.Target, err)
 		}
 	}
 	return checkMachine(ctx, faults, c.Base)
 }
 
-func checkWhom(f workload.Fault, names []string, nodes int) error {
+func checkTarget(f workload.Fault, names []string, nodes int) error {
 	if !slices.Contains(workload.FaultKinds(), f.Do) {
 		return unknownKind(f.Do)
 	}
 	if f.Do == workload.FaultPartition && nodes < 2 {
-		return errors.New("one node has no other to be cut off from: start more, as testbed: {nodes: 3} does")
+		return errors.New("one node has no other node to be cut off from: " +
+			"start more, as testbed: {nodes: 3} does")
 	}
 	switch f.Target {
-	case workload.TargetOne, workload.TargetLeader, workload.TargetAll, workload.TargetMajority:
+	case workload.TargetOne, workload.TargetLeader,
+		workload.TargetAll, workload.TargetMajority:
 		return nil
 	case workload.TargetFollower:
 		if nodes < 2 {
@@ -77,27 +81,30 @@ func checkWhom(f workload.Fault, names []string, nodes int) error {
 		return nil
 	case workload.TargetMinority:
 		if nodes < 3 {
-			return fmt.Errorf("a minority of %d is none: start at least three nodes, as testbed: {nodes: 3} does", nodes)
+			return fmt.Errorf("%d nodes have no minority: "+
+				"start at least three nodes, as testbed: {nodes: 3} does", nodes)
 		}
 		return nil
 	}
 	if !slices.Contains(names, string(f.Target)) {
-		return fmt.Errorf("there is no node of that name: the nodes are %s", strings.Join(names, ", "))
+		return fmt.Errorf("there is no node of that name: the nodes are %s",
+			strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// checkMachine tries what the faults need of this machine and this user, each
-// once.
+// checkMachine tries on this machine and as this user what the faults need, each once.
 func checkMachine(ctx context.Context, faults []workload.Fault, base string) error {
 	need := Prepare(faults)
 	if need.Disks {
 		if err := disk.Check(ctx, base); err != nil {
-			return fmt.Errorf("fault %s: %w (kill needs no root, and loses less)", firstWith(faults, func(p testbed.Preparation) bool { return p.Disks }), err)
+			kind := firstWith(faults, func(p testbed.Preparation) bool { return p.Disks })
+			return fmt.Errorf("fault %s: %w (kill needs no root, and loses less)", kind, err)
 		}
 	}
-	if slices.ContainsFunc(faults, func(f workload.Fault) bool { return f.Do == workload.FaultSlowDisk }) {
-		if err := disk.CheckSlow(); err != nil {
+	slows := func(f workload.Fault) bool { return f.Do == workload.FaultSlowDisk }
+	if slices.ContainsFunc(faults, slows) {
+		if err := disk.CheckThrottle(); err != nil {
 			return fmt.Errorf("fault %s: %w", workload.FaultSlowDisk, err)
 		}
 	}
@@ -107,13 +114,14 @@ func checkMachine(ctx context.Context, faults []workload.Fault, base string) err
 			err = testbed.CheckGroups()
 		}
 		if err != nil {
-			return fmt.Errorf("fault %s: %w", firstWith(faults, func(p testbed.Preparation) bool { return p.Groups }), err)
+			kind := firstWith(faults, func(p testbed.Preparation) bool { return p.Groups })
+			return fmt.Errorf("fault %s: %w", kind, err)
 		}
 	}
 	return nil
 }
 
-// firstWith is the kind of the first fault that needs a preparation.
+// firstWith returns the kind of the first fault that needs a preparation.
 func firstWith(faults []workload.Fault, needs func(testbed.Preparation) bool) workload.FaultKind {
 	for _, f := range faults {
 		if needs(Prepare([]workload.Fault{f})) {

@@ -13,29 +13,42 @@ import (
 )
 
 func cluster(nodes int, base string) Cluster {
-	return Cluster{System: "toys", Provisioner: toys{}, Provision: system.Provision{Nodes: nodes}, Base: base}
+	return Cluster{
+		System: "toys", Provisioner: toys{},
+		Provision: system.Provision{Nodes: nodes}, Base: base,
+	}
 }
 
-func TestWhatCannotBeDoneIsSaidBefore(t *testing.T) {
+func TestCheckRefusesImpossibleFaults(t *testing.T) {
+	inProcess := Cluster{System: "toys", Provisioner: toys{none: true}}
 	for _, c := range []struct {
 		f    workload.Fault
 		to   Cluster
 		want string
 	}{
-		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "kafka"}, "faults: the servers of kafka are not plimsoll's to break: leave the endpoints out"},
-		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "toys", Provisioner: toys{none: true}}, "live in one process and cannot be broken one by one"},
-		{workload.Fault{Do: "kill", Target: "n4"}, cluster(3, ""), "fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
-		{workload.Fault{Do: "kill", Target: "minority"}, cluster(2, ""), "a minority of 2 is none"},
-		{workload.Fault{Do: "kill", Target: "follower"}, cluster(1, ""), "one node has no follower"},
-		{workload.Fault{Do: "explode", Target: "one"}, cluster(3, ""), `there is no fault "explode": those that are: kill pause`},
+		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "kafka"},
+			"faults: plimsoll breaks only servers that it starts: leave the endpoints out"},
+		{workload.Fault{Do: "kill", Target: "one"}, inProcess,
+			"live in one process and cannot be broken one by one"},
+		{workload.Fault{Do: "kill", Target: "n4"}, cluster(3, ""),
+			"fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
+		{workload.Fault{Do: "kill", Target: "minority"}, cluster(2, ""),
+			"2 nodes have no minority"},
+		{workload.Fault{Do: "kill", Target: "follower"}, cluster(1, ""),
+			"one node has no follower"},
+		{workload.Fault{Do: "explode", Target: "one"}, cluster(3, ""),
+			`there is no fault "explode": the faults are kill pause`},
 	} {
 		err := Check(t.Context(), []workload.Fault{{Do: "kill", Target: "one"}, c.f}, c.to)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if !isSentence(err, c.want) {
 			t.Errorf("%s %s: %v, want %q", c.f.Do, c.f.Target, err, c.want)
 		}
 	}
-	for _, whom := range []workload.FaultTarget{"one", "leader", "follower", "minority", "majority", "all", "n3"} {
-		if err := Check(t.Context(), []workload.Fault{{Do: "kill", Target: whom}}, cluster(3, "")); err != nil {
+	for _, target := range []workload.FaultTarget{
+		"one", "leader", "follower", "minority", "majority", "all", "n3",
+	} {
+		f := workload.Fault{Do: "kill", Target: target}
+		if err := Check(t.Context(), []workload.Fault{f}, cluster(3, "")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,7 +57,13 @@ func TestWhatCannotBeDoneIsSaidBefore(t *testing.T) {
 	}
 }
 
-// Whoever is not root may kill, pause and restart, and is told of the rest in a
+// isSentence reports whether an error of one line holds a text.
+func isSentence(err error, want string) bool {
+	return err != nil && strings.Contains(err.Error(), want) &&
+		!strings.Contains(err.Error(), "\n")
+}
+
+// A user other than root may kill, pause and restart. Check refuses the other faults in one
 // sentence.
 func TestNobody(t *testing.T) {
 	if os.Geteuid() == 0 {
@@ -55,27 +74,29 @@ func TestNobody(t *testing.T) {
 		defer program.Close()
 		cmd := exec.Command("/proc/self/fd/3", "-test.run", "^TestNobody$")
 		cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{}, "/", []*os.File{program}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 		return
 	}
 	for _, kind := range workload.FaultKinds() {
-		err := Check(t.Context(), []workload.Fault{{Do: kind, Target: "one"}}, cluster(3, t.TempDir()))
+		faults := []workload.Fault{{Do: kind, Target: "one"}}
+		err := Check(t.Context(), faults, cluster(3, t.TempDir()))
 		if Prepare([]workload.Fault{{Do: kind}}) == (testbed.Preparation{}) {
 			if err != nil {
 				t.Errorf("%s: %v", kind, err)
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), "fault "+string(kind)+": ") || strings.Contains(err.Error(), "\n") {
+		if !isSentence(err, "fault "+string(kind)+": ") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }
 
-func TestFaultsThatServersWereNotPreparedForAreRefused(t *testing.T) {
+func TestFaultsNeedAPreparedTestbed(t *testing.T) {
 	base := t.TempDir()
 	bed, err := testbed.Up(t.Context(), optionsOf(base))
 	if err != nil {
@@ -84,19 +105,22 @@ func TestFaultsThatServersWereNotPreparedForAreRefused(t *testing.T) {
 	defer bed.Close(t.Context())
 	injector := New(bed, 1)
 	for kind, want := range map[workload.FaultKind]string{
-		"power-cut": "power-cut: the nodes have no disks of their own", "partition": "partition: the nodes cannot be told apart",
-		"kill": "there is no node", "explode": "there is no fault",
+		"power-cut": "power-cut: the nodes have no disks of their own",
+		"partition": "partition: the nodes have no groups of their own",
+		"kill":      "there is no node", "explode": "there is no fault",
 	} {
-		whom := workload.TargetAll
+		f := workload.Fault{Do: kind, Target: workload.TargetAll}
 		if kind == "kill" {
-			whom = "n7"
+			f.Target = "n7"
 		}
-		if _, err := injector.Inject(t.Context(), workload.Fault{Do: kind, Target: whom}, ""); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := injector.Inject(t.Context(), f, "")
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	// None of them is under way now.
-	if _, err := injector.Inject(t.Context(), workload.Fault{Do: "kill", Target: "all"}, ""); err != nil {
+	// A refused fault is not under way.
+	kill := workload.Fault{Do: "kill", Target: "all"}
+	if _, err := injector.Inject(t.Context(), kill, ""); err != nil {
 		t.Error(err)
 	}
 	if err := injector.Heal(t.Context()); err != nil {

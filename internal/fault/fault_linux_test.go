@@ -22,18 +22,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// possible are the faults that this machine and this user can do; the others are
-// named.
+// possible returns the faults that this machine and this user can inject, and logs the
+// others.
 func possible(t *testing.T) (all []workload.Fault) {
 	t.Helper()
 	for _, kind := range workload.FaultKinds() {
 		f := workload.Fault{Do: kind, Target: workload.TargetOne}
-		err := Check(t.Context(), []workload.Fault{f}, Cluster{Provisioner: toys{}, Provision: system.Provision{Nodes: 3}, Base: t.TempDir()})
+		err := Check(t.Context(), []workload.Fault{f}, cluster(3, t.TempDir()))
+		lacking := errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist) ||
+			errors.Is(err, testbed.ErrNoGroups)
 		switch {
 		case err == nil:
 			all = append(all, f)
-		case os.Geteuid() == 0 && kind != workload.FaultSlowDisk && !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) &&
-			!errors.Is(err, testbed.ErrNoGroups):
+		case os.Geteuid() == 0 && kind != workload.FaultSlowDisk && !lacking:
 			t.Error(err)
 		default:
 			t.Logf("not tested: %v", err)
@@ -42,7 +43,8 @@ func possible(t *testing.T) (all []workload.Fault) {
 	return all
 }
 
-// brought is a testbed of three toys that ends with the test, leaving nothing.
+// brought starts a testbed of three toys, and checks at the test's end that it leaves
+// nothing.
 func brought(t *testing.T, faults ...workload.Fault) (*testbed.Testbed, *Injector) {
 	t.Helper()
 	base := t.TempDir()
@@ -59,14 +61,15 @@ func brought(t *testing.T, faults ...workload.Fault) (*testbed.Testbed, *Injecto
 	return bed, New(bed, 1)
 }
 
-// nothingLeft looks for what faults leave: processes, mounts, loop devices,
-// firewall tables, bounds of disks.
+// nothingLeft looks for leftovers of faults: processes, mounts, loop devices, firewall
+// tables and bounds of disks.
 func nothingLeft(t *testing.T, base string) {
 	t.Helper()
 	for _, left := range leftovers(t, base) {
 		t.Errorf("left behind: %s", left)
 	}
-	if rooms, _ := filepath.Glob(filepath.Join(base, ".testbed", "*", "*")); len(rooms) > 0 {
+	rooms, _ := filepath.Glob(filepath.Join(base, ".testbed", "*", "*"))
+	if len(rooms) > 0 {
 		t.Errorf("left behind: %v", rooms)
 	}
 }
@@ -82,7 +85,9 @@ func leftovers(t *testing.T, base string) (left []string) {
 			left = append(left, line)
 		}
 	}
-	for pattern, kind := range map[string]string{"/sys/block/loop*/loop/backing_file": "loop device", "/proc/[0-9]*/cwd": "process"} {
+	for pattern, kind := range map[string]string{
+		"/sys/block/loop*/loop/backing_file": "loop device", "/proc/[0-9]*/cwd": "process",
+	} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
 			at, err := os.Readlink(path)
@@ -95,11 +100,13 @@ func leftovers(t *testing.T, base string) (left []string) {
 			}
 		}
 	}
-	if raw, err := os.ReadFile("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device"); err == nil {
+	raw, err := os.ReadFile("/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device")
+	if err == nil {
 		for line := range strings.Lines(string(raw)) {
 			device, _, _ := strings.Cut(line, " ")
 			image, err := os.ReadFile("/sys/dev/block/" + device + "/loop/backing_file")
-			if err != nil || strings.HasPrefix(string(image), base) { // or else another program's disk
+			// Other images are disks of other programs.
+			if err != nil || strings.HasPrefix(string(image), base) {
 				left = append(left, "bound "+line)
 			}
 		}
@@ -109,7 +116,7 @@ func leftovers(t *testing.T, base string) (left []string) {
 	return left
 }
 
-// tables are the firewall's that this process or those it started made.
+// tables lists the firewall tables of this process and of the owner that a test killed.
 func tables(t *testing.T) (all []string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -134,7 +141,7 @@ func tables(t *testing.T) (all []string) {
 	return all
 }
 
-// killed is the owner that a test has killed.
+// killed is the process number of the owner that a test killed.
 var killed int
 
 // everybodyAnswers checks that clients and nodes reach every node.
@@ -145,7 +152,10 @@ func everybodyAnswers(t *testing.T, bed *testbed.Testbed, after string) {
 			t.Fatalf("after %s: %s does not answer", after, n.Name)
 		}
 		for _, other := range bed.Cluster().Nodes() {
-			for end := time.Now().Add(patience); !strings.HasPrefix(ask(n.Address, "ask "+other.Address, patience), "has"); {
+			reaches := func() bool {
+				return strings.HasPrefix(ask(n.Address, "ask "+other.Address, patience), "has")
+			}
+			for end := time.Now().Add(patience); !reaches(); {
 				if time.Now().After(end) {
 					t.Fatalf("after %s: %s does not reach %s", after, n.Name, other.Name)
 				}
@@ -179,13 +189,13 @@ func TestTwentyRoundsOfEachFaultLeaveNothing(t *testing.T) {
 			everybodyAnswers(t, bed, string(f.Do))
 		}
 		if len(hit) != 3 {
-			t.Errorf("%s: any one was always one of %v", f.Do, hit)
+			t.Errorf("%s: the target one was always one of %v", f.Do, hit)
 		}
 		t.Logf("%s: 20 rounds in %s", f.Do, time.Since(began))
 	}
 }
 
-// shows checks that a fault is in place at a node, and only there.
+// shows checks that a fault is in place at one node, and at no other.
 func shows(t *testing.T, bed *testbed.Testbed, kind workload.FaultKind, name string) {
 	t.Helper()
 	nodes := bed.Cluster().Nodes()
@@ -200,36 +210,39 @@ func shows(t *testing.T, bed *testbed.Testbed, kind workload.FaultKind, name str
 	switch kind {
 	case workload.FaultKill, workload.FaultRestart, workload.FaultPowerCut:
 		if alive(hit.PID) {
-			t.Errorf("%s: %s runs still", kind, name)
+			t.Errorf("%s: %s still runs", kind, name)
 		}
 	case workload.FaultPause:
 		if !alive(hit.PID) || ask(hit.Address, "get", silence) != "" {
 			t.Errorf("%s: %s is not paused", kind, name)
 		}
 	case workload.FaultPartition:
-		if reaches(hit, beside) || reaches(other, hit) || ask(hit.Address, "get", patience) == "" {
-			t.Errorf("%s: %s is not cut off from the others, or from clients too", kind, name)
+		isolated := !reaches(hit, beside) && !reaches(other, hit)
+		if !isolated || ask(hit.Address, "get", patience) == "" {
+			t.Errorf("%s: %s reaches other nodes, or no client reaches it", kind, name)
 		}
 	case workload.FaultCutClients:
 		if ask(hit.Address, "get", silence) != "" || !reaches(beside, hit) {
-			t.Errorf("%s: %s is not cut off from clients, or from the others too", kind, name)
+			t.Errorf("%s: a client reaches %s, or no node does", kind, name)
 		}
 	case workload.FaultFullDisk:
-		if said := ask(hit.Address, "put "+strings.Repeat("x", 60_000), patience); !strings.Contains(said, "no space") {
-			t.Errorf("%s: %s says %q", kind, name, said)
+		line := "put " + strings.Repeat("x", 60_000)
+		if got := ask(hit.Address, line, patience); !strings.Contains(got, "no space") {
+			t.Errorf("%s: %s answers %q", kind, name, got)
 		}
-		if said := ask(beside.Address, "put x", patience); said != "done" {
-			t.Errorf("%s: %s says %q", kind, beside.Name, said)
+		if got := ask(beside.Address, "put x", patience); got != "done" {
+			t.Errorf("%s: %s answers %q", kind, beside.Name, got)
 		}
 	case workload.FaultSlowDisk:
-		if slow, quick := syncing(hit.Address), syncing(beside.Address); slow < 300*time.Millisecond {
-			t.Errorf("%s: syncs take %s, and %s beside", kind, slow, quick)
+		slow, quick := syncing(hit.Address), syncing(beside.Address)
+		if slow < 300*time.Millisecond {
+			t.Errorf("%s: syncs take %s, and %s on another node", kind, slow, quick)
 		}
 	}
 }
 
-// syncing is how long some syncs take: on a slow disk 100 ms each, but for the
-// first ones.
+// syncing returns how long 20 syncs take. On a slow disk each takes 100 ms, but the first
+// ones may be faster.
 func syncing(address string) time.Duration {
 	began := time.Now()
 	for range 20 {
@@ -238,29 +251,32 @@ func syncing(address string) time.Duration {
 	return time.Since(began)
 }
 
-// Every node loses what it had not synced, and nothing else, and comes back; a
-// kill in its place loses nothing.
+// A power cut loses exactly what was not synced, on every node, and the nodes come back. A
+// kill loses nothing.
 func TestPowerCutOfAll(t *testing.T) {
 	cut := workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll}
 	if !slices.ContainsFunc(possible(t), func(f workload.Fault) bool { return f.Do == cut.Do }) {
-		t.Skip("the power of nobody can be cut here")
+		t.Skip("this user cannot cut the power here")
 	}
 	bed, injector := brought(t, cut)
-	for _, c := range []struct{ f, want string }{{"kill", "has kept lost"}, {"power-cut", "has kept lost kept"}} {
+	for _, c := range []struct{ f, want string }{
+		{"kill", "has kept lost"}, {"power-cut", "has kept lost kept"},
+	} {
 		for _, n := range bed.Cluster().Nodes() {
 			for _, line := range []string{"sync kept", "put lost"} {
-				if said := ask(n.Address, line, patience); said != "done" {
-					t.Fatal(said)
+				if got := ask(n.Address, line, patience); got != "done" {
+					t.Fatal(got)
 				}
 			}
 		}
-		done, err := injector.Inject(t.Context(), workload.Fault{Do: workload.FaultKind(c.f), Target: workload.TargetAll}, "")
+		f := workload.Fault{Do: workload.FaultKind(c.f), Target: workload.TargetAll}
+		done, err := injector.Inject(t.Context(), f, "")
 		if err != nil || len(done.Nodes) != 3 {
 			t.Fatalf("%+v: %v", done, err)
 		}
 		t.Log(done.Sentence)
 		if _, err := injector.Inject(t.Context(), cut, ""); err == nil {
-			t.Error("two faults at a time")
+			t.Error("a second fault was injected beside the first")
 		}
 		for range 2 {
 			if err := injector.Heal(t.Context()); err != nil {
@@ -268,18 +284,18 @@ func TestPowerCutOfAll(t *testing.T) {
 			}
 		}
 		for _, n := range bed.Cluster().Nodes() {
-			if said := ask(n.Address, "get", patience); said != c.want {
-				t.Errorf("%s: %s %q, want %q", c.f, n.Name, said, c.want)
+			if got := ask(n.Address, "get", patience); got != c.want {
+				t.Errorf("%s: %s %q, want %q", c.f, n.Name, got, c.want)
 			}
 		}
 	}
 }
 
-// A connection that there was before is cut like new ones, both ways.
+// An existing connection is cut like a new one, in both directions.
 func TestPartitionCutsClientsConnections(t *testing.T) {
 	f := workload.Fault{Do: workload.FaultCutClients, Target: "n2"}
 	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
-		t.Skip("nobody can be cut off here")
+		t.Skip("this user cannot cut connections here")
 	}
 	bed, injector := brought(t, f)
 	address := bed.Cluster().Nodes()[1].Address
@@ -312,45 +328,44 @@ func TestPartitionCutsClientsConnections(t *testing.T) {
 	}
 }
 
-// Two testbeds at once: what their nodes say to one another, by a connection that
-// was there before, is cut in the one that is partitioned and not in the other.
+// Two testbeds run at once. A partition of one cuts an existing connection between its
+// nodes, and leaves the other testbed alone.
 func TestPartitionLeavesOtherTestbedsAlone(t *testing.T) {
 	f := workload.Fault{Do: workload.FaultPartition, Target: "n2"}
 	if !slices.ContainsFunc(possible(t), func(p workload.Fault) bool { return p.Do == f.Do }) {
-		t.Skip("nobody can be cut off here")
+		t.Skip("this user cannot cut connections here")
 	}
 	broken, injector := brought(t, f)
 	other, _ := brought(t, f)
-	// A cut lasts until it is healed, so to try again hides none.
-	hear := func(bed *testbed.Testbed, tries int) (said string) {
+	// A cut lasts until it is healed, so retries cannot hide it.
+	hear := func(bed *testbed.Testbed, tries int) (reply string) {
 		nodes := bed.Cluster().Nodes()
-		for ; tries > 0 && !strings.HasPrefix(said, "has"); tries-- {
-			said = ask(nodes[0].Address, "keep "+nodes[1].Address, patience)
+		for ; tries > 0 && !strings.HasPrefix(reply, "has"); tries-- {
+			reply = ask(nodes[0].Address, "keep "+nodes[1].Address, patience)
 		}
-		return said
+		return reply
 	}
 	const tries = 20
 	for _, bed := range []*testbed.Testbed{broken, other} {
-		if said := hear(bed, tries); !strings.HasPrefix(said, "has") {
-			t.Fatal(said)
+		if got := hear(bed, tries); !strings.HasPrefix(got, "has") {
+			t.Fatal(got)
 		}
 	}
 	if _, err := injector.Inject(t.Context(), f, ""); err != nil {
 		t.Fatal(err)
 	}
-	if said := hear(broken, 2); strings.HasPrefix(said, "has") {
-		t.Errorf("not cut: %q", said)
+	if got := hear(broken, 2); strings.HasPrefix(got, "has") {
+		t.Errorf("not cut: %q", got)
 	}
-	if said := hear(other, tries); !strings.HasPrefix(said, "has") {
-		t.Errorf("the other testbed is cut too: %s", said)
+	if got := hear(other, tries); !strings.HasPrefix(got, "has") {
+		t.Errorf("the other testbed is cut too: %s", got)
 	}
 	if err := injector.Heal(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whatever is under way when the testbed is closed, nothing is left, and a server
-// that stood still ends at once.
+// Closing a testbed undoes any fault that is under way, and ends paused servers at once.
 func TestCloseInTheMiddle(t *testing.T) {
 	for _, f := range possible(t) {
 		t.Run(string(f.Do), func(t *testing.T) {
@@ -363,8 +378,8 @@ func TestCloseInTheMiddle(t *testing.T) {
 	}
 }
 
-// Whatever is under way when its owner is killed, the next who looks removes it,
-// and nothing of those who live.
+// The next process that lists the testbeds undoes the fault of a killed owner, and touches
+// no testbed of a living owner.
 func TestKilledInTheMiddle(t *testing.T) {
 	faults := possible(t)
 	for _, f := range faults {
@@ -384,9 +399,10 @@ func TestKilledInTheMiddle(t *testing.T) {
 			if _, _, err := testbed.List(t.Context(), base); err != nil {
 				t.Fatal(err)
 			}
-			// A killed process is gone when its parent, which is not this
-			// process, has noticed.
-			for end := time.Now().Add(patience); !slices.Equal(leftovers(t, base), before) && time.Now().Before(end); {
+			// The killed owner's servers vanish only when their new parent has
+			// collected them.
+			end := time.Now().Add(patience)
+			for !slices.Equal(leftovers(t, base), before) && time.Now().Before(end) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if after := leftovers(t, base); !slices.Equal(after, before) {
@@ -404,8 +420,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-// breakAndKill starts an owner that breaks its testbed, kills it and returns its
-// process' number.
+// breakAndKill starts an owner that injects a fault into its testbed, kills the owner and
+// returns its process number.
 func breakAndKill(t *testing.T, base string, kind workload.FaultKind) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -421,7 +437,7 @@ func breakAndKill(t *testing.T, base string, kind workload.FaultKind) int {
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait()
 	if line != "broken\n" {
-		t.Fatalf("the owner says %q: %v", line, err)
+		t.Fatalf("the owner printed %q: %v", line, err)
 	}
 	return cmd.Process.Pid
 }

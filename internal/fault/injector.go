@@ -15,43 +15,46 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Injector breaks the servers of a testbed and mends them. Its methods may be
-// called from any goroutine; one fault is under way at a time.
+// Injector injects faults into the servers of a testbed and heals them. It is safe for
+// concurrent use. Only one fault can be under way at a time.
 type Injector struct {
 	bed *testbed.Testbed
 
 	mu   sync.Mutex
 	draw *rand.Rand
-	hit  []system.Node // by the fault that is under way; empty: none is
-	undo []step        // the last one first
+	hit  []system.Node // by the fault that is under way; empty: no fault is
+	undo []step        // in the order of injection; revoke runs them backwards
 }
 
-// step undoes a part of a fault. It may be called again when it failed.
+// step undoes a part of a fault. It can be repeated after an error.
 type step func(ctx context.Context) error
 
-// New is an injector for a testbed, which ends what is under way when the testbed
-// is closed. Who is hit by a fault that names nobody is drawn from the seed.
+// New returns an injector for a testbed. Closing the testbed ends the fault that is under
+// way. The targets that a fault does not name are drawn from the seed.
 func New(bed *testbed.Testbed, seed uint64) *Injector {
 	i := &Injector{bed: bed, draw: rand.New(rand.NewPCG(seed, 0))}
 	bed.BeforeClose(func(ctx context.Context) error {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		return i.revoke(ctx) // what has ended need not start again
+		return i.revoke(ctx) // the servers need not start again
 	})
 	return i
 }
 
-// Inject does a fault, as system.Injector says.
-func (i *Injector) Inject(ctx context.Context, f workload.Fault, leader string) (system.Injected, error) {
+// Inject implements system.Injector.
+func (i *Injector) Inject(
+	ctx context.Context, f workload.Fault, leader string,
+) (system.Injected, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.hit) > 0 {
-		return system.Injected{}, errors.New("a fault is under way already: heal it before the next")
+		return system.Injected{}, errors.New(
+			"a fault is under way already: heal it before you inject the next")
 	}
 	nodes := i.bed.Cluster().Nodes()
 	chosen, err := choose(nodes, f, leader, i.draw)
 	if err == nil {
-		err = i.able(f, nodes)
+		err = i.check(f, nodes)
 	}
 	if err != nil {
 		return system.Injected{}, err
@@ -65,34 +68,39 @@ func (i *Injector) Inject(ctx context.Context, f workload.Fault, leader string) 
 	return injected, nil
 }
 
-// able says why a fault cannot be done to these servers.
-func (i *Injector) able(f workload.Fault, nodes []system.Node) error {
+// check returns an error when a fault cannot be injected into these servers.
+func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
 	if !slices.Contains(workload.FaultKinds(), f.Do) {
 		return unknownKind(f.Do)
 	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
-		return errors.New("the servers live in one process and cannot be broken one by one")
+		return errors.New("the servers live in one process and cannot be broken one by one: " +
+			"choose a target whose servers are processes")
 	}
 	need := Prepare([]workload.Fault{f})
 	for _, n := range nodes {
 		switch {
 		case need.Disks && i.bed.Disk(n.Name) == nil:
-			return fmt.Errorf("%s: the nodes have no disks of their own: they must be given some when the cluster starts, as testbed up --breakable does", f.Do)
+			return fmt.Errorf("%s: the nodes have no disks of their own: "+
+				"start the cluster with testbed up --breakable", f.Do)
 		case need.Groups && i.bed.Group(n.Name) == 0:
-			return fmt.Errorf("%s: the nodes cannot be told apart: they must be given groups when the cluster starts, as testbed up --breakable does", f.Do)
+			return fmt.Errorf("%s: the nodes have no groups of their own: "+
+				"start the cluster with testbed up --breakable", f.Do)
 		}
 	}
 	return nil
 }
 
-// do does it, and says in a sentence what it did.
-func (i *Injector) do(ctx context.Context, kind workload.FaultKind, chosen []system.Node) (string, error) {
-	who := strings.Join(namesOf(chosen), ", ")
+// do injects a fault, and returns a sentence that describes the injection.
+func (i *Injector) do(
+	ctx context.Context, kind workload.FaultKind, chosen []system.Node,
+) (string, error) {
+	names := strings.Join(namesOf(chosen), ", ")
 	switch kind {
 	case workload.FaultKill:
-		return "killed " + who, i.kill(chosen)
+		return "killed " + names, i.kill(chosen)
 	case workload.FaultPause:
-		return "paused " + who, i.pause(ctx, chosen)
+		return "paused " + names, i.pause(ctx, chosen)
 	case workload.FaultRestart:
 		return i.stop(ctx, chosen)
 	case workload.FaultPowerCut:
@@ -100,21 +108,22 @@ func (i *Injector) do(ctx context.Context, kind workload.FaultKind, chosen []sys
 	case workload.FaultSlowDisk:
 		return i.slowDisk(chosen)
 	case workload.FaultFullDisk:
-		return "filled the disk of " + who, i.fillDisk(chosen)
+		return "filled the disk of " + names, i.fillDisk(chosen)
 	case workload.FaultPartition:
-		return "cut " + who + " off from the other nodes", i.partition(chosen)
+		return "cut " + names + " off from the other nodes", i.partition(chosen)
 	case workload.FaultCutClients:
-		return "cut " + who + " off from all clients", i.cutClients(chosen)
+		return "cut " + names + " off from all clients", i.cutClients(chosen)
 	}
 	return "", unknownKind(kind)
 }
 
 func unknownKind(kind workload.FaultKind) error {
-	return fmt.Errorf("there is no fault %q: those that are: %s", kind, strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))
+	return fmt.Errorf("there is no fault %q: the faults are %s",
+		kind, strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))
 }
 
-// Heal undoes the fault that is under way and starts what has ended of it. It
-// can be called again when it failed.
+// Heal undoes the fault that is under way and starts its nodes that have ended. It can be
+// repeated after an error.
 func (i *Injector) Heal(ctx context.Context) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,8 +141,7 @@ func (i *Injector) Heal(ctx context.Context) error {
 	return nil
 }
 
-// revoke undoes what was done, but for starting servers. What fails stays to be
-// undone.
+// revoke undoes the fault, but starts no servers. Steps that fail stay in undo.
 func (i *Injector) revoke(ctx context.Context) error {
 	var kept []step
 	var failed []error
@@ -146,8 +154,8 @@ func (i *Injector) revoke(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// revive starts those of the hit that have ended: by the fault itself, or because
-// they could not bear it.
+// revive starts the hit nodes that have ended, whether the fault ended them or they ended
+// because of it.
 func (i *Injector) revive() error {
 	hit := map[string]bool{}
 	for _, n := range i.hit {

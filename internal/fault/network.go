@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// partition keeps the chosen from all others, and the others from them. Where
-// all are chosen each machine is on its own.
+// partition cuts the chosen nodes off from the others, and the others from them. When all
+// nodes are chosen, it separates all machines from one another.
 func (i *Injector) partition(chosen []system.Node) error {
 	nodes := i.bed.Cluster().Nodes()
 	var rest machine
@@ -25,7 +25,7 @@ func (i *Injector) partition(chosen []system.Node) error {
 		sides = machines(nodes)
 	}
 	if len(sides) < 2 {
-		return errors.New("one node has no others to be cut off from: start more nodes")
+		return errors.New("one node has no other node to be cut off from: start more nodes")
 	}
 	var members [][]firewall.Member
 	for _, side := range sides {
@@ -38,7 +38,7 @@ func (i *Injector) partition(chosen []system.Node) error {
 	return i.raise(func(table string) error { return firewall.Separate(table, members) })
 }
 
-// cutClients lets only nodes reach the chosen.
+// cutClients lets only the cluster's nodes reach the chosen nodes.
 func (i *Injector) cutClients(chosen []system.Node) error {
 	inside, err := i.members(chosen)
 	if err != nil {
@@ -48,10 +48,12 @@ func (i *Injector) cutClients(chosen []system.Node) error {
 	for _, n := range i.bed.Cluster().Nodes() {
 		groups = append(groups, i.bed.Group(n.Name))
 	}
-	return i.raise(func(table string) error { return firewall.Enclose(table, inside, groups) })
+	return i.raise(func(table string) error {
+		return firewall.Enclose(table, inside, groups)
+	})
 }
 
-// raise sets up the testbed's firewall.
+// raise sets up the testbed's firewall, and registers its removal first.
 func (i *Injector) raise(set func(table string) error) error {
 	table, err := i.bed.Firewall()
 	if err != nil {
@@ -61,15 +63,20 @@ func (i *Injector) raise(set func(table string) error) error {
 	return set(table)
 }
 
-// members are nodes as the firewall knows them.
+// members translates nodes for the firewall.
 func (i *Injector) members(nodes []system.Node) ([]firewall.Member, error) {
 	var all []firewall.Member
 	for _, n := range nodes {
 		at, err := netip.ParseAddrPort(n.Address)
-		if err != nil || !at.Addr().Is4() || at.Addr() == netip.AddrFrom4([4]byte{127, 0, 0, 1}) {
-			return nil, fmt.Errorf("%s listens on %s and not on an IPv4 address of its own, so it cannot be told from the others", n.Name, n.Address)
+		shared := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		if err != nil || !at.Addr().Is4() || at.Addr() == shared {
+			return nil, fmt.Errorf("%s listens on %s, which is not an IPv4 address of its own: "+
+				"a firewall cannot tell its packets from those of other nodes: use another fault",
+				n.Name, n.Address)
 		}
-		all = append(all, firewall.Member{Group: i.bed.Group(n.Name), Hosts: []netip.Addr{at.Addr()}})
+		all = append(all, firewall.Member{
+			Group: i.bed.Group(n.Name), Hosts: []netip.Addr{at.Addr()},
+		})
 	}
 	return all, nil
 }

@@ -13,17 +13,15 @@ import (
 )
 
 const (
-	// stopLimit is how long servers may take to end in good order, before they
-	// are killed.
+	// stopLimit bounds a graceful shutdown. After it the servers are killed.
 	stopLimit = 30 * time.Second
-	// stillLimit bounds the wait until processes stand still that were told to:
-	// one that waits for a disk does so a little later.
+	// stillLimit bounds the wait until stopped processes stand still. A thread that
+	// waits for a disk stops only after that wait.
 	stillLimit = 2 * time.Second
 	poll       = time.Millisecond
 )
 
-// kill ends servers, all as close to one another as may be, and returns when
-// they are gone.
+// kill kills all nodes as simultaneously as possible, and returns when they have ended.
 func (i *Injector) kill(nodes []system.Node) error {
 	if err := signal(nodes, syscall.SIGKILL); err != nil {
 		return err
@@ -31,55 +29,56 @@ func (i *Injector) kill(nodes []system.Node) error {
 	return each(nodes, func(n system.Node) error { return i.restarter().Kill(n.Name) })
 }
 
-// pause has servers stand still.
+// pause stops the nodes' processes.
 func (i *Injector) pause(ctx context.Context, nodes []system.Node) error {
 	i.undo = append(i.undo, func(context.Context) error { return signal(nodes, syscall.SIGCONT) })
 	_, err := freeze(ctx, nodes)
 	return err
 }
 
-// freeze returns when all stand still, or after a bound: whoever does not by
-// then is waiting for the kernel, and stands still before it does anything more.
-// began is when the first was told to.
+// freeze stops the nodes' processes, and returns when all of them stand still, or after
+// stillLimit. A thread that still runs then waits in the kernel, and stops before it returns
+// to the server's code. began is the time of the first stop signal.
 func freeze(ctx context.Context, nodes []system.Node) (began time.Time, err error) {
 	var leaders []int
 	for _, n := range nodes {
 		leaders = append(leaders, n.PID)
 	}
-	family := familyOf(leaders) // first: it takes longer than stopping
+	threads := threadsOf(leaders) // before the signals, because it takes longer
 	began = time.Now()
 	if err := signal(nodes, syscall.SIGSTOP); err != nil {
 		return began, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, stillLimit)
 	defer cancel()
-	for _, thread := range family {
+	for _, thread := range threads {
 		wait(ctx, func() bool { return still(thread) })
 	}
 	return began, nil
 }
 
-// stop ends servers in good order.
+// stop shuts nodes down gracefully, and kills those that have not ended after stopLimit.
 func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error) {
 	for _, n := range nodes {
-		// The server itself, which tells those that it has started.
-		if err := syscall.Kill(n.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		// The signal goes to the server only, which ends the processes that it started.
+		err := syscall.Kill(n.PID, syscall.SIGTERM)
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
 			return "", fmt.Errorf("asking %s to end: %w", n.Name, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	sentence := "stopped " + strings.Join(namesOf(nodes), ", ") + " in good order"
+	sentence := "stopped " + strings.Join(namesOf(nodes), ", ") + " gracefully"
 	for _, n := range nodes {
 		if !wait(ctx, func() bool { return !alive(n.PID) }) {
 			sentence += fmt.Sprintf("; %s did not end in time and was killed", n.Name)
 		}
 	}
-	// Also those that have ended: then nothing of them is left, and their owner knows.
+	// kill also ends processes that an ended server left, and tells the server's owner.
 	return sentence, i.kill(nodes)
 }
 
-// signal reaches all that a server has started, too. Who has ended is no error.
+// signal signals the nodes with all their processes. An ended node is no error.
 func signal(nodes []system.Node, s syscall.Signal) error {
 	for _, n := range nodes {
 		if err := syscall.Kill(-n.PID, s); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -91,15 +90,15 @@ func signal(nodes []system.Node, s syscall.Signal) error {
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// wait returns whether it is so before ctx ends.
-func wait(ctx context.Context, so func() bool) bool {
-	if so() {
+// wait polls done, and reports whether it returned true before ctx ended.
+func wait(ctx context.Context, done func() bool) bool {
+	if done() {
 		return true
 	}
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
-		if so() {
+		if done() {
 			return true
 		}
 		select {
@@ -110,7 +109,7 @@ func wait(ctx context.Context, so func() bool) bool {
 	}
 }
 
-// each does something to all nodes at once.
+// each calls do for all nodes concurrently, and joins the errors.
 func each(nodes []system.Node, do func(system.Node) error) error {
 	failed := make([]error, len(nodes))
 	var wg sync.WaitGroup

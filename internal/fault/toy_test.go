@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	serverEnv = "PLIMSOLL_FAULT_SERVER" // the address of a server to be
-	ownerEnv  = "PLIMSOLL_FAULT_OWNER"  // the base of a testbed to own
-	faultEnv  = "PLIMSOLL_FAULT_KIND"   // what to break in it
-	// silence is how long a server must not answer for it to count as cut off,
-	// and patience how long an answer may take.
+	serverEnv = "PLIMSOLL_FAULT_SERVER" // the address to serve at
+	ownerEnv  = "PLIMSOLL_FAULT_OWNER"  // the base directory of a testbed to own
+	faultEnv  = "PLIMSOLL_FAULT_KIND"   // the fault to inject into it
+	// silence is how long a server must not answer before a test counts it as cut off.
+	// patience bounds the wait for an answer.
 	silence  = 300 * time.Millisecond
 	patience = 20 * time.Second
 	toyPort  = 47120
 	file     = "log"
 )
 
-// TestMain lets the tests start themselves as servers, and as an owner of some.
+// TestMain lets the tests start themselves as servers, and as the owner of a testbed.
 func TestMain(m *testing.M) {
 	if address := os.Getenv(serverEnv); address != "" {
 		serve(address)
@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve is a server that keeps lines in a file of its folder: put writes one,
-// sync writes one and waits for the disk, get tells all; ask has it ask another
-// server, and keep has it ask by a connection that it keeps.
+// serve runs a server that keeps lines in a file of its folder. It knows five commands: put
+// writes a line, sync writes a line and syncs the file, get returns all lines, ask sends a
+// get to another server, and keep does so by one connection that it keeps.
 func serve(address string) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -72,7 +72,7 @@ func serve(address string) {
 	}
 }
 
-// keeper is a server's one connection to another.
+// keeper holds a server's one connection to another server.
 type keeper struct {
 	mu   sync.Mutex
 	conn net.Conn
@@ -90,11 +90,11 @@ func (k *keeper) ask(address string) string {
 	}
 	k.conn.SetDeadline(time.Now().Add(silence))
 	fmt.Fprintln(k.conn, "get")
-	said, err := bufio.NewReader(k.conn).ReadString('\n')
+	line, err := bufio.NewReader(k.conn).ReadString('\n')
 	if err != nil {
 		return err.Error()
 	}
-	return strings.TrimSpace(said)
+	return strings.TrimSpace(line)
 }
 
 func answer(log *os.File, kept *keeper, line string) string {
@@ -122,25 +122,25 @@ func answer(log *os.File, kept *keeper, line string) string {
 	return "done"
 }
 
-// ask is what a server answers; nothing when it does not within the limit.
+// ask returns a server's answer to a line, or "" without an answer within the limit.
 func ask(address, line string, limit time.Duration) string {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		conn, err := net.DialTimeout("tcp", address, time.Until(end))
 		if err != nil {
-			continue // it may be starting
+			continue // the server may be starting
 		}
 		conn.SetDeadline(end)
 		fmt.Fprintln(conn, line)
-		said, err := bufio.NewReader(conn).ReadString('\n')
+		reply, err := bufio.NewReader(conn).ReadString('\n')
 		conn.Close()
 		if err == nil {
-			return strings.TrimSpace(said)
+			return strings.TrimSpace(reply)
 		}
 	}
 	return ""
 }
 
-// toys is a system of such servers.
+// toys is a system of these servers. With none its servers are no processes.
 type toys struct{ none bool }
 
 func (s toys) NodeNames(p system.Provision) []string {
@@ -181,7 +181,7 @@ func (s toys) Provision(ctx context.Context, p system.Provision) (system.Provisi
 	return servers.Provision(ctx, p, build)
 }
 
-// optionsOf are those of a testbed of three, prepared for the faults.
+// optionsOf returns the options of a testbed of three toys that is prepared for the faults.
 func optionsOf(base string, faults ...workload.Fault) testbed.Options {
 	return testbed.Options{
 		Base: base, Provisioner: toys{}, Prepare: Prepare(faults),
@@ -189,7 +189,7 @@ func optionsOf(base string, faults ...workload.Fault) testbed.Options {
 	}
 }
 
-// own breaks a testbed and waits to be killed.
+// own injects a fault into a testbed and waits to be killed.
 func own(base string, kind workload.FaultKind) {
 	f := workload.Fault{Do: kind, Target: workload.TargetOne}
 	bed, err := testbed.Up(context.Background(), optionsOf(base, f))

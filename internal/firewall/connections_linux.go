@@ -15,15 +15,15 @@ import (
 	"syscall"
 )
 
-// connections are the TCP connections of this machine that are IPv4's, with the
-// groups of those who have them open, as far as they are among the given ones.
+// connections lists this machine's TCP connections over IPv4. Each has the group of its
+// owner, when that is one of the groups.
 func connections(groups []int) ([]connection, error) {
 	owners, err := socketOwners(groups)
 	if err != nil {
-		return nil, fmt.Errorf("finding whose connections there are: %w", err)
+		return nil, fmt.Errorf("finding the owners of connections: %w", err)
 	}
 	var all []connection
-	// A server that listens on IPv6 too has its IPv4 connections there.
+	// The IPv4 connections of a server that also listens on IPv6 are in tcp6.
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)
 		if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +56,7 @@ func connections(groups []int) ([]connection, error) {
 func readConnection(line string) (c connection, inode string, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 10 {
-		return c, "", fmt.Errorf("%q is no connection", line)
+		return c, "", fmt.Errorf("%q is not a connection", line)
 	}
 	c.local, err = readEnd(fields[1])
 	if err == nil {
@@ -65,7 +65,7 @@ func readConnection(line string) (c connection, inode string, err error) {
 	return c, fields[9], err
 }
 
-// readEnd reads an address in words of this machine's order, and a port.
+// readEnd reads an address, whose 4-byte words have this machine's byte order, and a port.
 func readEnd(raw string) (netip.AddrPort, error) {
 	host, port, _ := strings.Cut(raw, ":")
 	ip, err := hex.DecodeString(host)
@@ -83,12 +83,13 @@ func readEnd(raw string) (netip.AddrPort, error) {
 	}
 	a, ok := netip.AddrFromSlice(ip)
 	if !ok {
-		return netip.AddrPort{}, fmt.Errorf("%q is no address", raw)
+		return netip.AddrPort{}, fmt.Errorf("%q is not an address", raw)
 	}
 	return netip.AddrPortFrom(a.Unmap(), uint16(n)), nil
 }
 
-// socketOwners are the groups of those who have a socket open, by its inode.
+// socketOwners maps the inode of each open socket to its owner's group, for owners in the
+// groups.
 func socketOwners(groups []int) (map[string]int, error) {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -97,7 +98,7 @@ func socketOwners(groups []int) (map[string]int, error) {
 	owners := map[string]int{}
 	for _, process := range processes {
 		var stat syscall.Stat_t
-		// Its folder belongs to the group that it runs under.
+		// The group of a process' folder is the group that the process runs under.
 		if syscall.Stat(process, &stat) != nil || !slices.Contains(groups, int(stat.Gid)) {
 			continue
 		}

@@ -2,24 +2,24 @@ package firewall
 
 import "net/netip"
 
-// Member is a server: whose processes run under a group of their own, and where
-// it listens.
+// Member is a server: the group that its processes run under, and the addresses that it
+// listens on.
 type Member struct {
 	Group int
-	Hosts []netip.Addr // IPv4, and nobody else's
+	Hosts []netip.Addr // IPv4, and of no other server
 }
 
-// block is who may not send where.
+// block is a rule that drops packets of groups to addresses.
 type block struct {
 	groups []int
-	others bool // not the groups but everybody else
+	others bool // drops packets of all groups but these
 	to     []netip.Addr
 }
 
 // flow is one direction of a connection.
 type flow struct{ from, to netip.AddrPort }
 
-// apart are the blocks that keep sides from reaching one another.
+// apart returns the blocks that keep the sides from reaching one another.
 func apart(sides [][]Member) []block {
 	var all []block
 	for i, from := range sides {
@@ -51,15 +51,14 @@ func hostsOf(members []Member) (all []netip.Addr) {
 	return all
 }
 
-// connection is an established one, as one of its ends sees it: each that is
-// within this machine is there twice.
+// connection is an established connection as one of its ends sees it. A connection within
+// this machine has two.
 type connection struct {
 	local, remote netip.AddrPort
-	group         int // of who has it open; 0: none that was asked for
+	group         int // of the owner of the local end; 0: none of those asked for
 }
 
-// across are both directions of the connections with an end on one side and the
-// other end on another.
+// across returns both directions of the connections between two sides.
 func across(sides [][]Member, all []connection) []flow {
 	sideOf := map[int]int{}
 	for i, side := range sides {
@@ -67,11 +66,13 @@ func across(sides [][]Member, all []connection) []flow {
 			sideOf[g] = i + 1
 		}
 	}
-	return between(all, func(a, b int) bool { return sideOf[a] > 0 && sideOf[b] > 0 && sideOf[a] != sideOf[b] })
+	return between(all, func(a, b int) bool {
+		return sideOf[a] > 0 && sideOf[b] > 0 && sideOf[a] != sideOf[b]
+	})
 }
 
-// outside are both directions of the connections that members have with those
-// who are in none of the groups.
+// outside returns both directions of the connections between members and processes that
+// are in none of the groups.
 func outside(members []Member, groups []int, all []connection) []flow {
 	member, known := map[int]bool{}, map[int]bool{0: false}
 	for _, g := range groupsOf(members) {
@@ -83,8 +84,8 @@ func outside(members []Member, groups []int, all []connection) []flow {
 	return between(all, func(a, b int) bool { return member[a] && !known[b] })
 }
 
-// between are both directions of connections whose ends' groups are apart,
-// which may see only one end's way.
+// between returns both directions of the connections whose two groups apart selects. Either
+// order of the groups suffices.
 func between(all []connection, apart func(a, b int) bool) []flow {
 	type ends struct{ local, remote netip.AddrPort }
 	groups := map[ends]int{}

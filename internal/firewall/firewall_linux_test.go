@@ -22,8 +22,8 @@ const (
 	memberEnv   = "PLIMSOLL_FIREWALL_MEMBER"
 	asNobodyEnv = "PLIMSOLL_FIREWALL_AS_NOBODY"
 	port        = 47110
-	// silence is how long nothing must arrive for it to count as dropped, and
-	// patience how long what must arrive may take.
+	// silence is how long nothing may arrive before a test counts it as dropped.
+	// patience bounds the wait for what must arrive.
 	silence  = 400 * time.Millisecond
 	patience = 20 * time.Second
 )
@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve is a server that repeats what it hears, and talks to others as it is
-// told on its standard input.
+// serve runs a server that echoes what it receives. Commands on its standard input make it
+// connect to other servers.
 func serve(host string) {
 	l, err := net.Listen("tcp", address(host))
 	if err != nil {
@@ -75,8 +75,8 @@ type talker struct{ to map[string]net.Conn }
 
 func newTalker() talker { return talker{map[string]net.Conn{}} }
 
-// do answers whether a host was reached: by the connection that is there, or by
-// a new one.
+// do sends a byte to a host and answers yes when it comes back. The command dial uses a new
+// connection, say the existing one. A question mark after them expects a failure.
 func (t talker) do(command string) string {
 	how, host, _ := strings.Cut(command, " ")
 	limit := patience
@@ -90,10 +90,10 @@ func (t talker) do(command string) string {
 		}
 		t.to[host] = conn
 	}
-	return said(t.to[host], limit)
+	return echoed(t.to[host], limit)
 }
 
-func said(conn net.Conn, limit time.Duration) string {
+func echoed(conn net.Conn, limit time.Duration) string {
 	conn.SetDeadline(time.Now().Add(limit))
 	if _, err := conn.Write([]byte("x")); err != nil {
 		return "no"
@@ -104,7 +104,7 @@ func said(conn net.Conn, limit time.Duration) string {
 	return "yes"
 }
 
-// member is a server of its own process and group.
+// member is a server with its own process and group.
 type member struct {
 	Member
 	host string
@@ -118,7 +118,7 @@ func (m member) do(command, host string) string {
 	return strings.TrimSpace(line)
 }
 
-// members starts n of them.
+// members starts n servers.
 func members(t *testing.T, n int) (all []member) {
 	t.Helper()
 	if err := Check(); err != nil {
@@ -128,14 +128,15 @@ func members(t *testing.T, n int) (all []member) {
 		t.Fatal(err)
 	}
 	network := fmt.Sprintf("127.%d.%d.", 100+os.Getpid()%100, os.Getpid()/100%250)
-	// Nobody's, and others in each process that tests at the same time.
+	// The groups are unused, and differ between processes that test at the same time.
 	first := 2_140_000_000 + os.Getpid()%100_000*8
 	for i := range n {
 		m := member{host: fmt.Sprint(network, i+1)}
 		m.Member = Member{Group: first + i, Hosts: []netip.Addr{netip.MustParseAddr(m.host)}}
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = []string{memberEnv + "=" + m.host}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Gid: uint32(m.Group)}}
+		credential := &syscall.Credential{Gid: uint32(m.Group)}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 		in, _ := cmd.StdinPipe()
 		out, _ := cmd.StdoutPipe()
 		if err := cmd.Start(); err != nil {
@@ -151,9 +152,12 @@ func members(t *testing.T, n int) (all []member) {
 	return all
 }
 
-// reach checks who reaches whom, by connections that there were before and by
-// new ones; want says whether from may reach to, where 0 is a client.
-func reach(t *testing.T, when string, all []member, client talker, want func(from, to int) bool) {
+// reach checks which members and clients reach which members, by existing and by new
+// connections. want reports whether from must reach to. Members count from 1, and 0 is a
+// client.
+func reach(
+	t *testing.T, when string, all []member, client talker, want func(from, to int) bool,
+) {
 	t.Helper()
 	for from := range len(all) + 1 {
 		for to := 1; to <= len(all); to++ {
@@ -176,7 +180,7 @@ func reach(t *testing.T, when string, all []member, client talker, want func(fro
 	}
 }
 
-func TestWhoReachesWhom(t *testing.T) {
+func TestRulesCutOldAndNewConnections(t *testing.T) {
 	all, client := members(t, 3), newTalker()
 	for _, m := range all {
 		for _, from := range all {
@@ -193,22 +197,25 @@ func TestWhoReachesWhom(t *testing.T) {
 	everybody := func(int, int) bool { return true }
 	reach(t, "before", all, client, everybody)
 
-	if err := Separate(table, [][]Member{{all[0].Member}, {all[1].Member, all[2].Member}}); err != nil {
+	sides := [][]Member{{all[0].Member}, {all[1].Member, all[2].Member}}
+	if err := Separate(table, sides); err != nil {
 		t.Fatal(err)
 	}
-	reach(t, "1 apart", all, client, func(from, to int) bool { return from == 0 || (from == 1) == (to == 1) })
+	apart := func(from, to int) bool { return from == 0 || (from == 1) == (to == 1) }
+	reach(t, "1 apart", all, client, apart)
 
-	if err := Enclose(table, []Member{all[1].Member}, []int{all[0].Group, all[1].Group, all[2].Group}); err != nil {
+	groups := []int{all[0].Group, all[1].Group, all[2].Group}
+	if err := Enclose(table, []Member{all[1].Member}, groups); err != nil {
 		t.Fatal(err)
 	}
-	// In place of the other rules, and not beside them. Connections that broke
-	// meanwhile are made anew.
+	// These rules replace the others. Dial again, because connections broke meanwhile.
 	for _, m := range all {
 		for _, from := range all {
 			from.do("dial", m.host)
 		}
 	}
-	reach(t, "2 enclosed", all, client, func(from, to int) bool { return from != 0 || to != 2 })
+	enclosed := func(from, to int) bool { return from != 0 || to != 2 }
+	reach(t, "2 enclosed", all, client, enclosed)
 
 	for range 2 {
 		if err := Remove(table); err != nil {
@@ -222,12 +229,15 @@ func TestWhoReachesWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables, err := nft.ListTables()
-	if err != nil || slices.ContainsFunc(tables, func(at *nftables.Table) bool { return strings.HasPrefix(at.Name, "plimsoll-check") || at.Name == table }) {
+	left := func(at *nftables.Table) bool {
+		return strings.HasPrefix(at.Name, "plimsoll-check") || at.Name == table
+	}
+	if err != nil || slices.ContainsFunc(tables, left) {
 		t.Errorf("tables %v: %v", tables, err)
 	}
 }
 
-func TestUsersWithoutRightsAreToldInASentence(t *testing.T) {
+func TestCheckTellsUsersWithoutRightsInASentence(t *testing.T) {
 	program, err := os.Open(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -236,10 +246,12 @@ func TestUsersWithoutRightsAreToldInASentence(t *testing.T) {
 	cmd := exec.Command("/proc/self/fd/3")
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{asNobodyEnv + "=yes"}, "/", []*os.File{program}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
 	}
 	out, err := cmd.CombinedOutput()
-	if err != nil || string(out) != "only root may set up a firewall between nodes: run plimsoll as root" {
-		t.Errorf("said %q: %v", out, err)
+	want := "only root may set up a firewall between nodes: run plimsoll as root"
+	if err != nil || string(out) != want {
+		t.Errorf("printed %q: %v", out, err)
 	}
 }

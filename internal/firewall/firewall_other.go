@@ -4,16 +4,17 @@ package firewall
 
 import "errors"
 
-var errElsewhere = errors.New("nodes are kept apart on Linux only: run plimsoll there, or take the faults kill, pause and restart")
+var errElsewhere = errors.New("nodes are separated on Linux only: " +
+	"run plimsoll there, or use the faults kill, pause and restart")
 
-// Separate does nothing here.
+// Separate fails on this operating system.
 func Separate(string, [][]Member) error { return errElsewhere }
 
-// Enclose does nothing here.
+// Enclose fails on this operating system.
 func Enclose(string, []Member, []int) error { return errElsewhere }
 
-// Remove has nothing to remove here.
+// Remove does nothing: there are no tables.
 func Remove(string) error { return nil }
 
-// Check says that nothing can be kept apart here.
+// Check fails on this operating system.
 func Check() error { return errElsewhere }

@@ -13,16 +13,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Kind is what sets one kind of folder apart. P is its plan.
+// Kind describes one kind of folder, such as a sweep's. P is the type of its plan.
 type Kind[P any] struct {
-	Word string // what it is called, and with .json its plan's file: sweep
-	// ID is where a plan has the folder's name.
+	Word string // the kind's name, and with .json the plan's file name: sweep
+	// ID returns the field of a plan that holds the folder's name.
 	ID func(plan *P) *string
-	// Check holds what readers of a plan rely on; path is for its errors.
+	// Check refuses a plan that its readers cannot rely on. path is for its errors.
 	Check func(plan *P, path string) error
 }
 
-// Folder is a folder that this process holds. It is used by one goroutine.
+// Folder is a folder whose lock this process holds. It must be used by one goroutine.
 type Folder[P any] struct {
 	Dir  string
 	Plan P
@@ -32,8 +32,8 @@ type Folder[P any] struct {
 
 func (k *Kind[P]) file() string { return k.Word + ".json" }
 
-// Create makes a folder below runs, named as the plan says; where that is taken,
-// a number is added. It appears whole or not at all.
+// Create makes a folder below runs, with the name that the plan gives. When a folder of
+// that name exists, Create appends a number. The folder appears whole or not at all.
 func (k *Kind[P]) Create(runs string, plan P) (*Folder[P], error) {
 	if err := os.MkdirAll(runs, 0o755); err != nil {
 		return nil, fmt.Errorf("create the folder for runs: %w", err)
@@ -43,14 +43,14 @@ func (k *Kind[P]) Create(runs string, plan P) (*Folder[P], error) {
 		return nil, fmt.Errorf("create the %s's folder: %w", k.Word, err)
 	}
 	f := &Folder[P]{Dir: work, Plan: plan, kind: k}
-	if err := errors.Join(os.Chmod(work, 0o755), f.take(), f.settle(runs)); err != nil {
+	if err := errors.Join(os.Chmod(work, 0o755), f.take(), f.rename(runs)); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(work), f.Close())
 	}
 	return f, nil
 }
 
-// settle gives the folder its name.
-func (f *Folder[P]) settle(runs string) error {
+// rename moves the folder to its final name below runs, and writes that name into the plan.
+func (f *Folder[P]) rename(runs string) error {
 	id := f.kind.ID(&f.Plan)
 	first := *id
 	for n := 2; n < 1000; n++ {
@@ -68,10 +68,12 @@ func (f *Folder[P]) settle(runs string) error {
 		}
 		*id = fmt.Sprintf("%s-%d", first, n)
 	}
-	return fmt.Errorf("create the %s's folder: the name %s is taken", f.kind.Word, first)
+	return fmt.Errorf(
+		"create the %s's folder: %s and its numbered variants are taken: remove old results",
+		f.kind.Word, first)
 }
 
-// Open takes a folder to go on with it.
+// Open takes the lock of an existing folder, to resume the work in it.
 func (k *Kind[P]) Open(dir string) (*Folder[P], error) {
 	plan, err := k.Read(dir)
 	if err != nil {
@@ -81,14 +83,14 @@ func (k *Kind[P]) Open(dir string) (*Folder[P], error) {
 	if err := f.take(); err != nil {
 		return nil, err
 	}
-	// Whoever held it until now may have written since.
+	// The last process that held the lock may have changed the plan since.
 	if f.Plan, err = k.Read(dir); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// take locks the folder for as long as this process lives.
+// take locks the folder until Close, or until this process ends.
 func (f *Folder[P]) take() error {
 	lock, err := os.Open(f.Dir)
 	if err != nil {
@@ -97,7 +99,9 @@ func (f *Folder[P]) take() error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("the %s in %s is under way in another process: wait for its end, or stop it", f.kind.Word, f.Dir)
+			return fmt.Errorf(
+				"the %s in %s is under way in another process: wait until it ends, or stop it",
+				f.kind.Word, f.Dir)
 		}
 		return fmt.Errorf("lock %s: %w", f.Dir, err)
 	}
@@ -105,7 +109,7 @@ func (f *Folder[P]) take() error {
 	return nil
 }
 
-// Close gives the folder up.
+// Close releases the folder's lock.
 func (f *Folder[P]) Close() error {
 	if f.lock == nil {
 		return nil
@@ -113,7 +117,7 @@ func (f *Folder[P]) Close() error {
 	return f.lock.Close()
 }
 
-// Save replaces the plan in the folder as a whole.
+// Save replaces the plan's file as a whole.
 func (f *Folder[P]) Save() error {
 	raw, err := json.MarshalIndent(f.Plan, "", "  ")
 	if err != nil {
@@ -128,10 +132,10 @@ func (k *Kind[P]) Is(dir string) bool {
 	return err == nil
 }
 
-// maxPlan bounds a plan's file: a thousand cells take some megabytes.
+// maxPlan bounds a plan's file in bytes. The plan of a thousand cells takes some megabytes.
 const maxPlan = 64 << 20
 
-// Read reads the plan in a folder: what was known when it was written.
+// Read reads the plan in a folder without taking the lock: another process may change it.
 func (k *Kind[P]) Read(dir string) (plan P, err error) {
 	path := filepath.Join(dir, k.file())
 	info, err := os.Stat(path)
@@ -154,15 +158,17 @@ func (k *Kind[P]) Read(dir string) (plan P, err error) {
 	return plan, k.Check(&plan, path)
 }
 
-// CheckVersion refuses a plan of a schema that is not known.
+// CheckVersion refuses a plan whose schema version this plimsoll does not know.
 func CheckVersion(path string, version, newest int) error {
 	if version < 1 || version > newest {
-		return fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", path, version, newest)
+		return fmt.Errorf(
+			"%s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			path, version, newest)
 	}
 	return nil
 }
 
-// CheckName refuses the name of a run that does not lie in the folder itself.
+// CheckName refuses a run's name that leads out of the folder. An empty name is allowed.
 func CheckName(path, name string) error {
 	if name != "" && (filepath.Base(name) != name || name == ".." || name == ".") {
 		return fmt.Errorf("%s is damaged: it names a run outside the folder", path)
@@ -170,12 +176,14 @@ func CheckName(path, name string) error {
 	return nil
 }
 
-// Newest returns the folder below runs whose plan is like what is looked for and
-// began last; empty: there is none.
-func (k *Kind[P]) Newest(runs string, like func(plan *P) (began time.Time, is bool)) (dir string, err error) {
+// Newest returns the folder below runs that began last, of those whose plan like accepts.
+// It returns "" when there is none.
+func (k *Kind[P]) Newest(
+	runs string, like func(plan *P) (began time.Time, is bool),
+) (dir string, err error) {
 	entries, err := os.ReadDir(runs)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("look for a %s to go on with: %w", k.Word, err)
+		return "", fmt.Errorf("look for a %s to resume: %w", k.Word, err)
 	}
 	var newest time.Time
 	for _, e := range entries {
@@ -185,7 +193,7 @@ func (k *Kind[P]) Newest(runs string, like func(plan *P) (began time.Time, is bo
 		}
 		plan, err := k.Read(path)
 		if err != nil {
-			continue // damaged, or of another plimsoll: none to go on with
+			continue // damaged, or written by another version: it cannot be resumed
 		}
 		if began, is := like(&plan); is && !began.Before(newest) {
 			dir, newest = path, began

@@ -15,23 +15,25 @@ import (
 	"strings"
 )
 
-// Archive is a distribution to fetch: one artifact that holds a whole folder.
+// Archive is a distribution to fetch: one artifact that packs a folder.
 type Archive struct {
-	Name        string // of the folder, like broker-4.0.6
+	Name        string // of the folder, such as broker-4.0.6
 	Coordinates string // group:artifact:version:tar.gz:classifier, pinned
 }
 
 const (
 	contentsFile = "contents.txt"
-	// maxUnpacked bounds what an archive may unpack to, in bytes. The largest
-	// distribution known takes a tenth of it.
+	// maxUnpacked bounds the unpacked size of an archive, in bytes. The largest known
+	// distribution takes a tenth of it.
 	maxUnpacked = 4 << 30
 )
 
-// Fetch returns the folder that holds what is in the archive, without the one
-// folder that everything in it lies in. What is not there yet is fetched by mvn,
-// as Artifacts.Fetch does, with the same promises.
-func (a Archive) Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error) {
+// Fetch returns the folder with the archive's files. Their paths lack the archive's only
+// top-level folder. Like Artifacts.Fetch, it calls mvn only when the folder is missing or
+// incomplete.
+func (a Archive) Fetch(
+	ctx context.Context, progress func(sentence string),
+) (dir string, err error) {
 	if err := a.check(); err != nil {
 		return "", err
 	}
@@ -54,34 +56,38 @@ func (a Archive) Fetch(ctx context.Context, progress func(sentence string)) (dir
 		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
 	}
 	defer lock.Close()
-	if unpackedWhole(dir) { // the other has fetched it
+	if unpackedWhole(dir) { // fetched by the other process
 		return dir, nil
 	}
 	if progress != nil {
-		progress(fmt.Sprintf("fetching %s with mvn and unpacking it, this once; it may take some minutes", a.Name))
+		progress(fmt.Sprintf("fetching %s with mvn and unpacking it, only this once; "+
+			"it may take some minutes", a.Name))
 	}
 	return dir, a.fetch(ctx, mvn, dir)
 }
 
+// check refuses an archive that only a programming error can produce.
 func (a Archive) check() error {
 	if a.Name == "" || strings.ContainsAny(a.Name, `/\`) {
-		return fmt.Errorf("archive %q: a name that can be a folder's is needed", a.Name)
+		return fmt.Errorf("archive %q: give a folder's name", a.Name)
 	}
 	parts := strings.Split(a.Coordinates, ":")
-	if len(parts) != 5 || parts[3] != "tar.gz" || strings.ContainsAny(a.Coordinates, "<>&$ \n[](),") {
-		return fmt.Errorf("coordinates %q: write group:artifact:version:tar.gz:classifier, with one version and no range", a.Coordinates)
+	if len(parts) != 5 || parts[3] != "tar.gz" ||
+		strings.ContainsAny(a.Coordinates, "<>&$ \n[](),") {
+		return fmt.Errorf("coordinates %q: write group:artifact:version:tar.gz:classifier, "+
+			"with one version and no range", a.Coordinates)
 	}
 	return nil
 }
 
-// fetch fills the folder. The caller holds its lock, so that what stands in
-// the way was left by one that died.
+// fetch fills the folder. The caller holds its lock, so existing folders were left by a
+// process that died.
 func (a Archive) fetch(ctx context.Context, mvn, dir string) error {
 	part, work := dir+".part", dir+".work"
 	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(work) }() // what stays is removed by the next fetch
+	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
 	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("making the folder for archives: %w", err)
 	}
@@ -101,15 +107,17 @@ func (a Archive) fetch(ctx context.Context, mvn, dir string) error {
 	return nil
 }
 
-// unpackInto unpacks the one archive that mvn left in a folder into another,
-// and writes the list of its files last.
+// unpackInto unpacks the archive that mvn brought to work, and writes the list of its files
+// last.
 func unpackInto(ctx context.Context, work, dir string) error {
 	found, err := filepath.Glob(filepath.Join(work, "*.tar.gz"))
 	if err != nil {
 		return err
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("mvn ended well and brought %d archives in place of one: run it by hand to see why: mvn dependency:get -Dartifact=group:artifact:version:tar.gz:classifier", len(found))
+		return fmt.Errorf("mvn succeeded and brought %d archives instead of one: "+
+			"run it by hand to see why: "+
+			"mvn dependency:get -Dartifact=group:artifact:version:tar.gz:classifier", len(found))
 	}
 	f, err := os.Open(found[0])
 	if err != nil {
@@ -123,9 +131,8 @@ func unpackInto(ctx context.Context, work, dir string) error {
 	return os.WriteFile(filepath.Join(dir, contentsFile), []byte(contents), 0o644)
 }
 
-// unpack writes every file of the archive below the folder and returns the
-// list of them. What names a place outside is refused, and the folder is an
-// os.Root, which nothing gets out of.
+// unpack writes every file of the archive below dir and returns the list of the files. It
+// refuses paths that lead out of dir, and os.Root excludes them once more.
 func unpack(ctx context.Context, archive io.Reader, dir string) (contents string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -169,7 +176,7 @@ func unpackOne(root *os.Root, content io.Reader, entry *tar.Header, list *string
 	}
 	_, name, below := strings.Cut(clean, "/")
 	if !below {
-		return nil // the folder that everything lies in
+		return nil // the top-level folder
 	}
 	switch entry.Typeflag {
 	case tar.TypeDir:
@@ -181,7 +188,8 @@ func unpackOne(root *os.Root, content io.Reader, entry *tar.Header, list *string
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|fs.FileMode(entry.Mode)&0o111)
+	mode := 0o644 | fs.FileMode(entry.Mode)&0o111
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}
@@ -193,7 +201,7 @@ func unpackOne(root *os.Root, content io.Reader, entry *tar.Header, list *string
 	return nil
 }
 
-// unpackedWhole says whether the folder holds what its list says.
+// unpackedWhole reports whether the folder holds every file of its list.
 func unpackedWhole(dir string) bool {
 	list, err := os.ReadFile(filepath.Join(dir, contentsFile))
 	if err != nil {
@@ -205,7 +213,8 @@ func unpackedWhole(dir string) bool {
 		if !ok || err != nil {
 			return false
 		}
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil || info.Size() != want {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil || info.Size() != want {
 			return false
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 var dist = Archive{Name: "dist-1", Coordinates: "g:dist:1:tar.gz:bin"}
 
-// entry is one of an archive's; a name that ends with a slash is a folder's.
+// entry is one entry of an archive. The name of a folder ends with a slash.
 type entry struct {
 	name, content string
 	kind          byte
 	mode          int64
 }
 
-// packed is an archive of the entries.
+// packed returns an archive with the entries.
 func packed(t *testing.T, entries ...entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -71,32 +71,38 @@ func fakeArchive(t *testing.T, archive []byte) (calls func() []string) {
 
 func TestArchiveOnce(t *testing.T) {
 	calls := fakeArchive(t, packed(t, good...))
-	var said []string
-	dir, err := dist.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
+	var progress []string
+	note := func(sentence string) { progress = append(progress, sentence) }
+	dir, err := dist.Fetch(within(t), note)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := dist.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
-	if err != nil || again != dir || len(said) != 1 || !strings.Contains(said[0], "dist-1") {
-		t.Errorf("the second time: %s, %v, said %q", again, err, said)
+	again, err := dist.Fetch(within(t), note)
+	if err != nil || again != dir || len(progress) != 1 ||
+		!strings.Contains(progress[0], "dist-1") {
+		t.Errorf("the second fetch: %s, %v, progress %q", again, err, progress)
 	}
-	if got := calls(); len(got) != 1 || !strings.Contains(got[0], dependencyPlugin+":copy|-Dartifact="+dist.Coordinates) {
+	want := dependencyPlugin + ":copy|-Dartifact=" + dist.Coordinates
+	if got := calls(); len(got) != 1 || !strings.Contains(got[0], want) {
 		t.Errorf("mvn was called %q", got)
 	}
-	for name, want := range map[string]string{"README": "read me", "bin/run it": "#!/bin/sh", "lib/deep/a.jar": "jar"} {
+	for name, want := range map[string]string{
+		"README": "read me", "bin/run it": "#!/bin/sh", "lib/deep/a.jar": "jar",
+	} {
 		if raw, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(raw) != want {
 			t.Errorf("%s: %q, %v", name, raw, err)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, "bin/run it")); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("what can be run: %v, %v", info, err)
+	info, err := os.Stat(filepath.Join(dir, "bin/run it"))
+	if err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the executable file: %v, %v", info, err)
 	}
 	if names := left(t); len(names) != 1 {
 		t.Errorf("the cache holds %v", names)
 	}
 }
 
-func TestDamagedArchiveIsFetchedAnew(t *testing.T) {
+func TestDamagedArchiveIsFetchedAgain(t *testing.T) {
 	calls := fakeArchive(t, packed(t, good...))
 	dir, err := dist.Fetch(within(t), nil)
 	if err != nil {
@@ -106,7 +112,9 @@ func TestDamagedArchiveIsFetchedAnew(t *testing.T) {
 		func() error { return os.Remove(filepath.Join(dir, "bin/run it")) },
 		func() error { return os.Truncate(filepath.Join(dir, "lib/deep/a.jar"), 1) },
 		func() error { return os.Truncate(filepath.Join(dir, contentsFile), 0) },
-		func() error { return os.WriteFile(filepath.Join(dir, contentsFile), []byte("nonsense\n"), 0o644) },
+		func() error {
+			return os.WriteFile(filepath.Join(dir, contentsFile), []byte("nonsense\n"), 0o644)
+		},
 	} {
 		if err := damage(); err != nil {
 			t.Fatal(err)
@@ -115,24 +123,30 @@ func TestDamagedArchiveIsFetchedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len(calls()); got != i+2 || !unpackedWhole(dir) {
-			t.Errorf("damage %d: %d calls, whole %t", i, got, unpackedWhole(dir))
+			t.Errorf("damage %d: %d calls, complete %t", i, got, unpackedWhole(dir))
 		}
 	}
 }
 
-// Whatever an archive names outside of its folder, or makes of it, is refused,
-// and nothing of it stays.
-func TestArchivesThatAreRefused(t *testing.T) {
+// An archive with an entry outside of its folder, or with an entry that is neither a file
+// nor a folder, is refused as a whole.
+func TestRefusedArchives(t *testing.T) {
 	whole := packed(t, good...)
 	for name, c := range map[string]struct {
 		archive []byte
 		says    string
 	}{
-		"up and out":     {packed(t, entry{name: "dist/../../out", content: "x"}), "outside"},
-		"deep and out":   {packed(t, entry{name: "dist/lib/../../../out", content: "x"}), "outside"},
-		"absolute":       {packed(t, entry{name: "/etc/out", content: "x"}), "outside"},
-		"symbolic link":  {packed(t, entry{name: "dist/link", content: "/etc", kind: tar.TypeSymlink}), "neither a file nor a folder"},
-		"a file twice":   {packed(t, entry{name: "d/a", content: "x"}, entry{name: "d/a", content: "y"}), "exists"},
+		"up and out":   {packed(t, entry{name: "dist/../../out", content: "x"}), "outside"},
+		"deep and out": {packed(t, entry{name: "dist/lib/../../../out", content: "x"}), "outside"},
+		"absolute":     {packed(t, entry{name: "/etc/out", content: "x"}), "outside"},
+		"symbolic link": {
+			packed(t, entry{name: "dist/link", content: "/etc", kind: tar.TypeSymlink}),
+			"neither a file nor a folder",
+		},
+		"a file twice": {
+			packed(t, entry{name: "d/a", content: "x"}, entry{name: "d/a", content: "y"}),
+			"exists",
+		},
 		"empty":          {packed(t), "it is empty"},
 		"cut short":      {whole[:len(whole)/2], "EOF"},
 		"not an archive": {[]byte("<html>not found</html>"), "gzip"},
@@ -150,16 +164,17 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestArchiveEndsWhenItIsToldTo(t *testing.T) {
+func TestUnpackEndsWithItsContext(t *testing.T) {
 	fakeArchive(t, packed(t, good...))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := unpack(ctx, bytes.NewReader(packed(t, good...)), t.TempDir()); err != context.Canceled {
+	archive := bytes.NewReader(packed(t, good...))
+	if _, err := unpack(ctx, archive, t.TempDir()); err != context.Canceled {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestArchiveFetchedByOne(t *testing.T) {
+func TestConcurrentArchiveFetchesCallMavenOnce(t *testing.T) {
 	calls := fakeArchive(t, packed(t, good...))
 	var wg sync.WaitGroup
 	for range 4 {
@@ -176,12 +191,15 @@ func TestArchiveFetchedByOne(t *testing.T) {
 }
 
 func TestCoordinatesOfAnArchive(t *testing.T) {
-	for _, c := range []string{"g:a:1", "g:a:1:zip:bin", "g:a:[1,2):tar.gz:bin", "g:a:1:tar.gz:bin -Dx=y", ""} {
+	for _, c := range []string{
+		"g:a:1", "g:a:1:zip:bin", "g:a:[1,2):tar.gz:bin", "g:a:1:tar.gz:bin -Dx=y", "",
+	} {
 		if _, err := (Archive{Name: "a", Coordinates: c}).Fetch(within(t), nil); err == nil {
-			t.Errorf("%q was taken", c)
+			t.Errorf("%q was accepted", c)
 		}
 	}
-	if _, err := (Archive{Name: "../a", Coordinates: dist.Coordinates}).Fetch(within(t), nil); err == nil {
-		t.Error("a name that is a path was taken")
+	path := Archive{Name: "../a", Coordinates: dist.Coordinates}
+	if _, err := path.Fetch(within(t), nil); err == nil {
+		t.Error("a path was accepted as the name")
 	}
 }

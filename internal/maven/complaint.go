@@ -8,13 +8,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// thrown is a line that names what Java threw, with or without its cause.
+// thrown matches a line that names a thrown exception, either first or as a cause.
 var thrown = regexp.MustCompile(`^(?:Caused by: )?([\w.$]+\.\w*(?:Exception|Error)\b.*)`)
 
-// LastComplaint is the last error in a Java server's log with the root of what
-// was thrown for it, or the last line when there is none: what Java itself says
-// before a server runs has no level. An error of the main thread is why a
-// server ends; what other threads say after it is how.
+// LastComplaint returns the last error in a Java server's log, with the root cause of its
+// exception. In a log without errors it returns the last line, because the output of Java
+// itself has no level. An error of the main thread ends the server, so it takes precedence
+// over later errors of other threads.
 func LastComplaint(path string) string {
 	var complaint, root, last string
 	ofMain, within := false, false
@@ -24,10 +24,10 @@ func LastComplaint(path string) string {
 			continue
 		}
 		last = text
-		if before, said, is := strings.Cut(text, " ERROR "); is {
+		if before, message, is := strings.Cut(text, " ERROR "); is {
 			isMain := strings.HasSuffix(before, "[main]")
 			if within = isMain || !ofMain; within {
-				complaint, root, ofMain = said, "", isMain
+				complaint, root, ofMain = message, "", isMain
 			}
 		} else if m := thrown.FindStringSubmatch(text); m != nil && within {
 			root = m[1]

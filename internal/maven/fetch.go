@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Artifacts is what to fetch.
+// Artifacts lists the artifacts to fetch.
 type Artifacts struct {
-	Name        string   // of the folder, like broker-4.3.1
+	Name        string   // of the folder, such as broker-4.3.1
 	Coordinates []string // group:artifact:version, each pinned
 }
 
@@ -24,10 +24,12 @@ const (
 	lockPoll = 100 * time.Millisecond
 )
 
-// Fetch returns the folder that holds the artifacts and all they need at run
-// time. What is not there yet is fetched by mvn, which progress is told of in a
-// sentence first; it may be nil. When ctx ends, so does mvn.
-func (a Artifacts) Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error) {
+// Fetch returns the folder with the artifacts and their runtime dependencies. mvn fetches
+// them when the folder is missing or incomplete. Before that progress, which may be nil, gets
+// a sentence. When ctx ends, mvn is killed.
+func (a Artifacts) Fetch(
+	ctx context.Context, progress func(sentence string),
+) (dir string, err error) {
 	if err := a.check(); err != nil {
 		return "", err
 	}
@@ -50,26 +52,27 @@ func (a Artifacts) Fetch(ctx context.Context, progress func(sentence string)) (d
 		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
 	}
 	defer lock.Close()
-	if whole(dir) { // the other has fetched them
+	if whole(dir) { // fetched by the other process
 		return dir, nil
 	}
 	if progress != nil {
-		progress(fmt.Sprintf("fetching %s and what it needs with mvn, this once; it may take some minutes", a.Name))
+		progress(fmt.Sprintf("fetching %s and its dependencies with mvn, only this once; "+
+			"it may take some minutes", a.Name))
 	}
 	return dir, a.fetch(ctx, mvn, dir)
 }
 
-// Classpath is what java -cp takes to find every jar of a folder.
+// Classpath returns the argument of java -cp that names every jar of a folder.
 func Classpath(dir string) string { return filepath.Join(dir, "*") }
 
-// fetch fills the folder. The caller holds its lock, so that what stands in
-// the way was left by one that died.
+// fetch fills the folder. The caller holds its lock, so existing folders were left by a
+// process that died.
 func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
 	part, work := dir+".part", dir+".work"
 	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(work) }() // what stays is removed by the next fetch
+	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
 	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("making the folder for jars: %w", err)
 	}
@@ -86,7 +89,7 @@ func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
 	return nil
 }
 
-// folder is where the artifacts are kept.
+// folder returns the path of the folder for the artifacts.
 func (a Artifacts) folder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -96,20 +99,22 @@ func (a Artifacts) folder() (string, error) {
 	return filepath.Join(cache, "plimsoll", "maven", a.Name+"-"+hex.EncodeToString(sum[:6])), nil
 }
 
-// check finds mistakes of the program's own.
+// check refuses artifacts that only a programming error can produce.
 func (a Artifacts) check() error {
 	if a.Name == "" || strings.ContainsAny(a.Name, `/\`) || len(a.Coordinates) == 0 {
-		return fmt.Errorf("artifacts %q: a name that can be a folder's, and coordinates, are needed", a.Name)
+		return fmt.Errorf("artifacts %q: give a folder's name and coordinates", a.Name)
 	}
 	for _, c := range a.Coordinates {
-		if parts := strings.Split(c, ":"); len(parts) != 3 || strings.ContainsAny(c, "<>&$ \n[](),") {
-			return fmt.Errorf("coordinates %q: write group:artifact:version, with one version and no range", c)
+		parts := strings.Split(c, ":")
+		if len(parts) != 3 || strings.ContainsAny(c, "<>&$ \n[](),") {
+			return fmt.Errorf("coordinates %q: write group:artifact:version, "+
+				"with one version and no range", c)
 		}
 	}
 	return nil
 }
 
-// writeList lists every jar with its size, and fails when there is none.
+// writeList writes the list of all jars with their sizes. It fails when there is no jar.
 func writeList(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -126,12 +131,13 @@ func writeList(dir string) error {
 		}
 	}
 	if b.Len() == 0 {
-		return errors.New("mvn ended well and brought no jar: run it by hand to see why: mvn dependency:get -Dartifact=group:artifact:version")
+		return errors.New("mvn succeeded and brought no jar: run it by hand to see why: " +
+			"mvn dependency:get -Dartifact=group:artifact:version")
 	}
 	return os.WriteFile(filepath.Join(dir, listFile), []byte(b.String()), 0o644)
 }
 
-// whole says whether the folder holds what its list says.
+// whole reports whether the folder holds every jar of its list.
 func whole(dir string) bool {
 	list, err := os.ReadFile(filepath.Join(dir, listFile))
 	if err != nil {
@@ -143,14 +149,15 @@ func whole(dir string) bool {
 		if _, err := fmt.Sscanf(line, "%d %s\n", &size, &name); err != nil {
 			return false
 		}
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() != size {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Size() != size {
 			return false
 		}
 	}
 	return len(list) > 0
 }
 
-// lockWithin holds the lock until the file is closed.
+// lockWithin waits for a file's lock until ctx ends. Closing the file releases the lock.
 func lockWithin(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -19,15 +19,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var some = Artifacts{Name: "some-1", Coordinates: []string{"g:a:1", "g:b:2.0"}}
 
-// brings is the beginning of a mvn that writes down how it is called and knows
-// where the jars belong.
+// brings is the beginning of a fake mvn. It logs its arguments, and finds the folder for
+// the jars in them.
 const brings = `#!/bin/sh
 echo "$*" >> "$CALLS"
 for arg; do case "$arg" in -DoutputDirectory=*) out="${arg#*=}";; esac; done
 `
 
-// fakeMaven puts a mvn of that script on the PATH, an empty cache in place of
-// the user's, and returns what counts its calls.
+// fakeMaven puts a mvn with this script on the PATH, and replaces the user's cache by an
+// empty one. calls returns the logged calls.
 func fakeMaven(t *testing.T, script string) (calls func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// left is what the cache holds but locks.
+// left lists the cache's entries except locks.
 func left(t *testing.T) []string {
 	t.Helper()
 	folder, err := some.folder()
@@ -81,19 +81,21 @@ echo content > "$out/a.jar"; echo more > "$out/b.jar"
 
 func TestFetchOnce(t *testing.T) {
 	calls := fakeMaven(t, works)
-	var said []string
-	dir, err := some.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
+	var progress []string
+	note := func(sentence string) { progress = append(progress, sentence) }
+	dir, err := some.Fetch(within(t), note)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := some.Fetch(within(t), func(sentence string) { said = append(said, sentence) })
+	again, err := some.Fetch(within(t), note)
 	if err != nil || again != dir {
-		t.Errorf("the second time: %s, %v", again, err)
+		t.Errorf("the second fetch: %s, %v", again, err)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "some-1") {
-		t.Errorf("said %q", said)
+	if len(progress) != 1 || !strings.Contains(progress[0], "some-1") {
+		t.Errorf("progress %q", progress)
 	}
-	if got := calls(); len(got) != 1 || !strings.Contains(got[0], dependencyPlugin+":copy-dependencies") {
+	want := dependencyPlugin + ":copy-dependencies"
+	if got := calls(); len(got) != 1 || !strings.Contains(got[0], want) {
 		t.Errorf("mvn was called %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.jar")); err != nil || Classpath(dir) != dir+"/*" {
@@ -104,11 +106,11 @@ func TestFetchOnce(t *testing.T) {
 	}
 	other := Artifacts{Name: some.Name, Coordinates: []string{"g:a:2"}}
 	if folder, _ := other.folder(); folder == dir {
-		t.Error("other coordinates, the same folder")
+		t.Error("other coordinates have the same folder")
 	}
 }
 
-func TestFetchWithoutMavenOnceItIsThere(t *testing.T) {
+func TestFetchedJarsNeedNoMaven(t *testing.T) {
 	fakeMaven(t, works)
 	if _, err := some.Fetch(within(t), nil); err != nil {
 		t.Fatal(err)
@@ -118,12 +120,14 @@ func TestFetchWithoutMavenOnceItIsThere(t *testing.T) {
 		t.Error(err)
 	}
 	other := Artifacts{Name: "other", Coordinates: []string{"g:c:1"}}
-	if _, err := other.Fetch(within(t), nil); err == nil || !strings.Contains(err.Error(), "mvn, which fetches the servers, is not on the PATH: install Maven") {
+	_, err := other.Fetch(within(t), nil)
+	want := "mvn, which fetches the servers, is not on the PATH: install Maven"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestDamagedFolderIsFetchedAnew(t *testing.T) {
+func TestDamagedFolderIsFetchedAgain(t *testing.T) {
 	calls := fakeMaven(t, works)
 	dir, err := some.Fetch(within(t), nil)
 	if err != nil {
@@ -141,23 +145,24 @@ func TestDamagedFolderIsFetchedAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len(calls()); got != i+2 || !whole(dir) {
-			t.Errorf("damage %d: %d calls, whole %t", i, got, whole(dir))
+			t.Errorf("damage %d: %d calls, complete %t", i, got, whole(dir))
 		}
 	}
 }
 
-func TestInterruptedFetchIsNotTakenForWhole(t *testing.T) {
+func TestInterruptedFetchIsRepeated(t *testing.T) {
 	fakeMaven(t, works)
 	folder, err := some.folder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a kill in the middle leaves.
+	// A killed fetch leaves these folders.
 	for _, suffix := range []string{".part", ".work"} {
 		if err := os.MkdirAll(folder+suffix, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder+suffix, "half.jar"), []byte("half"), 0o600); err != nil {
+		half := filepath.Join(folder+suffix, "half.jar")
+		if err := os.WriteFile(half, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,20 +171,23 @@ func TestInterruptedFetchIsNotTakenForWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "half.jar")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the half jar is there: %v", err)
+		t.Errorf("the folder holds the half jar: %v", err)
 	}
 	if names := left(t); len(names) != 1 {
 		t.Errorf("left: %v", names)
 	}
 }
 
+const failedGoal = "Failed to execute goal on project servers: Could not find artifact g:a:jar:1"
+
 const notFound = `cat <<'END'
-[ERROR] Failed to execute goal on project servers: Could not find artifact g:a:jar:1 in central -> [Help 1]
+[ERROR] ` + failedGoal + ` in central -> [Help 1]
 [ERROR]
 [ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.
 [ERROR] Re-run Maven using the -X switch to enable full debug logging.
 [ERROR]
-[ERROR] For more information about the errors and possible solutions, please read the following articles:
+[ERROR] For more information about the errors and possible solutions, please read the ` +
+	`following articles:
 [ERROR] [Help 1] some address
 END
 `
@@ -189,21 +197,29 @@ func TestFailures(t *testing.T) {
 		name, script, want string
 		calls              int
 	}{
-		{"not found", notFound + "exit 1", "mvn failed: Failed to execute goal on project servers: Could not find artifact g:a:jar:1 in central: correct the network", 1},
-		{"half a download", `echo half > "$out/a.jar"; exit 1`, "it did not say why", 1},
+		{"not found", notFound + "exit 1",
+			"mvn failed: " + failedGoal + " in central: correct the network", 1},
+		{"half a download", `echo half > "$out/a.jar"; exit 1`, "it printed no error", 1},
 		{"color", `printf '\033[1;31m[ERROR] red\033[0m\n'; exit 1`, "mvn failed: red:", 1},
-		{"too much", `printf '[ERROR] '; head -c 100000 /dev/zero | tr '\0' x; exit 1`, "xxx…", 1},
+		{"too much", `printf '[ERROR] '; head -c 100000 /dev/zero | tr '\0' x; exit 1`,
+			"xxx…", 1},
 		{"nothing", "exit 0", "brought no jar", 1},
-		{"remembered", `echo '[ERROR] g:a:jar:1 failed: this failure was cached in the local repository'; exit 1`, "cached in the local repository", 2},
+		{"remembered", `echo '[ERROR] g:a:jar:1 failed: ` +
+			`this failure was cached in the local repository'; exit 1`,
+			"cached in the local repository", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := fakeMaven(t, c.script)
 			_, err := some.Fetch(within(t), nil)
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 2*maxReason {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") || len(err.Error()) > 2*maxReason {
 				t.Errorf("%.1000v is not a sentence with %q", err, c.want)
 			}
 			got := calls()
-			if len(got) != c.calls || c.calls == 2 && (strings.Contains(got[0], "-U") || !strings.HasSuffix(got[1], "|-U")) {
+			retried := func() bool {
+				return !strings.Contains(got[0], "-U") && strings.HasSuffix(got[1], "|-U")
+			}
+			if len(got) != c.calls || c.calls == 2 && !retried() {
 				t.Errorf("mvn was called %q", got)
 			}
 			if names := left(t); len(names) > 0 {
@@ -213,21 +229,23 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestRememberedMissIsOvercome(t *testing.T) {
+func TestCachedMissIsRetried(t *testing.T) {
 	calls := fakeMaven(t, `case "$*" in *-U) `+strings.ReplaceAll(works, "\n", "; ")+` exit 0;; esac
-echo '[ERROR] was not found during a previous attempt. This failure was cached in the local repository'; exit 1`)
+echo '[ERROR] was not found during a previous attempt. `+
+		`This failure was cached in the local repository'; exit 1`)
 	if _, err := some.Fetch(within(t), nil); err != nil || len(calls()) != 2 {
 		t.Errorf("%v, calls %q", err, calls())
 	}
 }
 
-func TestHangingMavenEndsWithItsContext(t *testing.T) {
+func TestHangingMavenIsKilledWithItsContext(t *testing.T) {
 	fakeMaven(t, `sleep 1000 & echo $! > "$CALLS.pid"; echo half > "$out/a.jar"; wait`)
 	pidFile := os.Getenv("CALLS") + ".pid"
 	ctx, cancel := context.WithCancel(within(t))
 	go func() {
 		for ctx.Err() == nil {
-			if raw, err := os.ReadFile(pidFile); err == nil && strings.HasSuffix(string(raw), "\n") {
+			raw, err := os.ReadFile(pidFile)
+			if err == nil && strings.HasSuffix(string(raw), "\n") {
 				cancel()
 			}
 			time.Sleep(5 * time.Millisecond)
@@ -244,9 +262,10 @@ func TestHangingMavenEndsWithItsContext(t *testing.T) {
 	if _, err := fmt.Sscan(string(raw), &pid); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); alive(pid); {
+		time.Sleep(5 * time.Millisecond)
 		if time.Now().After(deadline) {
-			t.Fatalf("process %d, which mvn started, is still there", pid)
+			t.Fatalf("process %d, which mvn started, still runs", pid)
 		}
 	}
 	if names := left(t); len(names) > 0 {
@@ -254,7 +273,7 @@ func TestHangingMavenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// alive says whether a process runs; one that nobody asks about does not.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil && strings.Contains(string(stat), ") Z ") {
@@ -263,7 +282,7 @@ func alive(pid int) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
-func TestTwoAtOnceFetchOnce(t *testing.T) {
+func TestConcurrentFetchesCallMavenOnce(t *testing.T) {
 	calls := fakeMaven(t, "sleep 0.3\n"+works)
 	var both sync.WaitGroup
 	for range 4 {
@@ -279,7 +298,7 @@ func TestTwoAtOnceFetchOnce(t *testing.T) {
 	}
 }
 
-func TestWaitingForAnotherIsBounded(t *testing.T) {
+func TestWaitForAnotherProcessIsBounded(t *testing.T) {
 	fakeMaven(t, works)
 	folder, err := some.folder()
 	if err != nil {
@@ -295,27 +314,30 @@ func TestWaitingForAnotherIsBounded(t *testing.T) {
 	defer lock.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := some.Fetch(ctx, nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "another process") {
+	_, err = some.Fetch(ctx, nil)
+	if !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "another process") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestCoordinatesArePinned(t *testing.T) {
 	for _, c := range []string{"g:a", "g:a:[1,2)", "g:a:1:jar", "g:<a>:1", "g:a:1\n"} {
-		if _, err := (Artifacts{Name: "x", Coordinates: []string{c}}).Fetch(within(t), nil); err == nil {
-			t.Errorf("%q is taken", c)
+		a := Artifacts{Name: "x", Coordinates: []string{c}}
+		if _, err := a.Fetch(within(t), nil); err == nil {
+			t.Errorf("%q is accepted", c)
 		}
 	}
 }
 
-// fakeJava is a java that says what it is.
-func fakeJava(t *testing.T, said string) (home string) {
+// fakeJava makes a java that prints this version.
+func fakeJava(t *testing.T, version string) (home string) {
 	t.Helper()
 	home = t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\ncat >&2 <<'END'\n" + said + "\nEND\n"
+	script := "#!/bin/sh\ncat >&2 <<'END'\n" + version + "\nEND\n"
 	if err := os.WriteFile(filepath.Join(home, "bin", "java"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +345,7 @@ func fakeJava(t *testing.T, said string) (home string) {
 }
 
 func TestFindJava(t *testing.T) {
-	for said, want := range map[string]string{
+	for version, want := range map[string]string{
 		`openjdk version "17.0.15" 2025-04-15`: "",
 		`java version "21" 2023-09-19`:         "",
 		`openjdk version "25-ea"`:              "",
@@ -331,19 +353,23 @@ func TestFindJava(t *testing.T) {
 		`openjdk version "11.0.2" 2019-01-15`:  "is Java 11, and the servers need 17 or newer",
 		`java version "1.8.0_392"`:             "is Java 8, and the servers need 17 or newer",
 	} {
-		t.Setenv("JAVA_HOME", fakeJava(t, said))
+		t.Setenv("JAVA_HOME", fakeJava(t, version))
 		_, err := findJava()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: %v", said, err)
+		if want == "" && err != nil ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", version, err)
 		}
 	}
 	t.Setenv("JAVA_HOME", t.TempDir())
-	if _, err := findJava(); err == nil || !strings.Contains(err.Error(), "no bin/java is: correct it") {
+	_, err := findJava()
+	if err == nil || !strings.Contains(err.Error(), "has no bin/java: correct it") {
 		t.Errorf("a wrong JAVA_HOME: %v", err)
 	}
 	t.Setenv("JAVA_HOME", "")
 	t.Setenv("PATH", t.TempDir())
-	if _, err := findJava(); !errors.Is(err, errNoJava) || !strings.Contains(err.Error(), "is not on the PATH: install Java 17") {
+	_, err = findJava()
+	if !errors.Is(err, errNoJava) ||
+		!strings.Contains(err.Error(), "is not on the PATH: install Java 17") {
 		t.Errorf("no java: %v", err)
 	}
 	apt := filepath.Join(t.TempDir(), "apt-get")
@@ -351,7 +377,9 @@ func TestFindJava(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", filepath.Dir(apt))
-	if _, err := findJava(); err == nil || !strings.HasSuffix(err.Error(), "with: apt-get install -y default-jre-headless") {
+	_, err = findJava()
+	if err == nil ||
+		!strings.HasSuffix(err.Error(), "with: apt-get install -y default-jre-headless") {
 		t.Errorf("no java on a Debian: %v", err)
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Effort is how long each part of a calibration lasts and how much it writes.
+// Effort bounds the parts of a calibration: how long each lasts, and how much it writes.
 type Effort struct {
-	FileBytes  int64 // of the file that is written; a multiple of 1 MB
-	WriteBytes int64 // to it in all, at most: over and over
-	Syncs      int   // at most
+	FileBytes  int64 // the size of the file to write; a multiple of 1 MB
+	WriteBytes int64 // the most bytes to write to it, over and over
+	Syncs      int   // the most syncs
 
 	Write, Sync, Loopback, RoundTrip, Copy, Pacer time.Duration
 }
@@ -31,14 +31,15 @@ func FullEffort() Effort {
 	return Effort{
 		FileBytes: 512 << 20, WriteBytes: 2 << 30, Syncs: 20_000,
 		Write: 3 * time.Second, Sync: 2500 * time.Millisecond,
-		Loopback: 1500 * time.Millisecond, RoundTrip: time.Second, Copy: 500 * time.Millisecond, Pacer: 1500 * time.Millisecond,
+		Loopback: 1500 * time.Millisecond, RoundTrip: time.Second,
+		Copy: 500 * time.Millisecond, Pacer: 1500 * time.Millisecond,
 	}
 }
 
-// needBytes is the disk that the effort fills at one time.
+// needBytes returns the most disk that the effort takes at one time, in bytes.
 func (e Effort) needBytes() int64 { return e.FileBytes + int64(e.Syncs)*syncedBytes }
 
-// Series of a calibration.
+// The latency series of a calibration.
 const (
 	seriesSync   result.Series = "fdatasync"
 	seriesTrip   result.Series = "loopback_round_trip"
@@ -46,18 +47,17 @@ const (
 	spaceToSpare               = 64 << 20
 )
 
-// Calibration finds out what this machine can do at best. It has one owner.
+// Calibration measures what this machine can do at most. It must be used by one goroutine.
 type Calibration struct {
-	dir    string // whose file system is written to
-	place  string // where the file is
+	dir    string // the directory to calibrate
+	place  string // the existing directory that holds the file
 	volume volume
 	effort Effort
-	file   *os.File // has no name any more: it is gone when this process ends
+	file   *os.File // has no name, so it vanishes with this process
 }
 
-// Prepare makes sure that a directory's file system can be written to, before
-// any time is spent. A directory that is not there yet is where its parent is.
-// The errors say what is wrong with the directory.
+// Prepare makes the file to write on a directory's file system. When the directory does not
+// exist, Prepare uses its parent. An error says what is wrong with the directory.
 func Prepare(dir string, e Effort) (*Calibration, error) {
 	if _, err := cacheDir(); err != nil {
 		return nil, err
@@ -76,7 +76,8 @@ func Prepare(dir string, e Effort) (*Calibration, error) {
 		return nil, fmt.Errorf("look at %s: %w", place, err)
 	}
 	if need := e.needBytes() + spaceToSpare; v.freeBytes < need {
-		return nil, fmt.Errorf("%s has %s free and calibrating takes up to %s: free some or name another directory",
+		return nil, fmt.Errorf("%s has %s free and calibrating takes up to %s: "+
+			"free some or name another directory",
 			place, quantity.Bytes(v.freeBytes), quantity.Bytes(need))
 	}
 	f, err := unnamedFile(place)
@@ -86,7 +87,7 @@ func Prepare(dir string, e Effort) (*Calibration, error) {
 	return &Calibration{dir: dir, place: place, volume: v, effort: e, file: f}, nil
 }
 
-// existing returns the directory, or its parent where it is not there yet.
+// existing returns the directory, or its parent when the directory does not exist.
 func existing(dir string) (string, error) {
 	for _, place := range []string{dir, filepath.Dir(dir)} {
 		info, err := os.Stat(place)
@@ -97,15 +98,16 @@ func existing(dir string) (string, error) {
 			return "", explainDisk(place, err)
 		}
 		if err != nil || !info.IsDir() {
-			return "", fmt.Errorf("%s is not a directory: name one", place)
+			return "", fmt.Errorf("%s is not a directory: name a directory", place)
 		}
 		return place, nil
 	}
-	return "", fmt.Errorf("neither %s nor the directory that it would be in exists: check the path", dir)
+	return "", fmt.Errorf(
+		"neither %s nor the directory that it would be in exists: check the path", dir)
 }
 
-// unnamedFile makes a file and takes its name away, so that it is gone however
-// this process ends.
+// unnamedFile makes a file and removes its name, so that the file vanishes with this
+// process.
 func unnamedFile(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".calibrate-")
 	if err != nil {
@@ -117,7 +119,7 @@ func unnamedFile(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// explainDisk says in a sentence what the disk refuses.
+// explainDisk turns an error of the disk into a sentence that says what to do.
 func explainDisk(dir string, err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -132,18 +134,19 @@ func explainDisk(dir string, err error) error {
 	return fmt.Errorf("write to %s: %w", dir, err)
 }
 
-// Run measures. It tells say in a sentence what it does next. When ctx ends it
-// stops, with the context's error and nothing measured.
+// Run measures. It calls say with a sentence before each step. When ctx ends, Run returns
+// the error of ctx and no figures.
 func (c *Calibration) Run(ctx context.Context, say func(string)) (*result.Limits, error) {
 	e := c.effort
 	l := &result.Limits{
-		MeasuredAt: time.Now().UTC().Format(time.RFC3339), Dir: c.dir, Device: c.volume.disk, Cores: runtime.NumCPU(),
+		MeasuredAt: time.Now().UTC().Format(time.RFC3339), Dir: c.dir, Device: c.volume.disk,
+		Cores: runtime.NumCPU(),
 	}
 	for _, step := range []struct {
 		sentence string
 		measure  func() error
 	}{
-		{"how exactly waits end", func() (err error) {
+		{"how late waits end", func() (err error) {
 			l.ClockResolutionNs = clockResolution(clock.Precise())
 			l.PacerError, err = pacerError(ctx, clock.Precise(), e.Pacer)
 			return err
@@ -159,9 +162,11 @@ func (c *Calibration) Run(ctx context.Context, say func(string)) (*result.Limits
 			l.LoopbackRoundTrip, err = loopbackRoundTrip(ctx, e.RoundTrip)
 			return err
 		}},
-		{fmt.Sprintf("writing to the disk at %s, at most %s at a time", c.place, quantity.Bytes(e.needBytes())), func() (err error) {
-			return c.disk(ctx, l)
-		}},
+		{
+			fmt.Sprintf("writing to the disk at %s, at most %s at a time",
+				c.place, quantity.Bytes(e.needBytes())),
+			func() error { return c.disk(ctx, l) },
+		},
 	} {
 		say(step.sentence)
 		if err := step.measure(); err != nil {
@@ -171,20 +176,21 @@ func (c *Calibration) Run(ctx context.Context, say func(string)) (*result.Limits
 	return l, nil
 }
 
-// disk measures writing.
+// disk measures syncs and sequential writes.
 func (c *Calibration) disk(ctx context.Context, l *result.Limits) (err error) {
-	// First, because what the long file leaves behind is still being put away
-	// when small writes follow it.
+	// The syncs come first, because the disk is still busy after the large file.
 	if l.SyncLatency, err = syncLatency(ctx, c.file, c.effort); err != nil {
 		return explainDisk(c.place, err)
 	}
-	if l.SequentialWriteBytes, l.DirectIO, err = sequentialWrite(ctx, c.file, c.volume.inMemory, c.effort); err != nil {
+	l.SequentialWriteBytes, l.DirectIO, err = sequentialWrite(
+		ctx, c.file, c.volume.inMemory, c.effort)
+	if err != nil {
 		return explainDisk(c.place, err)
 	}
 	return nil
 }
 
-// reason is that the context ended, if it has, or else the error.
+// reason returns the error of ctx when it has ended, and err otherwise.
 func reason(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -192,16 +198,16 @@ func reason(ctx context.Context, err error) error {
 	return err
 }
 
-// Close gives the disk back.
+// Close removes the file.
 func (c *Calibration) Close() error { return c.file.Close() }
 
-// timed is a latency that is being measured.
+// timed collects the values of a latency.
 type timed struct{ h *hdr.Histogram }
 
 func newTimed() timed { return timed{result.NewHistogram()} }
 
 func (t timed) add(ns int64) {
-	// Clamped, it cannot fail.
+	// The value is within the histogram's range, so there is no error.
 	_ = t.h.RecordValue(min(max(ns, 0), result.HistogramMaxNs))
 }
 

@@ -16,18 +16,19 @@ import (
 const (
 	blockBytes  = 1 << 20
 	syncedBytes = 4 << 10
-	// writers keep as many blocks under way at a time, as the kernel does when
-	// it writes the page cache back: a disk that gets one at a time is idle in
-	// between.
+	// writers is the number of concurrent writes, like those of the kernel when it writes
+	// back the page cache. A disk with one write at a time is idle in between.
 	writers = 4
-	// syncEvery is the blocks between two syncs where the page cache cannot be
-	// avoided: without any, memory would be measured.
+	// syncEvery is the number of blocks between two syncs of buffered writes. Without
+	// syncs the figure would be that of memory.
 	syncEvery = 32
 )
 
-// sequentialWrite measures how fast the file can be written from beginning to
-// end, around the page cache where the file system lets us.
-func sequentialWrite(ctx context.Context, f *os.File, inMemory bool, e Effort) (bytesPerS float64, direct bool, err error) {
+// sequentialWrite measures how fast the file can be written from beginning to end. It
+// bypasses the page cache where the file system allows it.
+func sequentialWrite(
+	ctx context.Context, f *os.File, inMemory bool, e Effort,
+) (bytesPerS float64, direct bool, err error) {
 	if err := f.Truncate(0); err != nil {
 		return 0, false, err
 	}
@@ -36,7 +37,7 @@ func sequentialWrite(ctx context.Context, f *os.File, inMemory bool, e Effort) (
 	}
 	block := alignedBlock()
 	if !inMemory && setDirect(f, true) == nil {
-		// Some file systems only refuse when written to.
+		// Some file systems refuse direct I/O only at the first write.
 		if _, err := f.WriteAt(block, 0); err == nil {
 			direct = true
 		} else if err := setDirect(f, false); err != nil {
@@ -55,7 +56,7 @@ func sequentialWrite(ctx context.Context, f *os.File, inMemory bool, e Effort) (
 		written, err = writeBuffered(ctx, f, block, e, until)
 	}
 	if err == nil {
-		// What is still in the disk's own cache is not written yet.
+		// Without a sync, some data may still be in the disk's cache.
 		err = syncData(f)
 	}
 	if err != nil {
@@ -64,8 +65,10 @@ func sequentialWrite(ctx context.Context, f *os.File, inMemory bool, e Effort) (
 	return float64(written) / time.Duration(clock.Now()-began).Seconds(), direct, nil
 }
 
-// writeDirect writes blocks, several at a time.
-func writeDirect(ctx context.Context, f *os.File, block []byte, e Effort, untilNs int64) (int64, error) {
+// writeDirect writes blocks with direct I/O, several at a time.
+func writeDirect(
+	ctx context.Context, f *os.File, block []byte, e Effort, untilNs int64,
+) (int64, error) {
 	var next, written atomic.Int64
 	errs := make(chan error, writers)
 	var all sync.WaitGroup
@@ -93,8 +96,10 @@ func writeDirect(ctx context.Context, f *os.File, block []byte, e Effort, untilN
 	}
 }
 
-// writeBuffered writes blocks through the page cache, and has them written out.
-func writeBuffered(ctx context.Context, f *os.File, block []byte, e Effort, untilNs int64) (written int64, err error) {
+// writeBuffered writes blocks through the page cache, with regular syncs.
+func writeBuffered(
+	ctx context.Context, f *os.File, block []byte, e Effort, untilNs int64,
+) (written int64, err error) {
 	for clock.Now() < untilNs && written+blockBytes <= e.WriteBytes {
 		for range min(syncEvery, (e.WriteBytes-written)/blockBytes) {
 			if ctx.Err() != nil {
@@ -112,8 +117,8 @@ func writeBuffered(ctx context.Context, f *os.File, block []byte, e Effort, unti
 	return written, nil
 }
 
-// syncLatency measures how long a small write takes to be on the disk, at the
-// end of a growing file, as logs are written.
+// syncLatency measures the sync of a small write at the end of a growing file, which is how
+// logs are written.
 func syncLatency(ctx context.Context, f *os.File, e Effort) ([]result.Latency, error) {
 	content := make([]byte, syncedBytes)
 	_, _ = rand.Read(content)
@@ -138,8 +143,7 @@ func syncLatency(ctx context.Context, f *os.File, e Effort) ([]result.Latency, e
 	return took.latency(seriesSync), nil
 }
 
-// alignedBlock is a block of bytes that do not compress, at an address that
-// direct I/O can read from.
+// alignedBlock returns a block of incompressible bytes whose address suits direct I/O.
 func alignedBlock() []byte {
 	const boundary = 4096
 	raw := make([]byte, blockBytes+boundary)

@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// loopbackBytes measures how many bytes TCP carries within this machine, over
-// as many connections as there are cores for their two ends.
+// loopbackBytes measures the bytes per second that TCP carries within this machine. It uses
+// one connection for each two cores.
 func loopbackBytes(ctx context.Context, length time.Duration) (bytesPerS float64, err error) {
 	pairs := max(runtime.NumCPU()/2, 1)
 	ends := make([]pair, 0, pairs)
@@ -46,9 +46,10 @@ func loopbackBytes(ctx context.Context, length time.Duration) (bytesPerS float64
 	return float64(received.Load()) / time.Duration(clock.Now()-began).Seconds(), ctx.Err()
 }
 
+// chunkBytes is the size of one write or read.
 const chunkBytes = 256 << 10
 
-// send writes until a time, and then no more.
+// send writes until a time, and then closes its direction.
 func send(ctx context.Context, c *net.TCPConn, untilNs int64) {
 	chunk := make([]byte, chunkBytes)
 	for clock.Now() < untilNs && ctx.Err() == nil {
@@ -59,7 +60,7 @@ func send(ctx context.Context, c *net.TCPConn, untilNs int64) {
 	_ = c.CloseWrite()
 }
 
-// receive reads to the end.
+// receive reads until the other end closes, and returns the number of bytes.
 func receive(c *net.TCPConn) (n int64) {
 	chunk := make([]byte, chunkBytes)
 	for {
@@ -71,8 +72,8 @@ func receive(c *net.TCPConn) (n int64) {
 	}
 }
 
-// loopbackRoundTrip measures how long a byte takes to another thread and back,
-// both waiting in the kernel, as a client and a server on one machine do.
+// loopbackRoundTrip measures the round trip of a byte to another thread. Both threads wait in
+// the kernel, like a client and a server on one machine.
 func loopbackRoundTrip(ctx context.Context, length time.Duration) ([]result.Latency, error) {
 	p, err := connected(ctx)
 	if err != nil {
@@ -100,21 +101,22 @@ func loopbackRoundTrip(ctx context.Context, length time.Duration) ([]result.Late
 	defer runtime.UnlockOSThread()
 	took, answered := newTimed(), true
 	one := make([]byte, 1)
-	for until := clock.Now() + int64(length); answered && clock.Now() < until && ctx.Err() == nil; {
+	until := clock.Now() + int64(length)
+	for answered && clock.Now() < until && ctx.Err() == nil {
 		before := clock.Now()
 		answered = pass(near, one, unix.Write) && pass(near, one, unix.Read)
 		took.add(clock.Now() - before)
 	}
-	// The other thread reads an end, and ends.
+	// The other thread reads the end of the stream, and ends.
 	_ = p.a.CloseWrite()
 	all.Wait()
 	if !answered {
-		return nil, errors.New("measure a round trip: the connection was lost")
+		return nil, errors.New("measure a round trip: the connection was lost: try again")
 	}
 	return took.latency(seriesTrip), ctx.Err()
 }
 
-// blocking returns a connection as a file that blocks the thread that waits.
+// blocking returns a connection as a file in blocking mode.
 func blocking(c *net.TCPConn) (*os.File, error) {
 	f, err := c.File()
 	if err != nil {
@@ -126,7 +128,7 @@ func blocking(c *net.TCPConn) (*os.File, error) {
 	return f, nil
 }
 
-// pass reads or writes one byte.
+// pass reads or writes one byte, and reports success.
 func pass(f *os.File, one []byte, call func(int, []byte) (int, error)) bool {
 	for {
 		n, err := call(int(f.Fd()), one)
@@ -136,13 +138,13 @@ func pass(f *os.File, one []byte, call func(int, []byte) (int, error)) bool {
 	}
 }
 
-// pair is the two ends of a connection.
+// pair holds the two ends of a connection.
 type pair struct{ a, b *net.TCPConn }
 
 func (p pair) close() { _, _ = p.a.Close(), p.b.Close() }
 
-// connected returns a connection within this machine that sends at once what
-// it is given.
+// connected returns a connection within this machine that sends without delay
+// (TCP_NODELAY).
 func connected(ctx context.Context) (pair, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// clockResolution is the smallest step that the clock was seen to make.
+// clockResolution returns the smallest observed step of the clock, in ns.
 func clockResolution(c clock.Clock) int64 {
 	const looks = 100_000
 	smallest, last := int64(time.Hour), c.Now()
@@ -23,14 +23,16 @@ func clockResolution(c clock.Clock) int64 {
 	return smallest
 }
 
-// pacerError measures how late the waits end that pace the load. They are as
-// long as those between the messages of a busy producer.
-func pacerError(ctx context.Context, c clock.Clock, length time.Duration) ([]result.Latency, error) {
+// pacerError measures how late the pacers' waits end. The waits are as long as those between
+// the messages of a busy producer.
+func pacerError(
+	ctx context.Context, c clock.Clock, length time.Duration,
+) ([]result.Latency, error) {
 	const shortest, longest = int64(50 * time.Microsecond), int64(450 * time.Microsecond)
 	late := newTimed()
 	random := rand.New(rand.NewPCG(1, 1))
 	done := make(chan struct{})
-	// On a goroutine of its own, since an alarm keeps its thread.
+	// The alarm locks its thread, so it gets a goroutine of its own.
 	go func() {
 		defer close(done)
 		alarm := c.NewAlarm()
@@ -48,14 +50,15 @@ func pacerError(ctx context.Context, c clock.Clock, length time.Duration) ([]res
 	return late.latency(seriesPacer), ctx.Err()
 }
 
-// memoryCopy measures how fast one core copies memory that no cache holds.
+// memoryCopy measures how fast one core copies memory that exceeds all caches, in bytes per
+// second.
 func memoryCopy(ctx context.Context, length time.Duration) (bytesPerS float64, err error) {
 	const size = 64 << 20
 	from, to := make([]byte, size), make([]byte, size)
 	for i := range from {
 		from[i] = byte(i)
 	}
-	copy(to, from) // so that the memory is there
+	copy(to, from) // so that the kernel has allocated the memory
 	var copied int64
 	began := clock.Now()
 	for clock.Now() < began+int64(length) && ctx.Err() == nil {

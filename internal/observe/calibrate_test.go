@@ -17,15 +17,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// brief is an effort of a few milliseconds.
+// brief is an effort with parts of 20 ms.
 func brief() Effort {
 	const moment = 20 * time.Millisecond
 	return Effort{
 		FileBytes: 4 << 20, WriteBytes: 16 << 20, Syncs: 50,
-		Write: moment, Sync: moment, Loopback: moment, RoundTrip: moment, Copy: moment, Pacer: moment,
+		Write: moment, Sync: moment, Loopback: moment, RoundTrip: moment, Copy: moment,
+		Pacer: moment,
 	}
 }
 
+// calibrated prepares and runs a brief calibration.
 func calibrated(t *testing.T, dir string) (*Calibration, *result.Limits) {
 	t.Helper()
 	c, err := Prepare(dir, brief())
@@ -40,6 +42,7 @@ func calibrated(t *testing.T, dir string) (*Calibration, *result.Limits) {
 	return c, l
 }
 
+// cacheIn replaces the user's cache by an empty one.
 func cacheIn(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -50,11 +53,13 @@ func TestCalibrationMeasuresEverythingAndLeavesNothing(t *testing.T) {
 	cacheIn(t)
 	dir := t.TempDir()
 	_, l := calibrated(t, dir)
-	if l.SequentialWriteBytes <= 0 || l.LoopbackBytes <= 0 || l.MemoryCopyBytes <= 0 || l.ClockResolutionNs <= 0 || l.Cores != runtime.NumCPU() || l.Dir != dir {
+	if l.SequentialWriteBytes <= 0 || l.LoopbackBytes <= 0 || l.MemoryCopyBytes <= 0 ||
+		l.ClockResolutionNs <= 0 || l.Cores != runtime.NumCPU() || l.Dir != dir {
 		t.Errorf("%+v", l)
 	}
 	for _, latency := range [][]result.Latency{l.SyncLatency, l.LoopbackRoundTrip, l.PacerError} {
-		if len(latency) != 1 || latency[0].Count == 0 || latency[0].MaxNs <= 0 || len(latency[0].Percentiles) == 0 {
+		if len(latency) != 1 || latency[0].Count == 0 || latency[0].MaxNs <= 0 ||
+			len(latency[0].Percentiles) == 0 {
 			t.Errorf("%+v", latency)
 		}
 	}
@@ -64,8 +69,8 @@ func TestCalibrationMeasuresEverythingAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// A directory that is not there yet will be where its parent is.
-func TestCalibrationOfADirectoryToBe(t *testing.T) {
+// A directory that does not exist yet is calibrated in its parent.
+func TestCalibrationOfAMissingDirectory(t *testing.T) {
 	cacheIn(t)
 	dir := filepath.Join(t.TempDir(), "runs")
 	c, l := calibrated(t, dir)
@@ -91,7 +96,7 @@ func TestCalibrationOfADirectoryToBe(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextEndsACalibration(t *testing.T) {
+func TestCalibrationEndsWithItsContext(t *testing.T) {
 	cacheIn(t)
 	for steps := range 4 {
 		c, err := Prepare(t.TempDir(), brief())
@@ -99,11 +104,12 @@ func TestAnEndedContextEndsACalibration(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		if l, err := c.Run(ctx, func(string) {
+		l, err := c.Run(ctx, func(string) {
 			if steps--; steps < 0 {
 				cancel()
 			}
-		}); !errors.Is(err, context.Canceled) || l != nil {
+		})
+		if !errors.Is(err, context.Canceled) || l != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
 		cancel()
@@ -111,7 +117,7 @@ func TestAnEndedContextEndsACalibration(t *testing.T) {
 	}
 }
 
-func TestBadDirectoriesAreOneSentence(t *testing.T) {
+func TestUnusableDirectoriesAreOneSentence(t *testing.T) {
 	cacheIn(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -134,20 +140,25 @@ func TestBadDirectoriesAreOneSentence(t *testing.T) {
 		if err == nil {
 			got.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if !isSentence(err, c.want) {
 			t.Errorf("%s: %v", c.dir, err)
 		}
 	}
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	if _, err := Prepare(t.TempDir(), brief()); err == nil || !strings.Contains(err.Error(), "set HOME") {
+	if _, err := Prepare(t.TempDir(), brief()); !isSentence(err, "set HOME") {
 		t.Error(err)
 	}
 }
 
-// A calibration that is broken, of another machine, or none at all is as if
-// there were none, with a sentence.
-func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
+// isSentence reports whether an error of one line holds a text.
+func isSentence(err error, want string) bool {
+	return err != nil && strings.Contains(err.Error(), want) &&
+		!strings.Contains(err.Error(), "\n")
+}
+
+// An invalid calibration is refused like a missing one, with a sentence that says why.
+func TestInvalidStoredCalibrationsAreRefused(t *testing.T) {
 	cacheIn(t)
 	dir := t.TempDir()
 	v, err := volumeOf(dir)
@@ -160,7 +171,10 @@ func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
 	}
 	good := stored{
 		SchemaVersion: storedVersion, Machine: machine(), Volume: v.id,
-		Limits: result.Limits{SequentialWriteBytes: 1, LoopbackBytes: 1, MemoryCopyBytes: 1, ClockResolutionNs: 1, Cores: runtime.NumCPU()},
+		Limits: result.Limits{
+			SequentialWriteBytes: 1, LoopbackBytes: 1, MemoryCopyBytes: 1,
+			ClockResolutionNs: 1, Cores: runtime.NumCPU(),
+		},
 	}
 	with := func(change func(*stored)) []byte {
 		s := good
@@ -171,7 +185,8 @@ func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
 		}
 		return raw
 	}
-	if _, err := Stored(dir); err == nil || err.Error() != "this machine's limits are not known: run 'plimsoll calibrate "+dir+"' once" {
+	want := "this machine's limits are not known: run 'plimsoll calibrate " + dir + "' once"
+	if _, err := Stored(dir); err == nil || err.Error() != want {
 		t.Errorf("none: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -179,8 +194,8 @@ func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
 	}
 	for want, raw := range map[string][]byte{
 		"is not a calibration":           []byte("{"),
-		"is of another version":          with(func(s *stored) { s.SchemaVersion++ }),
-		"holds figures that cannot be":   with(func(s *stored) { s.Limits.LoopbackBytes = -1 }),
+		"another version of plimsoll":    with(func(s *stored) { s.SchemaVersion++ }),
+		"holds impossible figures":       with(func(s *stored) { s.Limits.LoopbackBytes = -1 }),
 		"another machine or file system": with(func(s *stored) { s.Machine = "x" }),
 		"cores and there are":            with(func(s *stored) { s.Limits.Cores++ }),
 		"":                               with(func(*stored) {}),
@@ -192,7 +207,7 @@ func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
 		if want == "" && err == nil && got != nil {
 			continue
 		}
-		if err == nil || want == "" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "plimsoll calibrate") || strings.Contains(err.Error(), "\n") {
+		if want == "" || !isSentence(err, want) || !isSentence(err, "plimsoll calibrate") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -205,7 +220,8 @@ func TestStoredCalibrationsThatDoNotServe(t *testing.T) {
 }
 
 func FuzzStored(f *testing.F) {
-	f.Add([]byte(`{"schema_version":1,"limits":{"sequential_write_bytes_per_s":1,"loopback_bytes_per_s":1,"memory_copy_bytes_per_s":1,"clock_resolution_ns":1,"cores":2}}`))
+	f.Add([]byte(`{"schema_version":1,"limits":{"sequential_write_bytes_per_s":1,` +
+		`"loopback_bytes_per_s":1,"memory_copy_bytes_per_s":1,"clock_resolution_ns":1,"cores":2}}`))
 	f.Add([]byte(`{"schema_version":1e9}`))
 	f.Add([]byte("null"))
 	f.Fuzz(func(t *testing.T, raw []byte) {

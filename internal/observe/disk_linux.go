@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setDirect has a file written around the page cache, or through it.
+// setDirect switches a file's direct I/O, which bypasses the page cache.
 func setDirect(f *os.File, direct bool) error {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {
@@ -20,7 +20,7 @@ func setDirect(f *os.File, direct bool) error {
 	return err
 }
 
-// reserve gives a file its disk, where the file system can.
+// reserve allocates a file's disk blocks, where the file system supports it.
 func reserve(f *os.File, bytes int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, bytes)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
@@ -29,4 +29,5 @@ func reserve(f *os.File, bytes int64) error {
 	return err
 }
 
+// syncData waits until a file's data is on the disk.
 func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

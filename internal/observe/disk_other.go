@@ -7,10 +7,11 @@ import (
 	"os"
 )
 
-// setDirect is refused: it is not the same call on other systems.
+// setDirect fails: direct I/O differs between operating systems.
 func setDirect(*os.File, bool) error { return errors.ErrUnsupported }
 
 // reserve does nothing.
 func reserve(*os.File, int64) error { return nil }
 
+// syncData waits until a file's data is on the disk.
 func syncData(f *os.File) error { return f.Sync() }

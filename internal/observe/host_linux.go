@@ -11,14 +11,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// host reads what the whole machine spends.
+// host reads the resources of the whole machine.
 type host struct {
 	proc  procfs.FS
 	block blockdevice.FS
 	last  hostReading
 }
 
-// hostReading is the machine's counters at a moment.
+// hostReading holds the machine's counters at one moment.
 type hostReading struct {
 	ns               int64
 	cpu              procfs.CPUStat // seconds
@@ -28,37 +28,40 @@ type hostReading struct {
 	disks            map[string]blockdevice.IOStats
 }
 
-// The resources whose pressure the kernel tells.
+// The resources with a pressure in the kernel (PSI).
 const (
 	pressureCPU    = "cpu"
 	pressureIO     = "io"
 	pressureMemory = "memory"
 )
 
-// read returns what was spent since the last reading.
-func (h *host) read(ns int64, said *methods) (result.HostUse, []result.DiskUse) {
-	now := h.look(ns, said)
+// read returns the use since the last reading.
+func (h *host) read(ns int64, notes *methods) (result.HostUse, []result.DiskUse) {
+	now := h.look(ns, notes)
 	use, disks := now.use(h.last), now.diskUse(h.last)
 	h.last = now
 	return use, disks
 }
 
-// look reads the counters. What cannot be read is left out.
-func (h *host) look(ns int64, said *methods) hostReading {
-	r := hostReading{ns: ns, pressure: map[string]uint64{}, disks: map[string]blockdevice.IOStats{}}
+// look reads the counters. It leaves out unreadable ones, and notes them.
+func (h *host) look(ns int64, notes *methods) hostReading {
+	r := hostReading{
+		ns: ns, pressure: map[string]uint64{}, disks: map[string]blockdevice.IOStats{},
+	}
 	if stat, err := h.proc.Stat(); err == nil {
 		r.cpu, r.hasCPU = stat.CPUTotal, true
 	} else {
-		said.say("The host's CPU time is not known: /proc/stat cannot be read.")
+		notes.add("The host's CPU time is not known: /proc/stat cannot be read.")
 	}
 	if memory, err := h.proc.Meminfo(); err == nil {
 		r.pageCache, r.dirty = bytesOf(memory.CachedBytes), bytesOf(memory.DirtyBytes)
 	}
-	for _, of := range []string{pressureCPU, pressureIO, pressureMemory} {
-		if p, err := h.proc.PSIStatsForResource(of); err == nil && p.Some != nil {
-			r.pressure[of] = p.Some.Total
+	for _, resource := range []string{pressureCPU, pressureIO, pressureMemory} {
+		if p, err := h.proc.PSIStatsForResource(resource); err == nil && p.Some != nil {
+			r.pressure[resource] = p.Some.Total
 		} else {
-			said.say("Pressure on the host's %s is not told by this kernel; one started with psi=1 may tell it.", of)
+			notes.add("Pressure on the host's %s is not known: this kernel does not report it, "+
+				"and may do so when booted with psi=1.", resource)
 		}
 	}
 	for name, stats := range h.disks() {
@@ -67,11 +70,10 @@ func (h *host) look(ns int64, said *methods) hostReading {
 	return r
 }
 
-// disks returns the counters of whole disks. Their parts would be counted
-// twice, and disks in memory are none. A file that serves as a disk (loop) is
-// one when it was used.
+// disks returns the counters of whole disks. It leaves out partitions, which would count
+// twice, disks in memory, and unused loop devices.
 func (h *host) disks() map[string]blockdevice.IOStats {
-	// A directory for each whole disk; their parts are inside.
+	// The directory has an entry for each whole disk. Partitions are in subdirectories.
 	whole, err := h.block.SysBlockDevices()
 	if err != nil {
 		return nil
@@ -98,54 +100,59 @@ func bytesOf(n *uint64) int64 {
 	return int64(*n)
 }
 
-// use is what the host spent between two readings.
+// use returns the host's use between two readings.
 func (r hostReading) use(before hostReading) result.HostUse {
 	use := result.HostUse{PageCacheBytes: r.pageCache, DirtyBytes: r.dirty}
 	if r.hasCPU && before.hasCPU {
 		now, then := r.cpu, before.cpu
-		// Time given to guests is within user and nice already.
-		use.CPUSeconds = hundredths(since(now.User, then.User) + since(now.Nice, then.Nice) + since(now.System, then.System) +
+		// The time of guests is contained in User and Nice.
+		use.CPUSeconds = hundredths(since(now.User, then.User) +
+			since(now.Nice, then.Nice) + since(now.System, then.System) +
 			since(now.IRQ, then.IRQ) + since(now.SoftIRQ, then.SoftIRQ))
 		use.IOWaitSeconds = hundredths(since(now.Iowait, then.Iowait))
 		use.StealSeconds = hundredths(since(now.Steal, then.Steal))
 	}
-	share := func(of string) *float64 {
-		total, known := r.pressure[of]
-		earlier, knownThen := before.pressure[of]
+	share := func(resource string) *float64 {
+		total, known := r.pressure[resource]
+		earlier, knownThen := before.pressure[resource]
 		if !known || !knownThen {
 			return nil
 		}
 		s := shareOf(float64(since(total, earlier))*1e3, r.ns-before.ns)
 		return &s
 	}
-	use.PressureCPU, use.PressureIO, use.PressureMemory = share(pressureCPU), share(pressureIO), share(pressureMemory)
+	use.PressureCPU, use.PressureIO = share(pressureCPU), share(pressureIO)
+	use.PressureMemory = share(pressureMemory)
 	return use
 }
 
-// diskUse is what each disk did between two readings.
+// diskUse returns the use of each disk between two readings, sorted by name.
 func (r hostReading) diskUse(before hostReading) []result.DiskUse {
 	var use []result.DiskUse
 	for _, name := range slices.Sorted(maps.Keys(r.disks)) {
-		// One that was not there before has counted from nothing.
+		// A disk that is new since then has counted from 0.
 		now, then := r.disks[name], before.disks[name]
 		if len(before.disks) == 0 {
 			then = now
 		}
+		busyNs := float64(since(now.IOsTotalTicks, then.IOsTotalTicks)) * 1e6
 		use = append(use, result.DiskUse{
-			Name:      name,
-			ReadBytes: int64(since(now.ReadSectors, then.ReadSectors)) * procfs.SectorSize, WriteBytes: int64(since(now.WriteSectors, then.WriteSectors)) * procfs.SectorSize,
-			Reads: int64(since(now.ReadIOs, then.ReadIOs)), Writes: int64(since(now.WriteIOs, then.WriteIOs)),
-			Utilization: shareOf(float64(since(now.IOsTotalTicks, then.IOsTotalTicks))*1e6, r.ns-before.ns),
+			Name:        name,
+			ReadBytes:   int64(since(now.ReadSectors, then.ReadSectors)) * procfs.SectorSize,
+			WriteBytes:  int64(since(now.WriteSectors, then.WriteSectors)) * procfs.SectorSize,
+			Reads:       int64(since(now.ReadIOs, then.ReadIOs)),
+			Writes:      int64(since(now.WriteIOs, then.WriteIOs)),
+			Utilization: shareOf(busyNs, r.ns-before.ns),
 		})
 	}
 	return use
 }
 
-// shareOf is a part of an interval, both in nanoseconds. Counters of the
-// kernel and our clock may disagree by a little.
-func shareOf(ns float64, of int64) float64 {
-	if of <= 0 {
+// shareOf returns a part of an interval as a share, both in nanoseconds. It is at most 1,
+// because the kernel's counters and our clock may disagree a little.
+func shareOf(ns float64, intervalNs int64) float64 {
+	if intervalNs <= 0 {
 		return 0
 	}
-	return min(ns/float64(of), 1)
+	return min(ns/float64(intervalNs), 1)
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childVariable makes this test binary a process to be observed.
+// childVariable makes this test binary serve as a process to observe.
 const childVariable = "PLIMSOLL_OBSERVED_CHILD"
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child is a process that does what it is told.
+// child is a process that executes the tests' commands.
 type child struct {
 	t   testing.TB
 	cmd *exec.Cmd
@@ -58,7 +58,7 @@ func newChild(t testing.TB) *child {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// do returns when the child has done it.
+// do sends the child a command, and waits until the child has executed it.
 func (c *child) do(format string, args ...any) {
 	c.t.Helper()
 	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
@@ -74,7 +74,7 @@ func (c *child) end() {
 	_ = c.cmd.Wait()
 }
 
-// serve is the child.
+// serve runs the child.
 func serve() {
 	var keep []any
 	in := bufio.NewScanner(os.Stdin)
@@ -122,7 +122,7 @@ func connect(address string) net.Conn {
 	return c
 }
 
-// threads starts so many threads that do what they are sent.
+// threads starts n threads that call the functions from the returned channel.
 func threads(n int) chan func() {
 	work := make(chan func())
 	var up sync.WaitGroup
@@ -140,12 +140,13 @@ func threads(n int) chan func() {
 	return work
 }
 
-// calls makes n calls: by the threads that there are, and as many by new ones.
+// calls makes n system calls, divided between new threads and the existing ones.
 func calls(verb string, n int, keep []any) {
 	f, err := os.CreateTemp("", "synced")
 	must(err)
 	defer f.Close()
-	memory, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	memory, err := unix.Mmap(-1, 0, os.Getpagesize(),
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 	must(err)
 	call := map[string]func() error{
 		"fsync":     func() error { return unix.Fsync(int(f.Fd())) },

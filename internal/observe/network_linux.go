@@ -10,74 +10,75 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// network counts the bytes of the processes' TCP connections. The kernel knows
-// connections by their cookie, and who has one open only by the names of a
-// process's open files; those are read again when there is a connection that
-// has not been looked for.
+// network counts the bytes of the processes' TCP connections. The kernel identifies a
+// connection by its cookie. The owner of a connection is known only from the names of the
+// processes' open files. They are read again when a connection without a known owner
+// appears.
 type network struct {
 	ask       *diagnosis
 	processes []*process
 	known     map[uint64]*connection // by cookie
 	owners    map[uint32]*process    // by inode, as last looked up
-	strange   []socket               // those whose owner is to be looked for
-	local     tally                  // received from this machine
+	strange   []socket               // connections whose owner must be looked up
+	local     tally                  // bytes received from this machine
 	reading   int
-	begun     bool // the first reading only says where counting begins
+	begun     bool // false during the first reading, which only sets the start of all counts
 }
 
-// connection is what was last seen of one.
+// connection is the last seen state of a connection.
 type connection struct {
-	owner          *process // nil: none of ours, as far as is known
-	looks          int      // how often it was looked for
-	sent, received uint64   // what has been counted
-	seen           int      // the reading that saw it last
+	owner          *process // nil: not an observed process, as far as is known
+	looks          int      // lookups of its owner
+	sent, received uint64   // bytes that are counted already
+	seen           int      // the last reading that saw it
 }
 
 const (
-	// looksMax is how often a connection's owner is looked for: one that is
-	// just being accepted has none yet.
+	// looksMax bounds the lookups of a connection's owner. While a server is accepting a
+	// connection, the connection has no owner, so one lookup is not enough.
 	looksMax = 2
-	// connectionsMax and filesMax bound what a reading costs.
+	// connectionsMax and filesMax bound the cost of a reading.
 	connectionsMax = 50_000
 	filesMax       = 20_000
 )
 
 var errTooMany = errors.New("too many connections")
 
-// newNetwork starts to count. It is nil, with a sentence, where the kernel does
-// not tell.
-func newNetwork(processes []*process, said *methods) *network {
+// newNetwork starts to count. Where the kernel does not count, it returns nil and notes why.
+func newNetwork(processes []*process, notes *methods) *network {
 	ask, err := newDiagnosis()
 	if err != nil {
-		said.say("Network bytes are not known: %v.", err)
+		notes.add("Network bytes are not known: %v.", err)
 		return nil
 	}
 	n := &network{ask: ask, processes: processes, known: map[uint64]*connection{}}
-	if err := n.count(said); err != nil {
-		said.say("Network bytes are not known: %v.", err)
+	if err := n.count(notes); err != nil {
+		notes.add("Network bytes are not known: %v.", err)
 		_ = n.close()
 		return nil
 	}
 	n.begun = true
-	said.say("Network bytes are the payload of TCP connections as the kernel counts it (sock_diag), without headers; of a connection that ends, what it carried since the reading before is missed.")
+	notes.add("Network bytes are the payload of TCP connections as the kernel counts it " +
+		"(sock_diag), without headers; the last bytes of a connection that ends between " +
+		"two readings are missing.")
 	return n
 }
 
-// add counts for another process too.
+// add starts to count for another process.
 func (n *network) add(p *process) {
 	if n != nil {
 		n.processes = append(n.processes, p)
 	}
 }
 
-// read adds what was carried since the last reading to the processes, and
-// returns what they received from this machine.
-func (n *network) read(said *methods) *int64 {
+// read adds the bytes since the last reading to the processes. It returns the bytes that they
+// received from this machine.
+func (n *network) read(notes *methods) *int64 {
 	if n == nil || n.ask == nil {
 		return nil
 	}
-	if err := n.count(said); err != nil {
-		said.say("Network bytes are not known from some time on: %v.", err)
+	if err := n.count(notes); err != nil {
+		notes.add("Network bytes are not known after an error: %v.", err)
 		for _, p := range n.processes {
 			p.hidden = true
 		}
@@ -87,8 +88,8 @@ func (n *network) read(said *methods) *int64 {
 	return n.local.take()
 }
 
-// count looks at every connection.
-func (n *network) count(said *methods) error {
+// count reads every connection.
+func (n *network) count(notes *methods) error {
 	n.reading++
 	n.strange = n.strange[:0]
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
@@ -97,10 +98,10 @@ func (n *network) count(said *methods) error {
 		}
 	}
 	if len(n.known) > connectionsMax {
-		return fmt.Errorf("%w to look at: more than %d", errTooMany, connectionsMax)
+		return fmt.Errorf("%w: there are more than %d", errTooMany, connectionsMax)
 	}
 	if len(n.strange) > 0 {
-		n.findOwners(said)
+		n.findOwners(notes)
 	}
 	for _, s := range n.strange {
 		c := n.known[s.cookie]
@@ -117,8 +118,7 @@ func (n *network) count(said *methods) error {
 	return nil
 }
 
-// look counts what a connection carried, or notes that its owner is to be
-// looked for.
+// look counts the new bytes of a connection, or notes that its owner must be looked up.
 func (n *network) look(s socket) {
 	c := n.known[s.cookie]
 	if c == nil {
@@ -140,6 +140,7 @@ func (n *network) look(s socket) {
 	}
 }
 
+// carried adds the new bytes of a connection to its owner.
 func (n *network) carried(c *connection, s socket) {
 	received := since(s.received, c.received)
 	c.owner.sent += tally(since(s.sent, c.sent))
@@ -150,8 +151,8 @@ func (n *network) carried(c *connection, s socket) {
 	c.sent, c.received = s.sent, s.received
 }
 
-// findOwners reads which sockets the processes have open.
-func (n *network) findOwners(said *methods) {
+// findOwners reads which sockets each process has open.
+func (n *network) findOwners(notes *methods) {
 	n.owners = map[uint32]*process{}
 	for _, p := range n.processes {
 		if p.hidden {
@@ -161,16 +162,17 @@ func (n *network) findOwners(said *methods) {
 		switch {
 		case errors.Is(err, os.ErrPermission):
 			p.hidden = true
-			said.say("Network bytes of %s are not known, because /proc/%d/fd cannot be read: run as root or as its user.", p.Name, p.PID)
+			notes.add("Network bytes of %s are not known, because /proc/%d/fd cannot be read: "+
+				"run as root or as its user.", p.Name, p.PID)
 		case errors.Is(err, errTooMany):
 			p.hidden = true
-			said.say("Network bytes of %s are not known: it has more than %d files open.", p.Name, filesMax)
+			notes.add("Network bytes of %s are not known: it has more than %d files open.",
+				p.Name, filesMax)
 		}
 	}
 }
 
-// eachSocket calls f for every socket that a process has open. One that has
-// ended has none.
+// eachSocket calls f for every open socket of a process. An ended process has none.
 func eachSocket(pid int, f func(inode uint32)) error {
 	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
@@ -188,7 +190,7 @@ func eachSocket(pid int, f func(inode uint32)) error {
 	for _, name := range names {
 		size, err := unix.Readlinkat(int(dir.Fd()), name, link[:])
 		if err != nil {
-			continue // closed since
+			continue // closed meanwhile
 		}
 		if inode, isSocket := socketInode(string(link[:size])); isSocket {
 			f(inode)
@@ -197,7 +199,7 @@ func eachSocket(pid int, f func(inode uint32)) error {
 	return nil
 }
 
-// socketInode reads what an open socket is called: socket:[12345].
+// socketInode parses the name of an open socket: socket:[12345].
 func socketInode(link string) (uint32, bool) {
 	number, ok := strings.CutPrefix(link, "socket:[")
 	if !ok {

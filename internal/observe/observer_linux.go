@@ -16,20 +16,20 @@ import (
 
 const sysMountPoint = "/sys"
 
-// Observer reads what the host and a few processes spend. It has one owner.
+// Observer reads the resources that the host and some processes use. It must be used by one
+// goroutine.
 type Observer struct {
 	host      *host
-	processes []*process // those that have not ended
-	gone      []*process // servers that have ended and may come back
+	processes []*process // those that run
+	gone      []*process // servers that have ended and may be restarted
 	servers   []string
 	syncs     *syncs   // nil: not counted
 	network   *network // nil: not counted
-	said      methods
+	notes     methods
 }
 
-// New returns an Observer of the servers and of this process, whose first Read
-// counts from now. Servers that live in this process are observed as this
-// process. It is an error when a server does not run.
+// New returns an Observer of the servers and of this process. Its first Read counts from now.
+// In-process servers are observed as this process. It is an error when a server does not run.
 func New(servers []target.Process) (*Observer, error) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -40,11 +40,13 @@ func New(servers []target.Process) (*Observer, error) {
 		return nil, fmt.Errorf("observe the machine: %w", err)
 	}
 	o := &Observer{host: &host{proc: proc, block: block}}
-	o.say("CPU time, memory and disk bytes of the processes are what the kernel accounts to them (/proc/PID/stat, /proc/PID/io); CPU time comes in steps of 10 ms.")
+	o.note("CPU time, memory and disk bytes of the processes are the kernel's own accounts " +
+		"(/proc/PID/stat, /proc/PID/io); CPU time has steps of 10 ms.")
 	for _, s := range servers {
 		if s.PID == os.Getpid() {
 			s.Name = result.Self
-			o.say("The servers live inside plimsoll: what they spend and what the load spends cannot be told apart.")
+			o.note("The servers live inside plimsoll: their use and the load's use cannot be " +
+				"told apart.")
 		}
 		if !slices.Contains(o.servers, s.Name) {
 			o.servers = append(o.servers, s.Name)
@@ -59,19 +61,20 @@ func New(servers []target.Process) (*Observer, error) {
 	if err := o.watch(proc, target.Process{Name: result.Self, PID: os.Getpid()}); err != nil {
 		return nil, err
 	}
-	// What can be left open is opened last.
-	o.network = newNetwork(o.processes, &o.said)
-	o.syncs = newSyncs(o.processes, &o.said)
-	// All begin to count together.
+	// The optional counters come last, so that no earlier error leaves them open.
+	o.network = newNetwork(o.processes, &o.notes)
+	o.syncs = newSyncs(o.processes, &o.notes)
+	// This reading is the common start of all counts.
 	if _, ended, _ := o.Read(); len(ended) > 0 {
-		return nil, errors.Join(fmt.Errorf("observe %s: process %d ended", ended[0].Name, ended[0].PID), o.Close())
+		err := fmt.Errorf("observe %s: process %d ended", ended[0].Name, ended[0].PID)
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-func (o *Observer) say(sentence string) { o.said.say("%s", sentence) }
+func (o *Observer) note(sentence string) { o.notes.add("%s", sentence) }
 
-// watch adds a process.
+// watch adds a process that runs.
 func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	if err := exists(p.PID); err != nil {
 		return fmt.Errorf("observe %s: %w", p.Name, err)
@@ -81,27 +84,26 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 		return fmt.Errorf("observe %s: %w", p.Name, err)
 	}
 	w := &process{Process: p, proc: at, command: commandLine(at)}
-	if _, alive := w.read(&o.said); !alive {
+	if _, alive := w.read(&o.notes); !alive {
 		return fmt.Errorf("observe %s: process %d ended", p.Name, p.PID)
 	}
 	o.processes = append(o.processes, w)
 	return nil
 }
 
-// Read returns what was spent since the last Read, the servers that have ended
-// since, and those that came back. The caller knows which interval and phase it
-// was.
+// Read returns the use since the last Read, the servers that have ended since, and the
+// servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	back = o.welcome()
-	r.Host, r.Disks = o.host.read(clock.Now(), &o.said)
-	o.syncs.read(&o.said)
-	r.Host.LoopbackBytes = o.network.read(&o.said)
+	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
+	o.syncs.read(&o.notes)
+	r.Host.LoopbackBytes = o.network.read(&o.notes)
 	var living []*process
 	for _, p := range o.processes {
-		use, alive := p.read(&o.said)
+		use, alive := p.read(&o.notes)
 		if !alive {
 			ended = append(ended, p.Process)
-			// Its number may become another's.
+			// Another process may get its number.
 			p.hidden = true
 			o.syncs.forget(p)
 			o.gone = append(o.gone, p)
@@ -120,24 +122,26 @@ func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	return r, ended, back
 }
 
-// welcome observes the servers that ended and were started again, under other
-// process numbers: each is the one younger process with the same command line. All that it spent since its start counts.
+// welcome observes restarted servers again. The successor of an ended server is the only
+// younger process with the same command line. Its use counts from its start.
 func (o *Observer) welcome() (back []target.Process) {
 	if len(o.gone) == 0 {
 		return nil
 	}
 	all, err := o.host.proc.AllProcs()
 	if err != nil {
-		return nil // the next time, maybe
+		return nil // the next reading tries again
 	}
 	all = slices.DeleteFunc(all, func(p procfs.Proc) bool {
-		return slices.ContainsFunc(o.processes, func(known *process) bool { return known.PID == p.PID })
+		return slices.ContainsFunc(o.processes, func(known *process) bool {
+			return known.PID == p.PID
+		})
 	})
-	var away []*process
+	var missing []*process
 	for _, old := range o.gone {
 		found := old.successor(all)
 		if found == nil {
-			away = append(away, old)
+			missing = append(missing, old)
 			continue
 		}
 		o.processes = append(o.processes, found)
@@ -145,20 +149,20 @@ func (o *Observer) welcome() (back []target.Process) {
 		o.network.add(found)
 		back = append(back, found.Process)
 	}
-	o.gone = away
+	o.gone = missing
 	return back
 }
 
-// Servers says which of the observed processes are the servers.
+// Servers returns the names of the servers among the observed processes.
 func (o *Observer) Servers() []string { return o.servers }
 
-// Methods says in sentences how figures were found and why some are missing.
-func (o *Observer) Methods() []string { return slices.Clone(o.said) }
+// Methods returns sentences that say how figures were measured and why some are missing.
+func (o *Observer) Methods() []string { return slices.Clone(o.notes) }
 
-// Close ends the observation.
+// Close stops the counters.
 func (o *Observer) Close() error { return errors.Join(o.syncs.close(), o.network.close()) }
 
-// exists says in a sentence that a process does not run.
+// exists returns an error when a process does not run.
 func exists(pid int) error {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -170,17 +174,18 @@ func exists(pid int) error {
 	return nil
 }
 
-// tally is a count since the last look.
+// tally is a count since the last reading.
 type tally int64
 
+// take returns the count and resets it.
 func (t *tally) take() *int64 {
 	n := int64(*t)
 	*t = 0
 	return &n
 }
 
-// since is how much a counter grew. One that was set back, as counters are
-// when what they count of was replaced, grew by nothing that is known.
+// since returns the growth of a counter. It returns 0 for a counter that went back, because
+// its object was replaced and its growth is unknown.
 func since[N int | int64 | uint | uint64 | float64](now, before N) N {
 	if now < before {
 		return 0

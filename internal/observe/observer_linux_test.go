@@ -15,12 +15,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// watching observes the children, called n1, n2 and so on.
+// watching returns an observer of the children, which it names n1, n2 and so on.
 func watching(t testing.TB, children ...*child) *Observer {
 	t.Helper()
 	var servers []target.Process
 	for i, c := range children {
-		servers = append(servers, target.Process{Name: "n" + string(rune('1'+i)), PID: c.pid()})
+		name := "n" + string(rune('1'+i))
+		servers = append(servers, target.Process{Name: name, PID: c.pid()})
 	}
 	o, err := New(servers)
 	if err != nil {
@@ -34,11 +35,12 @@ func watching(t testing.TB, children ...*child) *Observer {
 	return o
 }
 
-// syncing skips a test where calls cannot be counted.
+// syncing skips a test where system calls cannot be counted.
 func syncing(t testing.TB, o *Observer) {
 	t.Helper()
 	if o.syncs == nil {
-		t.Skip("NOT TESTED: counting fsync calls needs root, or CAP_PERFMON and readable tracefs: " + strings.Join(o.Methods(), " "))
+		t.Skip("NOT TESTED: counting fsync calls needs root, or CAP_PERFMON and readable " +
+			"tracefs: " + strings.Join(o.Methods(), " "))
 	}
 }
 
@@ -53,8 +55,8 @@ func useOf(t testing.TB, r result.Resources, name string) result.ProcessUse {
 	return result.ProcessUse{}
 }
 
-// Every call of every thread must be counted: of threads that were there
-// before and of later ones, of those that live on and those that ended.
+// Every call of every thread is counted, whether the thread started before or after the
+// observer, and whether it still runs or has ended.
 func TestSyncsAreCountedExactly(t *testing.T) {
 	a, b := newChild(t), newChild(t)
 	a.do("threads 4")
@@ -81,17 +83,19 @@ func TestSyncsAreCountedExactly(t *testing.T) {
 	}
 }
 
-// What does not fit between two readings is said to be missing.
-func TestLostSyncsAreTold(t *testing.T) {
+// Lost records of calls are noted.
+func TestLostSyncsAreNoted(t *testing.T) {
 	a := newChild(t)
 	o := watching(t, a)
 	syncing(t, o)
 	a.do("msync 100000")
 	r, _, _ := o.Read()
 	got := *useOf(t, r, "n1").MapSyncs
-	told := slices.ContainsFunc(o.Methods(), func(s string) bool { return strings.Contains(s, "too low") })
-	if told != (got < 100_000) || got > 100_000 {
-		t.Errorf("counted %d of 100,000, told: %v", got, told)
+	noted := slices.ContainsFunc(o.Methods(), func(s string) bool {
+		return strings.Contains(s, "too low")
+	})
+	if noted != (got < 100_000) || got > 100_000 {
+		t.Errorf("counted %d of 100,000, noted: %v", got, noted)
 	}
 	a.do("msync 10")
 	if r, _, _ = o.Read(); *useOf(t, r, "n1").MapSyncs != 10 {
@@ -99,8 +103,8 @@ func TestLostSyncsAreTold(t *testing.T) {
 	}
 }
 
-// The bytes of connections that were there before, of later ones, and of both
-// ends.
+// The bytes of both ends of a connection are counted, whether it was opened before or after
+// the observer.
 func TestNetworkBytesAreCounted(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "127.9.0.2:0", "[::1]:0"} {
 		listener, err := net.Listen("tcp", address)
@@ -140,23 +144,26 @@ func TestNetworkBytesAreCounted(t *testing.T) {
 		r, _, _ := o.Read()
 		server, self := useOf(t, r, "n1"), useOf(t, r, result.Self)
 		if *server.NetSentBytes != 130_000 || *server.NetReceivedBytes != 2100 {
-			t.Errorf("%s: the server sent %d and received %d", address, *server.NetSentBytes, *server.NetReceivedBytes)
+			t.Errorf("%s: the server sent %d and received %d",
+				address, *server.NetSentBytes, *server.NetReceivedBytes)
 		}
 		if *self.NetSentBytes != 2100 || *self.NetReceivedBytes != 130_000 {
-			t.Errorf("%s: plimsoll sent %d and received %d", address, *self.NetSentBytes, *self.NetReceivedBytes)
+			t.Errorf("%s: plimsoll sent %d and received %d",
+				address, *self.NetSentBytes, *self.NetReceivedBytes)
 		}
 		if *r.Host.LoopbackBytes != 132_100 {
 			t.Errorf("%s: %d bytes crossed the machine", address, *r.Host.LoopbackBytes)
 		}
-		if r, _, _ = o.Read(); *useOf(t, r, "n1").NetSentBytes != 0 || *r.Host.LoopbackBytes != 0 {
+		r, _, _ = o.Read()
+		if *useOf(t, r, "n1").NetSentBytes != 0 || *r.Host.LoopbackBytes != 0 {
 			t.Errorf("%s: afterwards %+v", address, r)
 		}
 	}
 }
 
-// What a dead process's connections leave behind has no bytes to tell, and must
-// not end the counting of others'.
-func TestNetworkIsCountedOnAfterAnEnd(t *testing.T) {
+// A half-closed connection of a dead process has no byte counts. It must not end the counting
+// of other connections.
+func TestNetworkIsCountedAfterAProcessEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +188,7 @@ func TestNetworkIsCountedOnAfterAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = a.cmd.Wait()
-	// State 05, FIN_WAIT2, owned by nobody: the kernel needs a moment.
+	// The kernel needs a moment until the connection is in state 05 (FIN_WAIT2).
 	left := regexp.MustCompile(fmt.Sprintf(`0100007F:%04X \S+ 05`, theirs.(*net.TCPAddr).Port))
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		all, err := os.ReadFile("/proc/net/tcp")
@@ -206,20 +213,22 @@ func TestProcessesAreRead(t *testing.T) {
 	a.do("write 1000000")
 	r, ended, _ := o.Read()
 	server, self := useOf(t, r, "n1"), useOf(t, r, result.Self)
-	if len(ended) > 0 || server.PID != a.pid() || self.PID != os.Getpid() || server.RSSBytes < 1<<20 || self.RSSBytes < 1<<20 {
+	if len(ended) > 0 || server.PID != a.pid() || self.PID != os.Getpid() ||
+		server.RSSBytes < 1<<20 || self.RSSBytes < 1<<20 {
 		t.Errorf("%+v, ended %v", r.Processes, ended)
 	}
 	if server.WriteBytes == nil || *server.WriteBytes != 0 && *server.WriteBytes < 1_000_000 {
 		t.Errorf("wrote %v", server.WriteBytes)
 	}
-	if !slices.Equal(o.Servers(), []string{"n1"}) || r.Host.CPUSeconds < 0 || r.Host.PageCacheBytes == 0 {
+	if !slices.Equal(o.Servers(), []string{"n1"}) ||
+		r.Host.CPUSeconds < 0 || r.Host.PageCacheBytes == 0 {
 		t.Errorf("servers %v, host %+v", o.Servers(), r.Host)
 	}
 }
 
-// A server that ends is told of once, whether its parent has looked at it or
-// not, and the others are read on.
-func TestEndedServersAreTold(t *testing.T) {
+// The end of a server is reported once, whether its parent has collected it or not. The
+// other servers are still read.
+func TestEndedServersAreReported(t *testing.T) {
 	for _, waited := range []bool{false, true} {
 		a, b := newChild(t), newChild(t)
 		o := watching(t, a, b)
@@ -231,8 +240,9 @@ func TestEndedServersAreTold(t *testing.T) {
 		}
 		var ended []target.Process
 		var r result.Resources
-		// The kernel takes a moment to end it.
-		for deadline := time.Now().Add(10 * time.Second); len(ended) == 0 && time.Now().Before(deadline); {
+		// The kernel takes a moment to end the process.
+		deadline := time.Now().Add(10 * time.Second)
+		for len(ended) == 0 && time.Now().Before(deadline) {
 			r, ended, _ = o.Read()
 		}
 		if want := []target.Process{{Name: "n1", PID: a.pid()}}; !slices.Equal(ended, want) {
@@ -242,25 +252,26 @@ func TestEndedServersAreTold(t *testing.T) {
 			t.Errorf("still read: %+v", r.Processes)
 		}
 		if _, again, _ := o.Read(); len(again) > 0 {
-			t.Errorf("told again: %v", again)
+			t.Errorf("reported again: %v", again)
 		}
 	}
 }
 
-// A server that was started again is observed again, with what it spent since
-// then; one that another process passes for as well is not.
-func TestServersThatComeBack(t *testing.T) {
+// A restarted server is observed again, from its start. It is not when two new processes have
+// its command line.
+func TestRestartedServersAreObserved(t *testing.T) {
 	a, b := newChild(t), newChild(t)
 	o := watching(t, a, b)
 	a.end()
 	if _, ended, back := o.Read(); len(ended) != 1 || len(back) > 0 {
 		t.Fatalf("ended %v, back %v", ended, back)
 	}
-	time.Sleep(20 * time.Millisecond) // two of the ticks that starts are told in
+	time.Sleep(20 * time.Millisecond) // two ticks of the kernel's start times
 	c := newChild(t)
 	c.do("fsync 10")
 	r, ended, back := o.Read()
-	if want := []target.Process{{Name: "n1", PID: c.pid()}}; len(ended) > 0 || !slices.Equal(back, want) {
+	want := []target.Process{{Name: "n1", PID: c.pid()}}
+	if len(ended) > 0 || !slices.Equal(back, want) {
 		t.Fatalf("ended %v, back %v", ended, back)
 	}
 	if got := useOf(t, r, "n1"); got.PID != c.pid() || got.RSSBytes == 0 {
@@ -277,11 +288,11 @@ func TestServersThatComeBack(t *testing.T) {
 	newChild(t)
 	newChild(t)
 	if _, _, back := o.Read(); len(back) > 0 {
-		t.Errorf("of two that could be it, one was taken: %v", back)
+		t.Errorf("one of two candidates was chosen: %v", back)
 	}
 }
 
-// Another process with the number of one that ended is not it.
+// Another process with the number of an ended server is not that server.
 func TestReusedNumberIsAnEnd(t *testing.T) {
 	a := newChild(t)
 	o := watching(t, a)
@@ -291,19 +302,21 @@ func TestReusedNumberIsAnEnd(t *testing.T) {
 	}
 }
 
-func TestEmbeddedServersAreThisProcess(t *testing.T) {
-	o, err := New([]target.Process{{Name: "n1", PID: os.Getpid()}, {Name: "n2", PID: os.Getpid()}})
+func TestInProcessServersAreThisProcess(t *testing.T) {
+	self := os.Getpid()
+	o, err := New([]target.Process{{Name: "n1", PID: self}, {Name: "n2", PID: self}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
 	r, _, _ := o.Read()
-	if !slices.Equal(o.Servers(), []string{result.Self}) || len(r.Processes) != 1 || r.Processes[0].Name != result.Self {
+	if !slices.Equal(o.Servers(), []string{result.Self}) || len(r.Processes) != 1 ||
+		r.Processes[0].Name != result.Self {
 		t.Errorf("servers %v, processes %+v", o.Servers(), r.Processes)
 	}
 }
 
-func TestWhatCannotBeObservedIsSaid(t *testing.T) {
+func TestCheckRefusesUnobservableProcesses(t *testing.T) {
 	gone := newChild(t)
 	gone.end()
 	for _, c := range []struct {
@@ -314,20 +327,20 @@ func TestWhatCannotBeObservedIsSaid(t *testing.T) {
 		{target.Process{Name: "n1", PID: os.Getpid()}, "is plimsoll itself"},
 		{target.Process{Name: result.Self, PID: 1}, "cannot be called plimsoll"},
 	} {
-		if err := Check([]target.Process{c.process}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if err := Check([]target.Process{c.process}); !isSentence(err, c.want) {
 			t.Errorf("%v: %v", c.process, err)
 		}
 	}
 	if o, err := New([]target.Process{{Name: "n1", PID: gone.pid()}}); err == nil {
 		o.Close()
-		t.Error("a process that ended is observed")
+		t.Error("New accepted a process that ended")
 	}
 	if err := Check([]target.Process{{Name: "n1", PID: 1}}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestCloseGivesBackEveryFile(t *testing.T) {
+func TestCloseClosesEveryFile(t *testing.T) {
 	count := func() int {
 		entries, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -349,8 +362,8 @@ func TestCloseGivesBackEveryFile(t *testing.T) {
 	}
 }
 
-// BenchmarkRead is a reading of three processes the size of a broker: 100
-// threads, 500 files and 50 connections each.
+// BenchmarkRead reads three processes of a broker's size: 100 threads, 500 files and 50
+// connections each.
 func BenchmarkRead(b *testing.B) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// Observer observes nothing on this operating system, and says so.
+// Observer observes nothing on this operating system.
 type Observer struct{}
 
 // New returns an Observer.
@@ -18,15 +18,15 @@ func New([]target.Process) (*Observer, error) { return &Observer{}, nil }
 // Read returns no figures.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) { return r, nil, nil }
 
-// Servers is empty: none is observed.
+// Servers returns nothing: no server is observed.
 func (o *Observer) Servers() []string { return nil }
 
-// Methods says why there are no figures.
+// Methods returns the reason why there are no figures.
 func (o *Observer) Methods() []string {
 	return []string{"What the host and the servers spend is observed on Linux only."}
 }
 
-// Close has nothing to do.
+// Close does nothing.
 func (o *Observer) Close() error { return nil }
 
 func exists(int) error { return errors.New("processes are observed on Linux only") }

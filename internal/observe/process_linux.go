@@ -11,49 +11,51 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// process is one that is observed.
+// process is an observed process.
 type process struct {
 	target.Process
 	proc    procfs.Proc
-	command string  // its command line; empty: it cannot be told
-	started uint64  // when, in ticks since the machine's: another process may get its number
-	alive   uint64  // the last time it was seen to run, in such ticks
-	cpu     float64 // at the last reading, as are these:
-	io      *procfs.ProcIO
+	command string // the command line; empty: unknown
+	// started is the start time in ticks since the machine's start. It tells the process
+	// from a later one with the same number.
+	started uint64
+	alive   uint64         // the last reading at which it ran, in such ticks
+	cpu     float64        // seconds at the last reading
+	io      *procfs.ProcIO // at the last reading
 
-	// Since the last reading; syncs and network add to them.
+	// The counts since the last reading, which syncs and network add to.
 	syncs, mapSyncs, received, sent tally
-	hidden                          bool // its connections cannot be told
+	hidden                          bool // its connections are unknown
 }
 
-// read returns what the process spent since the last reading, and whether it
-// still runs.
-func (p *process) read(said *methods) (result.ProcessUse, bool) {
+// read returns the process' use since the last reading, and whether the process runs.
+func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	stat, err := p.proc.Stat()
 	if err != nil || over(stat) || p.started != 0 && stat.Starttime != p.started {
 		return result.ProcessUse{}, false
 	}
 	p.started, p.alive = stat.Starttime, ticks()
 	use := result.ProcessUse{
-		Name: p.Name, PID: p.PID,
-		CPUSeconds: hundredths(since(stat.CPUTime(), p.cpu)), RSSBytes: int64(stat.ResidentMemory()),
+		Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(stat.CPUTime(), p.cpu)),
+		RSSBytes: int64(stat.ResidentMemory()),
 	}
 	p.cpu = stat.CPUTime()
 	io, err := p.proc.IO()
 	if err != nil {
-		said.say("What %s read from and wrote to disks is not known, because /proc/%d/io cannot be read: run as root or as its user.", p.Name, p.PID)
+		notes.add("The disk reads and writes of %s are not known, because /proc/%d/io cannot be "+
+			"read: run as root or as its user.", p.Name, p.PID)
 		return use, true
 	}
 	if p.io != nil {
-		read, written := int64(since(io.ReadBytes, p.io.ReadBytes)), int64(since(io.WriteBytes, p.io.WriteBytes))
+		read := int64(since(io.ReadBytes, p.io.ReadBytes))
+		written := int64(since(io.WriteBytes, p.io.WriteBytes))
 		use.ReadBytes, use.WriteBytes = &read, &written
 	}
 	p.io = &io
 	return use, true
 }
 
-// commandLine is what a process was started with; empty when it cannot be
-// told.
+// commandLine returns a process' command line, or "" when it cannot be read.
 func commandLine(p procfs.Proc) string {
 	words, err := p.CmdLine()
 	if err != nil {
@@ -62,8 +64,8 @@ func commandLine(p procfs.Proc) string {
 	return strings.Join(words, "\x00")
 }
 
-// ticks is now, as the kernel tells when a process started: in hundredths of a
-// second since the machine did.
+// ticks returns the time since the machine's start in hundredths of a second, the unit of
+// the kernel's start times.
 func ticks() uint64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
@@ -72,8 +74,8 @@ func ticks() uint64 {
 	return uint64(ts.Nano() / 10_000_000)
 }
 
-// successor is the one process among all that was started as p was and after p
-// was last seen; nil: there is none, or it is not clear which.
+// successor returns the only process with the same command line that started after p was last
+// seen. It returns nil when there is none or more than one.
 func (p *process) successor(all procfs.Procs) *process {
 	if p.command == "" {
 		return nil
@@ -91,15 +93,16 @@ func (p *process) successor(all procfs.Procs) *process {
 			return nil
 		}
 		found = &process{
-			Process: target.Process{Name: p.Name, PID: candidate.PID}, proc: candidate, command: p.command,
-			started: stat.Starttime, alive: stat.Starttime, io: &procfs.ProcIO{},
+			Process: target.Process{Name: p.Name, PID: candidate.PID}, proc: candidate,
+			command: p.command, started: stat.Starttime, alive: stat.Starttime,
+			io: &procfs.ProcIO{},
 		}
 	}
 	return found
 }
 
-// over reports whether a process has ended and only waits to be looked at. One
-// whose first thread alone has ended still runs.
+// over reports whether a process has ended, also when its parent has not collected it. A
+// process whose main thread alone has ended still runs.
 func over(stat procfs.ProcStat) bool {
 	switch stat.State {
 	case "Z":
@@ -110,5 +113,5 @@ func over(stat procfs.ProcStat) bool {
 	return false
 }
 
-// hundredths takes away what floating point adds to ticks of 10 ms.
+// hundredths rounds to ticks of 10 ms, to remove the residue of floating point.
 func hundredths(seconds float64) float64 { return math.Round(seconds*100) / 100 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is a buffer that the kernel writes records to, and its first page,
-// which says how far it came; see perf_event_open(2).
+// ring is a buffer for the kernel's records, with a control page before it; see
+// perf_event_open(2).
 type ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
@@ -19,37 +19,39 @@ type ring struct {
 }
 
 func newRing(fd, size int) (ring, error) {
-	memory, err := unix.Mmap(fd, 0, os.Getpagesize()+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err := unix.Mmap(fd, 0, os.Getpagesize()+size,
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return ring{}, fmt.Errorf("map a buffer of %d bytes: %w", size, err)
 	}
-	return ring{memory: memory, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[os.Getpagesize():]}, nil
+	page := (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0]))
+	return ring{memory: memory, page: page, data: memory[os.Getpagesize():]}, nil
 }
 
 func (r ring) close() error { return unix.Munmap(r.memory) }
 
-// drain calls each for every record written since the last time, and reports
-// whether the kernel may have had no room for some.
+// drain calls each for every record since the last call. It reports whether the kernel may
+// have lost records because the buffer was full.
 func (r ring) drain(each func(event uint64, pid uint32)) (lost bool) {
 	head := atomic.LoadUint64(&r.page.Data_head)
-	tail := r.page.Data_tail // only we write it
+	tail := r.page.Data_tail // only this process writes it
 	lost = parseRecords(r.data, tail, head, each)
 	atomic.StoreUint64(&r.page.Data_tail, head)
-	// The kernel tells of a loss in the record that follows it, which may come
-	// late: a buffer that is full tells of it now.
+	// The kernel reports a loss together with the next record, which may come late. A
+	// full buffer shows the loss now.
 	return lost || head-tail+2*recordSize > uint64(len(r.data))
 }
 
-// Records have a header of kind (4 bytes), bits (2) and size (2), and then: a
-// sample the event (8) and who made it, process (4) and thread (4); one that
-// tells of a loss the event (8) and how many (8).
+// A record has a header of kind (4 bytes), flags (2) and size (2). A sample continues with
+// the event (8) and the caller's process (4) and thread (4). A record about a loss continues
+// with the event (8) and the number of lost records (8).
 const (
 	recordHeader = 8
 	recordSize   = recordHeader + 16
 )
 
-// parseRecords reads the records between two places of a ring. Records begin
-// at multiples of eight bytes, so that no field runs over the ring's end.
+// parseRecords reads the records from tail to head of a ring. Records begin at multiples of
+// 8 bytes, so no field wraps around the ring's end.
 func parseRecords(data []byte, tail, head uint64, each func(event uint64, pid uint32)) (lost bool) {
 	at := func(place uint64) []byte {
 		place %= uint64(len(data))
@@ -57,9 +59,10 @@ func parseRecords(data []byte, tail, head uint64, each func(event uint64, pid ui
 	}
 	for tail+recordHeader <= head {
 		header := at(tail)
-		kind, size := binary.NativeEndian.Uint32(header), uint64(binary.NativeEndian.Uint16(header[6:]))
+		kind := binary.NativeEndian.Uint32(header)
+		size := uint64(binary.NativeEndian.Uint16(header[6:]))
 		if size < recordHeader || size%8 != 0 || tail+size > head {
-			return lost // not what the kernel writes
+			return lost // malformed: the kernel writes no such record
 		}
 		if size >= recordSize {
 			event, second := binary.NativeEndian.Uint64(at(tail+8)), at(tail+16)

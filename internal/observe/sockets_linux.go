@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a TCP connection as the kernel describes it.
+// socket is the kernel's description of a TCP connection.
 type socket struct {
-	cookie   uint64 // the connection's own, never used again
-	inode    uint32 // of whoever has it open; 0: nobody
-	local    bool   // both ends are on this machine, by their addresses
-	sent     uint64 // bytes of payload, each once
-	received uint64
+	cookie   uint64 // identifies the connection, and is never used again
+	inode    uint32 // of the open socket; 0: no process has it open
+	local    bool   // both addresses are of this machine
+	sent     uint64 // bytes of payload without retransmissions
+	received uint64 // bytes of payload
 }
 
 // diagnosis asks the kernel for its TCP connections; see sock_diag(7).
@@ -26,7 +26,7 @@ type diagnosis struct {
 	buffer   []byte
 }
 
-// Places in what is asked and answered; see linux/inet_diag.h.
+// Offsets in requests and answers; see linux/inet_diag.h.
 const (
 	diagRequest    = 56 // bytes of inet_diag_req_v2
 	diagExtensions = 2
@@ -40,9 +40,8 @@ const (
 	diagInfo       = 2 // INET_DIAG_INFO, the attribute that holds a tcp_info
 )
 
-// States of connections that may carry bytes, by their numbers in
-// net/tcp_states.h. Those that wait for their time to be over are left out:
-// there may be many, and they carry nothing.
+// The states of connections that may carry bytes, by their numbers in net/tcp_states.h.
+// TIME_WAIT is left out: there may be many such connections, and they carry nothing.
 const (
 	tcpEstablished = 1
 	tcpFinWait1    = 4
@@ -51,20 +50,23 @@ const (
 	tcpLastAck     = 9
 	tcpClosing     = 11
 
-	carrying = 1<<tcpEstablished | 1<<tcpFinWait1 | 1<<tcpFinWait2 | 1<<tcpCloseWait | 1<<tcpLastAck | 1<<tcpClosing
+	carrying = 1<<tcpEstablished | 1<<tcpFinWait1 | 1<<tcpFinWait2 |
+		1<<tcpCloseWait | 1<<tcpLastAck | 1<<tcpClosing
 )
 
-// diagnosisTimeout bounds the wait for an answer, which the kernel gives while
-// it is asked.
+// diagnosisTimeout bounds the wait for an answer, which usually comes at once.
 var diagnosisTimeout = unix.Timeval{Sec: 1}
 
 func newDiagnosis() (*diagnosis, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	const failed = "ask the kernel for connections: %w"
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC,
+		unix.NETLINK_SOCK_DIAG)
 	if err != nil {
-		return nil, fmt.Errorf("ask the kernel for connections: %w", err)
+		return nil, fmt.Errorf(failed, err)
 	}
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &diagnosisTimeout); err != nil {
-		return nil, errors.Join(fmt.Errorf("ask the kernel for connections: %w", err), unix.Close(fd))
+	err = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &diagnosisTimeout)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf(failed, err), unix.Close(fd))
 	}
 	return &diagnosis{fd: fd, buffer: make([]byte, 64<<10)}, nil
 }
@@ -84,7 +86,8 @@ func (d *diagnosis) each(family byte, f func(socket)) error {
 	body := request[unix.NLMSG_HDRLEN:]
 	body[0], body[1], body[diagExtensions] = family, unix.IPPROTO_TCP, 1<<(diagInfo-1)
 	order.PutUint32(body[diagStates:], carrying)
-	if err := unix.Sendto(d.fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
+	if err := unix.Sendto(d.fd, request, 0, to); err != nil {
 		return fmt.Errorf("ask the kernel for connections: %w", err)
 	}
 	for {
@@ -102,8 +105,8 @@ func (d *diagnosis) each(family byte, f func(socket)) error {
 	}
 }
 
-// parseMessages reads what the kernel sent in one piece; done says that it was
-// the last.
+// parseMessages reads the messages of one datagram. done is true after the last message of
+// an answer.
 func parseMessages(raw []byte, sequence uint32, f func(socket)) (done bool, err error) {
 	order := binary.NativeEndian
 	for len(raw) >= unix.NLMSG_HDRLEN {
@@ -114,11 +117,12 @@ func parseMessages(raw []byte, sequence uint32, f func(socket)) (done bool, err 
 		body := raw[unix.NLMSG_HDRLEN:length]
 		ours := order.Uint32(raw[8:]) == sequence
 		switch {
-		case !ours: // of an earlier question that was given up
+		case !ours: // the answer to an earlier request that timed out
 		case kind == unix.NLMSG_DONE:
 			return true, nil
 		case kind == unix.NLMSG_ERROR && len(body) >= 4:
-			return true, fmt.Errorf("ask the kernel for connections: %w", unix.Errno(-int32(order.Uint32(body))))
+			errno := unix.Errno(-int32(order.Uint32(body)))
+			return true, fmt.Errorf("ask the kernel for connections: %w", errno)
 		case len(body) >= diagAnswer:
 			s, ok := parseSocket(body)
 			if ok {
@@ -132,10 +136,11 @@ func parseMessages(raw []byte, sequence uint32, f func(socket)) (done bool, err 
 	return false, nil
 }
 
-var errNoBytes = errors.New("this kernel does not tell the bytes of a connection, as those from 4.19 on do")
+var errNoBytes = errors.New(
+	"this kernel does not count the bytes of a connection: use Linux 4.19 or later")
 
-// parseSocket reads one connection; ok is false when its bytes are not told, as
-// those of an end that nobody has open and that waits for the other's are not.
+// parseSocket reads one connection. ok is false when the answer has no byte counts, as for a
+// half-closed connection that no process has open.
 func parseSocket(body []byte) (s socket, ok bool) {
 	order := binary.NativeEndian
 	s = socket{
@@ -163,9 +168,10 @@ func parseSocket(body []byte) (s socket, ok bool) {
 	return s, false
 }
 
+// align4 rounds up to a multiple of 4.
 func align4(n int) int { return (n + 3) &^ 3 }
 
-// withinMachine reports whether a connection cannot leave this machine.
+// withinMachine reports whether both ends of a connection are on this machine.
 func withinMachine(family byte, source, target []byte) bool {
 	if family == unix.AF_INET {
 		source, target = source[:4], target[:4]

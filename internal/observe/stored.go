@@ -13,13 +13,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// storedVersion is the schema of a stored calibration.
+// storedVersion is the schema version of stored calibrations and proofs.
 const storedVersion = 1
 
-// storedMax bounds a stored calibration: ours are some kilobytes.
+// storedMax bounds the size of a stored file in bytes. Valid files have some kilobytes.
 const storedMax = 1 << 20
 
-// stored is a calibration as it is kept.
+// stored is the format of a stored calibration.
 type stored struct {
 	SchemaVersion int           `json:"schema_version"`
 	Machine       string        `json:"machine"`
@@ -27,21 +27,23 @@ type stored struct {
 	Limits        result.Limits `json:"limits"`
 }
 
-// Save keeps what a calibration found for this machine and the directory's file
-// system, in place of an earlier one, and returns where.
+// Save stores the limits of this machine and of the directory's file system, replaces earlier
+// ones, and returns the path.
 func (c *Calibration) Save(l *result.Limits) (path string, err error) {
 	path, err = storedPath(c.volume)
 	if err != nil {
 		return "", err
 	}
-	kept := stored{SchemaVersion: storedVersion, Machine: machine(), Volume: c.volume.id, Limits: *l}
+	kept := stored{
+		SchemaVersion: storedVersion, Machine: machine(), Volume: c.volume.id, Limits: *l,
+	}
 	if err := keep(path, kept); err != nil {
 		return "", fmt.Errorf("store the calibration: %w", err)
 	}
 	return path, nil
 }
 
-// keep replaces a file of the cache as a whole; its directory is made where it is missing.
+// keep replaces a file of the cache as a whole, and makes its directory if necessary.
 func keep(path string, value any) error {
 	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -56,8 +58,8 @@ func keep(path string, value any) error {
 	return nil
 }
 
-// Stored returns what is known of this machine and a directory's file system.
-// The error is a sentence that says what to do.
+// Stored returns the stored limits of this machine and of a directory's file system. An
+// error is a sentence that says what to do.
 func Stored(dir string) (*result.Limits, error) {
 	calibrate := fmt.Sprintf("run 'plimsoll calibrate %s' once", dir)
 	v, err := volumeOf(dir)
@@ -81,10 +83,12 @@ func Stored(dir string) (*result.Limits, error) {
 			return &s.Limits, nil
 		}
 	}
-	return nil, fmt.Errorf("this machine's limits are not known, because %s %w: %s", path, err, calibrate)
+	return nil, fmt.Errorf("this machine's limits are not known, because %s %w: %s",
+		path, err, calibrate)
 }
 
-// readStored reads a regular file of a sane size.
+// readStored reads a regular file of at most storedMax bytes. Its errors continue a sentence
+// that begins with the path.
 func readStored(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -103,24 +107,24 @@ func readStored(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// parseStored reads a stored calibration and refuses one whose figures cannot
-// be.
+// parseStored parses a stored calibration, and refuses impossible figures.
 func parseStored(raw []byte) (stored, error) {
 	var s stored
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return stored{}, errors.New("is not a calibration")
 	}
 	if s.SchemaVersion != storedVersion {
-		return stored{}, errors.New("is of another version of plimsoll")
+		return stored{}, errors.New("was written by another version of plimsoll")
 	}
 	l := s.Limits
-	if l.SequentialWriteBytes <= 0 || l.LoopbackBytes <= 0 || l.MemoryCopyBytes <= 0 || l.ClockResolutionNs <= 0 || l.Cores <= 0 {
-		return stored{}, errors.New("holds figures that cannot be")
+	if l.SequentialWriteBytes <= 0 || l.LoopbackBytes <= 0 || l.MemoryCopyBytes <= 0 ||
+		l.ClockResolutionNs <= 0 || l.Cores <= 0 {
+		return stored{}, errors.New("holds impossible figures")
 	}
 	return s, nil
 }
 
-// fits says why a calibration is not one of this machine as it is now.
+// fits returns an error when a calibration is not for this machine as it is now.
 func (s stored) fits(v volume) error {
 	if s.Machine != machine() || s.Volume != v.id {
 		return errors.New("is of another machine or file system")
@@ -131,7 +135,7 @@ func (s stored) fits(v volume) error {
 	return nil
 }
 
-// storedPath is where the calibration of a file system is kept.
+// storedPath returns the path of a file system's calibration.
 func storedPath(v volume) (string, error) {
 	dir, err := cacheDir()
 	if err != nil {
@@ -140,16 +144,18 @@ func storedPath(v volume) (string, error) {
 	return filepath.Join(dir, "limits-"+machine()+"-"+v.id+".json"), nil
 }
 
+// cacheDir returns plimsoll's directory in the user's cache.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", errors.New("there is no directory to keep a calibration in: set HOME or XDG_CACHE_HOME")
+		return "", errors.New(
+			"there is no directory to keep a calibration in: set HOME or XDG_CACHE_HOME")
 	}
 	return filepath.Join(dir, "plimsoll"), nil
 }
 
-// machine tells this machine from others that share a home directory, and
-// gives nothing of it away.
+// machine returns a hash that tells this machine from others with the same home directory,
+// and reveals nothing else.
 func machine() string {
 	name, _ := os.Hostname()
 	id, _ := os.ReadFile("/etc/machine-id")

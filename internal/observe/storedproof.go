@@ -9,15 +9,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// storedProof is a proof as it is kept.
+// storedProof is the format of a stored proof.
 type storedProof struct {
 	SchemaVersion int          `json:"schema_version"`
 	Machine       string       `json:"machine"`
 	Proof         result.Proof `json:"proof"`
 }
 
-// SaveProof keeps what was proved on this machine, in place of an earlier proof, and
-// returns where.
+// SaveProof stores a proof for this machine, replaces an earlier one, and returns the path.
 func SaveProof(p *result.Proof) (path string, err error) {
 	path, err = proofPath()
 	if err != nil {
@@ -30,8 +29,8 @@ func SaveProof(p *result.Proof) (path string, err error) {
 	return path, nil
 }
 
-// StoredProof returns what was proved last on this machine as it is now; nil: nothing
-// was, or the proof cannot be read.
+// StoredProof returns this machine's stored proof. It returns nil without a readable proof,
+// or when the number of cores has changed since.
 func StoredProof() *result.Proof {
 	path, err := proofPath()
 	if err != nil {
@@ -49,6 +48,7 @@ func StoredProof() *result.Proof {
 	return &kept.Proof
 }
 
+// proofPath returns the path of this machine's proof.
 func proofPath() (string, error) {
 	dir, err := cacheDir()
 	if err != nil {

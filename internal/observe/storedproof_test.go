@@ -11,14 +11,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-func TestProofsAreKeptForTheMachine(t *testing.T) {
+func TestProofsAreKeptPerMachine(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if got := StoredProof(); got != nil {
-		t.Fatalf("a proof before any was kept: %+v", got)
+		t.Fatalf("StoredProof without a stored proof: %+v", got)
 	}
 	p := &result.Proof{
 		At: time.Unix(1_700_000_000, 0).UTC(), Cores: runtime.NumCPU(), Held: 24, Missed: 1,
-		MissedTruths: []string{"stall"}, Worst: &result.ProofError{Truth: "stall", Figure: "publish p99", Unit: "ns", Error: -5},
+		MissedTruths: []string{"stall"},
+		Worst: &result.ProofError{
+			Truth: "stall", Figure: "publish p99", Unit: "ns", Error: -5,
+		},
 	}
 	path, err := SaveProof(p)
 	if err != nil {
@@ -31,14 +34,15 @@ func TestProofsAreKeptForTheMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := string(raw)
 	for name, foreign := range map[string]string{
-		"another machine": strings.Replace(string(raw), machine(), "0123456789ab", 1),
-		"another version": strings.Replace(string(raw), `"schema_version": 1`, `"schema_version": 9`, 1),
-		"other cores":     strings.Replace(string(raw), `"cores": `, `"cores": 9`, 1),
-		"torn":            string(raw[:len(raw)/2]),
+		"another machine": strings.Replace(text, machine(), "0123456789ab", 1),
+		"another version": strings.Replace(text, `"schema_version": 1`, `"schema_version": 9`, 1),
+		"other cores":     strings.Replace(text, `"cores": `, `"cores": 9`, 1),
+		"torn":            text[:len(text)/2],
 	} {
-		if foreign == string(raw) {
-			t.Fatalf("%s: the file has another form", name)
+		if foreign == text {
+			t.Fatalf("%s: the stored file lacks the text to replace", name)
 		}
 		if err := os.WriteFile(path, []byte(foreign), 0o644); err != nil {
 			t.Fatal(err)

@@ -11,55 +11,56 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls that are counted, as the kernel names their tracepoints.
+// The tracepoints of the counted system calls.
 var (
 	syncCalls    = []string{"sys_enter_fsync", "sys_enter_fdatasync"}
 	mapSyncCalls = []string{"sys_enter_msync"}
 )
 
-// syncs counts calls that wait for the disk. Each core has one buffer, into
-// which the kernel writes who made such a call when it is made; nothing happens
-// between such calls, and neither threads nor processes need to be known
-// beforehand.
+// syncs counts the system calls that wait for the disk. Each core has one buffer. The kernel
+// writes a record with the caller into it at each such call. Between these calls nothing
+// happens, and new threads and processes are covered without any work.
 type syncs struct {
-	fds      []int // of events
+	fds      []int // of the events
 	rings    []ring
-	mapSyncs map[uint64]bool // by event: msync, not fsync or fdatasync
-	counted  map[uint32]*process
+	mapSyncs map[uint64]bool     // by event: true for msync, false for fsync and fdatasync
+	counted  map[uint32]*process // by process number
 }
 
 const (
-	// ringMax holds 21,800 calls of one core between two readings. With its
-	// first page it is also what the kernel lets a user lock for each core.
+	// ringMax holds 21,800 calls of one core between two readings. With its first page,
+	// it is also the most that the kernel lets a user lock for each core.
 	ringMax = 512 << 10
-	// ringsMax bounds the buffers of all cores together.
+	// ringsMax bounds the buffers of all cores together, in bytes.
 	ringsMax = 64 << 20
 )
 
 var errNoTracepoints = errors.New("this kernel has no tracepoints of system calls")
 
-// newSyncs starts to count for the processes. It is nil, with a sentence, where
-// that is not permitted.
-func newSyncs(processes []*process, said *methods) *syncs {
+// newSyncs starts to count for the processes. Where that is impossible, it returns nil and
+// notes why.
+func newSyncs(processes []*process, notes *methods) *syncs {
 	s := &syncs{mapSyncs: map[uint64]bool{}, counted: map[uint32]*process{}}
 	for _, p := range processes {
 		s.counted[uint32(p.PID)] = p
 	}
 	err := s.open()
 	if err == nil {
-		said.say("fsync, fdatasync and msync calls are counted as they are made, by tracepoints of the kernel (perf_event_open).")
+		notes.add("fsync, fdatasync and msync calls are counted as they are made, " +
+			"by tracepoints of the kernel (perf_event_open).")
 		return s
 	}
 	_ = s.close()
 	if errors.Is(err, os.ErrPermission) {
-		said.say("fsync, fdatasync and msync calls are not counted: run as root, or with CAP_PERFMON and readable tracefs.")
+		notes.add("fsync, fdatasync and msync calls are not counted: " +
+			"run as root, or with CAP_PERFMON and readable tracefs.")
 	} else {
-		said.say("fsync, fdatasync and msync calls are not counted: %v.", err)
+		notes.add("fsync, fdatasync and msync calls are not counted: %v.", err)
 	}
 	return nil
 }
 
-// open places the events on every core.
+// open opens the events on every core.
 func (s *syncs) open() error {
 	cores, err := onlineCores()
 	if err != nil {
@@ -77,8 +78,7 @@ func (s *syncs) open() error {
 	return nil
 }
 
-// openOn places the events on one core. The first has the buffer that all
-// write to.
+// openOn opens the events on one core. All of them write to the buffer of the first.
 func (s *syncs) openOn(core, cores int, ids []uint64) error {
 	first := -1
 	for i, id := range ids {
@@ -87,14 +87,16 @@ func (s *syncs) openOn(core, cores int, ids []uint64) error {
 			Sample: 1, Sample_type: unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_TID,
 		}, -1, core, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if errors.Is(err, unix.ENODEV) {
-			return nil // the core was taken away
+			return nil // the core is offline now
 		}
 		if err != nil {
 			return err
 		}
 		s.fds = append(s.fds, fd)
 		var event uint64
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(unix.PERF_EVENT_IOC_ID), uintptr(unsafe.Pointer(&event))); errno != 0 {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd),
+			uintptr(unix.PERF_EVENT_IOC_ID), uintptr(unsafe.Pointer(&event)))
+		if errno != 0 {
 			return errno
 		}
 		s.mapSyncs[event] = i >= len(syncCalls)
@@ -114,7 +116,7 @@ func (s *syncs) openOn(core, cores int, ids []uint64) error {
 	return nil
 }
 
-// ringBytes is the size of each core's buffer: a power of two.
+// ringBytes returns the size of each core's buffer, a power of two.
 func ringBytes(cores int) int {
 	size := ringMax
 	for size > os.Getpagesize() && size*cores > ringsMax {
@@ -123,14 +125,14 @@ func ringBytes(cores int) int {
 	return max(size, os.Getpagesize())
 }
 
-// add counts for another process too.
+// add starts to count for another process.
 func (s *syncs) add(p *process) {
 	if s != nil {
 		s.counted[uint32(p.PID)] = p
 	}
 }
 
-// forget counts for a process no more.
+// forget stops counting for a process.
 func (s *syncs) forget(p *process) {
 	if s != nil {
 		delete(s.counted, uint32(p.PID))
@@ -138,7 +140,7 @@ func (s *syncs) forget(p *process) {
 }
 
 // read adds the calls since the last reading to their processes.
-func (s *syncs) read(said *methods) {
+func (s *syncs) read(notes *methods) {
 	if s == nil {
 		return
 	}
@@ -147,10 +149,12 @@ func (s *syncs) read(said *methods) {
 		lost = r.drain(s.count) || lost
 	}
 	if lost {
-		said.say("Some fsync, fdatasync or msync calls came faster than they could be counted: the counts are too low.")
+		notes.add("Some fsync, fdatasync or msync calls came faster than they could be " +
+			"counted: the counts are too low.")
 	}
 }
 
+// count adds one call to its process.
 func (s *syncs) count(event uint64, pid uint32) {
 	p := s.counted[pid]
 	switch {
@@ -177,7 +181,7 @@ func (s *syncs) close() error {
 	return errors.Join(errs...)
 }
 
-// onlineCores reads which cores there are.
+// onlineCores returns the numbers of the online cores.
 func onlineCores() ([]int, error) {
 	raw, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
@@ -186,7 +190,7 @@ func onlineCores() ([]int, error) {
 	return parseCores(strings.TrimSpace(string(raw)))
 }
 
-// parseCores reads a list such as 0-3,8.
+// parseCores parses a list such as 0-3,8.
 func parseCores(list string) ([]int, error) {
 	const most = 1 << 16
 	var cores []int
@@ -197,8 +201,8 @@ func parseCores(list string) ([]int, error) {
 		}
 		first, err := strconv.Atoi(from)
 		last, err2 := strconv.Atoi(to)
-		if err := errors.Join(err, err2); err != nil || first < 0 || last < first || last >= most {
-			return nil, fmt.Errorf("the list of cores %q is not one", list)
+		if errors.Join(err, err2) != nil || first < 0 || last < first || last >= most {
+			return nil, fmt.Errorf("the kernel's list of cores %q is malformed", list)
 		}
 		for core := first; core <= last; core++ {
 			cores = append(cores, core)

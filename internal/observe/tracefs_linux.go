@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the kernel's tracing directory is mounted, if it is.
+// tracingMounts are the usual mount points of the kernel's tracing directory.
 var tracingMounts = []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}
 
-// traceIDs returns the numbers of tracepoints of system calls.
+// traceIDs returns the numbers of the named tracepoints of system calls.
 func traceIDs(names []string) ([]uint64, error) {
 	tracing, err := openTracing()
 	if err != nil {
@@ -32,12 +32,11 @@ func traceIDs(names []string) ([]uint64, error) {
 	return ids, nil
 }
 
-// openTracing opens the tracing directory. Where it is not mounted, root opens
-// it without mounting it anywhere: it is gone when it is closed, or this
-// process ends.
+// openTracing opens the tracing directory. Where it is not mounted, root can open it without
+// a mount point. Then it vanishes when it is closed, or with this process.
 func openTracing() (int, error) {
 	for _, path := range tracingMounts {
-		// Not mounted, the directory is there and empty.
+		// Without a mount the directory exists and is empty.
 		if _, err := os.Stat(path + "/events"); err == nil {
 			return unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		}
@@ -60,8 +59,10 @@ func openTracing() (int, error) {
 	return mount, nil
 }
 
+// traceID returns the number of one tracepoint.
 func traceID(tracing int, name string) (uint64, error) {
-	fd, err := unix.Openat(tracing, "events/syscalls/"+name+"/id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	path := "events/syscalls/" + name + "/id"
+	fd, err := unix.Openat(tracing, path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return 0, errNoTracepoints
 	}

@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// volume is the file system that a directory lies on.
+// volume is the file system of a directory.
 type volume struct {
-	id        string // stays the same, as far as the kernel tells
-	disk      string // the whole disk, as the kernel calls it; empty: not known
+	id        string // stable, as far as the kernel allows
+	disk      string // the kernel's name of the whole disk; empty: unknown
 	inMemory  bool
 	freeBytes int64 // that this user can still fill
 }
 
+// volumeOf returns the file system of a directory.
 func volumeOf(dir string) (volume, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
@@ -28,7 +29,8 @@ func volumeOf(dir string) (volume, error) {
 	}
 	device := fmt.Sprintf("%d:%d", unix.Major(at.Dev), unix.Minor(at.Dev))
 	v := volume{
-		id: fmt.Sprintf("%08x%08x", uint32(fs.Fsid.Val[0]), uint32(fs.Fsid.Val[1])), disk: diskOf(device),
+		id:        fmt.Sprintf("%08x%08x", uint32(fs.Fsid.Val[0]), uint32(fs.Fsid.Val[1])),
+		disk:      diskOf(device),
 		inMemory:  int64(fs.Type) == unix.TMPFS_MAGIC || int64(fs.Type) == unix.RAMFS_MAGIC,
 		freeBytes: int64(fs.Bavail) * int64(fs.Bsize),
 	}
@@ -38,13 +40,12 @@ func volumeOf(dir string) (volume, error) {
 	return v, nil
 }
 
-// diskOf returns the whole disk behind a device number.
+// diskOf returns the name of the whole disk of a device number, or "".
 func diskOf(device string) string {
 	if name := wholeDisk(device); name != "" {
 		return name
 	}
-	// Some file systems have a number of their own; their mount says what they
-	// lie on.
+	// Some file systems have a device number of their own. Their mount names the source.
 	mounts, err := procfs.GetMounts()
 	if err != nil {
 		return ""
@@ -61,6 +62,7 @@ func diskOf(device string) string {
 	return ""
 }
 
+// wholeDisk returns the name of the disk that a block device is or belongs to, or "".
 func wholeDisk(device string) string {
 	path, err := filepath.EvalSymlinks("/sys/dev/block/" + device)
 	if err != nil {

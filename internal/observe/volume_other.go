@@ -7,14 +7,15 @@ import (
 	"syscall"
 )
 
-// volume is the file system that a directory lies on.
+// volume is the file system of a directory.
 type volume struct {
 	id        string
-	disk      string // not known here
-	inMemory  bool   // not known here
+	disk      string // unknown on this operating system
+	inMemory  bool   // unknown on this operating system
 	freeBytes int64  // that this user can still fill
 }
 
+// volumeOf returns the file system of a directory.
 func volumeOf(dir string) (volume, error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {

@@ -11,26 +11,25 @@ import (
 
 const (
 	loopback = "127.0.0.1"
-	// addressAttempts is how many networks are tried. There are 65,024, so a
-	// second attempt is rare already.
+	// addressAttempts is the number of networks to try. There are 65,024 networks, so a
+	// second attempt is rare.
 	addressAttempts = 20
 	maxNodes        = 254
 )
 
-// Addresses finds, for each of so many nodes, one address (host:port) on the
-// loopback interface for each of the ports, which nobody listens on. Where all
-// of 127/8 is local, as on Linux, each node gets a host of its own in a
-// network of the cluster's own, 127.x.y.1 and up, and the very ports asked for.
-// Elsewhere all nodes share 127.0.0.1, each with other ports.
+// Addresses finds free addresses (host:port) on the loopback interface: for each node, one
+// for each of the ports. Where all of 127/8 is local, as on Linux, each node gets a host of
+// its own with exactly these ports, from 127.x.y.1 up in a network of the cluster's own.
+// Elsewhere all nodes share 127.0.0.1, with other ports.
 //
-// Between finding and listening somebody else may take an address: who finds
-// that asks again, a bounded number of times.
+// Another process may take an address before the server listens on it. A caller that sees
+// this calls Addresses again, a bounded number of times.
 func Addresses(nodes int, ports ...int) ([][]string, error) {
 	if nodes < 1 || nodes > maxNodes {
-		return nil, fmt.Errorf("addresses for %d nodes: there are some for 1 to %d", nodes, maxNodes)
+		return nil, fmt.Errorf("addresses for %d nodes: use 1 to %d nodes", nodes, maxNodes)
 	}
 	for range addressAttempts {
-		// Not 127.0: there everybody else listens.
+		// Not 127.0, where other servers usually listen.
 		network := fmt.Sprintf("127.%d.%d.", 1+rand.IntN(254), rand.IntN(256))
 		all, err := ownHosts(network, nodes, ports)
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
@@ -40,11 +39,12 @@ func Addresses(nodes int, ports ...int) ([][]string, error) {
 			return all, err
 		}
 	}
-	return nil, fmt.Errorf("no loopback network of %d has the ports %v free: see who listens with: ss -tln", addressAttempts, ports)
+	return nil, fmt.Errorf(
+		"none of %d loopback networks has the ports %v free: find the listeners with: ss -tln",
+		addressAttempts, ports)
 }
 
-// ownHosts gives every node a host. All addresses are held until all are
-// found.
+// ownHosts gives every node a host. It holds each address until it has found all.
 func ownHosts(network string, nodes int, ports []int) ([][]string, error) {
 	all := make([][]string, nodes)
 	for i := range all {
@@ -61,7 +61,7 @@ func ownHosts(network string, nodes int, ports []int) ([][]string, error) {
 	return all, nil
 }
 
-// oneHost gives every node other ports of one host.
+// oneHost gives every node its own ports of one host.
 func oneHost(nodes, ports int) ([][]string, error) {
 	free, err := FreePorts(loopback, nodes*ports)
 	if err != nil {

@@ -4,7 +4,7 @@ package process
 
 import "syscall"
 
-// attributes make a child the leader of a group.
+// attributes makes a child the leader of a process group.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// RemoveFolder removes a server's folder and all that is in it. A folder on
-// which a file system is mounted cannot be removed: it is left empty.
+// RemoveFolder removes a server's folder with its content. When a file system is mounted on
+// the folder, it only empties the folder.
 func RemoveFolder(dir string) error {
 	err := os.RemoveAll(dir)
 	if errors.Is(err, syscall.EBUSY) {

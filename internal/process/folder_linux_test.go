@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A folder is removed with all that is in it, and one on which a file system is
-// mounted is emptied.
+// RemoveFolder removes a folder with its content, and empties a folder on which a file
+// system is mounted.
 func TestRemoveFolder(t *testing.T) {
 	for _, mounted := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "n1")
@@ -19,7 +19,7 @@ func TestRemoveFolder(t *testing.T) {
 		if mounted {
 			err := syscall.Mount("plimsoll-test", dir, "tmpfs", 0, "size=64k")
 			if errors.Is(err, syscall.EPERM) {
-				t.Skipf("%s: mounting takes root", t.Name())
+				t.Skipf("%s: only root may mount a file system", t.Name())
 			}
 			if err != nil {
 				t.Fatal(err)

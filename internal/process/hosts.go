@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// Hosts is a hosts file (hosts(5)) that names this machine and no other, for
-// servers that shall not ask the machine's resolver. Java's SASL asks for the
-// name of the server's own address with each connection, in the thread that
-// serves others too: a name server that does not answer once stops them for the
-// resolver's 5 s, and nothing but addresses is in the servers' configurations.
+// Hosts returns the text of a hosts file (hosts(5)) that names this machine only. It is for
+// servers that must not ask the machine's resolver. Java's SASL looks up the name of the
+// server's own address for each connection, in a thread that serves other connections too:
+// a lost answer of a name server stops them for the resolver's time-out of 5 s. The servers'
+// configurations hold addresses only, so they need no resolver.
 func Hosts() ([]byte, error) {
 	name, err := os.Hostname()
 	if err != nil {

@@ -17,7 +17,8 @@ func TestHostsNamesThisMachineAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(fields) != 3 || !net.ParseIP(fields[0]).IsLoopback() || fields[1] != "localhost" || fields[2] != name {
+	if len(fields) != 3 || !net.ParseIP(fields[0]).IsLoopback() ||
+		fields[1] != "localhost" || fields[2] != name {
 		t.Errorf("%q", text)
 	}
 }

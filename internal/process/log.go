@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// tailSize is how much of a log's end is read, and maxSaid bounds what of it
-// goes into an error, both in bytes.
+// tailSize is how much of a log's end Tail reads. maxSaid bounds the text of a log in an
+// error. Both are in bytes.
 const (
 	tailSize = 64 << 10
 	maxSaid  = 300
 )
 
-// Tail is the end of a server's log, whole lines only; nothing when it cannot
-// be read.
+// Tail returns the whole lines at the end of a log, or nil when it cannot be read.
 func Tail(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,7 +34,7 @@ func Tail(path string) []byte {
 	return b
 }
 
-// Said is what a server's log says, short enough for an error.
+// Said shortens the text of a server's log for an error.
 func Said(text string) string {
 	if len(text) > maxSaid {
 		text = text[:maxSaid] + "…"

@@ -12,42 +12,40 @@ import (
 	"time"
 )
 
-// Spec says what to start.
+// Spec describes the process to start.
 type Spec struct {
-	// Group is the number of the group that the child runs under, which takes
-	// root; 0: this process's own. By it a firewall knows whose a packet is.
+	// Group is the number of the user group of the child. It takes root, and lets a
+	// firewall tell whose packets it sees. 0 means the group of this process.
 	Group int
 
-	Name string // what errors call it
+	Name string // for errors
 	Path string // of the program
 	Args []string
-	Env  []string // all of the child's environment; nothing is inherited
-	Dir  string   // its working directory
-	Log  string   // the file that its output is appended to
-	// Input is what the child reads on its standard input, each time that it is
-	// started; nil: nothing.
+	Env  []string // the whole environment of the child; it inherits nothing
+	Dir  string   // the working directory
+	Log  string   // the file to append its output to
+	// Input is what the child reads on its standard input, at each start; nil: nothing.
 	Input []byte
 }
 
-// Server is a child process, which can be started again when it has ended. Its
-// methods may be called from any goroutine.
+// Server is a child process that can be started again after it has ended. Its methods are
+// safe for concurrent use.
 type Server struct {
 	spec Spec
 
 	mu      sync.Mutex
 	now     *life
-	stopped bool // for good
+	stopped bool // by Stop, so that Restart is refused
 }
 
-// life is one start of a server and its end.
+// life is one run of a server's process.
 type life struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 	err    error // set before exited is closed
 }
 
-// Start starts a child. Its owner ends it with Stop or Kill, or waits for
-// Exited.
+// Start starts a child. The caller must end it with Stop or Kill, or wait for Exited.
 func Start(spec Spec) (*Server, error) {
 	now, err := begin(spec)
 	if err != nil {
@@ -61,9 +59,9 @@ func begin(spec Spec) (*life, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the log of %s: %w", spec.Name, err)
 	}
-	defer log.Close() // the child has its own
+	defer log.Close() // the child has a descriptor of its own
 	cmd := exec.Command(spec.Path, spec.Args...)
-	// An empty list, and not nil, which would mean the parent's environment.
+	// The list must not be nil, which would mean the parent's environment.
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
 	if spec.Input != nil {
@@ -71,7 +69,9 @@ func begin(spec Spec) (*life, error) {
 	}
 	cmd.SysProcAttr = attributes()
 	if spec.Group != 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(os.Getuid()), Gid: uint32(spec.Group)}
+		cmd.SysProcAttr.Credential = &syscall.Credential{
+			Uid: uint32(os.Getuid()), Gid: uint32(spec.Group),
+		}
 	}
 	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {
@@ -81,26 +81,26 @@ func begin(spec Spec) (*life, error) {
 	return l, nil
 }
 
-// wait ends with the child.
+// wait waits for the child, and records how it ended.
 func (l *life) wait() {
 	l.err = l.cmd.Wait()
 	forks.ended()
 	close(l.exited)
 }
 
-// Restart starts a child that has ended again, as it was started before: in its
-// folder, with its arguments and its log. It is an error while the child runs,
-// and after Stop.
+// Restart starts a child again after it has ended, with the same Spec. It is an error while
+// the child runs, and after Stop.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return fmt.Errorf("starting %s again: it was stopped for good", s.spec.Name)
+		return fmt.Errorf("starting %s again: it was stopped: start a new server", s.spec.Name)
 	}
 	select {
 	case <-s.now.exited:
 	default:
-		return fmt.Errorf("starting %s again: it runs still, as process %d", s.spec.Name, s.now.cmd.Process.Pid)
+		return fmt.Errorf("starting %s again: it still runs as process %d: kill it first",
+			s.spec.Name, s.now.cmd.Process.Pid)
 	}
 	now, err := begin(s.spec)
 	if err != nil {
@@ -116,14 +116,13 @@ func (s *Server) life() *life {
 	return s.now
 }
 
-// PID is the process number of the child that was started last.
+// PID returns the process number of the child's last start.
 func (s *Server) PID() int { return s.life().cmd.Process.Pid }
 
-// Exited is closed when the child that was started last has ended.
+// Exited returns a channel that is closed when the child's last start has ended.
 func (s *Server) Exited() <-chan struct{} { return s.life().exited }
 
-// Err is how the child ended: nil while it runs, and when it ended with exit
-// code 0.
+// Err returns how the child ended. It is nil while the child runs, and after exit code 0.
 func (s *Server) Err() error {
 	l := s.life()
 	select {
@@ -134,16 +133,16 @@ func (s *Server) Err() error {
 	}
 }
 
-// Stop asks the child to end, kills it when it has not done so within the
-// grace or when ctx ends, and waits until it is gone. It is idempotent, and for good: Restart starts nothing
-// afterwards.
+// Stop asks the child to end, and kills it after the grace period or when ctx ends. It
+// returns when the child has ended. It is idempotent. Restart fails after it.
 func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	s.mu.Lock()
 	s.stopped = true
 	l := s.now
 	s.mu.Unlock()
-	// A child that has ended was waited for, so this reaches nobody else.
-	if err := l.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	// An ended child returns ErrProcessDone, so the signal reaches no other process.
+	err := l.cmd.Process.Signal(syscall.SIGTERM)
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking %s to end: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(grace)
@@ -157,12 +156,12 @@ func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	return s.Kill()
 }
 
-// killWait bounds the wait for a killed child. The kernel needs longer only
-// when a disk or network under it does not answer.
+// killWait bounds the wait for a killed child. The kernel takes longer only when a disk or
+// a network file system does not answer.
 const killWait = 10 * time.Second
 
-// Kill ends the child and what it started, at once, and waits until it is
-// gone. It is idempotent.
+// Kill kills the child and the processes that it started, and returns when the child has
+// ended. It is idempotent.
 func (s *Server) Kill() error {
 	l := s.life()
 	pid := l.cmd.Process.Pid
@@ -180,7 +179,7 @@ func (s *Server) Kill() error {
 	case <-l.exited:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("%s (process %d) was killed and is not gone after %s: see what it waits for with: cat /proc/%d/stack",
-			s.spec.Name, pid, killWait, pid)
+		return fmt.Errorf("%s (process %d) has not ended %s after it was killed: "+
+			"see what it waits for with: cat /proc/%d/stack", s.spec.Name, pid, killWait, pid)
 	}
 }

@@ -31,15 +31,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// parent starts children from goroutines that end at once, prints their
-// numbers and waits to be killed.
+// parent starts children from goroutines that end at once, prints their process numbers and
+// waits to be killed.
 func parent(dir string) {
 	var pids []string
 	for i := range 3 {
 		started := make(chan *Server)
 		go func() {
-			// A thread of its own, which ends with the goroutine: a child that
-			// it had forked itself would end as well.
+			// The thread ends with the goroutine. A child that this thread had forked
+			// would end with it.
 			runtime.LockOSThread()
 			s, err := Start(sleeper(dir, strconv.Itoa(i)))
 			if err != nil {
@@ -59,9 +59,27 @@ func sleeper(dir, name string) Spec {
 	return shell(dir, name, "exec sleep 1000")
 }
 
-// shell is a child that runs a script.
+// shell returns the spec of a child that runs a script.
 func shell(dir, name, script string) Spec {
-	return Spec{Name: name, Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir, Log: filepath.Join(dir, name+".log")}
+	return Spec{
+		Name: name, Path: "/bin/sh", Args: []string{"-c", script},
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir,
+		Log: filepath.Join(dir, name+".log"),
+	}
+}
+
+// patience bounds the wait for a child.
+const patience = 20 * time.Second
+
+// poll calls done until it returns true, and reports false after patience.
+func poll(done func() bool) bool {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if done() {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
 }
 
 func start(t *testing.T, spec Spec) *Server {
@@ -74,43 +92,46 @@ func start(t *testing.T, spec Spec) *Server {
 	return s
 }
 
-// gone waits until there is no such process, or it is a dead one that its
-// parent has not asked about.
+// gone waits until a process has ended. A zombie, which waits for its parent to collect it,
+// has ended too.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	ended := poll(func() bool {
 		if syscall.Kill(pid, 0) != nil {
-			return
+			return true
 		}
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if strings.Contains(string(stat), ") Z ") {
-			return
-		}
+		return strings.Contains(string(stat), ") Z ")
+	})
+	if !ended {
+		t.Errorf("process %d has not ended", pid)
 	}
-	t.Errorf("process %d is still there", pid)
 }
 
+// await waits until a child has ended.
 func await(t *testing.T, s *Server) {
 	t.Helper()
 	select {
 	case <-s.Exited():
-	case <-time.After(20 * time.Second):
-		t.Fatal("it has not ended")
+	case <-time.After(patience):
+		t.Fatal("the child has not ended")
 	}
 }
 
+// logged waits until a child's log holds a text.
 func logged(t *testing.T, spec Spec, want string) {
 	t.Helper()
 	var got []byte
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if got, _ = os.ReadFile(spec.Log); strings.Contains(string(got), want) {
-			return
-		}
+	found := poll(func() bool {
+		got, _ = os.ReadFile(spec.Log)
+		return strings.Contains(string(got), want)
+	})
+	if !found {
+		t.Fatalf("the log holds %q, want %q in it", got, want)
 	}
-	t.Fatalf("the log shows %q, and not %q", got, want)
 }
 
-func TestChildIsAsItWasAskedFor(t *testing.T) {
+func TestChildGetsItsSpec(t *testing.T) {
 	t.Setenv("PLIMSOLL_OF_THE_PARENT", "secret")
 	dir := t.TempDir()
 	spec := shell(dir, "child", "pwd; env; echo to stderr >&2; ps -o pgid= -p $$; exit 3")
@@ -129,7 +150,9 @@ func TestChildIsAsItWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	real, _ := filepath.EvalSymlinks(dir)
-	for _, want := range []string{"before\n", real + "\n", "GIVEN=yes\n", "to stderr\n", strconv.Itoa(s.PID()) + "\n"} {
+	for _, want := range []string{
+		"before\n", real + "\n", "GIVEN=yes\n", "to stderr\n", strconv.Itoa(s.PID()) + "\n",
+	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %q in %q", want, raw)
 		}
@@ -141,20 +164,21 @@ func TestChildIsAsItWasAskedFor(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	dir := t.TempDir()
+	const wait = "while :; do sleep 0.05; done"
 	for _, c := range []struct {
 		name, script string
 		grace        time.Duration
 		want         string
 	}{
-		{"willing", `trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.05; done`, time.Minute, "asked"},
-		{"stubborn", `trap '' TERM; echo ready; while :; do sleep 0.05; done`, 100 * time.Millisecond, "ready"},
+		{"willing", `trap 'echo asked; exit 0' TERM; echo ready; ` + wait, time.Minute, "asked"},
+		{"stubborn", `trap '' TERM; echo ready; ` + wait, 100 * time.Millisecond, "ready"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := shell(dir, c.name, c.script)
 			s := start(t, spec)
 			logged(t, spec, "ready")
 			if err := s.Err(); err != nil {
-				t.Errorf("runs and has ended with %v", err)
+				t.Errorf("the child runs, and Err returns %v", err)
 			}
 			for range 2 {
 				if err := s.Stop(context.Background(), c.grace); err != nil {
@@ -171,8 +195,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestStopIsNoLongerThanItsContext(t *testing.T) {
-	spec := shell(t.TempDir(), "stubborn", `trap '' TERM; echo ready; while :; do sleep 0.05; done`)
+func TestStopEndsWithItsContext(t *testing.T) {
+	script := `trap '' TERM; echo ready; while :; do sleep 0.05; done`
+	spec := shell(t.TempDir(), "stubborn", script)
 	s := start(t, spec)
 	logged(t, spec, "ready")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -204,7 +229,8 @@ func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	spec := shell(dir, "server n1", "echo life >> lives; exec sleep 1000")
 	s := start(t, spec)
-	if err := s.Restart(); err == nil || !strings.Contains(err.Error(), "server n1 again: it runs still") {
+	err := s.Restart()
+	if err == nil || !strings.Contains(err.Error(), "server n1 again: it still runs") {
 		t.Errorf("got %v", err)
 	}
 	first, ended := s.PID(), s.Exited()
@@ -216,17 +242,17 @@ func TestRestart(t *testing.T) {
 	}
 	<-ended
 	if s.PID() == first || s.Err() != nil {
-		t.Errorf("process %d was %d before, and ended with %v", s.PID(), first, s.Err())
+		t.Errorf("process %d was %d before, and Err returns %v", s.PID(), first, s.Err())
 	}
 	select {
 	case <-s.Exited():
-		t.Error("the second life has ended with the first")
+		t.Error("the second process has ended with the first")
 	default:
 	}
 	if err := s.Stop(t.Context(), time.Minute); err != nil {
 		t.Error(err)
 	}
-	if err := s.Restart(); err == nil || !strings.Contains(err.Error(), "stopped for good") {
+	if err := s.Restart(); err == nil || !strings.Contains(err.Error(), "was stopped") {
 		t.Errorf("got %v", err)
 	}
 	gone(t, s.PID())
@@ -236,7 +262,8 @@ func TestStartThatFails(t *testing.T) {
 	dir := t.TempDir()
 	spec := sleeper(dir, "server n1")
 	spec.Path = filepath.Join(dir, "nothing")
-	if _, err := Start(spec); err == nil || !strings.Contains(err.Error(), "starting server n1") || !errors.Is(err, os.ErrNotExist) {
+	_, err := Start(spec)
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "starting server n1") {
 		t.Errorf("got %v", err)
 	}
 	spec = sleeper(dir, "x")
@@ -244,7 +271,7 @@ func TestStartThatFails(t *testing.T) {
 	if _, err := Start(spec); err == nil || !strings.Contains(err.Error(), "log of x") {
 		t.Errorf("got %v", err)
 	}
-	// The thread was given back, and is taken again.
+	// The starter is usable after errors.
 	s := start(t, sleeper(dir, "y"))
 	if err := s.Kill(); err != nil {
 		t.Error(err)
@@ -341,7 +368,7 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 	if _, err := Addresses(0, 1); err == nil {
-		t.Error("addresses for nobody")
+		t.Error("addresses for 0 nodes")
 	}
 }
 
@@ -354,7 +381,7 @@ func TestAddressesThatAreTaken(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	got, err := Addresses(1, port)
 	if runtime.GOOS == "linux" && (err == nil || !strings.Contains(err.Error(), "ss -tln")) {
-		t.Errorf("%v is free on no network, and got %v, %v", port, got, err)
+		t.Errorf("port %v is taken in every network, and Addresses returns %v, %v", port, got, err)
 	}
 }
 
@@ -375,11 +402,11 @@ func TestAddressesOfOneHost(t *testing.T) {
 	}
 }
 
-// A child reads its input, and reads it again when it is started again.
+// A child reads its input at each start.
 func TestInput(t *testing.T) {
 	dir := t.TempDir()
 	spec := shell(dir, "reader", "cat")
-	spec.Input = []byte("said in secret\n")
+	spec.Input = []byte("a password\n")
 	s, err := Start(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -389,7 +416,8 @@ func TestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.Exited()
-	if got, err := os.ReadFile(spec.Log); err != nil || string(got) != "said in secret\nsaid in secret\n" {
-		t.Errorf("it read %q: %v", got, err)
+	want := "a password\na password\n"
+	if got, err := os.ReadFile(spec.Log); err != nil || string(got) != want {
+		t.Errorf("the child read %q: %v", got, err)
 	}
 }

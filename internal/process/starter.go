@@ -9,10 +9,9 @@ import (
 // forks starts all children of this process.
 var forks starter
 
-// starter forks children on one thread, because a child is killed when the
-// thread that forked it ends. A goroutine holds the thread from before the
-// first child is forked until after the last has ended; it is the starter's,
-// and there is none while there are no children.
+// starter forks children on one thread, because the kernel kills a child when the thread
+// that forked it ends. The starter's goroutine holds that thread from before the first fork
+// until the last child has ended. Without children there is no such goroutine.
 type starter struct {
 	mu       sync.Mutex
 	children int
@@ -24,8 +23,8 @@ type request struct {
 	answer chan error
 }
 
-// start starts the command. ended must be called once it has ended, if it was
-// started.
+// start starts the command. If it succeeds, the caller must call ended when the command has
+// ended.
 func (s *starter) start(cmd *exec.Cmd) error {
 	s.mu.Lock()
 	if s.children == 0 {
@@ -44,7 +43,7 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	return err
 }
 
-// ended gives the thread back when the last child has ended.
+// ended releases the thread when the last child has ended.
 func (s *starter) ended() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +53,7 @@ func (s *starter) ended() {
 	}
 }
 
-// hold owns the thread.
+// hold starts commands on one thread until requests is closed.
 func hold(requests <-chan request) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

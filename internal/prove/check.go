@@ -16,25 +16,25 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Check holds what a run printed against what was planted, a row for each figure.
+// Check compares what a run printed with what was planted. It returns a row for each figure.
 type Check func(e *evidence) []Row
 
-// evidence is what a truth's run left.
+// evidence is the result of a truth's run.
 type evidence struct {
 	run      *result.Run
 	search   *peak.Saved // nil: a single run
 	planted  sim.Planted
 	workload *workload.Workload
 	virtual  bool           // time is virtual, so the instrument has no error
-	late     *hdr.Histogram // how late the simulated system was by its own schedule
+	late     *hdr.Histogram // the lateness of the simulated system against its own schedule
 }
 
-// few is how many times its own measured error the instrument may be off: the twin is
-// offered a small share of the load, and sees less of what is rare.
+// few is the allowed error of the instrument in multiples of its measured error. The twin
+// gets only a small share of the load, so it sees fewer of the rare delays.
 const few = 3
 
-// instrument is the error that the run measured of itself, that this share of messages
-// stays below: a few times the twin's latency, and how late the simulated system was.
+// instrument returns the instrument's error, in ns, that this share of messages does not
+// exceed: a few times the twin's latency, plus the lateness of the simulated system.
 func (e *evidence) instrument(series result.Series, share float64) float64 {
 	if e.virtual {
 		return 0
@@ -43,7 +43,7 @@ func (e *evidence) instrument(series result.Series, share float64) float64 {
 	return late + few*reached(e.twin(series), share)
 }
 
-// twin is what a system that takes no time showed beside this one.
+// twin returns the latency of the run's twin, a system that takes no time.
 func (e *evidence) twin(series result.Series) result.Latency {
 	switch i := e.run.Summary.Instrument; {
 	case i == nil:
@@ -55,7 +55,7 @@ func (e *evidence) twin(series result.Series) result.Latency {
 	}
 }
 
-// reached is the lowest printed percentile that this share of messages stays below.
+// reached returns the lowest printed percentile at or above a share.
 func reached(l result.Latency, share float64) float64 {
 	for _, p := range l.Percentiles {
 		if p.Percentile >= share*100-1e-9 {
@@ -65,16 +65,16 @@ func reached(l result.Latency, share float64) float64 {
 	return float64(l.MaxNs)
 }
 
-// resolution is the width of a histogram's bucket around a latency.
+// resolution returns the width of the histogram's bucket around a latency, in ns.
 func resolution(ns float64) float64 { return max(ns/1000, result.HistogramMinNs) }
 
-// percentiles checks a series' percentiles against a model.
+// percentiles compares the percentiles of a series with a model.
 func percentiles(series result.Series, m model, which ...float64) Check {
 	return percentilesWithin(0, series, m, which...)
 }
 
-// percentilesWithin does it where messages may be handed over so much later than due:
-// those that come within one step of the pacer go together.
+// percentilesWithin does so for loads in which a pacer delays due messages by at most step,
+// to send them together with later ones.
 func percentilesWithin(step time.Duration, series result.Series, m model, which ...float64) Check {
 	return func(e *evidence) (rows []Row) {
 		d := m(e.workload)
@@ -85,6 +85,7 @@ func percentilesWithin(step time.Duration, series result.Series, m model, which 
 	}
 }
 
+// percentile returns the row of a percentile p, from 0 to 100. step is in ns.
 func (e *evidence) percentile(series result.Series, d distribution, p, step float64) Row {
 	latency := e.run.Summary.Series(series)
 	n := float64(latency.Count + latency.Missing.Total())
@@ -93,7 +94,8 @@ func (e *evidence) percentile(series result.Series, d distribution, p, step floa
 	low, _ := d.between(share, n)
 	row := Row{
 		Figure: fmt.Sprintf("%s p%v", series, p), Unit: Nanoseconds, PlantedValue: want,
-		Below: want - low + resolution(want), Above: e.above(series, d, share, n) - want + step,
+		Below: want - low + resolution(want),
+		Above: e.above(series, d, share, n) - want + step,
 	}
 	row.Planted = nanoseconds(want)
 	point, printed := latency.Point(p)
@@ -106,10 +108,11 @@ func (e *evidence) percentile(series result.Series, d distribution, p, step floa
 	return row.measured(float64(point.LatencyNs), nanoseconds(float64(point.LatencyNs)))
 }
 
-// above is the largest figure that a percentile of the distribution may show together
-// with the instrument's error. The sum of a latency and an error exceeds the sum of two
-// percentiles in no more messages than exceed either (the union bound), so any division
-// of the messages beyond the percentile holds; the narrowest counts.
+// above returns the largest value that a percentile of the distribution may show together
+// with the instrument's error. By the union bound, the sum of a latency and an error exceeds
+// the sum of two percentiles for at most as many messages as exceed either of them. So the
+// messages beyond the percentile may be divided between the two in any way, and the
+// narrowest result counts.
 func (e *evidence) above(series result.Series, d distribution, share, n float64) float64 {
 	off := d.rankError(share, n)
 	least := math.Inf(1)
@@ -121,7 +124,7 @@ func (e *evidence) above(series result.Series, d distribution, share, n float64)
 	return least
 }
 
-// bounded prints a percentile that is a lower bound.
+// bounded formats a percentile that is a lower bound.
 func bounded(p result.Percentile) string {
 	if p.Bound == result.NotReached {
 		return "not reached"
@@ -129,8 +132,8 @@ func bounded(p result.Percentile) string {
 	return "at least " + nanoseconds(float64(p.LatencyNs))
 }
 
-// censored checks that a percentile is printed as a bound: some of its messages have no
-// latency, or none that is known.
+// censored checks that a percentile is printed as a bound, because too many of its messages
+// have no latency.
 func censored(series result.Series, p float64, bounds ...result.Bound) Check {
 	return func(e *evidence) []Row {
 		row := Row{Figure: fmt.Sprintf("%s p%v", series, p), Planted: "no latency"}
@@ -146,11 +149,16 @@ func censored(series result.Series, p float64, bounds ...result.Bound) Check {
 	}
 }
 
-// mean checks a series' mean against one with a standard deviation.
-func mean(series result.Series, figures func(w *workload.Workload) (mean, deviation float64)) Check {
+// mean compares a series' mean with a planted mean of known standard deviation.
+func mean(
+	series result.Series, figures func(w *workload.Workload) (mean, deviation float64),
+) Check {
 	return func(e *evidence) []Row {
 		want, deviation := figures(e.workload)
-		row := Row{Figure: string(series) + " mean", Unit: Nanoseconds, PlantedValue: want, Planted: nanoseconds(want)}
+		row := Row{
+			Figure: string(series) + " mean", Unit: Nanoseconds,
+			PlantedValue: want, Planted: nanoseconds(want),
+		}
 		off := sigmas*deviation + resolution(want)
 		row.Below, row.Above = off, off+e.meanInstrument(series)
 		got := e.run.Summary.Series(series).MeanNs
@@ -158,6 +166,7 @@ func mean(series result.Series, figures func(w *workload.Workload) (mean, deviat
 	}
 }
 
+// meanInstrument returns the mean error of the instrument, in ns.
 func (e *evidence) meanInstrument(series result.Series) float64 {
 	if e.virtual {
 		return 0
@@ -165,8 +174,8 @@ func (e *evidence) meanInstrument(series result.Series) float64 {
 	return e.late.Mean() + few*e.twin(series).MeanNs
 }
 
-// rate checks a rate, which may be off by a share. What the simulated system does late
-// may fall out of the window, or into it.
+// rate compares a rate with a planted rate. off is the allowed error as a share. Messages
+// that the simulated system delivers late may fall on either side of the window's ends.
 func rate(figure string, want, off float64, printed func(r *result.Run) float64) Check {
 	return func(e *evidence) []Row {
 		row := Row{
@@ -185,26 +194,30 @@ func rate(figure string, want, off float64, printed func(r *result.Run) float64)
 func achieved(r *result.Run) float64 { return r.Summary.AchievedRate }
 func received(r *result.Run) float64 { return r.Summary.ReceivedRate }
 
-// account checks a number of messages, which must be exact.
+// account compares a number of messages with the planted number. They must be equal.
 func account(figure string, planted, printed func(e *evidence) int64) Check {
 	return func(e *evidence) []Row {
 		want, got := planted(e), printed(e)
-		row := Row{Figure: figure, Unit: Messages, PlantedValue: float64(want), Planted: messages(want), exact: true}
+		row := Row{
+			Figure: figure, Unit: Messages, PlantedValue: float64(want),
+			Planted: messages(want), exact: true,
+		}
 		return []Row{row.measured(float64(got), messages(got))}
 	}
 }
 
-// ledger is a figure of the account, of the subscription that has most of it.
-func ledger(of func(l *result.SubscriptionLedger) int64) func(e *evidence) int64 {
+// ledger returns the largest value of a figure among the subscriptions' accounts.
+func ledger(figure func(l *result.SubscriptionLedger) int64) func(e *evidence) int64 {
 	return func(e *evidence) (most int64) {
 		for i := range e.run.Ledger.Subscriptions {
-			most = max(most, of(&e.run.Ledger.Subscriptions[i]))
+			most = max(most, figure(&e.run.Ledger.Subscriptions[i]))
 		}
 		return most
 	}
 }
 
-// some checks that the truth planted any: otherwise its account proves nothing.
+// some checks that the truth planted at least one case. Otherwise its account proves
+// nothing.
 func some(what string, planted func(e *evidence) int64) Check {
 	return func(e *evidence) []Row {
 		row := Row{Figure: what + " planted", Planted: "some", exact: true}
@@ -214,7 +227,7 @@ func some(what string, planted func(e *evidence) int64) Check {
 	}
 }
 
-// says checks the outcome of a verdict.
+// says checks that a verdict has one of these outcomes.
 func says(name string, outcomes ...string) Check {
 	return func(e *evidence) []Row {
 		row := Row{Figure: "verdict " + name, Planted: strings.Join(outcomes, " or ")}
@@ -224,24 +237,28 @@ func says(name string, outcomes ...string) Check {
 	}
 }
 
-// never checks that a verdict has not an outcome, whoever was the limit.
+// never checks that a verdict does not have an outcome, not even in a limited run.
 func never(name, outcome string) Check {
 	return func(e *evidence) []Row {
 		got := e.outcome(name)
-		return []Row{{Figure: "verdict " + name, Planted: "not " + outcome, Printed: got, within: got != outcome, exact: true}}
+		return []Row{{
+			Figure: "verdict " + name, Planted: "not " + outcome, Printed: got,
+			within: got != outcome, exact: true,
+		}}
 	}
 }
 
-// blocked checks for how long of each second producers waited for the system. Of a
-// stretch the time until its first message is due is no wait.
+// blocked checks how long producers waited for the system in each second. The time from the
+// beginning of a stretch to its first due message is not such a wait.
 func blocked(ofSecond time.Duration) Check {
 	return func(e *evidence) []Row {
 		seconds := e.workload.Duration.Seconds()
 		gap := 1e9 / e.workload.Load.Segments[0].From
 		row := Row{
-			Figure: "blocked in each second", Unit: Nanoseconds, PlantedValue: float64(ofSecond), Planted: nanoseconds(float64(ofSecond)),
+			Figure: "blocked in each second", Unit: Nanoseconds,
+			PlantedValue: float64(ofSecond), Planted: nanoseconds(float64(ofSecond)),
 		}
-		// A producer that comes late into a stretch waits for less of it.
+		// A producer that enters a stretch late waits for less of it.
 		off := gap + e.instrument(result.Publish, 0.99)
 		row.Below, row.Above = off, off
 		got := e.run.Summary.Generator.BlockedSeconds / seconds * 1e9
@@ -249,14 +266,17 @@ func blocked(ofSecond time.Duration) Check {
 	}
 }
 
-// quietNs is the p99 of pauses below which a machine is quiet.
+// quietNs bounds the p99 of pauses on a quiet machine, in ns.
 const quietNs = 1e6
 
-// blamesSystem checks that the generator takes no more lateness upon itself than a
-// thread that only sleeps was late, although the system held its producers up. On a
-// machine that is not quiet the generator may be late beside that.
+// blamesSystem checks that the generator's own lag is not more than the lag of a thread that
+// only sleeps, although the system blocked its producers. On a machine that is not quiet the
+// own lag may be larger.
 func blamesSystem(e *evidence) []Row {
-	row := Row{Figure: "own lag p99", Unit: Nanoseconds, Planted: nanoseconds(0), exact: true, Above: resolution(0)}
+	row := Row{
+		Figure: "own lag p99", Unit: Nanoseconds, Planted: nanoseconds(0), exact: true,
+		Above: resolution(0),
+	}
 	if !e.virtual {
 		pauses := reached(e.run.Summary.Series(result.Hiccup), 0.99)
 		row.exact, row.Above = pauses < quietNs, quietNs+few*pauses
@@ -265,7 +285,7 @@ func blamesSystem(e *evidence) []Row {
 	return []Row{row.measured(own, nanoseconds(own))}
 }
 
-// outcome is that of a verdict of the run.
+// outcome returns the outcome of one of the run's verdicts.
 func (e *evidence) outcome(name string) string {
 	for _, v := range e.run.Verdicts {
 		if v.Name == name {
@@ -285,7 +305,7 @@ func blamesGenerator(e *evidence) []Row {
 	return []Row{row}
 }
 
-// bracket checks that a search's answer holds the highest rate that is sustained.
+// bracket checks that a search's bracket contains the highest sustained rate.
 func bracket(sustained float64) Check {
 	return func(e *evidence) []Row {
 		b := e.search.Bracket

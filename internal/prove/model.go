@@ -10,35 +10,35 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// distribution is what is known of the latency of a run's messages.
+// distribution is a known distribution of latencies.
 type distribution struct {
-	// at is the latency in ns that this share of the messages stays below. Where it
-	// has no largest latency, at(1) is infinite.
+	// at returns the quantile of a share: the latency in ns that this share of the
+	// messages does not exceed. Without a largest latency, at(1) is infinite.
 	at func(share float64) float64
-	// drawn: each message's latency is drawn by itself, so that a percentile of n
-	// messages varies; otherwise every latency is known.
+	// drawn says that each message's latency is random, so that a percentile of n messages
+	// varies. Otherwise every latency is known.
 	drawn bool
-	// edge is how many messages more or fewer may fall on one side of a percentile,
-	// where that depends on when the run began.
+	// edge is the number of messages by which the rank of a percentile may vary, because
+	// it depends on the time at which the run began.
 	edge float64
 }
 
 // model is the distribution of a workload's measured messages.
 type model func(w *workload.Workload) distribution
 
-// sigmas is how many standard deviations of the sampling error are allowed: with a
-// hundred figures, one in a hundred tables is wrong by chance at 4.
+// sigmas is the allowed sampling error in standard deviations. With 4 and a hundred figures,
+// one table in a hundred is wrong by chance.
 const sigmas = 4
 
-// between are the least and largest latencies that n messages of the distribution may
-// show at a percentile, from 0 to 1.
+// between returns the smallest and the largest latency that n messages of the distribution
+// may show as the quantile of a share.
 func (d distribution) between(share, n float64) (low, high float64) {
 	off := d.rankError(share, n)
 	return d.at(max(share-off, 0)), d.at(min(share+off, 1))
 }
 
-// rankError is the error of a percentile's rank among n messages, as a share of them:
-// that of the binomial distribution, the edges, and one rank for rounding.
+// rankError returns the error of a quantile's rank among n messages, as a share of them. It
+// adds the error of the binomial distribution, the edges, and one rank for rounding.
 func (d distribution) rankError(share, n float64) float64 {
 	off := (1 + d.edge) / n
 	if d.drawn {
@@ -47,7 +47,7 @@ func (d distribution) rankError(share, n float64) float64 {
 	return off
 }
 
-// plus is a model whose every latency is longer.
+// plus returns a model that adds a constant to every latency.
 func (m model) plus(longer time.Duration) model {
 	return func(w *workload.Workload) distribution {
 		d := m(w)
@@ -57,14 +57,15 @@ func (m model) plus(longer time.Duration) model {
 	}
 }
 
-// always is one latency for all.
+// always is a model with one constant latency.
 func always(latency time.Duration) model {
 	return func(*workload.Workload) distribution {
 		return distribution{at: func(float64) float64 { return float64(latency) }}
 	}
 }
 
-// twoTimes is a latency for most and another for a share.
+// twoTimes is a model with two latencies: slow for a share of the messages, fast for the
+// others.
 func twoTimes(fast, slow time.Duration, slowShare float64) model {
 	return func(*workload.Workload) distribution {
 		return distribution{drawn: true, at: func(share float64) float64 {
@@ -76,7 +77,7 @@ func twoTimes(fast, slow time.Duration, slowShare float64) model {
 	}
 }
 
-// lognormal has a median and the standard deviation of the logarithm.
+// lognormal is a model with a median and the standard deviation of the logarithm.
 func lognormal(median time.Duration, sigma float64) model {
 	return func(*workload.Workload) distribution {
 		return distribution{drawn: true, at: func(share float64) float64 {
@@ -85,6 +86,7 @@ func lognormal(median time.Duration, sigma float64) model {
 	}
 }
 
+// exponential is a model with a mean.
 func exponential(mean time.Duration) model {
 	return func(*workload.Workload) distribution {
 		return distribution{drawn: true, at: func(share float64) float64 {
@@ -93,9 +95,10 @@ func exponential(mean time.Duration) model {
 	}
 }
 
-// held is a system that stands still for a stretch of each period, and takes a time
-// for a message otherwise. The run lasts whole periods and its messages come evenly, so
-// that only the messages at the edges of the stretches depend on when it began.
+// held is a model of a system that stops for a stretch of each period, and otherwise serves
+// each message in a constant time. The run lasts whole periods and its messages come at
+// equal intervals, so only the messages at the edges of the stretches depend on the time at
+// which the run began.
 func held(every, stretch, service time.Duration) model {
 	return func(w *workload.Workload) distribution {
 		share := float64(stretch) / float64(every)
@@ -106,8 +109,8 @@ func held(every, stretch, service time.Duration) model {
 	}
 }
 
-// evenly is a wait for the end of a period, as transactions have, and a time beside: of
-// messages that come evenly each waits a step less than the one before.
+// evenly is a model of transactions: each message waits for the end of its period, and then
+// for a constant time. Messages come at equal intervals, so the waits are evenly distributed.
 func evenly(period, beside time.Duration) model {
 	return func(w *workload.Workload) distribution {
 		periods := float64(w.Duration) / float64(period)
@@ -117,15 +120,15 @@ func evenly(period, beside time.Duration) model {
 	}
 }
 
-// queue is a system that takes so many messages a second, one after another: Lindley's
-// recursion over the times at which the workload's messages are due.
+// queue is a model of a system that serves so many messages a second, one after another. It
+// computes the latencies by Lindley's recursion over the due times of the workload.
 func queue(perSecond float64) model {
 	return func(w *workload.Workload) distribution {
 		return known(sojourns(dueTimes(w), 1e9/perSecond))
 	}
 }
 
-// known is the distribution of latencies that are all known.
+// known returns the distribution of a list of latencies.
 func known(latencies []float64) distribution {
 	slices.Sort(latencies)
 	return distribution{at: func(share float64) float64 {
@@ -134,7 +137,7 @@ func known(latencies []float64) distribution {
 	}}
 }
 
-// dueTimes are when a workload's messages are due, in ns since its start.
+// dueTimes returns the due times of a workload's messages, in ns since its start.
 func dueTimes(w *workload.Workload) (dueNs []float64) {
 	cursor := load.NewSchedule(w.Load, 0, w.Seed).Cursor(0, 1)
 	for _, ns, ok := cursor.Next(); ok; _, ns, ok = cursor.Next() {
@@ -143,7 +146,7 @@ func dueTimes(w *workload.Workload) (dueNs []float64) {
 	return dueNs
 }
 
-// sojourns are how long messages take that are served one after another.
+// sojourns returns the latencies of messages that a server serves one after another.
 func sojourns(dueNs []float64, serviceNs float64) []float64 {
 	latencies, free := make([]float64, len(dueNs)), 0.0
 	for i, due := range dueNs {
@@ -153,10 +156,10 @@ func sojourns(dueNs []float64, serviceNs float64) []float64 {
 	return latencies
 }
 
-// pollaczekKhinchine is the mean time in ns that a message takes in a queue with
-// Poisson arrivals and a constant service time (Pollaczek 1930, Khinchine 1932), and
-// the standard deviation of such a mean over n messages, of which one resembles the
-// next: that of independent queues with random arrivals of their own.
+// pollaczekKhinchine returns the mean sojourn time, in ns, of a queue with Poisson arrivals
+// and a constant service time (Pollaczek 1930, Khinchine 1932). It also returns the standard
+// deviation of the mean of n successive messages, whose latencies are correlated. It
+// estimates that deviation from independent simulated queues.
 func pollaczekKhinchine(rate, perSecond float64, n int) (mean, deviation float64) {
 	const queues = 100
 	serviceNs, busy := 1e9/perSecond, rate/perSecond

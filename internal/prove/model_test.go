@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The models must be right by themselves, or they prove nothing.
+// Each model is checked by itself, because a wrong model proves nothing.
 func TestModelsAgreeWithTheirDefinitions(t *testing.T) {
 	w := Load{Rate: 1_000, For: 10 * time.Second}.workload("model")
 	for name, test := range map[string]struct {
@@ -16,18 +16,28 @@ func TestModelsAgreeWithTheirDefinitions(t *testing.T) {
 		share float64
 		want  time.Duration
 	}{
-		"constant":                      {always(time.Millisecond), 0.99, time.Millisecond},
-		"fast":                          {twoTimes(time.Millisecond, time.Second, 0.1), 0.9, time.Millisecond},
-		"slow":                          {twoTimes(time.Millisecond, time.Second, 0.1), 0.91, time.Second},
-		"lognormal median":              {lognormal(time.Millisecond, 0.5), 0.5, time.Millisecond},
-		"lognormal, one sigma":          {lognormal(time.Millisecond, 0.5), 0.841344746, 1_648_721},
-		"exponential p99":               {exponential(time.Millisecond), 0.99, 4_605_170},
-		"a stall's half":                {held(time.Second, 200*time.Millisecond, 0), 0.9, 100 * time.Millisecond},
-		"outside the stall":             {held(time.Second, 200*time.Millisecond, time.Millisecond), 0.5, time.Millisecond},
-		"half capacity":                 {queue(2_000), 0.99, 500 * time.Microsecond},
-		"half of what is offered":       {queue(500), 0.5, 5*time.Second + 2*time.Millisecond},
-		"the middle of transactions":    {evenly(50*time.Millisecond, 0), 0.5, 25 * time.Millisecond},
-		"and a delivery after all that": {always(time.Millisecond).plus(time.Millisecond), 0.5, 2 * time.Millisecond},
+		"constant": {always(time.Millisecond), 0.99, time.Millisecond},
+		"fast": {
+			twoTimes(time.Millisecond, time.Second, 0.1), 0.9, time.Millisecond,
+		},
+		"slow":                 {twoTimes(time.Millisecond, time.Second, 0.1), 0.91, time.Second},
+		"lognormal median":     {lognormal(time.Millisecond, 0.5), 0.5, time.Millisecond},
+		"lognormal, one sigma": {lognormal(time.Millisecond, 0.5), 0.841344746, 1_648_721},
+		"exponential p99":      {exponential(time.Millisecond), 0.99, 4_605_170},
+		"half of a stall": {
+			held(time.Second, 200*time.Millisecond, 0), 0.9, 100 * time.Millisecond,
+		},
+		"outside of a stall": {
+			held(time.Second, 200*time.Millisecond, time.Millisecond), 0.5, time.Millisecond,
+		},
+		"half capacity":            {queue(2_000), 0.99, 500 * time.Microsecond},
+		"half of the offered load": {queue(500), 0.5, 5*time.Second + 2*time.Millisecond},
+		"transactions' median": {
+			evenly(50*time.Millisecond, 0), 0.5, 25 * time.Millisecond,
+		},
+		"an added delay": {
+			always(time.Millisecond).plus(time.Millisecond), 0.5, 2 * time.Millisecond,
+		},
 	} {
 		got := test.model(w).at(test.share)
 		if math.Abs(got-float64(test.want)) > float64(test.want)/1e3 {
@@ -46,7 +56,8 @@ func TestPollaczekAndKhinchineAgreeWithTheQueue(t *testing.T) {
 	for _, ns := range latencies {
 		sum += ns
 	}
-	if off := math.Abs(sum/float64(len(latencies)) - mean); off > sigmas*deviation || deviation > mean/5 {
+	off := math.Abs(sum/float64(len(latencies)) - mean)
+	if off > sigmas*deviation || deviation > mean/5 {
 		t.Errorf("the queue's mean is off by %v, the deviation is %v", off, deviation)
 	}
 }
@@ -54,7 +65,7 @@ func TestPollaczekAndKhinchineAgreeWithTheQueue(t *testing.T) {
 func TestRankErrorIsThatOfTheBinomial(t *testing.T) {
 	d := exponential(time.Millisecond)(&workload.Workload{})
 	low, high := d.between(0.5, 10_000)
-	// 4 sigma of half of 10,000 are 200 ranks, and one for rounding.
+	// 4 sigma of half of 10,000 are 200 ranks, plus one rank for rounding.
 	wantLow, wantHigh := -1e6*math.Log(1-0.4799), -1e6*math.Log(1-0.5201)
 	if math.Abs(low-wantLow) > 1 || math.Abs(high-wantHigh) > 1 {
 		t.Errorf("%v to %v, want %v to %v", low, high, wantLow, wantHigh)

@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// On virtual time the instrument has no error, so each truth must be printed to
-// within the histogram's resolution and the sampling error.
+// On virtual time the instrument has no error. Therefore each printed figure must agree with
+// the planted value within the histogram's resolution and the sampling error.
 func TestTruthsHoldOnVirtualTime(t *testing.T) {
 	for _, truth := range Truths() {
 		t.Run(truth.Name, func(t *testing.T) {
@@ -23,8 +23,9 @@ func TestTruthsHoldOnVirtualTime(t *testing.T) {
 			}
 			for _, row := range virtually(t, truth).Rows {
 				if row.Verdict != Holds {
-					t.Errorf("%s: planted %s, printed %s, off by %s, allowed %s: %s (%s)",
-						row.Figure, row.Planted, row.Printed, row.errorText(), row.allowedText(), row.Verdict, row.Why)
+					t.Errorf("%s: planted %s, printed %s, error %s, allowed %s: %s (%s)",
+						row.Figure, row.Planted, row.Printed,
+						row.errorText(), row.allowedText(), row.Verdict, row.Why)
 				}
 			}
 		})
@@ -38,7 +39,8 @@ func virtually(t *testing.T, truth Truth) *Tried {
 	var tried *Tried
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		tried, err = try(t.Context(), truth, Options{Clock: clock.Virtual(), Virtual: true, Process: time.Now()})
+		o := Options{Clock: clock.Virtual(), Virtual: true, Process: time.Now()}
+		tried, err = try(t.Context(), truth, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,11 +55,12 @@ func TestTruthsAreNamedAndDescribed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, truth := range Truths() {
 		if truth.Name == "" || seen[truth.Name] || strings.ContainsAny(truth.Name, " -") {
-			t.Errorf("the name %q is empty, taken or no word", truth.Name)
+			t.Errorf("the name %q is empty, used twice or not a word", truth.Name)
 		}
 		seen[truth.Name] = true
 		if truth.Planted == "" || len(truth.Checks) == 0 {
-			t.Errorf("%s plants %q and checks %d figures", truth.Name, truth.Planted, len(truth.Checks))
+			t.Errorf("%s plants %q and checks %d figures",
+				truth.Name, truth.Planted, len(truth.Checks))
 		}
 	}
 	if len(seen) < 20 {

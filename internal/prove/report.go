@@ -11,13 +11,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Report is what trying the truths has shown.
+// Report is the result of a proof.
 type Report struct {
 	Proof  result.Proof `json:"proof"`
 	Truths []Tried      `json:"truths"`
 }
 
-// NewReport adds the truths up.
+// NewReport summarizes the tried truths.
 func NewReport(tried []Tried, build result.Build) Report {
 	p := result.Proof{At: time.Now().UTC(), Plimsoll: build, Cores: runtime.NumCPU()}
 	worst := 0.0
@@ -32,11 +32,12 @@ func NewReport(tried []Tried, build result.Build) Report {
 			p.MissedTruths = append(p.MissedTruths, t.Name)
 		}
 		for _, r := range t.Rows {
-			// A figure of which nothing is claimed is no error of plimsoll's.
+			// A limited run claims nothing, so its errors do not count.
 			if used := r.used(); r.Verdict != Unknown && used > worst {
 				worst = used
 				p.Worst = &result.ProofError{
-					Truth: t.Name, Figure: r.Figure, Unit: r.Unit, Planted: r.PlantedValue, Error: r.Error, Allowed: r.Allowed(),
+					Truth: t.Name, Figure: r.Figure, Unit: r.Unit,
+					Planted: r.PlantedValue, Error: r.Error, Allowed: r.Allowed(),
 				}
 			}
 		}
@@ -44,8 +45,8 @@ func NewReport(tried []Tried, build result.Build) Report {
 	return Report{Proof: p, Truths: tried}
 }
 
-// Print writes the report as a table: of each truth the figure that decided it, or
-// every figure.
+// Print writes the report as a table. With every it prints all figures, otherwise each
+// truth's deciding figure.
 func (p Report) Print(out io.Writer, every bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "truth\tfigure\tplanted\tprinted\terror\tallowed\tverdict")
@@ -76,8 +77,9 @@ func (p Report) Print(out io.Writer, every bool) error {
 	return nil
 }
 
-// deciding is the row that stands for the truth: of those that have its verdict the one
-// that used up most of its allowed error, or else a number that is not 0.
+// deciding returns the row that stands for the truth: among the rows with the truth's
+// verdict, the row that used the largest share of its allowed error. With equal shares it
+// prefers a planted value other than 0.
 func (t Tried) deciding() Row {
 	var most Row
 	for _, r := range t.Rows {
@@ -89,8 +91,8 @@ func (t Tried) deciding() Row {
 	return most
 }
 
-// note says what was planted, and why nothing is claimed, of a truth that does not
-// hold.
+// note returns a sentence about a truth that does not hold, with the planted behaviour and
+// the reason. It is empty for a truth that holds.
 func (t Tried) note() string {
 	if t.Verdict == Holds {
 		return ""
@@ -111,6 +113,6 @@ func (p Report) summary() string {
 	return strings.Join(counts, ", ")
 }
 
-// Sound reports whether no figure was wrong by more than allowed while its run claimed
-// to hold.
+// Sound reports whether no figure was wrong by more than allowed in a run that claimed to
+// be valid.
 func (p Report) Sound() bool { return p.Proof.Missed == 0 }

@@ -6,14 +6,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
-// Outcome is what became of a truth or of one of its figures.
+// Outcome is the outcome of a truth or of one of its figures.
 type Outcome string
 
 // The outcomes, best first.
 const (
 	Holds   Outcome = "holds"
 	Unknown Outcome = "unknown" // the run said that it was limited, so it claims nothing
-	Misses  Outcome = "misses"  // wrong by more than allowed, and the run did not say so
+	Misses  Outcome = "misses"  // wrong by more than allowed in a run that was not limited
 )
 
 // The units of figures.
@@ -23,7 +23,7 @@ const (
 	PerSecond   = "per_s"
 )
 
-// Row is one printed figure beside what was planted.
+// Row compares one printed figure with the planted value.
 type Row struct {
 	Figure  string  `json:"figure"`
 	Planted string  `json:"planted"`
@@ -31,7 +31,7 @@ type Row struct {
 	Verdict Outcome `json:"verdict"`
 	Why     string  `json:"why,omitempty"`
 
-	// Of figures that are numbers: printed less planted, and how far it may be below
+	// For numbers: the printed value less the planted one, and how far it may be below
 	// and above.
 	Unit         string  `json:"unit,omitempty"`
 	PlantedValue float64 `json:"planted_value,omitempty"`
@@ -40,23 +40,23 @@ type Row struct {
 	Above        float64 `json:"allowed_above,omitempty"`
 
 	within bool
-	exact  bool // wrong whoever was the limit
+	exact  bool // an error counts also in a limited run
 }
 
-// measured is the row with what was printed.
+// measured returns the row with a printed number.
 func (r Row) measured(value float64, printed string) Row {
 	r.Error, r.Printed = value-r.PlantedValue, printed
 	r.within = r.Error >= -r.Below && r.Error <= r.Above
 	return r
 }
 
-// broken is the row of a figure that has not the form that it must have.
+// broken returns the row with a text in place of the required number.
 func (r Row) broken(printed string) Row {
 	r.Unit, r.Printed = "", printed
 	return r
 }
 
-// Allowed is the error that the figure may have on the side on which it is off.
+// Allowed returns the allowed error on the side of the row's error.
 func (r Row) Allowed() float64 {
 	if r.Error < 0 {
 		return r.Below
@@ -64,7 +64,7 @@ func (r Row) Allowed() float64 {
 	return r.Above
 }
 
-// used is how much of its allowed error a figure used up; 1 is all of it.
+// used returns the share of the allowed error that the figure used. 1 is all of it.
 func (r Row) used() float64 {
 	switch {
 	case r.Unit == "" || r.Error == 0:
@@ -75,14 +75,14 @@ func (r Row) used() float64 {
 	return math.Abs(r.Error) / r.Allowed()
 }
 
-// The allowed errors from which on a figure proves nothing: of a latency unless what was
-// planted is larger, and of a rate as a share of it.
+// A figure proves nothing when its allowed error is larger than these bounds. A latency also
+// counts when the planted latency is larger.
 const (
 	mostAllowedNs    = 10e6
 	mostAllowedShare = 0.1
 )
 
-// vague reports whether so much is allowed that the figure proves nothing.
+// vague reports whether the allowed error is so large that the figure proves nothing.
 func (r Row) vague() bool {
 	switch r.Unit {
 	case Nanoseconds:
@@ -93,13 +93,14 @@ func (r Row) vague() bool {
 	return false
 }
 
-// judged gives the row its verdict. limited is why the run claims nothing of its
-// figures; empty: it does.
+// judged returns the row with its verdict. limited is the reason why the run's figures are
+// not valid, or "" when they are.
 func (r Row) judged(limited string) Row {
 	switch {
 	case r.within && r.vague():
 		r.Verdict = Unknown
-		r.Why = "the machine is too busy to tell: what plimsoll measured of itself allows an error of " + r.signed(r.Above, "")
+		r.Why = "the machine is too busy for a proof: the run's measured error allows " +
+			r.signed(r.Above, "")
 	case r.within:
 		r.Verdict = Holds
 	case limited != "" && !r.exact:
@@ -110,7 +111,7 @@ func (r Row) judged(limited string) Row {
 	return r
 }
 
-// errorText and allowedText print the row's error in its unit.
+// errorText and allowedText format the row's error and its allowed error in its unit.
 func (r Row) errorText() string { return r.signed(r.Error, "+") }
 
 func (r Row) allowedText() string {

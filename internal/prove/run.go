@@ -19,18 +19,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// Options say how truths are tried.
+// Options control how truths are tried.
 type Options struct {
 	Clock   clock.Clock
 	Virtual bool // the clock's time is virtual
 	Build   result.Build
-	Process time.Time // when the process began
-	// Tell is told, as each truth begins, which one; from several goroutines. nil:
-	// nobody is.
+	Process time.Time // the start of this process
+	// Tell is called at the start of each truth, from several goroutines. It may be nil.
 	Tell func(t Truth)
 }
 
-// Tried is a truth and what came of it.
+// Tried is a truth with its outcome.
 type Tried struct {
 	Name    string  `json:"name"`
 	Planted string  `json:"planted"`
@@ -39,37 +38,37 @@ type Tried struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// besideEachOther is how many truths that are no matter of microseconds are tried at a
-// time.
-const besideEachOther = 3
+// concurrentTruths is the number of concurrent truths that run at a time.
+const concurrentTruths = 3
 
-// Run tries the truths: those of microseconds one after another, then the others beside
-// each other. When ctx ends it returns what has been tried with ctx's error.
+// Run tries the truths. First it runs those whose latencies matter, one after another, and
+// then the others concurrently. When ctx ends it returns the truths tried so far and the
+// error of ctx.
 func Run(ctx context.Context, truths []Truth, o Options) ([]Tried, error) {
-	// Runs beside each other undo one another's number.
+	// Each run restores GOMAXPROCS at its end, which goes wrong with concurrent runs.
 	places := runtime.GOMAXPROCS(0)
 	defer func() { runtime.GOMAXPROCS(places) }()
 	all := make([]*Tried, len(truths))
-	turns := make(chan struct{}, besideEachOther)
+	turns := make(chan struct{}, concurrentTruths)
 	var errs []error
 	for i, t := range truths {
-		if !t.Beside && t.Search == nil && ctx.Err() == nil {
+		if !t.Concurrent && t.Search == nil && ctx.Err() == nil {
 			tried, err := try(ctx, t, o)
 			all[i], errs = tried, append(errs, err)
 		}
 	}
-	var beside sync.WaitGroup
+	var concurrent sync.WaitGroup
 	failed := make([]error, len(truths))
 	for _, i := range longestFirst(truths) {
 		turns <- struct{}{}
-		beside.Go(func() {
+		concurrent.Go(func() {
 			defer func() { <-turns }()
 			if ctx.Err() == nil {
 				all[i], failed[i] = try(ctx, truths[i], o)
 			}
 		})
 	}
-	beside.Wait()
+	concurrent.Wait()
 	var tried []Tried
 	for _, t := range all {
 		if t != nil {
@@ -82,22 +81,22 @@ func Run(ctx context.Context, truths []Truth, o Options) ([]Tried, error) {
 	return tried, errors.Join(append(errs, failed...)...)
 }
 
-// longestFirst are the places of the truths that are tried beside others, searches
-// first.
+// longestFirst returns the indexes of the concurrent truths. Searches, which take longest,
+// come first.
 func longestFirst(truths []Truth) (searches []int) {
 	var runs []int
 	for i, t := range truths {
 		switch {
 		case t.Search != nil:
 			searches = append(searches, i)
-		case t.Beside:
+		case t.Concurrent:
 			runs = append(runs, i)
 		}
 	}
 	return append(searches, runs...)
 }
 
-// try makes a truth's run and checks it; nil: the run could not be made.
+// try makes the run of a truth and checks it. It returns nil when ctx ended meanwhile.
 func try(ctx context.Context, t Truth, o Options) (*Tried, error) {
 	if o.Tell != nil {
 		o.Tell(t)
@@ -115,7 +114,9 @@ func try(ctx context.Context, t Truth, o Options) (*Tried, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prove %s: %w", t.Name, err)
 	}
-	tried := &Tried{Name: t.Name, Planted: t.Planted, Verdict: Holds, Seconds: time.Since(began).Seconds()}
+	tried := &Tried{
+		Name: t.Name, Planted: t.Planted, Verdict: Holds, Seconds: time.Since(began).Seconds(),
+	}
 	limited := e.limited()
 	for _, check := range t.Checks {
 		for _, row := range check(e) {
@@ -134,7 +135,7 @@ func worse(a, b Outcome) bool {
 	return order[a] > order[b]
 }
 
-// gather makes the run, or the search, of a truth.
+// gather makes the run or the search of a truth and returns what it shows.
 func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, error) {
 	e := &evidence{workload: t.Load.workload(t.Name), virtual: o.Virtual}
 	if err := e.workload.Validate(); err != nil {
@@ -150,7 +151,8 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 		return nil, err
 	}
 	job := &bench.Job{
-		Workload: e.workload, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: settings,
+		Workload: e.workload, Target: &target.Target{Name: "sim", System: "sim"},
+		System: s, Settings: settings,
 		Runs: runs, Clock: o.Clock, Build: o.Build, Process: o.Process,
 	}
 	if err := job.Check(); err != nil {
@@ -176,15 +178,15 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 	return e, nil
 }
 
-// The bounds of a search.
 const (
-	tolerance = 0.05
-	searchFor = 45 * time.Second
+	tolerance = 0.05             // of a search's bracket
+	searchFor = 45 * time.Second // bounds a search
 )
 
 func (s Search) options(job *bench.Job) peak.Options {
 	return peak.Options{
-		Job: job, Objectives: s.Objectives, Probe: s.Probe, Confirm: s.Confirm, MaxTime: searchFor, Watch: silent{},
+		Job: job, Objectives: s.Objectives, Probe: s.Probe, Confirm: s.Confirm,
+		MaxTime: searchFor, Watch: silent{},
 		Plan: peak.Plan{
 			StartRate: s.Start, Tolerance: tolerance, Confirmations: 1, MaxProbes: peak.MostProbes,
 			LeastRate: s.Start / 10, MostRate: s.Start * 100,
@@ -192,7 +194,7 @@ func (s Search) options(job *bench.Job) peak.Options {
 	}
 }
 
-// limited is why a run claims nothing of its figures; empty: it does.
+// limited returns the reason why the run's figures are not valid, or "" when they are.
 func (e *evidence) limited() string {
 	if e.search != nil {
 		return e.doubt()
@@ -205,7 +207,7 @@ func (e *evidence) limited() string {
 	return ""
 }
 
-// doubt is why a search's answer may be that of the machine.
+// doubt returns the reason why a search may have found the machine's limit, or "".
 func (e *evidence) doubt() string {
 	for _, p := range e.search.Probes {
 		if c := p.Verdict.Clause(verdict.ClauseGenerator); c.Outcome == result.Broken {
@@ -215,7 +217,7 @@ func (e *evidence) doubt() string {
 	return ""
 }
 
-// silent watches nothing.
+// silent ignores all progress.
 type silent struct{}
 
 func (silent) Phase(result.PhaseName, string)           {}

@@ -8,42 +8,43 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Truth is what is planted and what must be printed of it.
+// Truth is a behaviour planted in the simulated system, with the figures that a run must
+// print for it.
 type Truth struct {
 	Name    string
-	Planted string // in one sentence
+	Planted string // the planted behaviour, in one sentence
 	Load    Load
-	// Settings are those of the simulated system, beside its defaults.
+	// Settings are settings of the simulated system. The others have their defaults.
 	Settings map[string]string
-	Search   *Search // nil: one run; otherwise a search for the peak
+	Search   *Search // the truth is about a peak search; nil: about one run
 	Checks   []Check
-	// Beside says that the truth is no matter of microseconds: it may be tried while
-	// others are.
-	Beside bool
-	// RealTime says why the truth is none on virtual time; empty: it is one.
+	// Concurrent allows other runs beside the truth's run, because microseconds do not
+	// matter to it.
+	Concurrent bool
+	// RealTime says why the truth cannot hold on virtual time. It is empty when it can.
 	RealTime string
 }
 
-// Load is the workload of a truth; zero values take the defaults of workload().
+// Load is the workload of a truth. Zero values mean the defaults of its method workload.
 type Load struct {
 	Rate       float64 // messages per second; 0: Steps
 	For        time.Duration
 	Steps      []workload.Segment
 	Poisson    bool
-	Closed     int // sends under way; 0: an open loop
+	Closed     int // sends under way in a closed loop; 0: an open loop
 	Delivery   workload.Delivery
 	Drain      time.Duration
 	InFlight   int
 	Producers  int
 	Partitions int
-	// Subscriptions each get every message.
+	// Subscriptions is the number of subscriptions. Each gets every message.
 	Subscriptions int
 }
 
-// Search is a search for the highest stable rate.
+// Search describes a search for the peak stable throughput.
 type Search struct {
-	Start          float64 // the first rate
-	Probe, Confirm time.Duration
+	Start          float64       // the first rate, per second
+	Probe, Confirm time.Duration // of a trial, and of a trial that confirms
 	Objectives     []verdict.Objective
 }
 
@@ -54,7 +55,7 @@ const (
 	seed              = 7
 )
 
-// workload is the load in full.
+// workload returns the complete workload.
 func (l Load) workload(name string) *workload.Workload {
 	w := &workload.Workload{
 		Name: "prove-" + name, Topics: 1, Partitions: cmp.Or(l.Partitions, defaultPartitions),
@@ -63,8 +64,8 @@ func (l Load) workload(name string) *workload.Workload {
 		Keys:    workload.Keys{Kind: workload.KeysNone}, Spread: workload.SpreadRoundRobin,
 		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: l.Steps},
 		Duration: l.For, Drain: cmp.Or(l.Drain, defaultDrain),
-		Delivery:   workload.AtLeastOnce,
-		Durability: workload.AsyncAsync, MaxInFlight: cmp.Or(l.InFlight, defaultInFlight), Seed: seed,
+		Delivery: workload.AtLeastOnce, Durability: workload.AsyncAsync,
+		MaxInFlight: cmp.Or(l.InFlight, defaultInFlight), Seed: seed,
 	}
 	if l.Delivery != "" {
 		w.Delivery = l.Delivery
@@ -74,7 +75,9 @@ func (l Load) workload(name string) *workload.Workload {
 	}
 	switch {
 	case l.Closed > 0:
-		w.Load = workload.Load{Closed: &workload.Closed{InFlight: l.Closed, Batch: workload.Batch{Least: 1, Most: 1}}}
+		w.Load = workload.Load{Closed: &workload.Closed{
+			InFlight: l.Closed, Batch: workload.Batch{Least: 1, Most: 1},
+		}}
 		w.MaxInFlight = l.Closed
 	case l.Rate > 0:
 		w.Load.Segments = []workload.Segment{{From: l.Rate, To: l.Rate, For: l.For}}

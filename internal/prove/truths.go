@@ -2,7 +2,7 @@ package prove
 
 import "slices"
 
-// Truths are all truths, in the order in which they are printed.
+// Truths returns all truths in the order in which the report prints them.
 func Truths() []Truth {
 	return slices.Concat(latencyTruths, censoredTruths, accountTruths, searchTruths, machineTruths)
 }

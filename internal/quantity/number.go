@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// longest bounds the text of a quantity, so that exact arithmetic on it stays
-// cheap whatever is written.
+// longest bounds the text of a quantity in bytes, so that exact arithmetic on any input
+// stays cheap.
 const longest = 64
 
-// shown bounds how much of a bad text an error repeats.
+// shown bounds how many bytes of an invalid text an error repeats.
 const shown = 40
 
-// splitNumber reads an unsigned decimal number, with underscores between
-// digits if the writer likes, off the front of s.
+// splitNumber reads an unsigned decimal number off the front of s. Underscores may separate
+// its digits.
 func splitNumber(s string) (n *big.Rat, rest string, ok bool) {
 	whole, rest, ok := digits(s)
 	if !ok {
@@ -33,8 +33,8 @@ func splitNumber(s string) (n *big.Rat, rest string, ok bool) {
 	return n, rest, ok
 }
 
-// digits reads digits off the front of s and returns them without their
-// underscores, which must stand between two digits.
+// digits reads digits off the front of s and returns them without underscores. An
+// underscore must stand between two digits.
 func digits(s string) (found, rest string, ok bool) {
 	var b strings.Builder
 	i := 0
@@ -53,7 +53,7 @@ func digits(s string) (found, rest string, ok bool) {
 	return b.String(), s[i:], true
 }
 
-// check refuses what no quantity may look like, with the reason.
+// check refuses an empty, overlong or negative text, and says what to write instead.
 func check(s, what, right string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -85,7 +85,7 @@ func quote(s string) string {
 	return fmt.Sprintf("%q...", s[:cut])
 }
 
-// whole returns n as an int64 when it is a whole number that fits.
+// whole returns n as an int64. isWhole and fits report whether that is possible.
 func whole(n *big.Rat) (value int64, isWhole, fits bool) {
 	if !n.IsInt() {
 		return 0, false, false

@@ -9,28 +9,28 @@ import (
 
 var byteNames = []string{"B", "KB", "MB", "GB", "TB"}
 
-// Bytes prints a size in bytes for people: 512B, 1KB, 1.5MB, 1.18GB. It rounds to
-// three significant digits above 1,023 bytes.
+// Bytes prints a size in bytes for people: 512B, 1KB, 1.5MB, 1.18GB. It rounds to three
+// significant digits, and from 1,000 up to whole units.
 func Bytes(n int64) string {
 	value, unit := float64(n), 0
 	for unit < len(byteNames)-1 && math.Abs(roundTo(value, 4)) >= 1024 {
 		value /= 1024
 		unit++
 	}
-	// Up to 1,023 of a unit stand before the point: four digits, all of them
-	// shown, so that 1,023 is not printed as 1,020.
+	// Up to 1,023 of a unit stand before the point. All four digits are printed, so that
+	// 1,023 does not become 1,020.
 	if math.Abs(value) >= 1000 {
 		return strconv.FormatFloat(math.Round(value), 'f', 0, 64) + byteNames[unit]
 	}
 	return significant(value, 3) + byteNames[unit]
 }
 
-// ExactBytes prints a size so that ParseBytes reads the same: 1KB, 1.5MB, 1000B.
-// The size must not be negative.
+// ExactBytes prints a size that ParseBytes reads back without loss: 1KB, 1.5MB, 1000B. The
+// size must not be negative.
 func ExactBytes(n int64) string {
 	for unit := len(byteNames) - 1; unit > 0; unit-- {
 		size := int64(1) << (10 * unit)
-		// A quarter of a unit is as fine as two decimals print exactly.
+		// Two decimals print a quarter of a unit exactly, and nothing finer.
 		if n >= size && n%(size/4) == 0 {
 			fraction := []string{"", ".25", ".5", ".75"}[n%size/(size/4)]
 			return strconv.FormatInt(n/size, 10) + fraction + byteNames[unit]
@@ -39,8 +39,8 @@ func ExactBytes(n int64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-// Duration prints nanoseconds for people, with three significant digits below
-// a minute: 85.3us, 1.25ms, 20s, 2m38s, 1h5m.
+// Duration prints nanoseconds for people: 85.3us, 1.25ms, 20s, 2m38s, 1h5m. Below a minute
+// it prints three significant digits.
 func Duration(ns int64) string {
 	if ns < 0 {
 		if ns == math.MinInt64 {
@@ -67,8 +67,8 @@ func Duration(ns int64) string {
 	return ExactDuration(time.Duration(ns).Round(time.Minute))
 }
 
-// ExactDuration prints a duration so that ParseDuration reads the same: 20s,
-// 1m30s, 1.5ms. The duration must not be negative.
+// ExactDuration prints a duration that ParseDuration reads back without loss: 20s, 1m30s,
+// 1.5ms. The duration must not be negative.
 func ExactDuration(d time.Duration) string {
 	text := strings.Replace(d.String(), "µ", "u", 1)
 	if strings.HasSuffix(text, "m0s") {
@@ -86,13 +86,13 @@ func Rate(perSecond float64) string {
 	return scaled(significant(roundTo(perSecond, 4), 4)) + "/s"
 }
 
-// ExactRate prints a rate per second so that ParseRate reads the same: 200k/s,
+// ExactRate prints a rate per second that ParseRate reads back without loss: 200k/s,
 // 1.234567M/s. The rate must be finite, not negative, and below 1e50.
 func ExactRate(perSecond float64) string {
 	return scaled(strconv.FormatFloat(perSecond, 'f', -1, 64)) + "/s"
 }
 
-// ExactShare prints a share so that ParseShare reads the same: 50%, 0.125.
+// ExactShare prints a share that ParseShare reads back without loss: 50%, 0.125.
 func ExactShare(share float64) string {
 	if percent := math.Round(share * 100); percent/100 == share {
 		return strconv.FormatFloat(percent, 'f', 0, 64) + "%"
@@ -100,7 +100,7 @@ func ExactShare(share float64) string {
 	return strconv.FormatFloat(share, 'f', -1, 64)
 }
 
-// Count prints a count with thousands separated: 1,000,000.
+// Count prints a count with separated thousands: 1,000,000.
 func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	sign := ""
@@ -118,8 +118,8 @@ func Count(n int64) string {
 	return b.String()
 }
 
-// scaled writes a plain decimal in thousands (k) or millions (M) by moving its
-// point, which loses nothing: 1500 is 1.5k, 1234567 is 1.234567M.
+// scaled writes a plain decimal in thousands (k) or millions (M). It only moves the decimal
+// point, so it loses no digit: 1500 is 1.5k, 1234567 is 1.234567M.
 func scaled(decimal string) string {
 	sign := ""
 	if strings.HasPrefix(decimal, "-") {
@@ -143,8 +143,8 @@ func scaled(decimal string) string {
 	return sign + decimal
 }
 
-// significant prints a value with that many significant digits at most, never
-// with an exponent, and without zeros that say nothing.
+// significant prints a value with at most so many significant digits. It never uses an
+// exponent and never adds trailing zeros.
 func significant(value float64, digits int) string {
 	text := strconv.FormatFloat(roundTo(value, digits), 'f', -1, 64)
 	if text == "-0" {
@@ -153,8 +153,8 @@ func significant(value float64, digits int) string {
 	return text
 }
 
-// roundTo rounds to significant digits through the decimal form, so that what
-// is printed afterwards has no binary residue.
+// roundTo rounds to significant digits through the decimal form, so that the printed value
+// has no binary residue.
 func roundTo(value float64, digits int) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'e', digits-1, 64), 64)
 	if err != nil {

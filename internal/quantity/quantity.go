@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What each error says would have been right.
+// The examples of valid input that the errors give.
 const (
 	rightBytes    = "a size like 1024, 64KB or 1.5MB"
 	rightDuration = "a duration like 250us, 10ms, 20s or 1m30s"
@@ -19,8 +19,8 @@ const (
 
 const year = 365 * 24 * time.Hour
 
-// ParseBytes reads a size in bytes: 1024, 100B, 1KB, 1KiB, 1.5MB, 2GB, 1TB. The
-// error says what is wrong and what would be right.
+// ParseBytes reads a size in bytes: 1024, 100B, 1KB, 1KiB, 1.5MB, 2GB, 1TB. K, M, G and T
+// are powers of 1,024. An error says what is wrong and what to write instead.
 func ParseBytes(s string) (int64, error) {
 	const what = "a size"
 	if err := check(s, what, rightBytes); err != nil {
@@ -41,8 +41,8 @@ func ParseBytes(s string) (int64, error) {
 	return value, nil
 }
 
-// A bare K is left out on purpose: beside 10k messages it would be read as
-// 1,000 by half of the readers.
+// byteUnits has no bare K on purpose: beside a count such as 10k many readers would take it
+// for 1,000.
 var byteUnits = map[string]int64{
 	"": 1, "b": 1,
 	"kb": 1 << 10, "kib": 1 << 10,
@@ -51,8 +51,8 @@ var byteUnits = map[string]int64{
 	"tb": 1 << 40, "tib": 1 << 40,
 }
 
-// ParseDuration reads a duration: 250us, 10ms, 1m30s, 1.5h, 2d. Only 0 may
-// stand without a unit. The error says what is wrong and what would be right.
+// ParseDuration reads a duration: 250us, 10ms, 1m30s, 1.5h, 2d. Only 0 needs no unit. An
+// error says what is wrong and what to write instead.
 func ParseDuration(s string) (time.Duration, error) {
 	const what = "a duration"
 	if err := check(s, what, rightDuration); err != nil {
@@ -62,7 +62,8 @@ func ParseDuration(s string) (time.Duration, error) {
 		if n.Sign() == 0 {
 			return 0, nil
 		}
-		return 0, fmt.Errorf("%s has no unit: write %ss for seconds, %sms for milliseconds", quote(s), s, s)
+		return 0, fmt.Errorf("%s has no unit: write %ss for seconds, %sms for milliseconds",
+			quote(s), s, s)
 	}
 	total := new(big.Rat)
 	for rest := s; rest != ""; {
@@ -97,8 +98,8 @@ var durationUnits = map[string]int64{
 	"d":  int64(24 * time.Hour),
 }
 
-// ParseRate reads a rate and returns it per second: 1000, 10k, 200k/s, 1.5M/s,
-// 600/min, 3600/h. The error says what is wrong and what would be right.
+// ParseRate reads a rate and returns it per second: 1000, 10k, 200k/s, 1.5M/s, 600/min,
+// 3600/h. An error says what is wrong and what to write instead.
 func ParseRate(s string) (float64, error) {
 	const what = "a rate"
 	if err := check(s, what, rightRate); err != nil {
@@ -120,13 +121,13 @@ func ParseRate(s string) (float64, error) {
 	return value, nil
 }
 
-// A lower-case m is left out on purpose: it is a minute, or a thousandth.
+// thousands has no lower-case m on purpose: readers take it for a minute or a thousandth.
 var thousands = map[string]int64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 var perUnits = map[string]int64{"": 1, "s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
 
-// ParseCount reads a count: 1000, 10k, 1.5M, 1_000_000. The error says what is
-// wrong and what would be right.
+// ParseCount reads a count: 1000, 10k, 1.5M, 1_000_000. An error says what is wrong and what
+// to write instead.
 func ParseCount(s string) (int64, error) {
 	const what = "a count"
 	if err := check(s, what, rightCount); err != nil {
@@ -147,8 +148,8 @@ func ParseCount(s string) (int64, error) {
 	return value, nil
 }
 
-// ParseShare reads a share between 0 and 1: 0.5, 50%. The error says what is
-// wrong and what would be right.
+// ParseShare reads a share between 0 and 1: 0.5, 50%. An error says what is wrong and what
+// to write instead.
 func ParseShare(s string) (float64, error) {
 	const what = "a share"
 	if err := check(s, what, rightShare); err != nil {

@@ -22,25 +22,25 @@ import (
 
 const (
 	controlName = "control"
-	// longestSocket is the longest path that every kernel takes for a socket.
+	// longestSocket is the longest path, in bytes, that every kernel accepts for a socket.
 	longestSocket = 100
-	// controlLimit bounds one request to an owner and its answer.
+	// controlLimit bounds one request to an owner, including its answer.
 	controlLimit = 30 * time.Second
-	// breakLimit bounds those that break servers and mend them, which may wait
-	// for servers to end in good order.
+	// breakLimit bounds the requests that inject and heal faults, which may wait for
+	// servers to shut down gracefully.
 	breakLimit = 4 * time.Minute
 )
 
-// request is what an owner can be asked for, and reply what it says.
+// request is a command to an owner.
 type request struct {
 	Verb string `json:"verb"`
 	Node string `json:"node,omitempty"`
-	// What to break: a fault and whom it hits.
+	// The fault to inject, and its target.
 	Do     workload.FaultKind   `json:"do,omitempty"`
 	Target workload.FaultTarget `json:"whom,omitempty"`
 }
 
-// limit bounds the request and its answer.
+// limit bounds the time until the request is answered.
 func (r request) limit() time.Duration {
 	if r.Verb == verbBreak || r.Verb == verbHeal {
 		return breakLimit
@@ -48,6 +48,7 @@ func (r request) limit() time.Duration {
 	return controlLimit
 }
 
+// reply is the owner's answer to a request.
 type reply struct {
 	Failed   string          `json:"failed,omitempty"`
 	Node     Node            `json:"node"`
@@ -61,44 +62,45 @@ const (
 	verbHeal  = "heal"
 )
 
-// Kill ends one server of a testbed at once, and returns it when it is gone.
+// Kill kills one server of a testbed, and returns its state when it has ended.
 func Kill(ctx context.Context, s State, node string) (Node, error) {
 	return askOf(ctx, s, request{Verb: verbKill, Node: node})
 }
 
-// Start starts a server that has ended again, on the data and the addresses
-// that it had, and returns it as it is now. It joins the others by itself.
+// Start starts an ended server again with its data and its addresses, and returns its new
+// state. The server rejoins the cluster by itself.
 func Start(ctx context.Context, s State, node string) (Node, error) {
 	return askOf(ctx, s, request{Verb: verbStart, Node: node})
 }
 
-// Break does a fault to the servers of a testbed and returns when it is in place:
-// until Heal, or until the testbed ends. Its times mean nothing here.
+// Break injects a fault into the servers of a testbed, and returns when it is in place. It
+// ignores the fault's times: the fault lasts until Heal, or until the testbed ends.
 func Break(ctx context.Context, s State, f workload.Fault) (system.Injected, error) {
 	answer, err := ask(ctx, s, request{Verb: verbBreak, Do: f.Do, Target: f.Target})
 	return answer.Injected, err
 }
 
-// Heal undoes the fault that is under way, if one is.
+// Heal undoes the fault that is under way. Without a fault it does nothing.
 func Heal(ctx context.Context, s State) error {
 	_, err := ask(ctx, s, request{Verb: verbHeal})
 	return err
 }
 
-// askOf has the owner of a testbed do something with one of its servers.
+// askOf sends the owner of a testbed a request about one of its servers.
 func askOf(ctx context.Context, s State, r request) (Node, error) {
 	if !slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Name == r.Node }) {
 		var names []string
 		for _, n := range s.Nodes {
 			names = append(names, n.Name)
 		}
-		return Node{}, fmt.Errorf("%s has no node %s: its nodes are %s", s.Name, r.Node, strings.Join(names, ", "))
+		return Node{}, fmt.Errorf("%s has no node %s: its nodes are %s",
+			s.Name, r.Node, strings.Join(names, ", "))
 	}
 	answer, err := ask(ctx, s, r)
 	return answer.Node, err
 }
 
-// ask has the owner of a testbed do something.
+// ask sends a request to the owner of a testbed.
 func ask(ctx context.Context, s State, r request) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit())
 	defer cancel()
@@ -108,7 +110,8 @@ func ask(ctx context.Context, s State, r request) (reply, error) {
 		return err
 	})
 	if err != nil {
-		return reply{}, fmt.Errorf("%s does not answer: see whether it is up with: plimsoll testbed status: %w", s.Name, err)
+		return reply{}, fmt.Errorf("%s does not answer: "+
+			"see whether it is up with: plimsoll testbed status: %w", s.Name, err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -118,15 +121,16 @@ func ask(ctx context.Context, s State, r request) (reply, error) {
 	}
 	switch {
 	case err != nil:
-		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, errors.Join(err, context.Cause(ctx)))
+		err = errors.Join(err, context.Cause(ctx))
+		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, err)
 	case answer.Failed != "":
 		return answer, fmt.Errorf("%s: %s", s.Name, answer.Failed)
 	}
 	return answer, nil
 }
 
-// reach calls use with the path of a testbed's socket. A path that is too long
-// for a socket is replaced by one through the open directory.
+// reach calls use with the path of a testbed's socket. When the path is too long for a
+// socket, it uses a short path through the open directory.
 func reach(dir string, use func(path string) error) error {
 	path := filepath.Join(dir, controlName)
 	if len(path) <= longestSocket {
@@ -140,21 +144,24 @@ func reach(dir string, use func(path string) error) error {
 	return use(fmt.Sprintf("/proc/self/fd/%d/%s", open.Fd(), controlName))
 }
 
-// controller does what others ask of an owner, one request after the other. It
-// has the state until it is closed.
+// controller executes the requests to an owner, one at a time. It owns the state until it is
+// closed.
 type controller struct {
 	room     *room
 	state    *State
 	cluster  system.Provisioned
-	injector system.Injector // nil: nobody gave one
+	injector system.Injector // nil: the testbed takes no faults
 	socket   net.Listener
-	// Ended when it closes, so that no request under way holds up the end.
+	// close cancels ctx, so that a request under way does not delay the end.
 	ctx     context.Context
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
 }
 
-func (r *room) control(state *State, cluster system.Provisioned, injector system.Injector) (*controller, error) {
+// control starts to serve requests.
+func (r *room) control(
+	state *State, cluster system.Provisioned, injector system.Injector,
+) (*controller, error) {
 	c := &controller{room: r, state: state, cluster: cluster, injector: injector}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	err := reach(r.dir, func(path string) (err error) {
@@ -163,13 +170,13 @@ func (r *room) control(state *State, cluster system.Provisioned, injector system
 	})
 	if err != nil {
 		c.cancel()
-		return nil, fmt.Errorf("listening for testbed kill and start: %w", err)
+		return nil, fmt.Errorf("listening for requests to the testbed: %w", err)
 	}
 	c.serving.Go(c.serve)
 	return c, nil
 }
 
-// close returns when the request under way has been answered.
+// close stops serving. It returns when the request under way has been answered.
 func (c *controller) close() {
 	_ = c.socket.Close()
 	c.cancel()
@@ -190,18 +197,18 @@ func (c *controller) serve() {
 			if err := c.obey(r, &answer); err != nil {
 				answer.Failed = err.Error()
 			}
-			_ = json.NewEncoder(conn).Encode(answer) // nobody may listen any more
+			_ = json.NewEncoder(conn).Encode(answer) // the client may have gone
 		}
 		conn.Close()
 	}
 }
 
-// obey does it, and writes down how the servers are now: in the state, and in
-// the target those that run.
+// obey executes a request, and saves the servers' new states in the state and the target.
 func (c *controller) obey(r request, answer *reply) error {
 	nodes, able := c.cluster.(system.Restarter)
 	if !able {
-		return fmt.Errorf("the servers of %s live in one process and cannot be ended one by one: start them as processes, by a setting that plimsoll systems names", c.state.System)
+		return fmt.Errorf("the servers of %s live in one process and cannot be ended one by one: "+
+			"start them as processes, by a setting that plimsoll systems names", c.state.System)
 	}
 	var err error
 	switch {
@@ -210,16 +217,18 @@ func (c *controller) obey(r request, answer *reply) error {
 	case r.Verb == verbStart:
 		err = nodes.Restart(r.Node)
 	case r.Verb == verbBreak && c.injector != nil:
-		answer.Injected, err = c.injector.Inject(c.ctx, workload.Fault{Do: r.Do, Target: r.Target}, "")
+		f := workload.Fault{Do: r.Do, Target: r.Target}
+		answer.Injected, err = c.injector.Inject(c.ctx, f, "")
 	case r.Verb == verbHeal && c.injector != nil:
 		err = c.injector.Heal(c.ctx)
 	default:
-		return fmt.Errorf("this testbed does not know how to %s a node: use the plimsoll that started it", r.Verb)
+		return fmt.Errorf("this testbed does not know the request %s: "+
+			"use the plimsoll that started it", r.Verb)
 	}
 	return errors.Join(err, c.notice(r.Node, &answer.Node))
 }
 
-// notice writes down how the servers are.
+// notice saves the servers' current states, and returns that of one node in now.
 func (c *controller) notice(node string, now *Node) error {
 	var running []system.Node
 	for i, n := range c.cluster.Nodes() {
@@ -235,7 +244,7 @@ func (c *controller) notice(node string, now *Node) error {
 	return errors.Join(c.room.save(*c.state), c.room.retarget(c.state.Name, running))
 }
 
-// retarget has the target name the servers that run.
+// retarget replaces the processes in the target by those of the running servers.
 func (r *room) retarget(name string, running []system.Node) error {
 	path := filepath.Join(r.dir, targetName)
 	raw, err := os.ReadFile(path)

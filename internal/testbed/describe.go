@@ -10,9 +10,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// describe writes the target that names the cluster to plimsoll run. Its
-// secrets are in files of their own, which only their owner may read; every
-// path is absolute, so that the target means the same from any directory.
+// describe writes the target with which plimsoll run reaches the cluster. Each secret is in
+// a file that only its owner may read. All paths are absolute, so that the target works from
+// any directory.
 func (r *room) describe(name string, o Order, cluster system.Provisioned) error {
 	t := &target.Target{
 		Name: name, System: o.System, Endpoints: cluster.Endpoints(), Settings: o.Settings,
@@ -42,7 +42,8 @@ func (r *room) describe(name string, o Order, cluster system.Provisioned) error 
 	}
 	if cluster.TLS() != nil {
 		if cluster.CAFile() == "" {
-			return errors.New("the cluster is encrypted and does not say in which file its authority's certificate is, so no target can name it")
+			return errors.New("the cluster is encrypted and gives no file with its authority's " +
+				"certificate, which the target needs: use a setting without encryption")
 		}
 		t.TLS = target.TLS{Enabled: true, CAFile: cluster.CAFile()}
 	}
@@ -52,8 +53,8 @@ func (r *room) describe(name string, o Order, cluster system.Provisioned) error 
 	return result.ReplaceFile(filepath.Join(r.dir, targetName), []byte(t.YAML()))
 }
 
-// processesOf are the processes to observe. Servers that share one, because
-// they live in the owner's, are one.
+// processesOf lists the processes to observe. Servers that share a process, because they
+// run in-process with the owner, count as one.
 func processesOf(name string, nodes []system.Node) []target.Process {
 	shared := map[int]int{}
 	for _, n := range nodes {
@@ -62,7 +63,7 @@ func processesOf(name string, nodes []system.Node) []target.Process {
 	var all []target.Process
 	for _, n := range nodes {
 		switch shared[n.PID] {
-		case 0: // named already
+		case 0: // listed already
 			continue
 		case 1:
 			all = append(all, target.Process{Name: n.Name, PID: n.PID})

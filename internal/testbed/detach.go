@@ -15,41 +15,42 @@ import (
 )
 
 const (
-	// detachLimit bounds the start, the servers' first download included.
+	// detachLimit bounds the start, including the servers' first download.
 	detachLimit = 15 * time.Minute
-	// endLimit bounds the end of an owner that was asked to: its servers get
-	// stopLimit, then they are killed.
+	// endLimit bounds the end of an owner: its servers get stopLimit, and are killed
+	// after it.
 	endLimit  = stopLimit + 15*time.Second
 	stopLimit = 30 * time.Second
-	// Descriptors that the owner is started with, besides the usual ones.
+	// The owner's descriptors besides the standard ones.
 	lockDescriptor   = 3
 	answerDescriptor = 4
 )
 
-// Detached says which testbed to start in a process of its own.
+// Detached describes a testbed to start in a process of its own.
 type Detached struct {
 	Base string
-	// Name is the testbed's; there is one of a name under a base.
+	// Name is the testbed's name, which must be unique under Base.
 	Name string
-	// Command starts the process, which must call Own. It gets Request.
+	// Command starts the owner, which must call Own. Own gets Request.
 	Command []string
 	Request []byte // JSON on one line
-	// Progress is told in a sentence what takes long; it may be nil.
+	// Progress receives a sentence before each long step. It may be nil.
 	Progress func(sentence string)
 }
 
-// IsUpError is what Detach returns when a testbed of that name is there.
+// IsUpError is the error of Detach when a testbed of that name exists.
 type IsUpError struct{ State State }
 
-// Error says that it is there.
+// Error returns a sentence with the testbed's name and phase.
 func (e *IsUpError) Error() string {
 	if e.State.Phase == PhaseUp {
 		return e.State.Name + " is up already"
 	}
-	return fmt.Sprintf("another process has %s already, and it is %s", e.State.Name, e.State.Phase)
+	return fmt.Sprintf("another process has %s already, and it is %s",
+		e.State.Name, e.State.Phase)
 }
 
-// answer is a line that the owner says to who started it.
+// answer is a line from the owner to the process that started it.
 type answer struct {
 	Progress string `json:"progress,omitempty"`
 	Failed   string `json:"failed,omitempty"`
@@ -58,11 +59,10 @@ type answer struct {
 
 const release = "release\n"
 
-// Detach starts a process that owns a testbed and returns when the cluster can
-// be connected to. From then on the process lives until Down, or until the
-// testbed's directory is removed. When Detach fails or ctx ends before,
-// nothing is left behind, even if this process is killed: the owner ends when
-// nobody releases it.
+// Detach starts a process that owns a testbed, and returns when clients can connect to the
+// cluster. Then that process lives until Down, or until the testbed's directory is removed.
+// When Detach fails or ctx ends before, nothing is left behind. This holds even when this
+// process is killed, because the owner ends without a release from Detach.
 func Detach(ctx context.Context, d Detached) (State, error) {
 	base, err := filepath.Abs(d.Base)
 	if err != nil {
@@ -81,22 +81,23 @@ func Detach(ctx context.Context, d Detached) (State, error) {
 	if err != nil {
 		return State{}, errors.Join(explain(base, err), r.remove())
 	}
-	r.lock.Close() // the owner's now
+	r.lock.Close() // the owner has the lock now
 	state, err := o.await(ctx, r.dir, d)
 	if err != nil {
-		// It leaves nothing, unless it was killed.
+		// The owner has removed everything, unless it was killed.
 		_, _, cleanErr := clean(context.WithoutCancel(ctx), base)
 		return State{}, errors.Join(err, cleanErr)
 	}
 	return state, nil
 }
 
-// taken says what is in the way of a testbed of that name.
+// taken returns the error for a name that is in use.
 func taken(dir, name string) error {
 	s, err := readState(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if held, _ := isHeld(dir); !held {
-			return fmt.Errorf("%s is in the way and not plimsoll's: move it, or give the testbed another name", dir)
+			return fmt.Errorf("%s is in the way and is not a testbed: "+
+				"move it, or give the testbed another name", dir)
 		}
 		s, err = State{Name: name, Phase: PhaseStarting}, nil
 	}
@@ -106,7 +107,7 @@ func taken(dir, name string) error {
 	return &IsUpError{s}
 }
 
-// child is the owner, as who started it sees it.
+// child is the owner, seen from the process that started it.
 type child struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser // closing it before release ends the owner
@@ -114,10 +115,11 @@ type child struct {
 	exited  chan struct{}
 }
 
-// startOwner starts the process in a session of its own, so that no terminal's
-// interrupt reaches it. It inherits the room's lock.
+// startOwner starts the owner in a session of its own, so that an interrupt at the terminal
+// does not reach it. It inherits the room's lock.
 func (d Detached) startOwner(r *room, base string) (*child, error) {
-	log, err := os.OpenFile(filepath.Join(r.dir, ownerLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	path := filepath.Join(r.dir, ownerLog)
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +143,14 @@ func (d Detached) startOwner(r *room, base string) (*child, error) {
 	}
 	o := &child{cmd: cmd, in: in, answers: answers, exited: make(chan struct{})}
 	go func() {
-		// The pipe to it is this side's to close, so that Wait does not race
-		// with a release.
+		// Cmd.Wait would close the pipe to the owner, which would race with a release.
 		_, _ = cmd.Process.Wait()
 		close(o.exited)
 	}()
 	return o, nil
 }
 
-// await hands the request over and follows the start to its end.
+// await sends the request to the owner, and waits until the start has succeeded or failed.
 func (o *child) await(ctx context.Context, dir string, d Detached) (State, error) {
 	stop := context.AfterFunc(ctx, func() { o.answers.Close() })
 	defer stop()
@@ -157,7 +158,7 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 	defer func() { _ = o.in.Close() }()
 	raw, err := json.Marshal(hello{Dir: dir, Name: d.Name, Request: d.Request})
 	if err == nil {
-		// Of a process that has ended already, its answers tell.
+		// When the owner has ended already, its answers give the reason.
 		if _, err = o.in.Write(append(raw, '\n')); errors.Is(err, syscall.EPIPE) {
 			err = nil
 		}
@@ -181,13 +182,13 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 	return state, nil
 }
 
-// follow reads what the owner says until it is ready.
+// follow reads the owner's answers until it is ready.
 func (o *child) follow(progress func(string)) error {
 	lines := bufio.NewScanner(o.answers)
 	for lines.Scan() {
 		var a answer
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			return fmt.Errorf("reading what the testbed's process says: %w", err)
+			return fmt.Errorf("reading the answers of the testbed's process: %w", err)
 		}
 		switch {
 		case a.Failed != "":
@@ -198,10 +199,11 @@ func (o *child) follow(progress func(string)) error {
 			progress(a.Progress)
 		}
 	}
-	return errors.New("the process that owns the testbed ended before it was up")
+	return errors.New("the process that owns the testbed ended before it was up: " +
+		"start it again, and see the servers' logs if it ends again")
 }
 
-// end ends an owner that was not released: closing its input asks for it.
+// end ends an owner that was not released. Closing its input asks it to end.
 func (o *child) end() error {
 	_ = o.in.Close()
 	timer := time.NewTimer(endLimit)

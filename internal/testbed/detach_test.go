@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,15 +25,15 @@ const (
 	detachEnv = "PLIMSOLL_TESTBED_DETACH"
 )
 
-// wish is what a test asks of the owner it starts.
+// wish is a test's request to the owner that it starts.
 type wish struct {
-	Fail   string // the start fails with it
+	Fail   string // the start fails with this error
 	Hang   bool   // the start ends only with its context
-	Locked string // the clients are encrypted, by the authority of this file
-	Whole  bool   // its servers cannot be ended one by one
+	Locked string // clients use TLS, with the authority of this file
+	Whole  bool   // the servers are in-process and cannot be ended one by one
 }
 
-// ownByWish is the owner.
+// ownByWish runs the owner.
 func ownByWish() {
 	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	err := Own(ctx, os.Stdin, func(request []byte) (Order, error) {
@@ -41,9 +42,10 @@ func ownByWish() {
 			return Order{}, err
 		}
 		return Order{
-			System: "fake", Provisioner: &wished{wish: w}, Provision: system.Provision{Nodes: 2, Durability: 3},
-			Settings: []target.Setting{{Name: "linger", Value: "5ms"}},
-			Injector: func(bed *Testbed) system.Injector { return &killer{bed: bed} },
+			System: "fake", Provisioner: &wished{wish: w},
+			Provision: system.Provision{Nodes: 2, Durability: 3},
+			Settings:  []target.Setting{{Name: "linger", Value: "5ms"}},
+			Injector:  func(bed *Testbed) system.Injector { return &killer{bed: bed} },
 		}, nil
 	})
 	if err != nil {
@@ -53,7 +55,7 @@ func ownByWish() {
 	os.Exit(0)
 }
 
-// detachByWish starts an owner that hangs, to be killed while it waits.
+// detachByWish starts an owner that hangs, so that a test can kill this process meanwhile.
 func detachByWish(base string) {
 	fmt.Println("detaching")
 	_, err := Detach(context.Background(), detached(base, wish{Hang: true}))
@@ -69,7 +71,7 @@ func detached(base string, w wish) Detached {
 	return Detached{Base: base, Name: "bed", Command: []string{os.Args[0]}, Request: raw}
 }
 
-// wished is a cluster of one child process, and one file.
+// wished is a cluster of one child process and one file.
 type wished struct {
 	fake
 	wish
@@ -77,14 +79,15 @@ type wished struct {
 }
 
 func (w *wished) Fetch(_ context.Context, progress func(string)) error {
-	progress("fetching what takes long")
+	progress("fetching a large file")
 	return nil
 }
 
 func (*wished) NodeNames(system.Provision) []string { return nil }
 
 func (w *wished) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	if err := os.WriteFile(filepath.Join(p.DataDir, "segment"), make([]byte, 1<<16), 0o600); err != nil {
+	segment := filepath.Join(p.DataDir, "segment")
+	if err := os.WriteFile(segment, make([]byte, 1<<16), 0o600); err != nil {
 		return nil, err
 	}
 	if w.Hang {
@@ -105,7 +108,7 @@ func (w *wished) Provision(ctx context.Context, p system.Provision) (system.Prov
 
 func (w *wished) Kill(node string) error {
 	if node != "n1" {
-		return errors.New("not that one")
+		return errors.New("only n1 can be killed")
 	}
 	_ = w.child.Process.Kill()
 	_ = w.child.Wait()
@@ -118,7 +121,10 @@ func (w *wished) Restart(string) error {
 }
 
 func (w *wished) Nodes() []system.Node {
-	return []system.Node{{Name: "n1", Address: "127.0.0.1:1", PID: w.child.Process.Pid}, {Name: "n2", Address: "127.0.0.1:2", PID: os.Getpid()}}
+	return []system.Node{
+		{Name: "n1", Address: "127.0.0.1:1", PID: w.child.Process.Pid},
+		{Name: "n2", Address: "127.0.0.1:2", PID: os.Getpid()},
+	}
 }
 
 func (w *wished) Credentials() system.Credentials {
@@ -140,7 +146,7 @@ func (w *wished) Stop(context.Context) error {
 	return nil
 }
 
-// up is a testbed that ends with the test, whatever happens.
+// up starts a testbed that ends with the test.
 func up(t *testing.T, base string, w wish) State {
 	t.Helper()
 	t.Setenv(ownEnv, "yes")
@@ -157,7 +163,7 @@ func up(t *testing.T, base string, w wish) State {
 	return s
 }
 
-// list is what is up, and was not.
+// list returns the testbeds that are up, and the names of the removed ones.
 func list(t *testing.T, base string) ([]State, []string) {
 	t.Helper()
 	all, removed, err := List(within(t), base)
@@ -167,11 +173,12 @@ func list(t *testing.T, base string) ([]State, []string) {
 	return all, removed
 }
 
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("not within 20 s: " + what)
+			t.Fatal("not true within 20 s: " + what)
 		}
 	}
 }
@@ -179,21 +186,26 @@ func eventually(t *testing.T, what string, is func() bool) {
 func TestDetachAndDown(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "runs")
 	if all, removed := list(t, base); len(all)+len(removed) > 0 {
-		t.Errorf("before anything: %v, %v", all, removed)
+		t.Errorf("an empty base lists %v, %v", all, removed)
 	}
 	t.Setenv(ownEnv, "yes")
 	d := detached(base, wish{})
-	var said []string
-	d.Progress = func(sentence string) { said = append(said, sentence) }
+	var progress []string
+	d.Progress = func(sentence string) { progress = append(progress, sentence) }
 	s, err := Detach(within(t), d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(said) != 2 || !strings.Contains(strings.Join(said, "|"), "fetching what takes long") {
-		t.Errorf("said %q", said)
+	if len(progress) != 2 || !slices.Contains(progress, "fetching a large file") {
+		t.Errorf("progress %q", progress)
 	}
 	all, _ := list(t, base)
-	if len(all) != 1 || all[0].Name != "bed" || all[0].Phase != PhaseUp || all[0].PID != s.PID || all[0].Durability != 3 || len(all[0].Nodes) != 2 {
+	if len(all) != 1 {
+		t.Fatalf("listed %+v", all)
+	}
+	got := all[0]
+	if got.Name != "bed" || got.Phase != PhaseUp || got.PID != s.PID ||
+		got.Durability != 3 || len(got.Nodes) != 2 {
 		t.Fatalf("listed %+v", all)
 	}
 	for _, n := range all[0].Nodes {
@@ -203,8 +215,9 @@ func TestDetachAndDown(t *testing.T) {
 	}
 	checkTarget(t, s)
 	var up *IsUpError
-	if _, err := Detach(within(t), detached(base, wish{})); !errors.As(err, &up) || up.State.PID != s.PID || err.Error() != "bed is up already" {
-		t.Errorf("a second one: %v", err)
+	_, err = Detach(within(t), detached(base, wish{}))
+	if !errors.As(err, &up) || up.State.PID != s.PID || err.Error() != "bed is up already" {
+		t.Errorf("a second testbed of the same name: %v", err)
 	}
 	e, err := Down(within(t), all[0])
 	if err != nil {
@@ -217,38 +230,43 @@ func TestDetachAndDown(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	for _, pid := range []int{s.PID, s.Nodes[0].PID} {
-		eventually(t, fmt.Sprintf("process %d has ended", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+		eventually(t, fmt.Sprintf("process %d has ended", pid), func() bool {
+			return syscall.Kill(pid, 0) != nil
+		})
 	}
 	if _, err := Down(within(t), all[0]); err != nil {
 		t.Errorf("down twice: %v", err)
 	}
 }
 
-// checkTarget reads the target as plimsoll run does.
+// checkTarget checks the target that plimsoll run would read.
 func checkTarget(t *testing.T, s State) {
 	t.Helper()
 	got, _, err := target.Find(s.Target, []string{"fake"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "bed" || len(got.Endpoints) != 1 || len(got.Processes) != 2 || len(got.Settings) != 1 || got.TLS.Enabled {
+	if got.Name != "bed" || len(got.Endpoints) != 1 || len(got.Processes) != 2 ||
+		len(got.Settings) != 1 || got.TLS.Enabled {
 		t.Errorf("target %+v", got)
 	}
 	secrets, err := got.Credentials.Resolve(os.LookupEnv)
 	if err != nil || secrets.User != "bench" || secrets.Password != "geheim" {
 		t.Errorf("credentials: %v", err)
 	}
-	if info, err := os.Stat(got.Credentials.PasswordFile); err != nil || info.Mode().Perm() != 0o600 {
+	info, err := os.Stat(got.Credentials.PasswordFile)
+	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the password's file: %v %v", info, err)
 	}
 	for _, name := range []string{targetName, stateName} {
-		if raw, err := os.ReadFile(filepath.Join(s.Dir, name)); err != nil || strings.Contains(string(raw), "geheim") {
+		raw, err := os.ReadFile(filepath.Join(s.Dir, name))
+		if err != nil || strings.Contains(string(raw), "geheim") {
 			t.Errorf("%s shows the password: %v", name, err)
 		}
 	}
 }
 
-func TestDetachOfWhatIsEncrypted(t *testing.T) {
+func TestDetachEncryptedCluster(t *testing.T) {
 	s := up(t, t.TempDir(), wish{Locked: "/ca.pem"})
 	got, _, err := target.Find(s.Target, []string{"fake"})
 	if err != nil || got.TLS != (target.TLS{Enabled: true, CAFile: "/ca.pem"}) {
@@ -271,12 +289,12 @@ func TestDetachLeavesNothingWhenItFails(t *testing.T) {
 		want string
 	}{
 		{detached(base, wish{Fail: "no java: install it"}), "no java: install it"},
-		{detached(base, wish{Locked: "nowhere"}), "no target can name it"},
+		{detached(base, wish{Locked: "nowhere"}), "gives no file with its authority's certificate"},
 		{nowhere, "no-such-program"},
 		{dies, "ended before it was up"},
 	} {
 		_, err := Detach(within(t), c.d)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if !isSentence(err, c.want) {
 			t.Errorf("%v is not a sentence with %q", err, c.want)
 		}
 		if left := rooms(t, base); len(left) > 0 {
@@ -285,7 +303,13 @@ func TestDetachLeavesNothingWhenItFails(t *testing.T) {
 	}
 }
 
-func TestDetachThatIsInterrupted(t *testing.T) {
+// isSentence reports whether an error of one line holds a text.
+func isSentence(err error, want string) bool {
+	return err != nil && strings.Contains(err.Error(), want) &&
+		!strings.Contains(err.Error(), "\n")
+}
+
+func TestInterruptedDetachLeavesNothing(t *testing.T) {
 	base := t.TempDir()
 	t.Setenv(ownEnv, "yes")
 	ctx, cancel := context.WithCancel(within(t))
@@ -299,7 +323,7 @@ func TestDetachThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// Who starts a testbed and is killed before it is up leaves nothing either.
+// A process that is killed during Detach leaves nothing either.
 func TestOwnerEndsWhenNobodyReleasesIt(t *testing.T) {
 	base := t.TempDir()
 	cmd := exec.Command(os.Args[0])
@@ -308,7 +332,7 @@ func TestOwnerEndsWhenNobodyReleasesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
-	eventually(t, "it starts", func() bool {
+	eventually(t, "the owner is starting", func() bool {
 		all, _, err := List(context.Background(), base)
 		return err == nil && len(all) == 1 && all[0].Phase == PhaseStarting
 	})
@@ -316,19 +340,24 @@ func TestOwnerEndsWhenNobodyReleasesIt(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the owner has ended", func() bool { return !belongs(all[0].PID, all[0].PID) })
+	eventually(t, "the owner has ended", func() bool {
+		return !belongs(all[0].PID, all[0].PID)
+	})
 	if left := rooms(t, base); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
-func TestKilledOwnerIsCleanedUpAfter(t *testing.T) {
+func TestListRemovesWhatAKilledOwnerLeft(t *testing.T) {
 	base := t.TempDir()
 	s := up(t, base, wish{})
 	if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the lock is free", func() bool { held, _ := isHeld(s.Dir); return !held })
+	eventually(t, "the lock is free", func() bool {
+		held, _ := isHeld(s.Dir)
+		return !held
+	})
 	if all, removed := list(t, base); len(all) > 0 || len(removed) != 1 || removed[0] != "bed" {
 		t.Errorf("up %v, removed %v", all, removed)
 	}
@@ -344,16 +373,18 @@ func TestOwnerEndsWithItsDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the owner has ended", func() bool { return !belongs(s.PID, s.PID) })
-	eventually(t, "its server has ended", func() bool { return syscall.Kill(s.Nodes[0].PID, 0) != nil })
+	eventually(t, "its server has ended", func() bool {
+		return syscall.Kill(s.Nodes[0].PID, 0) != nil
+	})
 }
 
-func TestEndedServerIsShown(t *testing.T) {
+func TestListShowsAnEndedServer(t *testing.T) {
 	base := t.TempDir()
 	s := up(t, base, wish{})
 	if err := syscall.Kill(s.Nodes[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is shown", func() bool {
+	eventually(t, "the server is listed as ended", func() bool {
 		all, _ := list(t, base)
 		return len(all) == 1 && !all[0].Nodes[0].Alive && all[0].Nodes[1].Alive
 	})
@@ -362,13 +393,14 @@ func TestEndedServerIsShown(t *testing.T) {
 	}
 }
 
-func TestStrangersDirectoryIsLeftAlone(t *testing.T) {
+func TestForeignDirectoryIsLeftAlone(t *testing.T) {
 	base := t.TempDir()
 	mine := filepath.Join(base, rootName, "bed", "mine")
 	if err := os.MkdirAll(mine, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Detach(within(t), detached(base, wish{})); err == nil || !strings.Contains(err.Error(), "is in the way and not plimsoll's") {
+	_, err := Detach(within(t), detached(base, wish{}))
+	if err == nil || !strings.Contains(err.Error(), "is in the way") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(mine); err != nil {
@@ -378,7 +410,9 @@ func TestStrangersDirectoryIsLeftAlone(t *testing.T) {
 
 func TestStateOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
-	for content, want := range map[string]string{`{"version": 99}`: "this plimsoll knows 1", `{"vers`: "is damaged"} {
+	for content, want := range map[string]string{
+		`{"version": 99}`: "this plimsoll reads version 1", `{"vers`: "is damaged",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, stateName), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -388,8 +422,9 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	}
 }
 
-func TestOwnIsNotForPeople(t *testing.T) {
-	if err := Own(within(t), strings.NewReader(""), nil); err == nil || !strings.Contains(err.Error(), "use plimsoll testbed up") {
+func TestOwnRefusesUsers(t *testing.T) {
+	err := Own(within(t), strings.NewReader(""), nil)
+	if err == nil || !strings.Contains(err.Error(), "use plimsoll testbed up") {
 		t.Errorf("got %v", err)
 	}
 }

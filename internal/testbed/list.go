@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// gateLimit bounds the wait for another process that makes or removes a
-	// directory under the same base.
+	// gateLimit bounds the wait while another process makes or removes a directory
+	// under the same base.
 	gateLimit = 30 * time.Second
 	downPoll  = 20 * time.Millisecond
 )
 
-// List returns the testbeds under base that stay up, by name, after removing
-// what dead owners left, whose names it returns too.
+// List returns the detached testbeds under base, sorted by name. It first removes what dead
+// owners left, and returns the names of the removed testbeds.
 func List(ctx context.Context, base string) (all []State, removed []string, err error) {
 	base, err = filepath.Abs(base)
 	if err != nil {
@@ -40,7 +40,7 @@ func List(ctx context.Context, base string) (all []State, removed []string, err 
 		}
 		s, err := readState(filepath.Join(root, e.Name()))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // a run's own, or gone in this moment
+			continue // it belongs to a run, or was just removed
 		}
 		if err != nil {
 			return nil, removed, err
@@ -51,8 +51,7 @@ func List(ctx context.Context, base string) (all []State, removed []string, err 
 	return all, removed, nil
 }
 
-// clean removes what dead owners left. root is empty when no testbed was ever
-// made under base.
+// clean removes what dead owners left. root is empty when base never had a testbed.
 func clean(ctx context.Context, base string) (root string, removed []string, err error) {
 	root = filepath.Join(base, rootName)
 	if _, err := os.Stat(root); errors.Is(err, os.ErrNotExist) {
@@ -66,15 +65,15 @@ func clean(ctx context.Context, base string) (root string, removed []string, err
 	}
 	defer gate.Close()
 	removed, err = removeDead(root)
-	// A run's own testbed has no name that anybody knows.
-	removed = slices.DeleteFunc(removed, func(name string) bool { return unnamed.MatchString(name) })
+	// The testbed of a run has no name that a user knows.
+	removed = slices.DeleteFunc(removed, unnamed.MatchString)
 	if err != nil {
 		return root, removed, fmt.Errorf("removing what a dead testbed left: %w", err)
 	}
 	return root, removed, nil
 }
 
-// look fills in how the servers are now.
+// look updates the state's Alive and RSSBytes of all nodes.
 func (s *State) look() {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -86,18 +85,18 @@ func (s *State) look() {
 	}
 }
 
-// Ended is a testbed that Down has ended.
+// Ended describes a testbed that Down ended.
 type Ended struct {
 	State
-	FreedBytes int64 // what its directory held
+	FreedBytes int64 // the disk that its directory took
 }
 
-// Down ends a testbed and returns when nothing of it is left. Its owner is
-// asked to end, and killed when it does not.
+// Down ends a testbed, and returns when nothing of it is left. It asks the owner to end, and
+// kills an owner that does not.
 func Down(ctx context.Context, s State) (Ended, error) {
 	e := Ended{State: s, FreedBytes: size(s.Dir)}
-	// In this order: an owner that holds the lock after its process was taken
-	// hold of is that process, and not another that got its number.
+	// This order excludes another process with the owner's number: if the state names the
+	// same owner after FindProcess, that process is the owner.
 	p, err := os.FindProcess(s.PID)
 	if err != nil {
 		return e, fmt.Errorf("finding the owner of %s: %w", s.Name, err)
@@ -107,10 +106,10 @@ func Down(ctx context.Context, s State) (Ended, error) {
 	if err == nil && now.PID == s.PID {
 		err = endOwner(ctx, s, p)
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // not there: it has just ended by itself
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a state it ended by itself
 		return e, err
 	}
-	// What a killed owner left.
+	// A killed owner leaves its directory.
 	_, _, err = clean(ctx, filepath.Dir(filepath.Dir(s.Dir)))
 	return e, err
 }
@@ -128,11 +127,12 @@ func endOwner(ctx context.Context, s State, p *os.Process) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s does not end: its process %d was killed and holds its lock still", s.Name, s.PID)
+	return fmt.Errorf(
+		"%s does not end: its process %d still holds its lock after it was killed: try again",
+		s.Name, s.PID)
 }
 
-// awaitGone waits until the owner holds its lock no more and has ended, within
-// endLimit.
+// awaitGone waits at most endLimit until the owner has ended and its lock is free.
 func awaitGone(ctx context.Context, dir string, pid int) (bool, error) {
 	timer := time.NewTimer(endLimit)
 	defer timer.Stop()
@@ -148,7 +148,7 @@ func awaitGone(ctx context.Context, dir string, pid int) (bool, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return false, fmt.Errorf("it is ending by itself: %w", context.Cause(ctx))
+			return false, fmt.Errorf("the testbed is still ending: %w", context.Cause(ctx))
 		case <-timer.C:
 			return false, nil
 		case <-ticker.C:
@@ -156,20 +156,20 @@ func awaitGone(ctx context.Context, dir string, pid int) (bool, error) {
 	}
 }
 
-// size adds up the disk that the files of a directory take, as far as they can
-// be seen. Files with holes are longer than that.
+// size adds up the disk that the readable files of a directory take, in bytes. Holes in
+// sparse files do not count.
 func size(dir string) int64 {
 	var sum int64
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == imagesName && filepath.Dir(path) == dir {
-			return filepath.SkipDir // what is in them is in the data, where they are mounted
+			return filepath.SkipDir // the images' files are mounted in the data directory
 		}
 		if err != nil || !d.Type().IsRegular() {
-			return nil //nolint:nilerr // what vanishes meanwhile is not counted
+			return nil //nolint:nilerr // a file that vanishes meanwhile does not count
 		}
 		var stat syscall.Stat_t
 		if syscall.Lstat(path, &stat) == nil {
-			sum += stat.Blocks * 512 // whatever the file system's own blocks are
+			sum += stat.Blocks * 512 // stat's unit on every file system
 		}
 		return nil
 	})

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// belongs says whether the process is the owner, or a child of it that runs.
+// belongs reports whether a process runs and is the owner or a child of the owner.
 func belongs(pid, owner int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
 	}
-	// pid (name) state parent …, and a name may hold anything.
+	// The fields are: pid (name) state parent …, where name may hold any character.
 	_, rest, found := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(") "))
 	fields := strings.Fields(string(rest))
-	return found && len(fields) > 1 && fields[0] != "Z" && (pid == owner || fields[1] == strconv.Itoa(owner))
+	return found && len(fields) > 1 && fields[0] != "Z" &&
+		(pid == owner || fields[1] == strconv.Itoa(owner))
 }
 
-// residentBytes is the memory that a process takes; 0 when it cannot be read.
+// residentBytes returns a process' resident memory, or 0 when it cannot be read.
 func residentBytes(pid int) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

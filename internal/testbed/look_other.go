@@ -4,8 +4,8 @@ package testbed
 
 import "syscall"
 
-// belongs says whether the process runs; whose it is cannot be told here.
+// belongs reports whether the process runs. This operating system does not tell its parent.
 func belongs(pid, _ int) bool { return syscall.Kill(pid, 0) == nil }
 
-// residentBytes is not read here.
+// residentBytes returns 0: this operating system does not tell.
 func residentBytes(int) int64 { return 0 }

@@ -17,46 +17,46 @@ import (
 )
 
 const (
-	// What a room holds besides when its nodes can be cut off.
+	// What a room also holds when its testbed is prepared for faults.
 	imagesName   = "images"
 	firewallName = "firewall"
 
-	// Each testbed draws groupsEach numbers of groups from those between
-	// firstGroup and lastGroup, where neither systemd nor SSSD give any by
-	// default. Two testbeds must not share one: a partition of one would cut
-	// connections of the other. Of groupPlaces, two draw the same place once in
-	// half a million times.
+	// Each testbed draws a place, which is groupsEach consecutive group numbers from
+	// firstGroup to lastGroup. By default neither systemd nor SSSD use that range. Two
+	// testbeds must not share a group, because a partition of one would cut connections
+	// of the other. With groupPlaces places, two testbeds draw the same one once in half
+	// a million times.
 	firstGroup  = 2_000_200_192
 	groupsEach  = 256
 	groupPlaces = 1 << 19
 	lastGroup   = firstGroup + groupsEach*groupPlaces - 1
-	// leastDiskBytes is the size of a node's disk when less is expected to be
-	// written, or nobody knows how much: room for what servers allocate ahead.
+	// leastDiskBytes is the size of a node's disk when the expected data is smaller or
+	// unknown. It has room for what servers allocate ahead.
 	leastDiskBytes = 4 << 30
-	// diskMargin is how many times what all nodes are expected to write fits
-	// on the disk of each, because it may be shared out unevenly. Only what is
-	// written takes up room.
+	// diskMargin is the size of each node's disk in multiples of the data that all nodes
+	// are expected to write, because the nodes may share it unevenly. Only written data
+	// takes up room.
 	diskMargin = 2
 )
 
-// Preparation is what must be done before servers start so that they can be
-// broken in certain ways.
+// Preparation lists what must be done before servers start, so that faults can be injected
+// later.
 type Preparation struct {
 	// Disks gives each node a disk of its own.
 	Disks bool
-	// Groups gives each node's processes a group of their own, by which a
-	// firewall tells them apart.
+	// Groups gives each node's processes a user group of their own, by which a firewall
+	// tells the nodes apart.
 	Groups bool
 }
 
-// prepared is a room whose nodes can be cut off.
+// prepared holds the disks and groups of nodes by their names.
 type prepared struct {
 	disks  map[string]*disk.Disk
 	groups map[string]int
 }
 
-// prepare makes the disks and chooses the groups. What it made is the room's to
-// remove, also when it fails.
+// prepare makes the disks and chooses the groups. Also after an error, the room's removal
+// removes what it made.
 func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prepared, error) {
 	made := prepared{disks: map[string]*disk.Disk{}, groups: map[string]int{}}
 	if o.Prepare == (Preparation{}) {
@@ -64,7 +64,8 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	}
 	names := o.Provisioner.NodeNames(p)
 	if len(names) == 0 {
-		return made, errors.New("the servers live in one process and cannot be prepared to be broken one by one")
+		return made, errors.New("the servers live in one process and cannot be prepared " +
+			"for faults one by one: choose a target whose servers are processes")
 	}
 	if o.Prepare.Groups {
 		first := firstGroup + groupsEach*rand.IntN(groupPlaces)
@@ -79,7 +80,8 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Go(func() {
-			all[i], failed[i] = disk.Make(ctx, filepath.Join(r.dir, imagesName, name+".img"), filepath.Join(r.data(), name),
+			image := filepath.Join(r.dir, imagesName, name+".img")
+			all[i], failed[i] = disk.Make(ctx, image, filepath.Join(r.data(), name),
 				max(leastDiskBytes, diskMargin*o.NeedBytes))
 		})
 	}
@@ -93,38 +95,40 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	return made, nil
 }
 
-// ErrNoGroups is what the error of CheckGroups wraps.
+// ErrNoGroups is wrapped by the error of CheckGroups about too few groups.
 var ErrNoGroups = errors.New("this user namespace has too few groups")
 
-// CheckGroups says in a sentence why processes here cannot be given groups of
-// their own, or nothing.
+// CheckGroups returns an error when processes on this machine cannot get groups of their
+// own.
 func CheckGroups() error {
 	raw, err := os.ReadFile("/proc/self/gid_map")
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // no user namespaces, as far as can be seen
+		return nil // a kernel without user namespaces
 	}
 	if err != nil {
-		return fmt.Errorf("reading which groups there are: %w", err)
+		return fmt.Errorf("reading the groups of this user namespace: %w", err)
 	}
 	if mapsGroups(string(raw)) {
 		return nil
 	}
-	return fmt.Errorf("%w: it lacks %d to %d, by which the nodes are told apart: run plimsoll outside of it, or map them", ErrNoGroups, firstGroup, lastGroup)
+	return fmt.Errorf("%w: it lacks %d to %d, which tell the nodes apart: "+
+		"run plimsoll outside of the namespace, or map them", ErrNoGroups, firstGroup, lastGroup)
 }
 
-// mapsGroups says whether a gid_map has all that testbeds may take; see
+// mapsGroups reports whether a gid_map has all groups that testbeds may use; see
 // user_namespaces(7).
 func mapsGroups(table string) bool {
 	for line := range strings.Lines(table) {
 		var inside, outside, count int64
-		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && inside <= firstGroup && lastGroup < inside+count {
+		_, err := fmt.Sscan(line, &inside, &outside, &count)
+		if err == nil && inside <= firstGroup && lastGroup < inside+count {
 			return true
 		}
 	}
 	return false
 }
 
-// sync has what the servers wrote on their disks for good.
+// sync syncs all disks.
 func (p prepared) sync() error {
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
@@ -134,30 +138,31 @@ func (p prepared) sync() error {
 	return nil
 }
 
-// Sync has all that the nodes wrote so far on their disks for good, where they have
-// disks of their own: what was there long before a power cut.
+// Sync syncs all data that the nodes have written so far, where they have disks of their
+// own. A later power cut keeps that data.
 func (t *Testbed) Sync() error { return t.prepared.sync() }
 
-// Disk is the disk of a node; nil when it was not prepared to have one.
+// Disk returns a node's disk, or nil when the testbed was prepared without disks.
 func (t *Testbed) Disk(node string) *disk.Disk { return t.prepared.disks[node] }
 
-// Group is the group of a node's processes; 0 when it was not prepared to have
-// one.
+// Group returns the group of a node's processes, or 0 when the testbed was prepared without
+// groups.
 func (t *Testbed) Group(node string) int { return t.prepared.groups[node] }
 
-// Firewall is the name of a table that keeps this testbed's nodes apart. It is
-// written down before it is returned, so that whoever removes the testbed knows
-// which table to remove, however this process ends.
+// Firewall returns the name of the firewall table for this testbed. It first writes the name
+// to the testbed's directory, so that the removal of the directory also removes the table,
+// however this process ends.
 func (t *Testbed) Firewall() (table string, err error) {
 	table = "plimsoll-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(t.room.dir)
-	if err := os.WriteFile(filepath.Join(t.room.dir, firewallName), []byte(table), 0o600); err != nil {
-		return "", fmt.Errorf("writing down a firewall's name: %w", err)
+	path := filepath.Join(t.room.dir, firewallName)
+	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
+		return "", fmt.Errorf("writing the firewall's name: %w", err)
 	}
 	return table, nil
 }
 
-// undo undoes what faults and their preparation did to the machine: mounts
-// below a room's directory, and its firewall table.
+// undo removes what faults and their preparation left on the machine: the mounts below a
+// room's directory, and its firewall table.
 func undo(dir string) error {
 	var released error
 	if _, err := os.Stat(filepath.Join(dir, imagesName)); err == nil {

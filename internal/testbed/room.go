@@ -18,7 +18,7 @@ const (
 	dataName = "data"
 	lockPoll = 10 * time.Millisecond
 
-	// What else is in the room of a testbed that stays up.
+	// What the room of a detached testbed also holds.
 	stateName   = "state.json"
 	targetName  = "target.yaml"
 	secretsName = "secrets"
@@ -26,18 +26,18 @@ const (
 	ownerLog    = "owner.log"
 )
 
-// unnamed are the directories of testbeds that nobody named.
+// unnamed matches the directories of testbeds without a name.
 var unnamed = regexp.MustCompile(`^p\d+-\d+$`)
 
-// room is one testbed's directory, locked as long as its owner lives.
+// room is one testbed's directory. Its lock is held as long as the owner lives.
 type room struct {
 	dir  string
 	lock *os.File
 }
 
-// openRoom makes a directory under base and locks it. While it does so no
-// other process makes or removes one. Without a name the directory gets one
-// that nobody else has; with one, os.ErrExist says that it is taken.
+// openRoom makes a directory under base and locks it. Meanwhile no other process makes or
+// removes a directory there. Without a name, the directory gets a unique one. The error is
+// os.ErrExist when the name is in use.
 func openRoom(ctx context.Context, base, name string) (*room, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
@@ -68,7 +68,7 @@ func makeRoom(root, name string) (*room, error) {
 	r := &room{dir: dir}
 	r.lock, err = tryLock(filepath.Join(dir, lockName))
 	if err == nil {
-		// Written and not only made, so that a full disk shows here.
+		// The lock file has content, so that a full disk shows here.
 		_, err = fmt.Fprintln(r.lock, os.Getpid())
 	}
 	if err == nil {
@@ -82,8 +82,8 @@ func makeRoom(root, name string) (*room, error) {
 
 func (r *room) data() string { return filepath.Join(r.dir, dataName) }
 
-// remove deletes the directory, the lock last: if it is interrupted, what is
-// left still shows that its owner is dead.
+// remove deletes the directory, and the lock last. If it is interrupted, the free lock still
+// shows that the owner is dead.
 func (r *room) remove() error {
 	err := removeDir(r.dir)
 	if r.lock != nil {
@@ -111,8 +111,7 @@ func removeDir(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// removeDead deletes the directories whose owner holds its lock no more, and
-// returns their names.
+// removeDead deletes the directories whose lock is free, and returns their names.
 func removeDead(root string) (removed []string, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -136,15 +135,16 @@ func removeDead(root string) (removed []string, err error) {
 func removeIfDead(dir string) (removed bool, err error) {
 	path := filepath.Join(dir, lockName)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		// Its maker died at once, if it is empty; if not, it is not ours.
-		if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
+		// An empty directory was left by a maker that died at once. Any other is not ours.
+		err := os.Remove(dir)
+		if err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
 			return false, err
 		}
 		return false, nil
 	}
 	lock, err := lockFile(path, os.O_RDWR)
 	if errors.Is(err, errHeld) || errors.Is(err, os.ErrNotExist) {
-		return false, nil // it lives, or has just removed itself
+		return false, nil // its owner lives, or has just removed it
 	}
 	if err != nil {
 		return false, err
@@ -155,10 +155,10 @@ func removeIfDead(dir string) (removed bool, err error) {
 
 var errHeld = errors.New("another process holds the lock")
 
-// tryLock makes and locks a file, or returns errHeld.
+// tryLock opens and locks a file, which it makes if necessary, or returns errHeld.
 func tryLock(path string) (*os.File, error) { return lockFile(path, os.O_CREATE|os.O_RDWR) }
 
-// lockFile opens and locks a file, or returns errHeld.
+// lockFile opens and locks an existing file, or returns errHeld.
 func lockFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags, 0o644)
 	if err != nil {
@@ -175,7 +175,7 @@ func lockFile(path string, flags int) (*os.File, error) {
 	return nil, &os.PathError{Op: "flock", Path: path, Err: err}
 }
 
-// lockWithin waits for the lock until ctx ends.
+// lockWithin waits for a file's lock until ctx ends.
 func lockWithin(ctx context.Context, path string) (*os.File, error) {
 	ticker := time.NewTicker(lockPoll)
 	defer ticker.Stop()

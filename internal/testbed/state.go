@@ -11,46 +11,47 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// stateVersion changes when a reader of the state must.
+// stateVersion must change when readers of the state must change.
 const stateVersion = 1
 
-// Phase is how far a testbed is.
+// Phase is a phase of a detached testbed's life.
 type Phase string
 
-// The phases.
+// The phases, in their order.
 const (
 	PhaseStarting Phase = "starting"
 	PhaseUp       Phase = "up"
 	PhaseStopping Phase = "stopping"
 )
 
-// State is what a testbed that stays up says of itself.
+// State describes a detached testbed. Its owner keeps it in a file.
 type State struct {
 	Version    int       `json:"version"`
 	Name       string    `json:"name"`
 	System     string    `json:"system"`
 	Phase      Phase     `json:"state"`
-	PID        int       `json:"pid"` // of the process that owns it
+	PID        int       `json:"pid"` // of the owner
 	Durability int       `json:"durability"`
 	StartedAt  time.Time `json:"started_at"`
 	Nodes      []Node    `json:"nodes"`
-	// Target is the file that names it to plimsoll run.
+	// Target is the path of the target that plimsoll run reads.
 	Target string `json:"target"`
 	// Dir is the testbed's directory.
 	Dir string `json:"dir"`
 }
 
-// Node is one of its servers.
+// Node is one server of a testbed.
 type Node struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
 	PID     int    `json:"pid"`
 	Log     string `json:"log"`
-	// Alive and RSSBytes are as of now; who reads the state fills them in.
+	// Alive and RSSBytes are filled in by each reader of the state.
 	Alive    bool  `json:"alive"`
-	RSSBytes int64 `json:"rss_bytes,omitempty"` // 0: the system does not tell
+	RSSBytes int64 `json:"rss_bytes,omitempty"` // 0: unknown
 }
 
+// save writes the state to the room.
 func (r *room) save(s State) error {
 	raw, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -59,8 +60,8 @@ func (r *room) save(s State) error {
 	return result.ReplaceFile(filepath.Join(r.dir, stateName), append(raw, '\n'))
 }
 
-// readState returns what is said in a directory, or os.ErrNotExist when that
-// of a testbed that stays up is not there.
+// readState reads the state in a directory. It returns os.ErrNotExist for a directory
+// without a detached testbed.
 func readState(dir string) (State, error) {
 	path := filepath.Join(dir, stateName)
 	raw, err := os.ReadFile(path)
@@ -69,15 +70,17 @@ func readState(dir string) (State, error) {
 	}
 	var s State
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return State{}, fmt.Errorf("%s is damaged: end the process that holds %s, and remove the folder: %w", path, filepath.Join(dir, lockName), err)
+		return State{}, fmt.Errorf("%s is damaged: end the process that holds %s, "+
+			"and remove the folder: %w", path, filepath.Join(dir, lockName), err)
 	}
 	if s.Version != stateVersion {
-		return State{}, fmt.Errorf("%s is of version %d and this plimsoll knows %d: use the plimsoll that started it", path, s.Version, stateVersion)
+		return State{}, fmt.Errorf("%s has version %d, this plimsoll reads version %d: "+
+			"use the plimsoll that started the testbed", path, s.Version, stateVersion)
 	}
 	return s, nil
 }
 
-// isHeld says whether a live process owns the directory.
+// isHeld reports whether a live process holds the directory's lock.
 func isHeld(dir string) (bool, error) {
 	lock, err := lockFile(filepath.Join(dir, lockName), os.O_RDWR)
 	switch {

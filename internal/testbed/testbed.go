@@ -13,26 +13,27 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Options says which cluster to start.
+// Options describes the cluster to start.
 type Options struct {
-	// Base is the directory that the data is kept under, in a directory of
-	// its own that Close deletes. It is made if it is not there.
+	// Base is the directory for the data, which is made if it does not exist. The data is
+	// in a directory of its own below Base, which Close deletes.
 	Base string
 	// Provisioner starts the cluster.
 	Provisioner system.Provisioner
-	// Provision is what to start; its DataDir is set by Up.
+	// Provision describes the cluster. Up sets its DataDir.
 	Provision system.Provision
-	// Progress is told in a sentence what takes long; it may be nil.
+	// Progress receives a sentence before each long step. It may be nil.
 	Progress func(sentence string)
-	// NeedBytes is how much disk the caller expects all nodes together to
-	// fill; 0: unknown, and not checked.
+	// NeedBytes is the disk that the caller expects all nodes together to fill. 0 means
+	// unknown, and skips the check.
 	NeedBytes int64
-	// Prepare is what the servers must be prepared for before they start.
+	// Prepare lists what the servers need before they start, so that faults can be
+	// injected later.
 	Prepare Preparation
 }
 
-// Testbed is a cluster that runs on this machine and its data directory. Its
-// methods may be called from any goroutine.
+// Testbed is a cluster that runs on this machine, with its data directory. It is safe for
+// concurrent use.
 type Testbed struct {
 	cluster  system.Provisioned
 	room     *room
@@ -43,10 +44,9 @@ type Testbed struct {
 	closed bool
 }
 
-// Up starts a cluster in a data directory of its own, after removing what dead
-// owners left under the same base. When it fails, nothing is left behind but
-// the logs. The errors say whether the directory cannot be written, the disk
-// is too full, or the servers did not start.
+// Up starts a cluster in a new data directory, after it has removed what dead owners left
+// under the same base. When it fails, it leaves nothing but the logs. Its errors tell apart a
+// directory that cannot be written, a full disk, and servers that did not start.
 func Up(ctx context.Context, o Options) (*Testbed, error) {
 	r, err := openRoom(ctx, o.Base, "")
 	if err != nil {
@@ -87,42 +87,42 @@ func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 	return bed, nil
 }
 
-// Cluster is the running cluster.
+// Cluster returns the running cluster.
 func (t *Testbed) Cluster() system.Provisioned { return t.cluster }
 
-// BeforeClose has Close call f first. What it returns is returned by Close, which
-// goes on nevertheless.
+// BeforeClose registers a function that Close calls first. Close continues after its error
+// and returns it.
 func (t *Testbed) BeforeClose(f func(context.Context) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.before = append(t.before, f)
 }
 
-// Close stops the cluster and deletes its data. It is idempotent. When the
-// cluster does not stop within ctx the data stays and Close can be called
-// again; if it never is, the next Up removes it.
+// Close stops the cluster and deletes its data. It is idempotent. When the cluster does not
+// stop before ctx ends, the data stays and Close can be repeated. Otherwise the next Up
+// removes the data.
 func (t *Testbed) Close(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return nil
 	}
-	var mended []error
+	var failed []error
 	for _, f := range t.before {
-		mended = append(mended, f(ctx))
+		failed = append(failed, f(ctx))
 	}
 	if err := t.cluster.Stop(ctx); err != nil {
-		return errors.Join(append(mended, err)...)
+		return errors.Join(append(failed, err)...)
 	}
 	t.closed = true
 	if err := t.room.remove(); err != nil {
-		mended = append(mended, fmt.Errorf("deleting the data directory: %w", err))
+		failed = append(failed, fmt.Errorf("deleting the data directory: %w", err))
 	}
-	return errors.Join(mended...)
+	return errors.Join(failed...)
 }
 
-// CheckDisk refuses a run that the disk cannot hold; need is in bytes, 0 when it
-// is not known.
+// CheckDisk refuses a run that needs more disk than base has free. need is in bytes. 0 means
+// unknown, and skips the check.
 func CheckDisk(base string, need int64) error {
 	if need <= 0 {
 		return nil
@@ -132,12 +132,14 @@ func CheckDisk(base string, need int64) error {
 		return fmt.Errorf("reading the free disk at %s: %w", base, err)
 	}
 	if free < need {
-		return fmt.Errorf("%s has %s free and the run may fill %s: free some, name another directory, or offer less load", base, quantity.Bytes(free), quantity.Bytes(need))
+		return fmt.Errorf("%s has %s free and the run may fill %s: "+
+			"free some, name another directory, or offer less load",
+			base, quantity.Bytes(free), quantity.Bytes(need))
 	}
 	return nil
 }
 
-// freeBytes is the disk that this user can still fill.
+// freeBytes returns the disk that this user can still fill, in bytes.
 func freeBytes(dir string) (int64, error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
@@ -146,7 +148,7 @@ func freeBytes(dir string) (int64, error) {
 	return int64(fs.Bavail) * int64(fs.Bsize), nil
 }
 
-// explain turns what the disk refuses into a sentence that says what to do.
+// explain adds the remedy to an error of a full or read-only disk.
 func explain(base string, err error) error {
 	where, absErr := filepath.Abs(base)
 	if absErr != nil {
@@ -154,7 +156,8 @@ func explain(base string, err error) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("the disk at %s is full: free some or name another directory: %w", where, err)
+		return fmt.Errorf("the disk at %s is full: free some or name another directory: %w",
+			where, err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s cannot be written: name another directory: %w", where, err)
 	}

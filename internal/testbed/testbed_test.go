@@ -21,7 +21,7 @@ import (
 
 const holdEnv = "PLIMSOLL_TESTBED_HOLD"
 
-// TestMain lets the test start itself as an owner that can be killed.
+// TestMain lets the tests start themselves as owners that can be killed.
 func TestMain(m *testing.M) {
 	if base := os.Getenv(holdEnv); base != "" {
 		hold(base)
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hold opens a testbed, prints its data directory and waits to be killed, or
-// for its standard input to end.
+// hold starts a testbed, prints its data directory, and waits to be killed or for its
+// standard input to end.
 func hold(base string) {
 	tb, err := Up(context.Background(), Options{Base: base, Provisioner: &fake{}})
 	if err != nil {
@@ -81,7 +81,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// rooms is the directories under base, without the lock file.
+// rooms returns the names of the directories under base.
 func rooms(t *testing.T, base string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(base, rootName))
@@ -99,7 +99,9 @@ func rooms(t *testing.T, base string) []string {
 
 func TestUpAndClose(t *testing.T) {
 	base, f := filepath.Join(t.TempDir(), "runs"), &fake{}
-	tb, err := Up(within(t), Options{Base: base, Provisioner: f, NeedBytes: 1, Provision: system.Provision{Nodes: 5}})
+	tb, err := Up(within(t), Options{
+		Base: base, Provisioner: f, NeedBytes: 1, Provision: system.Provision{Nodes: 5},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +124,14 @@ func TestUpAndClose(t *testing.T) {
 	}
 }
 
-func TestCloseCanBeTriedAgain(t *testing.T) {
+func TestCloseCanBeRepeated(t *testing.T) {
 	base, f := t.TempDir(), &fake{stopErr: errors.New("busy")}
 	tb, err := Up(within(t), Options{Base: base, Provisioner: f})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := tb.Close(within(t)); err == nil {
-		t.Error("Close hid that the cluster did not stop")
+		t.Error("Close returned no error although the cluster did not stop")
 	}
 	if len(rooms(t, base)) != 1 {
 		t.Error("the data of a running cluster was deleted")
@@ -151,8 +153,10 @@ func TestUpLeavesNothingWhenItFails(t *testing.T) {
 		want string
 	}{
 		{"servers", Options{Provisioner: &fake{err: errors.New("no java")}}, "no java"},
-		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("starting: %w", syscall.ENOSPC)}}, "is full: free some"},
-		{"disk too small", Options{Provisioner: &fake{}, NeedBytes: 1 << 60}, "free and the run may fill"},
+		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("starting: %w", syscall.ENOSPC)}},
+			"is full: free some"},
+		{"disk too small", Options{Provisioner: &fake{}, NeedBytes: 1 << 60},
+			"free and the run may fill"},
 	} {
 		c.o.Base = base
 		tb, err := Up(within(t), c.o)
@@ -161,7 +165,7 @@ func TestUpLeavesNothingWhenItFails(t *testing.T) {
 			t.Errorf("%s: no error", c.name)
 			continue
 		}
-		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if !isSentence(err, c.want) {
 			t.Errorf("%s: %q is not one sentence with %q", c.name, err, c.want)
 		}
 		if left := rooms(t, base); len(left) > 0 {
@@ -208,8 +212,8 @@ func TestReadOnlyBase(t *testing.T) {
 	}
 }
 
-// owner starts another process that owns a testbed, and returns it with its
-// data directory.
+// owner starts another process that owns a testbed, and returns the process and the
+// testbed's data directory.
 func owner(t *testing.T, base string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -233,7 +237,7 @@ func owner(t *testing.T, base string) (*exec.Cmd, string) {
 	return cmd, strings.TrimSpace(line)
 }
 
-func TestUpRemovesOnlyWhatTheDeadLeft(t *testing.T) {
+func TestUpRemovesDirectoriesOfDeadOwnersOnly(t *testing.T) {
 	base := t.TempDir()
 	dead, deadDir := owner(t, base)
 	_, liveDir := owner(t, base)
@@ -257,7 +261,7 @@ func TestUpRemovesOnlyWhatTheDeadLeft(t *testing.T) {
 	}
 	defer tb.Close(within(t))
 	if _, err := os.Stat(filepath.Dir(deadDir)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what the dead owner left is still there: %v", err)
+		t.Errorf("the directory of the dead owner still exists: %v", err)
 	}
 	for _, kept := range []string{liveDir, filepath.Join(strange, "mine"), tb.room.data()} {
 		if _, err := os.Stat(kept); err != nil {
@@ -266,7 +270,7 @@ func TestUpRemovesOnlyWhatTheDeadLeft(t *testing.T) {
 	}
 }
 
-func TestUpWaitsForTheGateOnlyAsLongAsItMay(t *testing.T) {
+func TestUpWaitsForTheGateUntilItsContextEnds(t *testing.T) {
 	base := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(base, rootName), 0o755); err != nil {
 		t.Fatal(err)
@@ -278,7 +282,8 @@ func TestUpWaitsForTheGateOnlyAsLongAsItMay(t *testing.T) {
 	defer gate.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := Up(ctx, Options{Base: base, Provisioner: &fake{}}); !errors.Is(err, context.DeadlineExceeded) {
+	_, err = Up(ctx, Options{Base: base, Provisioner: &fake{}})
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }

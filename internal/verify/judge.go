@@ -11,24 +11,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Guarantee is one judgement: of a round, or of all rounds together.
+// Guarantee is the judgement of one guarantee, for one round or for all rounds together.
 type Guarantee struct {
 	Name     string `json:"name"` // see Guarantees
 	Promised bool   `json:"promised"`
-	Why      string `json:"why"`     // it is promised, or not
+	Why      string `json:"why"`     // why it is promised, or why not
 	Outcome  string `json:"outcome"` // holds, broken, unknown
 	Sentence string `json:"sentence"`
-	Count    int64  `json:"count"` // of messages that broke it
+	Count    int64  `json:"count"` // messages that broke it
 	Of       int64  `json:"of"`    // acknowledged, or received
 }
 
-// Judge judges each guarantee by one round. The run must have been judged
-// (verdict.JudgeSaved): what its faults did is part of that.
+// Judge judges each guarantee for one round. The run must have been judged before
+// (verdict.JudgeSaved), because Judge uses the effects of its faults.
 func Judge(s *result.Saved) []Guarantee {
 	r := &s.Run
 	var total result.SubscriptionLedger
 	for _, l := range r.Ledger.Subscriptions {
-		// Each message counts once, for the subscription that is worst off.
+		// A message counts once, for the subscription with the most failures.
 		total.Acked = max(total.Acked, l.Acked)
 		total.Lost = max(total.Lost, l.Lost)
 		total.Received += l.Received
@@ -50,17 +50,20 @@ func Judge(s *result.Saved) []Guarantee {
 	}
 	if workload.Delivery(r.Load.Delivery) == workload.ExactlyOnce {
 		if refused := r.Counters.Failed + r.Warmup.Failed; refused > 0 {
-			out = append(out, Guarantee{Name: NoAborted, Count: total.RefusedReceived, Of: refused})
+			out = append(out, Guarantee{
+				Name: NoAborted, Count: total.RefusedReceived, Of: refused,
+			})
 		}
 		out = append(out, Guarantee{Name: WholeTransactions, Count: total.PartialTransactions,
 			Of: total.WholeTransactions + total.PartialTransactions})
 	}
 	words := map[string]string{
-		NoLoss:            "%s of %s acknowledged messages never arrived",
-		NoDuplicates:      "%s further copies came of %s messages received",
-		Order:             "%s of %s messages received came after a later one of their lane",
-		NoAborted:         "%s of %s messages that were refused or aborted were read",
-		WholeTransactions: "%s of %s transactions of several messages were seen in part",
+		NoLoss:       "%s of %s acknowledged messages never arrived",
+		NoDuplicates: "%s extra copies arrived of %s received messages",
+		Order: "%s of %s messages came after a later one of their " +
+			"producer and partition",
+		NoAborted:         "%s of %s refused or aborted messages were received",
+		WholeTransactions: "%s of %s transactions of several messages were received in part",
 	}
 	for i := range out {
 		g := &out[i]
@@ -69,30 +72,33 @@ func Judge(s *result.Saved) []Guarantee {
 		if g.Name == NoLoss && total.Corrupt > 0 {
 			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
 		}
-		unknown.settle(g)
+		unknown.decide(g)
 	}
 	return out
 }
 
-// doubts are why a round cannot show something.
+// doubts are the reasons why a round's counts prove less than they seem to. An empty reason
+// means no doubt.
 type doubts struct {
-	always string // anything
-	ofLoss string // that what is missing is lost
-	held   string // that a guarantee held
-	late   string // that no copy could still come
+	always string // the round proves nothing
+	ofLoss string // missing messages are perhaps not lost
+	held   string // guarantees without a failure perhaps did not hold
+	late   string // copies may still arrive
 }
 
-// settle fills the outcome of a guarantee whose messages were counted.
-func (d doubts) settle(g *Guarantee) {
+// decide sets the outcome of a guarantee whose messages were counted.
+func (d doubts) decide(g *Guarantee) {
 	switch {
 	case d.always != "":
 		g.Outcome, g.Sentence = result.Unknown, d.always
 	case g.Count > 0 && g.Name == NoLoss && d.ofLoss != "":
-		g.Outcome, g.Sentence = result.Unknown, g.Sentence+", and it is not known whether they are lost: "+d.ofLoss
+		g.Outcome = result.Unknown
+		g.Sentence += ", and it is not known whether they are lost: " + d.ofLoss
 	case g.Count > 0:
 		g.Outcome = result.Broken
 	case d.held == "" && d.late != "" && (g.Name == NoDuplicates || g.Name == Order):
-		g.Outcome, g.Sentence = result.Unknown, g.Sentence+"; of later deliveries "+d.late
+		g.Outcome = result.Unknown
+		g.Sentence += ", which does not cover later deliveries: " + d.late
 	case g.Of == 0 && g.Name == WholeTransactions:
 		g.Outcome, g.Sentence = result.Unknown, "no transaction of several messages was read"
 	case d.held != "":
@@ -102,6 +108,7 @@ func (d doubts) settle(g *Guarantee) {
 	}
 }
 
+// untested returns the doubts about a round.
 func untested(s *result.Saved) (d doubts) {
 	r := &s.Run
 	switch {
@@ -109,23 +116,28 @@ func untested(s *result.Saved) (d doubts) {
 		d.always = fmt.Sprintf("the round is %s (%s)", r.State, r.StateReason)
 		return d
 	case !r.Ledger.Accounted:
-		d.always = "the round did not get to its account"
+		d.always = "the round ended before its account"
 		return d
 	case len(r.Faults) == 0:
 		d.always = "no fault was injected"
 		return d
 	}
 	last := r.Faults[len(r.Faults)-1]
-	delivered := slices.ContainsFunc(s.Intervals, func(i result.Interval) bool { return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0 })
-	answered := last.Effect.UnavailableNs <= last.Effect.ResolutionNs || last.Effect.AckedAgainNs != 0
+	delivered := slices.ContainsFunc(s.Intervals, func(i result.Interval) bool {
+		return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0
+	})
+	answered := last.Effect.UnavailableNs <= last.Effect.ResolutionNs ||
+		last.Effect.AckedAgainNs != 0
 	if !delivered {
-		d.ofLoss = "nothing was delivered any more after the heal, so the system may not have come back"
+		d.ofLoss = "nothing was delivered after the heal, so the system may not have come back"
 		if !answered {
-			d.held = "nothing was acknowledged nor delivered any more after the fault, so the system may not have come back"
+			d.held = "nothing was acknowledged or delivered after the fault, " +
+				"so the system may not have come back"
 		}
 	}
-	if slices.ContainsFunc(r.Ledger.Subscriptions, func(l result.SubscriptionLedger) bool { return l.Unread > 0 }) {
-		d.held = "what the system held in the end was not read to its end"
+	unread := func(l result.SubscriptionLedger) bool { return l.Unread > 0 }
+	if slices.ContainsFunc(r.Ledger.Subscriptions, unread) {
+		d.held = "the messages that the system held at the end were not all read"
 	}
 	if _, why := verdict.Watched(r); why != "" {
 		d.late = why
@@ -134,30 +146,34 @@ func untested(s *result.Saved) (d doubts) {
 	case r.Impact == nil || r.Impact.Before.Acked == 0:
 		d.held = "nothing was acknowledged in the window before the fault"
 	case !slices.ContainsFunc(r.Faults, func(f result.Fault) bool { return seen(r, f) }):
-		d.held = "the fault had no effect that could be seen: no server ended, no acknowledgement failed or was missing for long, and rate and latency were as before"
+		d.held = "the fault had no visible effect: no server ended, acknowledgements neither " +
+			"failed nor paused for long, and rate and latency were as before"
 	}
 	return d
 }
 
-// What of a run changes at least when a fault has an effect: publish latency by the
-// factor slower, the rate by the share less.
+// The smallest visible changes: publish latency grows by the factor slower, or the rate
+// falls by the share less.
 const (
 	slower = 2
 	less   = 0.03
 )
 
-// seen reports whether a fault did anything.
+// seen reports whether a fault had a visible effect.
 func seen(r *result.Run, f result.Fault) bool {
-	if ends := f.Do == string(workload.FaultKill) || f.Do == string(workload.FaultPowerCut); ends && len(r.System.Nodes) > 0 {
-		return true // whose process the injector saw end
+	ends := f.Do == string(workload.FaultKill) || f.Do == string(workload.FaultPowerCut)
+	if ends && len(r.System.Nodes) > 0 {
+		return true // the injector saw the process end
 	}
 	before, during := r.Impact.Before, r.Impact.During
-	if f.Effect.UnavailableNs > f.Effect.ResolutionNs || during.Failed > 0 || r.Counters.Unknown > 0 {
+	if f.Effect.UnavailableNs > f.Effect.ResolutionNs ||
+		during.Failed > 0 || r.Counters.Unknown > 0 {
 		return true
 	}
-	// Three standard deviations of so many random arrivals.
+	// Random arrivals may be missing by up to three standard deviations of their number.
 	expected := before.Rate() * float64(during.LengthNs) / 1e9
-	if missing := expected - float64(during.Acked); missing > max(less*expected, 3*math.Sqrt(expected)) {
+	missing := expected - float64(during.Acked)
+	if missing > max(less*expected, 3*math.Sqrt(expected)) {
 		return true
 	}
 	for _, percentile := range []float64{99, 95, 90, 75, 50} {
@@ -170,16 +186,16 @@ func seen(r *result.Run, f result.Fault) bool {
 	return false
 }
 
-// confidence is that of the bounds that rounds support.
+// confidence is the confidence level of the bounds.
 const confidence = 0.95
 
-// MostFailing is the share of rounds that fails at most, as so many rounds without a
-// failure show with 95% confidence.
+// MostFailing returns the upper bound, with 95% confidence, on the share of rounds that fail
+// after so many rounds without a failure.
 func MostFailing(rounds int) string {
 	return fmt.Sprintf("%.0f%%", verdict.UpperBound(0, int64(rounds), confidence)*100)
 }
 
-// FailureBound says what so many rounds without a failure leave open of the next.
+// FailureBound returns a sentence with that bound.
 func FailureBound(rounds int) string {
 	which := "rounds"
 	if rounds == 1 {
@@ -189,14 +205,14 @@ func FailureBound(rounds int) string {
 		"(%.0f%% confidence)", rounds, which, MostFailing(rounds), confidence*100)
 }
 
-// together judges each guarantee by all rounds: broken in one is broken, and
-// what is unknown of one is not known to hold.
+// together judges each guarantee for all rounds. A guarantee that one round broke is broken.
+// A guarantee that is unknown in one round is unknown, unless another round broke it.
 func together(rounds []Round) []Guarantee {
 	var out []Guarantee
 	for _, name := range Guarantees {
 		var g Guarantee
 		outcomes := map[string]int{}
-		of := map[string]string{} // the first sentence of each outcome
+		first := map[string]string{} // the first sentence of each outcome
 		for _, r := range rounds {
 			i := slices.IndexFunc(r.Guarantees, func(g Guarantee) bool { return g.Name == name })
 			if i < 0 {
@@ -209,8 +225,8 @@ func together(rounds []Round) []Guarantee {
 			g.Count += this.Count
 			g.Of += this.Of
 			outcomes[this.Outcome]++
-			if of[this.Outcome] == "" {
-				of[this.Outcome] = fmt.Sprintf("round %d: %s", r.Number, this.Sentence)
+			if first[this.Outcome] == "" {
+				first[this.Outcome] = fmt.Sprintf("round %d: %s", r.Number, this.Sentence)
 			}
 		}
 		if g.Name == "" {
@@ -222,12 +238,13 @@ func together(rounds []Round) []Guarantee {
 				g.Outcome = outcome
 			}
 		}
-		g.Sentence = fmt.Sprintf("%s in %d of %d rounds", g.Outcome, outcomes[g.Outcome], len(rounds))
+		g.Sentence = fmt.Sprintf("%s in %d of %d rounds",
+			g.Outcome, outcomes[g.Outcome], len(rounds))
 		if g.Outcome == result.Holds {
 			g.Sentence += fmt.Sprintf(": none of %s; %s", quantity.Count(g.Of),
 				FailureBound(outcomes[g.Outcome]))
 		} else {
-			g.Sentence += "; " + of[g.Outcome]
+			g.Sentence += "; " + first[g.Outcome]
 		}
 		out = append(out, g)
 	}

@@ -8,18 +8,31 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// survived is a round of three nodes that lost nothing.
+// survived returns a round on three nodes that lost nothing.
 func survived() *result.Saved {
 	const second = 1_000_000_000
 	return &result.Saved{
 		Run: result.Run{
-			SchemaVersion: result.SchemaVersion, State: result.Complete, Load: result.Load{Delivery: "at_least_once"}, Durability: result.Durability{Asked: 1},
-			System: result.System{Nodes: []result.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}}},
-			Faults: []result.Fault{{Do: "kill", Target: "leader", Nodes: []string{"n1"}, StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
-				Effect: result.Effect{UnavailableNs: 2 * second, ResolutionNs: second / 10, AckedAgainNs: 12 * second}}},
-			Impact:   &result.Impact{Before: result.Part{Acked: 1000}},
-			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 3000, Received: 3000}}},
-			Verdicts: []result.Verdict{{Name: verdict.Generator, Outcome: result.Holds, Sentence: "the load generator"}},
+			SchemaVersion: result.SchemaVersion, State: result.Complete,
+			Load:       result.Load{Delivery: "at_least_once"},
+			Durability: result.Durability{Asked: 1},
+			System: result.System{
+				Nodes: []result.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}},
+			},
+			Faults: []result.Fault{{
+				Do: "kill", Target: "leader", Nodes: []string{"n1"},
+				StartNs: 10 * second, InjectedNs: 10 * second, HealedNs: 15 * second,
+				Effect: result.Effect{
+					UnavailableNs: 2 * second, ResolutionNs: second / 10, AckedAgainNs: 12 * second,
+				},
+			}},
+			Impact: &result.Impact{Before: result.Part{Acked: 1000}},
+			Ledger: result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{
+				{Acked: 3000, Received: 3000},
+			}},
+			Verdicts: []result.Verdict{{
+				Name: verdict.Generator, Outcome: result.Holds, Sentence: "the load generator",
+			}},
 		},
 		Intervals: []result.Interval{{EndNs: 16 * second, Received: 10}},
 	}
@@ -28,43 +41,59 @@ func survived() *result.Saved {
 func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(*result.Saved)
-		outcome  string // of no loss
+		outcome  string // of the guarantee no_loss
 		promised bool
 		says     string
 	}{
-		"as it is": {func(*result.Saved) {}, result.Holds, true, "0 of 3,000"},
-		"lost":     {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Lost = 3 }, result.Broken, true, "3 of 3,000 acknowledged messages never arrived"},
-		"damaged":  {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Corrupt = 1 }, result.Broken, true, "damaged (1)"},
+		"unchanged": {func(*result.Saved) {}, result.Holds, true, "0 of 3,000"},
+		"lost": {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Lost = 3 },
+			result.Broken, true, "3 of 3,000 acknowledged messages never arrived"},
+		"damaged": {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Corrupt = 1 },
+			result.Broken, true, "damaged (1)"},
 		"not acknowledged again": {func(s *result.Saved) {
-			s.Run.Faults[0].Effect.AckedAgainNs, s.Run.Ledger.Subscriptions[0].Lost, s.Intervals[0].Received = 0, 3, 0
+			s.Run.Faults[0].Effect.AckedAgainNs, s.Intervals[0].Received = 0, 0
+			s.Run.Ledger.Subscriptions[0].Lost = 3
 		}, result.Unknown, true, "may not have come back"},
-		"nothing missing, and not back": {func(s *result.Saved) {
+		"nothing missing, and no recovery": {func(s *result.Saved) {
 			s.Run.Faults[0].Effect.AckedAgainNs, s.Intervals[0].Received = 0, 0
 		}, result.Unknown, true, "proves nothing"},
 		"not delivered again": {func(s *result.Saved) {
 			s.Intervals[0].Received, s.Run.Ledger.Subscriptions[0].Lost = 0, 3
-		}, result.Unknown, true, "nothing was delivered any more"},
-		"nothing before": {func(s *result.Saved) { s.Run.Impact.Before.Acked = 0 }, result.Unknown, true, "before the fault"},
-		"failed":         {func(s *result.Saved) { s.Run.State, s.Run.StateReason = result.Failed, "no disk" }, result.Unknown, true, "failed (no disk)"},
-		"no account":     {func(s *result.Saved) { s.Run.Ledger.Accounted = false }, result.Unknown, true, "account"},
-		"no fault":       {func(s *result.Saved) { s.Run.Faults = nil }, result.Unknown, true, "no fault"},
-		"generator":      {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken }, result.Holds, true, ""},
+		}, result.Unknown, true, "nothing was delivered after the heal"},
+		"nothing before": {func(s *result.Saved) { s.Run.Impact.Before.Acked = 0 },
+			result.Unknown, true, "before the fault"},
+		"failed": {func(s *result.Saved) {
+			s.Run.State, s.Run.StateReason = result.Failed, "no disk"
+		}, result.Unknown, true, "failed (no disk)"},
+		"no account": {func(s *result.Saved) { s.Run.Ledger.Accounted = false },
+			result.Unknown, true, "account"},
+		"no fault": {func(s *result.Saved) { s.Run.Faults = nil },
+			result.Unknown, true, "no fault"},
+		"generator": {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken },
+			result.Holds, true, ""},
 		"generator, and lost": {func(s *result.Saved) {
 			s.Run.Verdicts[0].Outcome, s.Run.Ledger.Subscriptions[0].Lost = result.Broken, 1
 		}, result.Broken, true, ""},
-		"at most once": {func(s *result.Saved) { s.Run.Load.Delivery = "at_most_once" }, result.Holds, false, ""},
+		"at most once": {func(s *result.Saved) { s.Run.Load.Delivery = "at_most_once" },
+			result.Holds, false, ""},
 	} {
 		s := survived()
 		c.change(s)
 		g := Judge(s)[0]
-		if g.Name != NoLoss || g.Outcome != c.outcome || g.Promised != c.promised || !strings.Contains(g.Sentence, c.says) || g.Why == "" {
+		if g.Name != NoLoss || g.Outcome != c.outcome || g.Promised != c.promised ||
+			!strings.Contains(g.Sentence, c.says) || g.Why == "" {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
+}
+
+// Exactly once promises every guarantee, and each of them can be broken.
+func TestExactlyOnceIsJudgedWhole(t *testing.T) {
 	s := survived()
-	s.Run.Load.Delivery, s.Run.Ledger.Subscriptions[0].Duplicate, s.Run.Ledger.Subscriptions[0].Reordered = "exactly_once", 2, 1
 	l := &s.Run.Ledger.Subscriptions[0]
-	s.Run.Counters.Failed, l.RefusedReceived, l.Transactions, l.PartialTransactions = 440, 440, 20, 1
+	s.Run.Load.Delivery, l.Duplicate, l.Reordered = "exactly_once", 2, 1
+	s.Run.Counters.Failed, l.RefusedReceived, l.Transactions = 440, 440, 20
+	l.PartialTransactions = 1
 	all := Judge(s)
 	for _, g := range all[1:] {
 		if !g.Promised || g.Outcome != result.Broken {
@@ -76,9 +105,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A fault that did nothing proves nothing, and what could come later is not known not to
-// come.
-func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
+// A fault without a visible effect proves nothing. No duplicates is unknown while copies may
+// still arrive.
+func TestInvisibleFaultsProveNothing(t *testing.T) {
 	part := func(p99 int64, acked int64) result.Part {
 		return result.Part{LengthNs: 1e9, Acked: acked, Publish: result.Latency{
 			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: p99}},
@@ -88,23 +117,30 @@ func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
 		change       func(*result.Saved)
 		loss, copies string
 	}{
-		"a pause that nothing felt": {func(*result.Saved) {}, result.Unknown, result.Unknown},
-		"a gap":                     {func(s *result.Saved) { s.Run.Faults[0].Effect.UnavailableNs = 1e9 }, result.Holds, result.Holds},
-		"slower":                    {func(s *result.Saved) { s.Run.Impact.During = part(5e6, 1000) }, result.Holds, result.Holds},
-		"less":                      {func(s *result.Saved) { s.Run.Impact.During = part(2e6, 890) }, result.Holds, result.Holds},
-		"a refusal":                 {func(s *result.Saved) { s.Run.Impact.During.Failed = 1 }, result.Holds, result.Holds},
-		"a kill":                    {func(s *result.Saved) { s.Run.Faults[0].Do = "kill" }, result.Holds, result.Holds},
+		"a pause without an effect": {func(*result.Saved) {}, result.Unknown, result.Unknown},
+		"a gap": {func(s *result.Saved) { s.Run.Faults[0].Effect.UnavailableNs = 1e9 },
+			result.Holds, result.Holds},
+		"slower": {func(s *result.Saved) { s.Run.Impact.During = part(5e6, 1000) },
+			result.Holds, result.Holds},
+		"less": {func(s *result.Saved) { s.Run.Impact.During = part(2e6, 890) },
+			result.Holds, result.Holds},
+		"a refusal": {func(s *result.Saved) { s.Run.Impact.During.Failed = 1 },
+			result.Holds, result.Holds},
+		"a kill": {func(s *result.Saved) { s.Run.Faults[0].Do = "kill" },
+			result.Holds, result.Holds},
 		"a gap, and copies may come later": {func(s *result.Saved) {
 			s.Run.Faults[0].Effect.UnavailableNs = 1e9
 			s.Run.System.Redelivery = &result.Redelivery{AfterNs: 15e9, Why: "ack_wait is 15s"}
 		}, result.Holds, result.Unknown},
 		"a gap, and copies had time to come": {func(s *result.Saved) {
 			s.Run.Faults[0].Effect.UnavailableNs = 1e9
-			s.Run.System.Redelivery, s.Run.Ledger.WatchedNs = &result.Redelivery{AfterNs: 15e9}, 16e9
+			s.Run.System.Redelivery = &result.Redelivery{AfterNs: 15e9}
+			s.Run.Ledger.WatchedNs = 16e9
 		}, result.Holds, result.Holds},
 	} {
 		s := survived()
-		s.Run.System.Redelivery, s.Run.Ledger.WatchedNs = &result.Redelivery{Never: true}, 11e9
+		s.Run.System.Redelivery = &result.Redelivery{Never: true}
+		s.Run.Ledger.WatchedNs = 11e9
 		s.Run.Faults[0].Do, s.Run.Faults[0].Effect.UnavailableNs = "pause", 1e8
 		s.Run.Impact = &result.Impact{Before: part(2e6, 1000), During: part(2e6, 1000)}
 		c.change(s)
@@ -115,14 +151,14 @@ func TestNothingHoldsThatCouldNotBeSeen(t *testing.T) {
 	}
 }
 
-// What a level promises through which fault.
+// The promises of each level for each kind of fault and target.
 func TestPromised(t *testing.T) {
 	const no, yes = false, true
 	for _, c := range []struct {
-		do, whom string
-		nodes    int     // hit, of three
-		levels   [4]bool // of three nodes
-		alone    [4]bool // of one node
+		do, target string
+		nodes      int     // hit, of three
+		levels     [4]bool // with three nodes
+		alone      [4]bool // with one node
 	}{
 		{"kill", "leader", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, no, yes, no}},
 		{"kill", "minority", 1, [4]bool{yes, yes, no, no}, [4]bool{yes, no, yes, no}},
@@ -136,13 +172,16 @@ func TestPromised(t *testing.T) {
 		for level := 1; level <= 4; level++ {
 			r := &survived().Run
 			r.Durability.Asked = level
-			r.Faults[0].Do, r.Faults[0].Target, r.Faults[0].Nodes = c.do, c.whom, []string{"n1", "n2", "n3"}[:c.nodes]
+			f := &r.Faults[0]
+			f.Do, f.Target = c.do, c.target
+			f.Nodes = []string{"n1", "n2", "n3"}[:c.nodes]
 			if got, why := promised(r, NoLoss); got != c.levels[level-1] {
-				t.Errorf("level %d, %s %s: %v, %s", level, c.do, c.whom, got, why)
+				t.Errorf("level %d, %s %s: %v, %s", level, c.do, c.target, got, why)
 			}
-			r.System.Nodes, r.Faults[0].Nodes = r.System.Nodes[:1], []string{"n1"}
+			r.System.Nodes, f.Nodes = r.System.Nodes[:1], []string{"n1"}
 			if got, why := promised(r, NoLoss); got != c.alone[level-1] {
-				t.Errorf("level %d, %s %s of one node: %v, %s", level, c.do, c.whom, got, why)
+				t.Errorf("level %d, %s %s of one node: %v, %s",
+					level, c.do, c.target, got, why)
 			}
 		}
 	}

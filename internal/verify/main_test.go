@@ -12,11 +12,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What is no verification says so.
-func TestReadRefusesWhatIsNoVerification(t *testing.T) {
-	for name, content := range map[string]string{"no JSON": "{", "no version": "{}", "a later version": `{"schema_version": 99}`, "a list": "[]"} {
+// A folder or a file that is not a verification is an error.
+func TestReadRefusesOtherContent(t *testing.T) {
+	for name, content := range map[string]string{
+		"no JSON": "{", "no version": "{}", "a later version": `{"schema_version": 99}`,
+		"a list": "[]",
+	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, verify.File), []byte(content), 0o644); err != nil {
+		path := filepath.Join(dir, verify.File)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := verify.Read(dir); err == nil {
@@ -24,13 +28,13 @@ func TestReadRefusesWhatIsNoVerification(t *testing.T) {
 		}
 	}
 	if _, err := verify.Read(t.TempDir()); err == nil {
-		t.Error("an empty folder is a verification")
+		t.Error("an empty folder was read as a verification")
 	}
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, verify.File), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := verify.Read(dir); err == nil || verify.Is(dir) {
-		t.Error("a folder called verify.json is a verification")
+		t.Error("a folder called verify.json was read as a verification")
 	}
 }

@@ -13,16 +13,16 @@ const (
 	NoLoss       = "no_loss"
 	NoDuplicates = "no_duplicates"
 	Order        = "order"
-	// Of exactly_once delivery only.
+	// For exactly_once delivery only.
 	NoAborted         = "no_aborted_read"
 	WholeTransactions = "whole_transactions"
 )
 
-// Guarantees are all of them, in the order of tables.
+// Guarantees lists all guarantees, in the order of tables.
 var Guarantees = []string{NoLoss, NoDuplicates, Order, NoAborted, WholeTransactions}
 
-// promised says whether a run was promised a guarantee through its faults, and
-// why or why not, in a part of a sentence.
+// promised reports whether a run was promised a guarantee through its faults. why is a part
+// of a sentence with the reason.
 func promised(r *result.Run, guarantee string) (yes bool, why string) {
 	delivery := workload.Delivery(r.Load.Delivery)
 	switch guarantee {
@@ -34,16 +34,20 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 		}
 		return false, fmt.Sprintf("%s delivery does not promise it", delivery)
 	case Order:
-		if i := slices.IndexFunc(r.Faults, away); i >= 0 && delivery == workload.AtLeastOnce {
-			return false, "at_least_once delivery may deliver again, and late, what was under way when a server went away"
+		i := slices.IndexFunc(r.Faults, away)
+		if i >= 0 && delivery == workload.AtLeastOnce {
+			return false, "at_least_once delivery may deliver messages again, and late, " +
+				"when a server goes away"
 		}
-		return true, fmt.Sprintf("messages of one producer in one partition have an order, which %s delivery keeps", delivery)
+		return true, fmt.Sprintf("messages of one producer in one partition have an order, "+
+			"which %s delivery keeps", delivery)
 	}
 	if delivery == workload.AtMostOnce {
 		return false, "at_most_once delivery does not promise it"
 	}
 	level := workload.Level(r.Durability.Asked)
-	yes, why = true, fmt.Sprintf("level %d promises it: an acknowledged message is %s", level, level.Meaning())
+	yes, why = true, fmt.Sprintf(
+		"level %d promises it: an acknowledged message is %s", level, level.Meaning())
 	for _, f := range r.Faults {
 		if survives, but := survives(r, level, f); !survives {
 			return false, fmt.Sprintf("level %d does not promise it: %s", level, but)
@@ -52,23 +56,28 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 	return yes, why
 }
 
-// survives says whether what a level acknowledges outlives a fault.
+// survives reports whether the messages that a level acknowledges survive a fault. but is the
+// reason when they may not.
 func survives(r *result.Run, level workload.Level, f result.Fault) (yes bool, but string) {
 	do, nodes := workload.FaultKind(f.Do), len(r.System.Nodes)
 	forgets := do == workload.FaultKill || do == workload.FaultPowerCut
-	majority := f.Target == string(workload.TargetMajority) || f.Target == string(workload.TargetAll) || nodes > 0 && 2*len(f.Nodes) > nodes
+	majority := f.Target == string(workload.TargetMajority) ||
+		f.Target == string(workload.TargetAll) || nodes > 0 && 2*len(f.Nodes) > nodes
 	switch level {
 	case workload.SyncSync:
 		return true, ""
 	case workload.SyncAsync:
-		return !forgets || !majority, "what a majority holds only in memory may go when a majority ends at once"
+		return !forgets || !majority,
+			"messages that a majority holds only in memory may be lost when a majority ends at once"
 	case workload.AsyncSync:
-		return !away(f) || nodes == 1, "what is on the disk of one replica may be missing while another takes its place"
+		return !away(f) || nodes == 1,
+			"messages on the disk of one replica may be lost when another replica takes its place"
 	}
-	return !away(f) || nodes == 1 && !forgets, "what one replica has received may go with it"
+	return !away(f) || nodes == 1 && !forgets,
+		"messages that only one replica has received may be lost with it"
 }
 
-// away reports whether a fault takes servers from those who use them.
+// away reports whether a fault cuts clients off from servers, or ends servers.
 func away(f result.Fault) bool {
 	return f.Do != string(workload.FaultSlowDisk) && f.Do != string(workload.FaultFullDisk)
 }

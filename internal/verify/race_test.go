@@ -2,5 +2,6 @@
 
 package verify_test
 
-// raceDetector makes each message some twenty times as slow.
+// raceDetector reports a build with the race detector, which slows each message about 20
+// times.
 const raceDetector = true

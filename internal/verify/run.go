@@ -13,32 +13,32 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Options says what to verify.
+// Options describes what to verify.
 type Options struct {
-	// Job is the run of a round; its workload has the faults.
+	// Job is the run of one round. Its workload has the faults.
 	Job    *bench.Job
 	Rounds int
-	// Quiet is how long nothing may arrive, every fault being healed, before
-	// what is missing counts as lost.
+	// Quiet is how long nothing may arrive after the last heal, before missing messages
+	// count as lost.
 	Quiet time.Duration
 	Watch Watch
 }
 
-// Watch is told how a verification goes, from the goroutine that runs it.
+// Watch receives the progress of a verification, from the goroutine that runs it.
 type Watch interface {
 	bench.Watch
-	// Round comes before a round; the job is the run that it makes.
+	// Round is called before each round, with the job of its run.
 	Round(s *Saved, number int, job *bench.Job)
-	// Rounded comes after it, with what is known by then.
+	// Rounded is called after each round, with the judgements so far.
 	Rounded(s *Saved)
 }
 
-// leastDrain is the least bound of a round's drain: servers that start again
-// take their time.
+// leastDrain is the shortest allowed drain of a round, because servers take time to start
+// again.
 const leastDrain = time.Minute
 
-// Takes is how long the rounds take when nothing is lost, and at most, the
-// start of clusters left out.
+// Takes returns how long the rounds take when no message is lost, and how long at most. Both
+// leave out the start of clusters.
 func (o *Options) Takes() (usual, most time.Duration) {
 	w := o.Job.Workload
 	for range o.Rounds {
@@ -51,17 +51,17 @@ func (o *Options) Takes() (usual, most time.Duration) {
 	return usual, most
 }
 
-// verifier is a verification under way. It is used by one goroutine.
+// verifier is a verification under way. It must be used by one goroutine.
 type verifier struct {
 	Options
 	saved   *Saved
 	cluster *bench.Cluster
-	fresh   bool // no round has used the cluster
+	fresh   bool // no round has used the cluster yet
 }
 
-// Run makes the rounds. It returns what they came to, as it stands in their
-// folder, also beside an error; nil when nothing was measured. When ctx is
-// cancelled it ends with what it has, in the state interrupted.
+// Run makes the rounds, and returns the verification as it is saved in its folder, also
+// together with an error. It returns nil when no round ended. When ctx is cancelled, it
+// returns the rounds so far, in the state interrupted.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	v := &verifier{Options: o}
 	if err := v.create(); err != nil {
@@ -75,14 +75,16 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	return v.saved, cmp.Or(v.finish(ctx, err), err)
 }
 
-// create makes the folder, with verify.json in it.
+// create makes the folder with verify.json in it.
 func (v *verifier) create() error {
 	now, job := time.Now().UTC(), v.Job
 	v.saved = &Saved{
-		SchemaVersion: SchemaVersion, Name: job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
-		Plimsoll: job.Build, Asked: job.Asked, Seed: job.Workload.Seed, Wanted: v.Rounds, QuietSeconds: v.Quiet.Seconds(),
-		DrainSeconds: max(job.Workload.Drain, leastDrain).Seconds(), Rounds: []Round{}, Guarantees: []Guarantee{},
-		Load: job.Load(), Durability: result.Durability{Asked: int(job.Workload.Durability)},
+		SchemaVersion: SchemaVersion, Name: job.Target.Name, State: result.Running,
+		StartedAt: now, PID: os.Getpid(), Plimsoll: job.Build, Asked: job.Asked,
+		Seed: job.Workload.Seed, Wanted: v.Rounds, QuietSeconds: v.Quiet.Seconds(),
+		DrainSeconds: max(job.Workload.Drain, leastDrain).Seconds(),
+		Rounds:       []Round{}, Guarantees: []Guarantee{}, Load: job.Load(),
+		Durability: result.Durability{Asked: int(job.Workload.Durability)},
 	}
 	words := []string{"verify", job.Target.Name}
 	for _, f := range job.Workload.Faults {
@@ -99,7 +101,7 @@ func (v *verifier) create() error {
 	return v.saved.save()
 }
 
-// finish writes how the verification ended.
+// finish saves how the verification ended.
 func (v *verifier) finish(ctx context.Context, err error) error {
 	s := v.saved
 	s.EndedAt = time.Now().UTC()
@@ -114,13 +116,13 @@ func (v *verifier) finish(ctx context.Context, err error) error {
 	return s.save()
 }
 
-// rounds makes one round after another. A round that fails is unknown, and the
-// next begins on a new cluster.
+// rounds makes one round after another. A round that fails is unknown, and the next one gets
+// a new cluster.
 func (v *verifier) rounds(ctx context.Context) error {
 	for n := 1; n <= v.Rounds && ctx.Err() == nil; n++ {
 		dir, runErr := v.round(ctx, n)
 		if dir == "" && ctx.Err() == nil && !v.fresh && v.cluster != nil {
-			// What the round before did to the cluster is no fault of this one.
+			// The previous round may have damaged the cluster, so try again on a new one.
 			if err := v.renew(); err != nil {
 				return err
 			}
@@ -128,7 +130,7 @@ func (v *verifier) rounds(ctx context.Context) error {
 		}
 		if dir == "" {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // one that was told to stop has not failed
+				return nil //nolint:nilerr // an interrupted round has not failed
 			}
 			return runErr
 		}
@@ -145,17 +147,18 @@ func (v *verifier) rounds(ctx context.Context) error {
 	return nil
 }
 
-// renew ends the cluster, so that the next round starts another.
+// renew ends the cluster, so that the next round starts a new one.
 func (v *verifier) renew() error {
 	cluster := v.cluster
 	v.cluster = nil
 	return cluster.Close()
 }
 
-// round makes one run, with a seed of its own.
+// round makes the run of round n, with its own seed.
 func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	if v.cluster == nil {
-		v.cluster, err = bench.OpenCluster(ctx, v.Job, filepath.Join(v.saved.Dir, result.LogsDir), v.Watch)
+		logs := filepath.Join(v.saved.Dir, result.LogsDir)
+		v.cluster, err = bench.OpenCluster(ctx, v.Job, logs, v.Watch)
 		if err != nil {
 			return "", err
 		}
@@ -164,7 +167,8 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	job, w := *v.Job, *v.Job.Workload
 	w.Seed += uint64(n - 1)
 	w.Drain, w.Audit = max(w.Drain, leastDrain), true
-	job.Workload, job.Cluster, job.Runs, job.Idle = &w, v.cluster, v.saved.Dir, v.Quiet
+	job.Workload, job.Cluster, job.Runs = &w, v.cluster, v.saved.Dir
+	job.Idle = v.Quiet
 	job.Linger = linger(&job)
 	if err := job.Check(); err != nil {
 		return "", err
@@ -175,12 +179,12 @@ func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
 	return dir, err
 }
 
-// mostLinger bounds for how long a round waits for copies.
+// mostLinger bounds how long a round waits for copies.
 const mostLinger = 2 * time.Minute
 
-// linger is how long a round waits for copies: until clients that a fault cut off are
-// served again, and as long as the system may take to deliver a message again, where that
-// is bearable.
+// linger returns how long a round waits for copies. The wait covers the time until the
+// clients that a fault cut off are served again. It also covers the system's redelivery
+// time-out, when that is known and at most mostLinger.
 func linger(job *bench.Job) time.Duration {
 	r, known := job.Redelivery()
 	if known && r.After <= mostLinger {
@@ -189,7 +193,7 @@ func linger(job *bench.Job) time.Duration {
 	return verdict.WatchAfterFaultNs
 }
 
-// take reads a round back, judges it and writes what is known by now.
+// take reads the run of a round, judges it, and saves all judgements so far.
 func (v *verifier) take(n int, dir string) error {
 	run, err := result.Read(dir)
 	if err != nil {
@@ -201,12 +205,14 @@ func (v *verifier) take(n int, dir string) error {
 	}
 	s, r := v.saved, &run.Run
 	if len(s.Rounds) == 0 {
-		s.System, s.Load, s.Durability, s.Settings = r.System, r.Load, r.Durability, r.Settings
+		s.System, s.Load = r.System, r.Load
+		s.Durability, s.Settings = r.Durability, r.Settings
 		result.PointLatest(v.Job.Runs, s.ID)
 	}
 	s.Rounds = append(s.Rounds, Round{
-		Number: n, Dir: filepath.Base(dir), Seed: r.Seed, State: r.State, Guarantees: Judge(run),
-		Faults: r.Faults, Impact: r.Impact, Counters: r.Counters, Ledger: r.Ledger.Subscriptions,
+		Number: n, Dir: filepath.Base(dir), Seed: r.Seed, State: r.State,
+		Guarantees: Judge(run), Faults: r.Faults, Impact: r.Impact, Counters: r.Counters,
+		Ledger: r.Ledger.Subscriptions,
 	})
 	s.Guarantees = together(s.Rounds)
 	return s.save()

@@ -11,13 +11,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// File is what a verification is written to, within its folder.
+// File is the name of a verification's file within its folder.
 const File = "verify.json"
 
-// SchemaVersion is written to every verification.
+// SchemaVersion is the version of the format that this plimsoll writes.
 const SchemaVersion = 1
 
-// Saved is verify.json: what was asked, each round, and what is known by them.
+// Saved is the content of verify.json: the request, the rounds, and the judgements.
 type Saved struct {
 	SchemaVersion int          `json:"schema_version"`
 	ID            string       `json:"id"`
@@ -30,15 +30,15 @@ type Saved struct {
 
 	Plimsoll result.Build `json:"plimsoll"`
 	Asked    result.Asked `json:"asked"`
-	Faults   []string     `json:"faults"` // of each round, in words
+	Faults   []string     `json:"faults"` // of each round, as the user writes them
 	Seed     uint64       `json:"seed"`   // of the first round
 	Wanted   int          `json:"rounds_asked"`
-	// QuietSeconds is how long nothing arrived before what was missing was
-	// counted as lost, unless DrainSeconds had passed.
+	// QuietSeconds is how long nothing had to arrive before missing messages counted as
+	// lost. They also counted as lost after DrainSeconds.
 	QuietSeconds float64 `json:"quiet_seconds"`
 	DrainSeconds float64 `json:"drain_seconds"`
 
-	// System, Load, Durability and Settings are those of the first round.
+	// System, Load, Durability and Settings are those of the first round's run.
 	System     result.System     `json:"system"`
 	Load       result.Load       `json:"load"`
 	Durability result.Durability `json:"durability"`
@@ -63,14 +63,15 @@ type Round struct {
 	Ledger     []result.SubscriptionLedger `json:"subscriptions"`
 }
 
-// Kept reports whether everything that is promised held, in all rounds that were
-// asked for. A promise of which it is not known whether it held was not kept.
+// Kept reports whether all promised guarantees held in all rounds that were asked for. A
+// promise with an unknown outcome was not kept.
 func (s *Saved) Kept() bool {
+	broken := func(g Guarantee) bool { return g.Promised && g.Outcome != result.Holds }
 	return s.State == result.Complete && len(s.Rounds) == s.Wanted && len(s.Guarantees) > 0 &&
-		!slices.ContainsFunc(s.Guarantees, func(g Guarantee) bool { return g.Promised && g.Outcome != result.Holds })
+		!slices.ContainsFunc(s.Guarantees, broken)
 }
 
-// Guarantee returns a guarantee by its name, the zero one when there is none.
+// Guarantee returns a guarantee by its name. Without a judgement its outcome is unknown.
 func (s *Saved) Guarantee(name string) Guarantee {
 	for _, g := range s.Guarantees {
 		if g.Name == name {
@@ -89,24 +90,28 @@ func (s *Saved) save() error {
 	return result.ReplaceFile(filepath.Join(s.Dir, File), append(raw, '\n'))
 }
 
-// Is reports whether a directory is a verification's.
+// Is reports whether a directory is the folder of a verification.
 func Is(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, File))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Read reads the folder of a verification.
+// Read reads the folder of a verification. A running verification whose process has ended is
+// incomplete.
 func Read(dir string) (*Saved, error) {
 	s := &Saved{}
 	if err := result.ReadDocument(dir, File, "a verification", s); err != nil {
 		return nil, err
 	}
 	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf(
+			"%s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
 	}
 	s.Dir = dir
 	if s.State == result.Running && !result.Lives(s.PID) {
-		s.State, s.StateReason = result.Incomplete, "the process that verified ended without finishing"
+		s.State = result.Incomplete
+		s.StateReason = "the verification's process ended without finishing"
 	}
 	return s, nil
 }

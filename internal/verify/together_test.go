@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Rounds without a failure prove little of the next, and the judgement says how
-// little.
+// Rounds without a failure prove little about the next round. The judgement gives the bound
+// that they prove.
 func TestTogetherBoundsTheChanceOfAFailure(t *testing.T) {
 	for rounds, want := range map[int]string{1: "at 95% (", 3: "at 63% (", 10: "at 26% (",
 		59: "at 5% ("} {

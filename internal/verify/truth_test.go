@@ -21,8 +21,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The tests of this file verify a system whose truth is known. Every round is a
-// whole run, files included, on virtual time.
+// The tests of this file verify the simulated system, whose truth is known. Every round is a
+// whole run with its files, on virtual time.
 
 type silent struct{}
 
@@ -31,23 +31,30 @@ func (silent) Interval(result.Interval)             {}
 func (silent) Round(*verify.Saved, int, *bench.Job) {}
 func (silent) Rounded(*verify.Saved)                {}
 
-// producers is how many the small workload has.
+// producers is the number of producers of the small workload.
 const producers = 2
 
-// small is a load of half a thousand messages with a fault in it.
+// small is a load of about 500 messages with one fault.
 func small(f workload.Fault) *workload.Workload {
 	return &workload.Workload{
-		Name: "truth", Topics: 1, Partitions: 3, Producers: producers, Subscriptions: 2, Consumers: 2,
-		Message: workload.Message{Size: 64, Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
-		Load:   workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 300, To: 300, For: 1600 * time.Millisecond}}},
-		Warmup: 100 * time.Millisecond, Duration: 1600 * time.Millisecond, Drain: time.Second, Delivery: workload.AtLeastOnce, Durability: workload.SyncSync,
+		Name: "truth", Topics: 1, Partitions: 3, Producers: producers, Subscriptions: 2,
+		Consumers: 2, Message: workload.Message{Size: 64, Incompressible: 1},
+		Keys: workload.Keys{Kind: workload.KeysNone},
+		Load: workload.Load{
+			Arrivals: workload.ArrivalsConstant,
+			Segments: []workload.Segment{{From: 300, To: 300, For: 1600 * time.Millisecond}},
+		},
+		Warmup: 100 * time.Millisecond, Duration: 1600 * time.Millisecond, Drain: time.Second,
+		Delivery: workload.AtLeastOnce, Durability: workload.SyncSync,
 		MaxInFlight: 10_000, Seed: 1, Faults: []workload.Fault{f},
 	}
 }
 
-// verified verifies a simulated system with settings, and returns what it says
-// of itself, round by round.
-func verified(t *testing.T, w *workload.Workload, rounds int, settings map[string]string) (*verify.Saved, []sim.Planted) {
+// verified verifies a simulated system with settings. It returns the verification as it was
+// saved, and what the system planted in each round.
+func verified(
+	t *testing.T, w *workload.Workload, rounds int, settings map[string]string,
+) (*verify.Saved, []sim.Planted) {
 	t.Helper()
 	var given []target.Setting
 	for name, value := range settings {
@@ -63,10 +70,12 @@ func verified(t *testing.T, w *workload.Workload, rounds int, settings map[strin
 			t.Fatal(err)
 		}
 		job := &bench.Job{
-			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
+			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s,
+			Settings: resolved, Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
-		saved, err = verify.Run(context.Background(), verify.Options{Job: job, Rounds: rounds, Quiet: 300 * time.Millisecond, Watch: silent{}})
+		saved, err = verify.Run(context.Background(), verify.Options{
+			Job: job, Rounds: rounds, Quiet: 300 * time.Millisecond, Watch: silent{},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,56 +90,69 @@ func verified(t *testing.T, w *workload.Workload, rounds int, settings map[strin
 	return read, planted
 }
 
-// Whatever is planted is found, under each kind of fault, and nothing else.
+// Verify finds exactly what the system planted, under each kind of fault.
 func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 	seeds := 100
 	if raceDetector {
 		seeds = 16
 	}
 	kinds := workload.FaultKinds()
-	whom := []workload.FaultTarget{workload.TargetOne, workload.TargetLeader, workload.TargetMinority, workload.TargetAll}
+	targets := []workload.FaultTarget{
+		workload.TargetOne, workload.TargetLeader, workload.TargetMinority, workload.TargetAll,
+	}
 	for seed := range seeds {
 		draw := rand.New(rand.NewPCG(uint64(seed), 0))
-		some := func(most int64) string { return strconv.FormatInt(max(0, draw.Int64N(2*most)-most+1), 10) }
+		some := func(most int64) string {
+			return strconv.FormatInt(max(0, draw.Int64N(2*most)-most+1), 10)
+		}
 		w := small(workload.Fault{
-			Do: kinds[seed%len(kinds)], Target: whom[draw.IntN(len(whom))],
+			Do: kinds[seed%len(kinds)], Target: targets[draw.IntN(len(targets))],
 			At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond,
 		})
 		w.Seed = uint64(seed)
 		settings := map[string]string{
-			"fault_lose": some(12), "fault_duplicate": some(5), "fault_swap": some(3), "fault_unknown": some(4),
-			"fault_recovery": "100ms", "fault_messages": []string{"waiting", "refused"}[draw.IntN(2)],
+			"fault_lose": some(12), "fault_duplicate": some(5), "fault_swap": some(3),
+			"fault_unknown": some(4), "fault_recovery": "100ms",
+			"fault_messages": []string{"waiting", "refused"}[draw.IntN(2)],
 		}
 		s, planted := verified(t, w, 1, settings)
 		compare(t, fmt.Sprintf("seed %d, %s, %v", seed, w.Faults[0], settings), s, planted[0])
 	}
 }
 
-// compare holds a round against what was planted in it.
+// compare compares a round with what was planted in it.
 func compare(t *testing.T, name string, s *verify.Saved, p sim.Planted) {
 	t.Helper()
 	round := s.Rounds[0]
 	for _, l := range round.Ledger {
-		if l.Lost != p.Lost || l.Duplicate != p.Duplicated || l.Reordered != p.Swapped || l.Unacked != p.Unanswered || l.Corrupt+l.Foreign != 0 {
+		if l.Lost != p.Lost || l.Duplicate != p.Duplicated || l.Reordered != p.Swapped ||
+			l.Unacked != p.Unanswered || l.Corrupt+l.Foreign != 0 {
 			t.Errorf("%s: planted %+v, %s has %+v", name, p, l.Subscription, l)
 		}
-		if p.Duplicated > 0 != (len(l.DuplicateRanges) > 0) || p.Swapped > 0 != (len(l.ReorderedRanges) > 0) {
-			t.Errorf("%s: planted %+v, %s names %+v twice and %+v reordered", name, p, l.Subscription, l.DuplicateRanges, l.ReorderedRanges)
+		if p.Duplicated > 0 != (len(l.DuplicateRanges) > 0) ||
+			p.Swapped > 0 != (len(l.ReorderedRanges) > 0) {
+			t.Errorf("%s: planted %+v, %s names %+v as duplicate and %+v as reordered",
+				name, p, l.Subscription, l.DuplicateRanges, l.ReorderedRanges)
 		}
-		if named := namesOf(t, name, l.LostRanges, round.Faults[0]); !slices.Equal(named, linesOf(p.LostMessages)) {
+		named := namesOf(t, name, l.LostRanges, round.Faults[0])
+		if !slices.Equal(named, namesPlanted(p.LostMessages)) {
 			t.Errorf("%s: planted %+v, %s names %v", name, p.LostMessages, l.Subscription, named)
 		}
 	}
-	n := int64(len(round.Ledger)) // each subscription's
+	n := int64(len(round.Ledger)) // the counts of all subscriptions are added
 	do := round.Faults[0].Do
 	ordered := do == string(workload.FaultSlowDisk) || do == string(workload.FaultFullDisk)
 	for _, g := range []struct {
 		name    string
 		count   int64
 		promise bool
-	}{{verify.NoLoss, p.Lost, true}, {verify.NoDuplicates, p.Duplicated * n, false}, {verify.Order, p.Swapped * n, ordered}} {
+	}{
+		{verify.NoLoss, p.Lost, true}, {verify.NoDuplicates, p.Duplicated * n, false},
+		{verify.Order, p.Swapped * n, ordered},
+	} {
 		want := map[bool]string{true: result.Holds, false: result.Broken}[g.count == 0]
-		if got := s.Guarantee(g.name); got.Outcome != want || got.Count != g.count || got.Promised != g.promise {
+		got := s.Guarantee(g.name)
+		if got.Outcome != want || got.Count != g.count || got.Promised != g.promise {
 			t.Errorf("%s: planted %+v, found %+v", name, p, got)
 		}
 	}
@@ -140,97 +162,121 @@ func compare(t *testing.T, name string, s *verify.Saved, p sim.Planted) {
 	if p.Failed > 0 != (round.Counters.Failed > 0) {
 		t.Errorf("%s: %d refused, found %+v", name, p.Failed, round.Counters)
 	}
-	effect, waits := round.Faults[0].Effect, p.Failed == 0 && round.Faults[0].Do != string(workload.FaultSlowDisk)
+	effect := round.Faults[0].Effect
+	waits := p.Failed == 0 && do != string(workload.FaultSlowDisk)
 	if waits && (effect.UnavailableNs < 380e6 || effect.UnavailableNs > 420e6) {
 		t.Errorf("%s: unavailable for %v, want 400ms", name, time.Duration(effect.UnavailableNs))
 	}
 }
 
-func lineOf(m sim.LostMessage) string {
+func nameOf(m sim.LostMessage) string {
 	return fmt.Sprintf("%d/%d/%04d", m.Producer, m.Partition, m.Seq)
 }
 
-// linesOf counts from the load's first message of each lane, as the account
-// does: before it the run proved each partition, with one message of the producer
-// whose turn the partition is.
-func linesOf(all []sim.LostMessage) (lines []string) {
+// namesPlanted names the lost messages as the account does, which counts from the load's
+// first message of each producer and partition. Before the load, one producer proved each
+// partition with one message: the producer whose number equals the partition's, modulo the
+// number of producers.
+func namesPlanted(all []sim.LostMessage) (names []string) {
 	for _, m := range all {
 		if m.Partition%producers == m.Producer {
 			m.Seq--
 		}
-		lines = append(lines, lineOf(m))
+		names = append(names, nameOf(m))
 	}
-	return slices.Sorted(slices.Values(lines))
+	return slices.Sorted(slices.Values(names))
 }
 
-// namesOf are the messages of lost ranges, which were acknowledged while the
+// namesOf names the messages of lost ranges. It checks that they were acknowledged while the
 // fault was being injected.
-func namesOf(t *testing.T, name string, ranges []result.Range, f result.Fault) (lines []string) {
+func namesOf(t *testing.T, name string, ranges []result.Range, f result.Fault) (names []string) {
 	t.Helper()
 	for _, r := range ranges {
 		for seq := r.First; seq <= r.Last; seq++ {
-			lines = append(lines, lineOf(sim.LostMessage{Producer: r.Producer, Partition: r.Partition, Seq: seq}))
+			m := sim.LostMessage{Producer: r.Producer, Partition: r.Partition, Seq: seq}
+			names = append(names, nameOf(m))
 		}
-		if w := r.When; w == nil || w.FirstAckNs < f.StartNs || w.LastAckNs > f.InjectedNs || w.FirstDueNs > w.FirstAckNs {
-			t.Errorf("%s: %+v was lost at a fault from %d to %d", name, w, f.StartNs, f.InjectedNs)
+		w := r.When
+		if w == nil || w.FirstAckNs < f.StartNs || w.LastAckNs > f.InjectedNs ||
+			w.FirstDueNs > w.FirstAckNs {
+			t.Errorf("%s: %+v was lost at a fault from %d to %d",
+				name, w, f.StartNs, f.InjectedNs)
 		}
 	}
-	slices.Sort(lines)
-	return lines
+	slices.Sort(names)
+	return names
 }
 
-// Rounds have seeds of their own, and what one loses is not excused by the
-// others.
+// Each round has its own seed. A loss in one round is not excused by the others.
 func TestTruthRoundsAreJudgedTogether(t *testing.T) {
-	w := small(workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll, At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond})
+	w := small(workload.Fault{
+		Do: workload.FaultPowerCut, Target: workload.TargetAll,
+		At: 400 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond,
+	})
 	s, planted := verified(t, w, 3, map[string]string{"fault_lose": "2"})
-	if len(planted) != 3 || s.Rounds[0].Seed == s.Rounds[1].Seed || s.Rounds[0].Faults[0].StartNs == s.Rounds[1].Faults[0].StartNs {
+	first, second := s.Rounds[0], s.Rounds[1]
+	if len(planted) != 3 || first.Seed == second.Seed ||
+		first.Faults[0].StartNs == second.Faults[0].StartNs {
 		t.Errorf("%+v", s.Rounds)
 	}
 	g := s.Guarantee(verify.NoLoss)
-	if g.Outcome != result.Broken || g.Count != 6 || s.Kept() || !strings.Contains(g.Sentence, "broken in 3 of 3 rounds; round 1: 2 of ") {
+	want := "broken in 3 of 3 rounds; round 1: 2 of "
+	if g.Outcome != result.Broken || g.Count != 6 || s.Kept() ||
+		!strings.Contains(g.Sentence, want) {
 		t.Errorf("%+v", g)
 	}
-	// What a level does not promise is counted, and not held against it.
+	// A loss that the level allows is counted, and breaks no promise.
 	w.Durability = workload.SyncAsync
 	s, _ = verified(t, w, 1, map[string]string{"fault_lose": "2"})
-	if g := s.Guarantee(verify.NoLoss); g.Promised || g.Count != 2 || !strings.Contains(g.Why, "level 2 does not promise it") || !s.Kept() {
+	g = s.Guarantee(verify.NoLoss)
+	if g.Promised || g.Count != 2 || !s.Kept() ||
+		!strings.Contains(g.Why, "level 2 does not promise it") {
 		t.Errorf("%+v, kept %v", g, s.Kept())
 	}
 }
 
-// What proves nothing is unknown.
+// A round without acknowledged messages before its fault proves nothing.
 func TestTruthNothingBeforeTheFaultIsUnknown(t *testing.T) {
-	w := small(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: 400 * time.Millisecond})
+	w := small(workload.Fault{
+		Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: 400 * time.Millisecond,
+	})
 	s, _ := verified(t, w, 1, nil)
-	if g := s.Guarantee(verify.NoLoss); g.Outcome != result.Unknown || s.Kept() || !strings.Contains(g.Sentence, "nothing was acknowledged in the window before the fault") {
+	g, want := s.Guarantee(verify.NoLoss), "acknowledged in the window before the fault"
+	if g.Outcome != result.Unknown || s.Kept() || !strings.Contains(g.Sentence, want) {
 		t.Errorf("%+v", g)
 	}
 }
 
-// One that is stopped keeps what it has, and calls nothing kept.
-func TestAStoppedVerificationIsKept(t *testing.T) {
+// An interrupted verification keeps its rounds, and keeps no promise.
+func TestInterruptedVerificationKeepsItsRounds(t *testing.T) {
 	runs := t.TempDir()
 	var saved *verify.Saved
 	synctest.Test(t, func(t *testing.T) {
-		w := small(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 400 * time.Millisecond, For: 300 * time.Millisecond})
+		w := small(workload.Fault{
+			Do: workload.FaultKill, Target: workload.TargetOne,
+			At: 400 * time.Millisecond, For: 300 * time.Millisecond,
+		})
 		s := sim.New(clock.Timers(), nil)
 		resolved, err := system.Resolve(s.Describe().Settings, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		job := &bench.Job{
-			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
-			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
+			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s,
+			Settings: resolved, Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 12300*time.Millisecond) // in the second round's fault
+		// The context ends during the second round's fault.
+		ctx, cancel := context.WithTimeout(context.Background(), 12300*time.Millisecond)
 		defer cancel()
-		saved, err = verify.Run(ctx, verify.Options{Job: job, Rounds: 3, Quiet: 300 * time.Millisecond, Watch: silent{}})
+		saved, err = verify.Run(ctx, verify.Options{
+			Job: job, Rounds: 3, Quiet: 300 * time.Millisecond, Watch: silent{},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-	if saved.State != result.Interrupted || len(saved.Rounds) != 2 || saved.Kept() || saved.Guarantee(verify.NoLoss).Outcome != result.Unknown {
+	if saved.State != result.Interrupted || len(saved.Rounds) != 2 || saved.Kept() ||
+		saved.Guarantee(verify.NoLoss).Outcome != result.Unknown {
 		t.Errorf("%s, %d rounds: %+v", saved.State, len(saved.Rounds), saved.Guarantees)
 	}
 	if f := saved.Rounds[1].Faults; len(f) != 1 || f[0].HealedNs == 0 {

@@ -12,21 +12,21 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// machine is the nodes that share a host.
+// machine is the group of nodes that share a host.
 type machine []system.Node
 
 func (m machine) has(address string) bool {
 	return slices.ContainsFunc(m, func(n system.Node) bool { return n.Address == address })
 }
 
-// machines are all, in the order of their first nodes.
+// machines groups the nodes by host, in the order of their first nodes.
 func machines(nodes []system.Node) []machine {
 	var all []machine
 	at := map[string]int{}
 	for _, n := range nodes {
 		host, _, err := net.SplitHostPort(n.Address)
 		if err != nil || host == "127.0.0.1" || host == "localhost" {
-			host = n.Name // everybody's, so it tells nothing
+			host = n.Name // all nodes share this host, so each counts as a machine
 		}
 		if _, known := at[host]; !known {
 			at[host] = len(all)
@@ -37,8 +37,8 @@ func machines(nodes []system.Node) []machine {
 	return all
 }
 
-// ofMachines are the faults that happen to a machine, with all that is on it.
-func ofMachines(do workload.FaultKind) bool {
+// hitsMachine reports whether a fault hits all nodes of a machine.
+func hitsMachine(do workload.FaultKind) bool {
 	switch do {
 	case workload.FaultPartition, workload.FaultCutClients, workload.FaultPowerCut:
 		return true
@@ -46,15 +46,19 @@ func ofMachines(do workload.FaultKind) bool {
 	return false
 }
 
-// choose says whom a fault hits, in the order of the nodes. leader is the address
-// of the node that leads; empty: not known.
-func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Rand) ([]system.Node, error) {
+// choose returns the nodes that a fault hits, in the order of nodes. leader is the address
+// of the leading node, or "" when it is not known.
+func choose(
+	nodes []system.Node, f workload.Fault, leader string, draw *rand.Rand,
+) ([]system.Node, error) {
 	all := machines(nodes)
-	if i := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == string(f.Target) }); i >= 0 {
-		if !ofMachines(f.Do) {
+	i := slices.IndexFunc(nodes, func(n system.Node) bool { return n.Name == string(f.Target) })
+	if i >= 0 {
+		if !hitsMachine(f.Do) {
 			return nodes[i : i+1], nil
 		}
-		return all[slices.IndexFunc(all, func(m machine) bool { return m.has(nodes[i].Address) })], nil
+		at := slices.IndexFunc(all, func(m machine) bool { return m.has(nodes[i].Address) })
+		return all[at], nil
 	}
 	var leads []int // at most one
 	for i, m := range all {
@@ -63,9 +67,12 @@ func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Ran
 		}
 	}
 	switch f.Target {
-	case workload.TargetLeader, workload.TargetFollower, workload.TargetMinority, workload.TargetMajority:
+	case workload.TargetLeader, workload.TargetFollower,
+		workload.TargetMinority, workload.TargetMajority:
 		if len(leads) == 0 {
-			return nil, fmt.Errorf("which node leads is not known, and %q needs it: name a node, or take %q", f.Target, workload.TargetOne)
+			return nil, fmt.Errorf(
+				"target %q needs the leader, which is not known: name a node, or use %q",
+				f.Target, workload.TargetOne)
 		}
 	}
 	picked, err := pick(f.Target, len(all), leads, draw)
@@ -84,12 +91,15 @@ func choose(nodes []system.Node, f workload.Fault, leader string, draw *rand.Ran
 	return chosen, nil
 }
 
-// pick chooses among n machines, of which one may lead.
-func pick(whom workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]int, error) {
+// pick returns the indexes of the target among n machines. leads holds the index of the
+// leading machine, or nothing.
+func pick(target workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]int, error) {
 	order := draw.Perm(n)
-	// Those that lead first, the others as drawn.
-	first := append(slices.Clone(leads), slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(leads, i) })...)
-	switch whom {
+	follows := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+		return slices.Contains(leads, i)
+	})
+	first := append(slices.Clone(leads), follows...)
+	switch target {
 	case workload.TargetAll:
 		return first, nil
 	case workload.TargetOne:
@@ -103,7 +113,7 @@ func pick(whom workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]int
 		return first[1:2], nil
 	case workload.TargetMinority:
 		if n < 3 {
-			return nil, fmt.Errorf("a minority of %d is none: start at least three nodes", n)
+			return nil, fmt.Errorf("%d nodes have no minority: start at least three nodes", n)
 		}
 		return first[:(n-1)/2], nil
 	case workload.TargetMajority:
@@ -112,10 +122,10 @@ func pick(whom workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]int
 	return nil, nil
 }
 
-func unknownNode(whom workload.FaultTarget, nodes []system.Node) error {
+func unknownNode(target workload.FaultTarget, nodes []system.Node) error {
 	var names []string
 	for _, n := range nodes {
 		names = append(names, n.Name)
 	}
-	return fmt.Errorf("there is no node %q: the nodes are %s", whom, strings.Join(names, ", "))
+	return fmt.Errorf("there is no node %q: the nodes are %s", target, strings.Join(names, ", "))
 }

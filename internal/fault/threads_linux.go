@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// familyOf are the threads of the processes in the groups that the given ones
-// lead, as paths to what the kernel says of each.
-func familyOf(leaders []int) (threads []string) {
+// threadsOf lists the threads of all processes in the groups of these leaders, as paths of
+// their stat files.
+func threadsOf(leaders []int) (threads []string) {
 	processes, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil
@@ -26,20 +26,20 @@ func familyOf(leaders []int) (threads []string) {
 	return threads
 }
 
-// still says whether a thread runs no more.
+// still reports whether a thread is stopped or has ended.
 func still(thread string) bool {
 	_, _, stopped := readStat(thread)
 	return stopped
 }
 
-// readStat reads the group of a process or a thread, and whether it does not run;
-// see proc(5). One that is gone does not run.
+// readStat reads a process' or a thread's group from its stat file, and whether it is
+// stopped or has ended; see proc(5). known is false when the file cannot be read.
 func readStat(path string) (group int, known, stopped bool) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return 0, false, true
 	}
-	// pid (name) state parent group …, and a name may hold anything.
+	// The fields are: pid (name) state parent group …, where name may hold any character.
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
 	if len(fields) < 3 {
 		return 0, false, true
