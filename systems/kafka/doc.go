@@ -18,11 +18,11 @@
 // to the reader: a reader that dies between handling a message and committing
 // its position sees that message again.
 //
-// A consumer that runs gets nothing twice (redelivery.go): no acknowledgement times
+// A consumer that runs gets nothing twice (driver.go): no acknowledgement times
 // out, and positions only go forward.
 //
 // Messages without a key stay with a partition for linger, in the way of the Java
-// client's batches (spread.go).
+// client's batches (driver.go).
 //
 // The package promises nothing about clusters that rewrite what is asked: what
 // such a cluster reports is held against the level, and it is refused when they

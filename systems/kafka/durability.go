@@ -93,10 +93,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	if len(topics) == 0 {
 		return system.Evidence{}, driver.ErrNoTopics
 	}
-	names := make([]string, len(topics))
-	for i, t := range topics {
-		names[i] = t.Name
-	}
+	names := namesOf(topics)
 	var configs kadm.ResourceConfigs
 	err := untilKnown(ctx, func() (err error) {
 		configs, err = c.admin.DescribeTopicConfigs(ctx, names...)

@@ -94,6 +94,14 @@ func (c *cluster) topicConfigsOf() map[string]*string {
 	return configs
 }
 
+func namesOf(topics []system.Topic) []string {
+	names := make([]string, len(topics))
+	for i, t := range topics {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // settleTime bounds the wait for topics: so many partitions take their time.
 func settleTime(topics []system.Topic) time.Duration {
 	partitions := 0
@@ -139,10 +147,7 @@ func (c *cluster) explainCreate(err error, message string) error {
 // awaitTopics waits until every partition has a leader and all its replicas are
 // in sync.
 func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error {
-	names := make([]string, len(topics))
-	for i, t := range topics {
-		names[i] = t.Name
-	}
+	names := namesOf(topics)
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		details, err := c.admin.ListTopics(ctx, names...)
 		for _, t := range topics {
@@ -199,10 +204,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 }
 
 func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.DeleteTopicResponses, error) {
-	names := make([]string, len(topics))
-	for i, t := range topics {
-		names[i] = t.Name
-	}
+	names := namesOf(topics)
 	var groups []string
 	for _, g := range c.groups.Drop(topics...) {
 		groups = append(groups, g.name)

@@ -72,5 +72,5 @@
 //
 // A message waits for ack_wait nevertheless when its consumer's process or server
 // dies, as with any client. It comes again after ack_wait, too, when its
-// acknowledgement is lost, which no client hears of (redelivery.go).
+// acknowledgement is lost, which no client hears of (driver.go).
 package nats

@@ -181,16 +181,9 @@ func (natsSystem) Check(asked system.Check) error {
 	bad := c.problems(asked.Settings, asked.Durability)
 	if asked.Nodes > 0 {
 		bad = append(bad, tooFewNodes(c, asked.Nodes)...)
-		return orNil(bad)
+		return bad.Err()
 	}
-	return orNil(append(bad, driver.AlreadyRunning(asked.Settings, serverSettings())...))
-}
-
-func orNil(bad strict.Violations) error {
-	if len(bad) == 0 {
-		return nil
-	}
-	return bad
+	return append(bad, driver.AlreadyRunning(asked.Settings, serverSettings())...).Err()
 }
 
 func tooFewNodes(c config, nodes int) strict.Violations {

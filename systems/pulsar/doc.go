@@ -16,7 +16,7 @@
 //     partition out to all consumers, and they arrive out of order.
 //   - An acknowledgement of a publish is the broker's send receipt.
 //   - Messages without a key stay with a partition for ten times
-//     batching_max_publish_delay, as in the Java client (spread.go).
+//     batching_max_publish_delay, as in the Java client (driver.go).
 //
 // Each producer and each consumer has a client of its own, and so connections
 // of its own to each broker.
@@ -34,7 +34,7 @@
 // plimsoll starts have: without it a consumer that dies amid a batch has that
 // batch delivered again.
 //
-// A consumer that stays connected gets nothing twice (redelivery.go): the client has
+// A consumer that stays connected gets nothing twice (driver.go): the client has
 // no ackTimeout, and nothing is acknowledged negatively.
 //
 // Exactly once is not offered: what transactions of the Go client promise was

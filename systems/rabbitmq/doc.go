@@ -39,7 +39,7 @@
 // at once, and at once when none waits. A stream's position is stored every
 // stream_offset_interval, at most once before each chunk. A queue's message that its
 // consumer has not acknowledged for the server's consumer_timeout, half an hour by
-// default, comes again; a stream's never does (redelivery.go).
+// default, comes again; a stream's never does (driver.go).
 //
 // Durability follows from the queue type, and is read back through the
 // management API (durability.go). What it cannot read, ra's wal_sync_method, is
