@@ -27,7 +27,7 @@ func closedLoop(t *testing.T, name string) *result.Saved {
 	}
 	s.Run.Summary.Generator.OwnLagMeanNs = 40e3
 	reconcile(&s.Run)
-	verdict.Judge(&s.Run)
+	verdict.JudgeSaved(s)
 	return s
 }
 

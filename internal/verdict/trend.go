@@ -21,16 +21,6 @@ const (
 	latencyTrend = 0.10
 )
 
-// JudgeSaved fills verdicts and warnings like Judge, from all that was saved:
-// the warnings speak of faults and of trends within the measured window too.
-func JudgeSaved(s *result.Saved) {
-	faultsOf(s)
-	fill(&s.Run, receiving(s), s.Events)
-	all := list(s.Run.Warnings)
-	trends(&all, s)
-	s.Run.Warnings = all
-}
-
 // trends warns of figures that rose or fell through the measured window. A rate
 // that was not constant makes trends of its own, so then nothing is said.
 func trends(all *list, s *result.Saved) {

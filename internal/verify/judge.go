@@ -23,7 +23,7 @@ type Guarantee struct {
 }
 
 // Judge judges each guarantee by one round. The run must have been judged
-// (verdict.JudgeSaved): what its faults did is part of that.
+// (verdict.Read): what its faults did is part of that.
 func Judge(s *result.Saved) []Guarantee {
 	r := &s.Run
 	var total result.SubscriptionLedger
