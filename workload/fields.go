@@ -83,7 +83,7 @@ var messageFields = []Field{
 		Means: "How messages without a key go to partitions: client, as the system's own client " +
 			"does by default, or round_robin.",
 		Default: "client", Role: Offered, at: func(f *file) any { return &f.Spread },
-		printed: func(f *file) bool { return f.Spread != "" }},
+		printed: func(f *file) bool { return f.Spread != "" && !f.keyed() }},
 }
 
 var loadFields = []Field{

@@ -269,6 +269,8 @@ func spell(w *Workload) *file {
 	return f
 }
 
+func (f *file) keyed() bool { return f.Keys.Kind != KeysNone && f.Keys.Kind != "" }
+
 func (f *file) hasBacklog() bool { return f.Backlog != nil }
 
 func (f *file) backlogOfMessages() bool { return f.Backlog != nil && f.Backlog.Messages > 0 }

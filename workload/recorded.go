@@ -16,10 +16,13 @@ func (w *Workload) Record() result.Load {
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
-		Keys: string(w.Keys.Kind), KeyCount: w.Keys.Count, KeyExponent: w.Keys.Exponent, Spread: string(w.Spread),
+		Keys: string(w.Keys.Kind), KeyCount: w.Keys.Count, KeyExponent: w.Keys.Exponent,
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
+	}
+	if w.Keys.Kind == KeysNone {
+		l.Spread = string(w.Spread)
 	}
 	if c := w.Load.Closed; c != nil {
 		l.Model = result.ClosedLoop

@@ -18,7 +18,7 @@ var noLoad = []string{"Workload", "WarmupSeconds", "DropPageCache", "TargetRate"
 func openLoop() *result.Run {
 	r := observed()
 	r.SchemaVersion = result.SchemaVersion
-	r.Load.Keys, r.Load.KeyExponent, r.Load.Backlog = "zipf", 1.2, "{for: 10s}"
+	r.Load.Keys, r.Load.KeyExponent, r.Load.Backlog = "none", 1.2, "{for: 10s}"
 	r.Load.Segments = []result.Segment{{From: 1, To: 2, Seconds: 3}, {From: 4, To: 5, Seconds: 6}}
 	return r
 }
