@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -52,8 +53,8 @@ func trends(all *list, s *result.Saved) {
 		if len(x) < fewestForTrend {
 			continue
 		}
-		median, low, high := slope(x, y)
-		length, usual := x[len(x)-1]-x[0], middle(y)
+		median, low, high := stats.Slope(x, y)
+		length, usual := x[len(x)-1]-x[0], stats.Median(y)
 		least := math.Min(math.Abs(low), math.Abs(high)) * length
 		if low*high <= 0 || usual <= 0 || least < f.bound*usual {
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -176,7 +177,7 @@ const confidence = 0.95
 // MostFailing is the share of rounds that fails at most, as so many rounds without a
 // failure show with 95% confidence.
 func MostFailing(rounds int) string {
-	return fmt.Sprintf("%.0f%%", verdict.UpperBound(0, int64(rounds), confidence)*100)
+	return fmt.Sprintf("%.0f%%", stats.UpperBound(0, int64(rounds), confidence)*100)
 }
 
 // FailureBound says what so many rounds without a failure leave open of the next.
