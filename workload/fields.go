@@ -119,7 +119,7 @@ var runFields = []Field{
 	{Path: "warmup", Name: "warm-up",
 		Means:   "The time of load before the measured window, or auto: until the figures are steady.",
 		Default: "3s", at: func(f *file) any { return &warmup{&f.Warmup, &f.Settle} }},
-	{Path: "duration", Name: "window", Means: "The length of the measured window.", Default: "15s",
+	{Path: "duration", Name: "window length", Means: "The length of the measured window.", Default: "15s",
 		Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.Duration) },
 		printed: func(f *file) bool { return f.Backlog == nil }},
 	{Path: "drain", Name: "drain",

@@ -73,13 +73,22 @@ func loadRows(runs []*result.Saved) []row {
 	for _, f := range workload.Fields() {
 		value := became[f.Path]
 		if value == nil {
-			value = func(r *result.Run) string { return strings.ReplaceAll(recorded[r][f.Path], "_", " ") }
+			value = func(r *result.Run) string { return plainWords(recorded[r][f.Path]) }
 		}
 		if f.Path != "description" {
 			rows = append(rows, each(runs, f.Name, value))
 		}
 	}
 	return rows
+}
+
+// plainWords is a value of a workload's key for people.
+func plainWords(value string) string {
+	switch value {
+	case "true", "false":
+		return yesNo(value == "true")
+	}
+	return strings.ReplaceAll(value, "_", " ")
 }
 
 // modelOf is whether a schedule or the system's answers set the rate.
