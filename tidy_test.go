@@ -51,6 +51,7 @@ var rooms = []string{
 	"target",
 	"workload",
 	"result",
+	"internal/stats",
 	"internal/strict",
 	"internal/quantity",
 	"internal/clock",

@@ -6,6 +6,10 @@
 // lines of which the last may be torn. It judges nothing: verdicts are in
 // internal/verdict, pictures in internal/report.
 //
+// run.json holds the workload and the target twice: as they were asked for
+// (asked), and with every default spelled out (resolved), in YAML that plimsoll
+// reads back. Credentials are in neither: a target names where they are.
+//
 // Times of a run are nanoseconds since the run started, on one monotonic
 // clock; StartedAt says when that was.
 //

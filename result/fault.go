@@ -1,10 +1,15 @@
 package result
 
+import (
+	"cmp"
+	"encoding/json"
+)
+
 // Fault is one that was injected on purpose. Times are nanoseconds since the
 // run started; those that did not come are 0.
 type Fault struct {
 	Do          string   `json:"do"`
-	Target      string   `json:"whom"` // as asked
+	Target      string   `json:"target"` // as asked
 	Nodes       []string `json:"nodes"`
 	Leader      string   `json:"leader,omitempty"` // the address of the leading server before it, where it was asked for
 	StartNs     int64    `json:"start_ns"`         // when injecting began
@@ -15,6 +20,20 @@ type Fault struct {
 	Error       string   `json:"error,omitempty"` // why it could not be injected, or healed
 	// What came of it, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
+}
+
+// UnmarshalJSON reads a fault, of which older runs call the target whom.
+func (f *Fault) UnmarshalJSON(src []byte) error {
+	type fields Fault
+	given := struct {
+		*fields
+		Whom string `json:"whom"`
+	}{fields: (*fields)(f)}
+	if err := json.Unmarshal(src, &given); err != nil {
+		return err
+	}
+	f.Target = cmp.Or(f.Target, given.Whom)
+	return nil
 }
 
 // Effect is what a fault did to acknowledgements. Times are nanoseconds since

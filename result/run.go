@@ -28,11 +28,14 @@ type Run struct {
 	Plimsoll    Build       `json:"plimsoll"`
 	Environment Environment `json:"environment"`
 	Asked       Asked       `json:"asked"`
-	Load        Load        `json:"load"`
-	System      System      `json:"system"`
-	Settings    []Setting   `json:"settings"`
-	Durability  Durability  `json:"durability"`
-	Seed        uint64      `json:"seed"`
+	// Resolved is the input with every default spelled out; empty: an older plimsoll, or
+	// another tool, measured.
+	Resolved   Resolved   `json:"resolved,omitzero"`
+	Load       Load       `json:"load"`
+	System     System     `json:"system"`
+	Settings   []Setting  `json:"settings"`
+	Durability Durability `json:"durability"`
+	Seed       uint64     `json:"seed"`
 	// Trial is which one of a set of trials the run is; nil: it stands alone.
 	Trial *Trial `json:"trial,omitempty"`
 
@@ -157,7 +160,15 @@ type Asked struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Load is the workload in the figures that reports compare.
+// Resolved is the input as the run took it, with every default spelled out. It says where
+// credentials are and never holds them.
+type Resolved struct {
+	Workload string `json:"workload_yaml"`
+	Target   string `json:"target_yaml"`
+}
+
+// Load is the workload in the figures that verdicts and reports compute with. What runs
+// differ in, and whether they are comparable, follows from Resolved (see workload.Recorded).
 type Load struct {
 	Workload          string    `json:"workload"`
 	Model             string    `json:"model"` // OpenLoop or ClosedLoop

@@ -43,9 +43,8 @@ const (
 // catch up is so many times what building takes; who reads no more than a third
 // faster than is published takes longer.
 const (
-	defaultAfter = 10 * time.Second
-	leastLimit   = time.Minute
-	limitFactor  = 3
+	leastLimit  = time.Minute
+	limitFactor = 3
 	// leastBuild keeps a stretch before the reading that figures can be of.
 	leastBuild = time.Second
 )
@@ -54,35 +53,15 @@ const (
 // system acknowledges less than is offered.
 const SlowBuild = 1.5
 
-// fileBacklog is a backlog as it is written.
-type fileBacklog struct {
-	Size     quantity.Size   `yaml:"size"`
-	Messages quantity.Number `yaml:"messages"`
-	For      quantity.Span   `yaml:"for"`
-	Then     string          `yaml:"then"`
-	Limit    quantity.Span   `yaml:"limit"`
-	After    quantity.Span   `yaml:"after"`
-}
-
 // setBacklog is what the file means by its backlog; the window's length follows
 // from it.
-func (w *Workload) setBacklog(f fileBacklog, doc *strict.Document) {
+func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 	if !doc.Has("backlog") {
 		return
 	}
-	b := &Backlog{
-		Bytes: int64(f.Size), Messages: int64(f.Messages), For: time.Duration(f.For),
-		Then: BacklogThen(f.Then), Limit: time.Duration(f.Limit), After: time.Duration(f.After),
-	}
-	w.Backlog = b
-	if !doc.Has("backlog.then") {
-		b.Then = BacklogDrain
-	}
+	w.Backlog = &b
 	if !doc.Has("backlog.limit") {
 		b.Limit = min(max(leastLimit, limitFactor*w.BacklogBuild()).Round(time.Second), MaxDuration)
-	}
-	if !doc.Has("backlog.after") {
-		b.After = defaultAfter
 	}
 	w.fitBacklog()
 }
@@ -219,12 +198,12 @@ func positives(values ...int64) (n int) {
 
 // String is the backlog as a file has it, with every default spelled out.
 func (b *Backlog) String() string {
-	size := "for: " + quantity.ExactDuration(b.For)
-	switch {
-	case b.Messages > 0:
-		size = fmt.Sprintf("messages: %d", b.Messages)
-	case b.Bytes > 0:
-		size = "size: " + quantity.ExactBytes(b.Bytes)
+	var parts []string
+	values := (&Workload{Backlog: b}).Values()
+	for _, f := range backlogFields {
+		if value := values[f.Path]; value != "" {
+			parts = append(parts, strings.TrimPrefix(f.Path, "backlog.")+": "+value)
+		}
 	}
-	return fmt.Sprintf("{%s, then: %s, limit: %s, after: %s}", size, b.Then, quantity.ExactDuration(b.Limit), quantity.ExactDuration(b.After))
+	return "{" + strings.Join(parts, ", ") + "}"
 }

@@ -14,11 +14,22 @@ import (
 // fileFault is a fault as it is written.
 type fileFault struct {
 	Do     string        `yaml:"do"`
-	Target string        `yaml:"whom"`
+	Target string        `yaml:"target" was:"whom"`
 	At     quantity.Span `yaml:"at"`
 	Within quantity.Span `yaml:"within"`
 	Every  quantity.Span `yaml:"every"`
 	For    quantity.Span `yaml:"for"`
+}
+
+func (f fileFault) String() string {
+	out := fmt.Sprintf("{do: %s, target: %s, at: %s", f.Do, strict.Quote(f.Target), f.At)
+	if f.Within > 0 {
+		out += ", within: " + f.Within.String()
+	}
+	if f.Every > 0 {
+		out += ", every: " + f.Every.String()
+	}
+	return out + ", for: " + f.For.String() + "}"
 }
 
 // DefaultFaultFor is how long a fault lasts that says nothing of it.
@@ -33,21 +44,21 @@ type Strike struct {
 
 // checkFaultSpelling checks which keys go together in the file's faults.
 func (f *file) checkFaultSpelling(doc *strict.Document) {
-	for i := range f.Faults {
-		require(doc, fmt.Sprintf("faults[%d]", i), "{do: kill, whom: leader, at: 20s, for: 10s}", "do", "at")
+	for i := range f.faults {
+		require(doc, fmt.Sprintf("faults[%d]", i), "{do: kill, target: leader, at: 20s, for: 10s}", "do", "at")
 	}
 }
 
-// faults are what the file asks for, defaults filled in.
-func (f *file) faults(doc *strict.Document) []Fault {
+// resolveFaults are what the file asks for, defaults filled in.
+func (f *file) resolveFaults(doc *strict.Document) []Fault {
 	var all []Fault
-	for i, given := range f.Faults {
+	for i, given := range f.faults {
 		path := fmt.Sprintf("faults[%d]", i)
 		fault := Fault{
 			Do: FaultKind(given.Do), Target: FaultTarget(given.Target), At: time.Duration(given.At),
 			Within: time.Duration(given.Within), Every: time.Duration(given.Every), For: time.Duration(given.For),
 		}
-		if !doc.Has(path + ".whom") {
+		if !doc.Has(path + ".target") {
 			fault.Target = TargetOne
 		}
 		if !doc.Has(path + ".for") {
@@ -98,7 +109,7 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	oneOf(doc, path+".do", f.Do, FaultKinds())
 	if message := strict.CheckName(string(f.Target), maxName); message != "" {
-		doc.Reject(path+".whom", message)
+		doc.Reject(path+".target", message)
 	}
 	for _, t := range []struct {
 		key  string
@@ -196,7 +207,7 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 	if len(words) > 0 && times[words[0]].into == nil {
 		f.Target, words = FaultTarget(words[0]), words[1:]
 		if message := strict.CheckName(string(f.Target), maxName); message != "" {
-			return f, given, fmt.Errorf("%q: whom it hits %s", text, message)
+			return f, given, fmt.Errorf("%q: its target %s", text, message)
 		}
 	}
 	for ; len(words) > 0; words = words[2:] {
@@ -216,23 +227,4 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		*t.into, *t.told = d, true
 	}
 	return f, given, nil
-}
-
-func faultsYAML(all []Fault) string {
-	if len(all) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("faults:\n")
-	for _, f := range all {
-		fmt.Fprintf(&b, "  - {do: %s, whom: %s, at: %s", f.Do, strict.Quote(string(f.Target)), quantity.ExactDuration(f.At))
-		if f.Within > 0 {
-			b.WriteString(", within: " + quantity.ExactDuration(f.Within))
-		}
-		if f.Every > 0 {
-			b.WriteString(", every: " + quantity.ExactDuration(f.Every))
-		}
-		b.WriteString(", for: " + quantity.ExactDuration(f.For) + "}\n")
-	}
-	return b.String()
 }

@@ -11,86 +11,54 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// file is a workload as it is written.
+// file is a workload as it is written: what has several spellings stands beside it.
 type file struct {
-	Name          string          `yaml:"name"`
-	Description   string          `yaml:"description"`
-	Topics        quantity.Number `yaml:"topics"`
-	Partitions    quantity.Number `yaml:"partitions"`
-	Producers     quantity.Number `yaml:"producers"`
-	Subscriptions quantity.Number `yaml:"subscriptions"`
-	Consumers     quantity.Number `yaml:"consumers"`
-	Message       fileMessage     `yaml:"message"`
-	Keys          fileKeys        `yaml:"keys" short:"kind"`
-	Spread        string          `yaml:"spread"`
-	Load          fileLoad        `yaml:"load"`
-	Warmup        fileWarmup      `yaml:"warmup"`
-	Duration      quantity.Span   `yaml:"duration"`
-	Drain         quantity.Span   `yaml:"drain"`
-	Delivery      string          `yaml:"delivery"`
-	Durability    int             `yaml:"durability"`
-	MaxInFlight   quantity.Number `yaml:"max_in_flight"`
-	Seed          uint64          `yaml:"seed"`
-	Isolate       fileIsolate     `yaml:"isolate"`
-	Audit         bool            `yaml:"audit"`
-	Backlog       fileBacklog     `yaml:"backlog"`
-	Faults        []fileFault     `yaml:"faults"`
+	*Workload
+	curve   string // the key of the rate curve; empty: a closed loop
+	rate    quantity.PerSecond
+	ramp    struct{ From, To quantity.PerSecond }
+	steps   []fileStep
+	closed  Closed
+	backlog Backlog
+	faults  []fileFault
 }
 
-// fileWarmup is a length, or "auto", alone or with the longest that it may take.
-type fileWarmup struct {
-	length time.Duration
-	settle bool
+// warmup is a length, or "auto", alone or with the longest that it may take.
+type warmup struct {
+	length *time.Duration
+	settle *bool
 }
 
 // UnmarshalText reads 30s, auto, or auto 30s.
-func (v *fileWarmup) UnmarshalText(text []byte) (err error) {
+func (v *warmup) UnmarshalText(text []byte) (err error) {
 	most, auto := strings.CutPrefix(strings.TrimSpace(string(text)), "auto")
 	if !auto {
-		v.length, err = quantity.ParseDuration(string(text))
+		*v.settle = false
+		*v.length, err = quantity.ParseDuration(string(text))
 		if err != nil {
 			err = fmt.Errorf("%w, or auto", err)
 		}
 		return err
 	}
-	v.settle, v.length = true, DefaultSettle
+	*v.settle, *v.length = true, DefaultSettle
 	if most == "" {
 		return nil
 	}
-	v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
+	*v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
 	if err != nil || !strings.HasPrefix(most, " ") {
 		return errors.New("is auto with something behind it that is no duration: write auto, or auto 30s for at most half a minute")
 	}
 	return nil
 }
 
-type fileIsolate struct {
-	DropPageCache bool `yaml:"drop_page_cache"`
-}
-
-type fileMessage struct {
-	Size           quantity.Size     `yaml:"size"`
-	Incompressible quantity.Fraction `yaml:"incompressible"`
-}
-
-type fileKeys struct {
-	Kind     string          `yaml:"kind"`
-	Count    quantity.Number `yaml:"count"`
-	Exponent float64         `yaml:"exponent"`
-}
-
-type fileLoad struct {
-	Rate     quantity.PerSecond `yaml:"rate"`
-	Steps    []fileStep         `yaml:"steps"`
-	Ramp     fileRamp           `yaml:"ramp"`
-	Arrivals string             `yaml:"arrivals"`
-	Closed   fileClosed         `yaml:"closed"`
-}
-
-// fileClosed is a closed loop.
-type fileClosed struct {
-	InFlight quantity.Number `yaml:"in_flight"`
-	Batch    Batch           `yaml:"batch"`
+func (v *warmup) String() string {
+	switch {
+	case !*v.settle:
+		return quantity.ExactDuration(*v.length)
+	case *v.length == DefaultSettle:
+		return "auto"
+	}
+	return "auto " + quantity.ExactDuration(*v.length)
 }
 
 // fileStep is a constant rate, or a slope from one rate to another.
@@ -101,41 +69,29 @@ type fileStep struct {
 	For  quantity.Span      `yaml:"for"`
 }
 
-type fileRamp struct {
-	From quantity.PerSecond `yaml:"from"`
-	To   quantity.PerSecond `yaml:"to"`
+func (s fileStep) String() string {
+	if s.From == s.To {
+		return fmt.Sprintf("{rate: %s, for: %s}", s.Rate, s.For)
+	}
+	return fmt.Sprintf("{from: %s, to: %s, for: %s}", s.From, s.To, s.For)
 }
 
 // defaults is what an empty file means.
-func defaults() file {
-	return file{
-		Name:   "default",
-		Topics: 1, Partitions: 4, Producers: 2, Subscriptions: 1, Consumers: 2,
-		Message:    fileMessage{Size: 1024, Incompressible: 0.5},
-		Keys:       fileKeys{Kind: string(KeysNone)},
-		Spread:     string(SpreadClient),
-		Load:       fileLoad{Rate: 10_000, Arrivals: string(ArrivalsConstant), Closed: fileClosed{InFlight: 1, Batch: Batch{1, 1}}},
-		Warmup:     fileWarmup{length: 3 * time.Second},
-		Duration:   quantity.Span(15 * time.Second),
-		Drain:      quantity.Span(30 * time.Second),
-		Delivery:   string(AtLeastOnce),
-		Durability: int(SyncAsync),
-		Seed:       1,
+func defaults() *file {
+	f := &file{Workload: &Workload{}}
+	keys := f.keys()
+	if err := strict.Decode("the defaults", defaultsYAML(), &keys).Err(); err != nil {
+		panic("workload: " + err.Error())
 	}
+	return f
 }
-
-// What a keyed workload means that says no more than its kind.
-const (
-	defaultKeys     = 10_000
-	defaultExponent = 1.2
-)
 
 // Default is the workload of a run that names none, and what a file that says
 // nothing ("{}") means: 1 topic, 10,000 messages of 1 KB a second, durability
 // level 2.
 func Default() *Workload {
 	f := defaults()
-	w := f.workload(strict.Unplaced())
+	w := f.resolve(strict.Unplaced())
 	w.Description = "The default: a modest steady load that any system should carry"
 	return w
 }
@@ -145,13 +101,14 @@ func Default() *Workload {
 // strict.Violations with everything that is wrong.
 func Parse(fileName string, src []byte) (*Workload, error) {
 	f := defaults()
-	doc := strict.Decode(fileName, src, &f)
+	keys := f.keys()
+	doc := strict.Decode(fileName, src, &keys)
 	if doc.Broken() {
 		return nil, doc.Err()
 	}
 	f.checkSpelling(doc)
 	f.checkFaultSpelling(doc)
-	w := f.workload(doc)
+	w := f.resolve(doc)
 	w.check(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
@@ -180,7 +137,7 @@ func (f *file) checkSpelling(doc *strict.Document) {
 	if doc.Has("load.ramp") {
 		require(doc, "load.ramp", "{from: 1k/s, to: 10k/s}", "from", "to")
 	}
-	for i := range f.Load.Steps {
+	for i := range f.steps {
 		checkStepSpelling(doc, fmt.Sprintf("load.steps[%d]", i))
 	}
 	f.checkKeysSpelling(doc)
@@ -199,18 +156,18 @@ func checkStepSpelling(doc *strict.Document, step string) {
 }
 
 func (f *file) checkKeysSpelling(doc *strict.Document) {
-	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, KeyKind(f.Keys.Kind))
+	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, f.Keys.Kind)
 	if keyed && doc.Has("spread") {
 		doc.Reject("spread", "is for messages without a key, and keys gives them one: remove it, or write keys: none")
 	} else if !keyed {
-		oneOf(doc, "spread", Spread(f.Spread), []Spread{SpreadClient, SpreadRoundRobin})
+		oneOf(doc, "spread", f.Spread, []Spread{SpreadClient, SpreadRoundRobin})
 	}
-	if KeyKind(f.Keys.Kind) == KeysNone && doc.Has("keys.count") {
+	if f.Keys.Kind == KeysNone && doc.Has("keys.count") {
 		doc.Reject("keys.count", "says how many keys there are, and keys.kind is none: give another kind or remove it")
 	}
 	// An unknown kind may be a misspelt zipf: it is rejected by itself.
 	even := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom}
-	if slices.Contains(even, KeyKind(f.Keys.Kind)) && doc.Has("keys.exponent") {
+	if slices.Contains(even, f.Keys.Kind) && doc.Has("keys.exponent") {
 		doc.Reject("keys.exponent", "is for zipf keys only: write kind: zipf or remove it")
 	}
 }
@@ -228,30 +185,18 @@ func require(doc *strict.Document, in, example string, keys ...string) {
 	}
 }
 
-// workload is what the file means, defaults filled in.
-func (f *file) workload(doc *strict.Document) *Workload {
-	w := &Workload{
-		Name: f.Name, Description: f.Description,
-		Topics: int(f.Topics), Partitions: int(f.Partitions), Producers: int(f.Producers),
-		Subscriptions: int(f.Subscriptions), Consumers: int(f.Consumers),
-		Message: Message{Size: int64(f.Message.Size), Incompressible: float64(f.Message.Incompressible)},
-		Keys:    Keys{Kind: KeyKind(f.Keys.Kind), Count: int(f.Keys.Count), Exponent: f.Keys.Exponent},
-		Spread:  Spread(f.Spread),
-		Load:    f.load(doc),
-		Warmup:  f.Warmup.length, Settle: f.Warmup.settle, Duration: time.Duration(f.Duration), Drain: time.Duration(f.Drain),
-		Delivery: Delivery(f.Delivery), Durability: Level(f.Durability),
-		MaxInFlight: int(f.MaxInFlight), Seed: f.Seed,
-		Isolate: Isolate(f.Isolate), Audit: f.Audit,
-		Faults: f.faults(doc),
-	}
+// resolve is what the file means: what a key means that is absent may follow from others.
+func (f *file) resolve(doc *strict.Document) *Workload {
+	w := f.Workload
+	w.Load = f.load(doc)
+	w.Faults = f.resolveFaults(doc)
 	if w.Keys.Kind != KeysNone {
 		w.Spread = "" // the key decides
-		if !doc.Has("keys.count") {
-			w.Keys.Count = defaultKeys
-		}
+	} else if !doc.Has("keys.count") {
+		w.Keys.Count = 0
 	}
-	if w.Keys.Kind == KeysZipf && !doc.Has("keys.exponent") {
-		w.Keys.Exponent = defaultExponent
+	if w.Keys.Kind != KeysZipf && !doc.Has("keys.exponent") {
+		w.Keys.Exponent = 0
 	}
 	if w.Load.Closed == nil && doc.Has("load.steps") && !doc.Has("duration") {
 		w.Duration = w.Load.length()
@@ -262,23 +207,23 @@ func (f *file) workload(doc *strict.Document) *Workload {
 	case !doc.Has("max_in_flight"):
 		w.LimitInFlight()
 	}
-	w.setBacklog(f.Backlog, doc)
+	w.setBacklog(f.backlog, doc)
 	return w
 }
 
 // load is the model that the file asks for.
 func (f *file) load(doc *strict.Document) Load {
 	if doc.Has("load.closed") {
-		return Load{Closed: &Closed{InFlight: int(f.Load.Closed.InFlight), Batch: f.Load.Closed.Batch}}
+		return Load{Closed: &f.closed}
 	}
-	return Load{Arrivals: Arrivals(f.Load.Arrivals), Segments: f.segments(doc)}
+	return Load{Arrivals: f.Load.Arrivals, Segments: f.segments(doc)}
 }
 
 func (f *file) segments(doc *strict.Document) []Segment {
 	switch {
 	case doc.Has("load.steps"):
-		segments := make([]Segment, 0, len(f.Load.Steps))
-		for i, step := range f.Load.Steps {
+		segments := make([]Segment, 0, len(f.steps))
+		for i, step := range f.steps {
 			s := Segment{float64(step.From), float64(step.To), time.Duration(step.For)}
 			if doc.Has(fmt.Sprintf("load.steps[%d].rate", i)) {
 				s.From, s.To = float64(step.Rate), float64(step.Rate)
@@ -287,10 +232,48 @@ func (f *file) segments(doc *strict.Document) []Segment {
 		}
 		return segments
 	case doc.Has("load.ramp"):
-		return []Segment{{float64(f.Load.Ramp.From), float64(f.Load.Ramp.To), time.Duration(f.Duration)}}
+		return []Segment{{float64(f.ramp.From), float64(f.ramp.To), f.Duration}}
 	}
-	return []Segment{{float64(f.Load.Rate), float64(f.Load.Rate), time.Duration(f.Duration)}}
+	return []Segment{{float64(f.rate), float64(f.rate), f.Duration}}
 }
+
+// spell is the workload as a file has it: with the curve in the simplest of its three
+// forms.
+func spell(w *Workload) *file {
+	f := &file{Workload: w}
+	for _, s := range w.Load.Segments {
+		f.steps = append(f.steps, fileStep{
+			Rate: quantity.PerSecond(s.From), From: quantity.PerSecond(s.From), To: quantity.PerSecond(s.To),
+			For: quantity.Span(s.For),
+		})
+	}
+	switch {
+	case w.Load.Closed != nil:
+		f.closed = *w.Load.Closed
+	case len(f.steps) != 1:
+		f.curve = "load.steps"
+	case f.steps[0].From == f.steps[0].To:
+		f.curve, f.rate = "load.rate", f.steps[0].Rate
+	default:
+		f.curve, f.ramp.From, f.ramp.To = "load.ramp", f.steps[0].From, f.steps[0].To
+	}
+	if w.Backlog != nil {
+		f.backlog = *w.Backlog
+	}
+	for _, fault := range w.Faults {
+		f.faults = append(f.faults, fileFault{
+			Do: string(fault.Do), Target: string(fault.Target), At: quantity.Span(fault.At),
+			Within: quantity.Span(fault.Within), Every: quantity.Span(fault.Every), For: quantity.Span(fault.For),
+		})
+	}
+	return f
+}
+
+func (f *file) keyed() bool { return f.Keys.Kind != KeysNone && f.Keys.Kind != "" }
+
+func (f *file) hasBacklog() bool { return f.Backlog != nil }
+
+func (f *file) backlogOfMessages() bool { return f.Backlog != nil && f.Backlog.Messages > 0 }
 
 // LimitInFlight sets MaxInFlight to what a file that gives none has: the usual
 // bound, lowered until the payload that all producers may have under way is a

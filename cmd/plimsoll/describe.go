@@ -146,11 +146,19 @@ func spreadOf(s system.System, settings system.Settings) string {
 	return d.How + "; " + d.Source
 }
 
-type workloadsCommand struct{}
+type workloadsCommand struct {
+	Keys bool `help:"List the keys of a workload instead: default and meaning of each."`
+}
 
-// Run lists the built-in workloads.
-func (*workloadsCommand) Run(con console) error {
+// Run lists the built-in workloads, or the keys of a workload.
+func (c *workloadsCommand) Run(con console) error {
 	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	if c.Keys {
+		for _, f := range workload.Fields() {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", f.Path, f.Default, f.Means)
+		}
+		return t.Flush()
+	}
 	for _, e := range workload.Library() {
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Description)
 	}

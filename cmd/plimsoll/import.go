@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
@@ -46,7 +47,7 @@ func (c *importResults) Run(con console) error {
 		if err != nil {
 			return err
 		}
-		if _, err := judged(dir); err != nil {
+		if _, err := verdict.Keep(dir); err != nil {
 			return err
 		}
 		fmt.Fprintln(con.out, relative(dir))

@@ -51,7 +51,7 @@ func (c *reportCommand) Run(con console) error {
 	}
 	var runs []*result.Saved
 	for _, dir := range c.RunDirs {
-		saved, err := readRun(dir)
+		saved, err := verdict.Read(dir)
 		if err != nil {
 			return inputError{err}
 		}
@@ -172,17 +172,4 @@ func foldersOf[T any](dirs []string, kind string, is func(string) bool, read fun
 		return nil, fmt.Errorf("runs and %s cannot be laid side by side: give only the one or the other", kind)
 	}
 	return all, nil
-}
-
-// readRun reads a run and judges it by what this plimsoll knows.
-func readRun(dir string) (*result.Saved, error) {
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
-	}
-	saved, err := result.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	verdict.JudgeSaved(saved)
-	return saved, nil
 }

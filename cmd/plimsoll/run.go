@@ -89,7 +89,7 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 		}
 		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {
-			saved, err := judged(dir)
+			saved, err := verdict.Keep(dir)
 			// A full disk fails twice; the first time says what is wrong.
 			failed = cmp.Or(failed, err)
 			if saved != nil {
@@ -101,15 +101,6 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 		}
 	}
 	return runs, failed
-}
-
-// judged reads a run back, judges it and keeps the verdicts in it.
-func judged(dir string) (*result.Saved, error) {
-	saved, err := readRun(dir)
-	if err != nil {
-		return nil, err
-	}
-	return saved, result.Save(dir, &saved.Run)
 }
 
 // show prints the result and writes the report of all runs into the last one's

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -156,7 +157,7 @@ func isRun(dir string) bool {
 func readRuns(dirs []string) ([]*result.Saved, error) {
 	var out []*result.Saved
 	for _, dir := range dirs {
-		saved, err := readRun(dir)
+		saved, err := verdict.Read(dir)
 		if err != nil {
 			return nil, err
 		}

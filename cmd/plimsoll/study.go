@@ -17,7 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -209,7 +208,7 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 
 // show prints what a study came to and writes its report.
 func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
-	measured := judgedCells(folder.Dir, folder.Plan)
+	measured := study.Measurements(folder.Dir, folder.Plan)
 	r, err := report.NewStudyResult(s, folder.Plan, measured)
 	if err != nil {
 		return err
@@ -241,24 +240,13 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	return nil
 }
 
-// judgedCells are what a plan's cells came to, judged by this plimsoll.
-func judgedCells(dir string, p study.Plan) []study.Measured {
-	measured := study.Measurements(dir, p)
-	for _, m := range measured {
-		if m.Run != nil {
-			verdict.JudgeSaved(m.Run)
-		}
-	}
-	return measured
-}
-
 // readStudy reads a study's folder.
 func readStudy(dir string) (report.StudyResult, error) {
 	p, s, err := study.Read(dir)
 	if err != nil {
 		return report.StudyResult{}, err
 	}
-	return report.NewStudyResult(s, p, judgedCells(dir, p))
+	return report.NewStudyResult(s, p, study.Measurements(dir, p))
 }
 
 // studyWatch shows a study: which cell it is at, and that one as it goes.

@@ -87,7 +87,7 @@ func measureCell(ctx context.Context, job *bench.Job, watch bench.Watch) (*resul
 	if dir == "" {
 		return nil, failed
 	}
-	saved, err := judged(dir)
+	saved, err := verdict.Keep(dir)
 	if failed == nil && err == nil {
 		_, err = writeReport([]*result.Saved{saved})
 	}
@@ -305,7 +305,7 @@ func readSweep(dir string, p sweep.Plan) []*result.Saved {
 			continue
 		}
 		// A run that cannot be read is a cell without figures.
-		if saved, err := readRun(filepath.Join(dir, c.Run)); err == nil {
+		if saved, err := verdict.Read(filepath.Join(dir, c.Run)); err == nil {
 			runs[i] = saved
 		}
 	}

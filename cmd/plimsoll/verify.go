@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -177,7 +178,7 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 	last := ""
 	for i, s := range found {
 		for _, r := range s.Rounds {
-			run, err := readRun(filepath.Join(s.Dir, r.Dir))
+			run, err := verdict.Read(filepath.Join(s.Dir, r.Dir))
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -153,16 +154,11 @@ func (c *catchUp) never(now int64) bool {
 
 // slopeOf is the slope of the straight line through samples, by least squares.
 func slopeOf(all []sample) float64 {
-	n, sumX, sumY := float64(len(all)), 0.0, 0.0
+	var x, y []float64
 	for _, s := range all {
-		sumX, sumY = sumX+float64(s.ns-all[0].ns)/n, sumY+float64(s.n)/n
+		x, y = append(x, float64(s.ns-all[0].ns)), append(y, float64(s.n))
 	}
-	over, under := 0.0, 0.0
-	for _, s := range all {
-		x := float64(s.ns-all[0].ns) - sumX
-		over, under = over+x*(float64(s.n)-sumY), under+x*x
-	}
-	return over / under
+	return stats.LeastSquares(x, y)
 }
 
 // add takes what an interval of the window recorded into its stretch.

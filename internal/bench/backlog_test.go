@@ -55,7 +55,7 @@ func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog 
 			t.Errorf("%+v of %+v", l, s.Run.Counters)
 		}
 	}
-	verdict.Judge(&s.Run, s.Events...)
+	verdict.JudgeSaved(s)
 	for _, v := range s.Run.Verdicts {
 		if v.Outcome == result.Broken || v.Name == verdict.CatchUp && v.Outcome != result.Holds {
 			t.Errorf("%s is %s: %s", v.Name, v.Outcome, v.Sentence)
@@ -125,7 +125,7 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 	if c := s.Run.Counters; s.Run.State != result.Complete || c.Unsent+c.Unknown > 0 {
 		t.Errorf("the run is %s: %+v", s.Run.State, c)
 	}
-	verdict.Judge(&s.Run, s.Events...)
+	verdict.JudgeSaved(s)
 	if verdict.Sound(&s.Run) {
 		t.Error("a backlog that is never read passes")
 	}
@@ -194,7 +194,7 @@ func TestTruthBacklogIsInterrupted(t *testing.T) {
 		t.Fatalf("the run is %s: %+v", s.Run.State, b)
 	}
 	within(t, "what was read", b.ReadRate, 3000, 0.02)
-	verdict.Judge(&s.Run, s.Events...)
+	verdict.JudgeSaved(s)
 	if !verdict.Sound(&s.Run) || s.Run.Verdicts[len(s.Run.Verdicts)-1].Outcome != result.Unknown {
 		t.Errorf("%+v", s.Run.Verdicts)
 	}

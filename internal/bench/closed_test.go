@@ -49,7 +49,7 @@ func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 		if s.Run.Counters.Acked != s.Run.Counters.Scheduled || s.Run.Ledger.Subscriptions[0].Lost != 0 || s.Run.Ledger.Subscriptions[0].Reordered != 0 {
 			t.Errorf("%+v, %+v", s.Run.Counters, s.Run.Ledger)
 		}
-		verdict.Judge(&s.Run)
+		verdict.JudgeSaved(s)
 		for _, v := range s.Run.Verdicts {
 			if v.Outcome == result.Broken || v.Name == verdict.Counts && v.Outcome != result.Holds {
 				t.Errorf("%+v: %s is %s: %s", c, v.Name, v.Outcome, v.Sentence)
@@ -109,7 +109,7 @@ func TestTruthClosedLoopHidesAStall(t *testing.T) {
 	if got := time.Duration(s.Run.Summary.Series(result.Publish).MaxNs); got < 990*time.Millisecond {
 		t.Errorf("publish max is %v", got)
 	}
-	verdict.Judge(&s.Run)
+	verdict.JudgeSaved(s)
 	if len(s.Run.Warnings) == 0 || s.Run.Warnings[0].Code != "closed_loop" {
 		t.Errorf("warnings %+v", s.Run.Warnings)
 	}

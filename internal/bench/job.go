@@ -211,37 +211,8 @@ func whole(f float64) int64 {
 	return int64(f)
 }
 
-// Load is the job's workload in the figures that reports compare.
-func (j *Job) Load() result.Load {
-	w := j.Workload
-	l := result.Load{
-		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
-		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
-		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
-		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
-		Keys: string(w.Keys.Kind), Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
-		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
-		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
-	}
-	if l.Audit = w.Audit; w.Keys.Kind == workload.KeysNone {
-		l.Spread = string(w.Spread)
-	} else {
-		l.KeyCount = w.Keys.Count
-	}
-	if w.Keys.Kind == workload.KeysZipf {
-		l.KeyExponent = w.Keys.Exponent
-	}
-	if c := w.Load.Closed; c != nil {
-		l.Model, l.Closed = result.ClosedLoop, &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
-	}
-	if w.Backlog != nil {
-		l.Backlog = w.Backlog.String()
-	}
-	for _, s := range w.Load.Segments {
-		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})
-	}
-	return l
-}
+// Load is the job's workload in the figures that a result is judged and reported by.
+func (j *Job) Load() result.Load { return j.Workload.Record() }
 
 // engineOf returns the engine of a run.
 func (j *Job) engineOf(run uint32) *load.Engine {

@@ -99,7 +99,8 @@ func newRun(job *Job) result.Run {
 		ID:            result.Stamp(now) + "-" + result.NamePart(job.Target.Name+"-"+job.Workload.Name),
 		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
-		Load: job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
+		Resolved: result.Resolved{Workload: job.Workload.YAML(), Target: job.Target.YAML()},
+		Load:     job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
 		System: result.System{
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,

@@ -3,9 +3,9 @@ package bench
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -92,25 +92,9 @@ func level(values []float64, share float64) bool {
 	if len(values) < settleSpan {
 		return false
 	}
-	signs := 0
-	for i, v := range values {
-		for _, before := range values[:i] {
-			switch {
-			case v > before:
-				signs++
-			case v < before:
-				signs--
-			}
-		}
-	}
-	older, newer := median(values[:len(values)/2]), median(values[len(values)/2:])
+	signs := stats.Trend(values)
+	older, newer := stats.Median(values[:len(values)/2]), stats.Median(values[len(values)/2:])
 	return signs < trendBound && signs > -trendBound && math.Abs(newer-older) <= share*max(older, newer)
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // settle ends a warm-up early when the figures have settled.

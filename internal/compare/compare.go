@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/aclements/go-moremath/stats"
-
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -186,7 +185,7 @@ func (e *Effect) paired(a, b spans) {
 func (e *Effect) student(w Within) {
 	ratio := e.Times.Least
 	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
-	e.P = math.Min(1, 2*(1-stats.TDist{V: w.dof}.CDF(math.Abs(math.Log(ratio))/w.se)))
+	e.P = stats.StudentP(math.Log(ratio)/w.se, w.dof)
 	e.scatter = scatter{se: w.se, dof: w.dof}
 }
 
@@ -247,9 +246,8 @@ func together(runs []*result.Saved, f Figure) (Within, bool) {
 	return out, true
 }
 
-// join is how sure the ratio of two figures is; the degrees of freedom are
-// those of Welch ("The Generalization of Student's Problem", 1947).
+// join is how sure the ratio of two figures is.
 func join(a, b Within) Within {
-	va, vb := a.se*a.se, b.se*b.se
-	return Within{se: math.Sqrt(va + vb), dof: (va + vb) * (va + vb) / (va*va/a.dof + vb*vb/b.dof), greatest: math.Inf(1)}
+	se, dof := stats.Welch(a.se, a.dof, b.se, b.dof)
+	return Within{se: se, dof: dof, greatest: math.Inf(1)}
 }

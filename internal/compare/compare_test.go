@@ -98,16 +98,6 @@ func TestTooFewRunsAreSaidToBe(t *testing.T) {
 			t.Errorf("%d against %d: %q, want %q", c.a, c.b, got, c.want)
 		}
 	}
-	for _, n := range []int{1, 2, 3, 4, 5, 8} {
-		// The sides without overlap: the least p that there is.
-		var a, b []float64
-		for i := range n {
-			a, b = append(a, float64(i)), append(b, float64(100+i))
-		}
-		if p := rankP(a, b); math.Abs(p-leastP(n, n)) > 1e-9 {
-			t.Errorf("%d against %d: the least p is %v, by the test %v", n, n, leastP(n, n), p)
-		}
-	}
 }
 
 func TestWhoMayShowADifference(t *testing.T) {

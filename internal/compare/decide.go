@@ -1,11 +1,12 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
 // decide says of each figure whether a difference is shown, so that in at most
@@ -73,15 +74,17 @@ func (e *Effect) show() {
 // holm finds which of several differences there are with all of them held to
 // alpha, and reports whether all are.
 func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
-	effects = slices.Clone(effects)
-	slices.SortStableFunc(effects, func(a, b *Effect) int { return cmp.Compare(a.P, b.P) })
+	ps := make([]float64, len(effects))
 	for i, e := range effects {
-		if e.P > alpha/float64(len(effects)-i) {
-			return false
-		}
-		found(e)
+		ps[i] = e.P
 	}
-	return true
+	rejected := stats.Holm(ps, alpha)
+	for i, e := range effects {
+		if rejected[i] {
+			found(e)
+		}
+	}
+	return !slices.Contains(rejected, false)
 }
 
 // hint says what runs so few cannot show, and what else a reader must know.
@@ -111,7 +114,7 @@ func (c *Comparison) tooFew() []string {
 	a, b := len(c.A.Runs), len(c.B.Runs)
 	primary, others := c.families()
 	ofPrimary, ofOthers := shareOf(primary, others)
-	least := leastP(a, b)
+	least := stats.LeastP(a, b)
 	first := ofOthers / float64(max(1, len(others)))
 	if len(primary) > 0 {
 		first = max(first, ofPrimary/float64(len(primary)))
@@ -119,7 +122,7 @@ func (c *Comparison) tooFew() []string {
 	names := strings.Join(c.Primary, " and ")
 	switch {
 	case least > first:
-		enough := evenly(first)
+		enough := stats.Evenly(first)
 		if c.pairing != "" {
 			enough = min(enough, fewestPairs) // which are then tested as pairs
 		}
@@ -130,11 +133,11 @@ func (c *Comparison) tooFew() []string {
 		return nil
 	case least > level/float64(len(others)):
 		return []string{fmt.Sprintf("%d runs against %d can show a difference of %s only, however "+
-			"large others are: take at least %d of each", a, b, names, evenly(level/float64(len(others))))}
+			"large others are: take at least %d of each", a, b, names, stats.Evenly(level/float64(len(others))))}
 	case least > ofOthers/float64(len(others)) && !rejected(primary, ofPrimary):
 		return []string{fmt.Sprintf("%d runs against %d can show a difference of another figure only "+
 			"where %s differ%s: to show it by itself take at least %d of each",
-			a, b, names, singular(len(primary)), evenly(ofOthers/float64(len(others))))}
+			a, b, names, singular(len(primary)), stats.Evenly(ofOthers/float64(len(others))))}
 	}
 	return nil
 }

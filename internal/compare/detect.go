@@ -3,18 +3,16 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
-	"github.com/aclements/go-moremath/stats"
+	moremath "github.com/aclements/go-moremath/stats"
+
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
 // Power is the share of comparisons in which a difference as large as
 // Effect.Detectable says would be shown.
 const Power = 0.9
-
-// draws is how many comparisons Detectable simulates.
-const draws = 4000
 
 // scatter is how a figure scatters, as far as its test needs to know.
 type scatter struct {
@@ -33,7 +31,7 @@ func spread(a, b spans) float64 {
 			logs[i] = math.Log(v.Least)
 		}
 		if n := float64(len(side) - 1); n > 0 {
-			sum, dof = sum+n*stats.Variance(logs), dof+n
+			sum, dof = sum+n*moremath.Variance(logs), dof+n
 		}
 	}
 	if dof == 0 {
@@ -54,13 +52,13 @@ func (e Effect) Detectable() (float64, bool) {
 		return 0, false
 	}
 	if s.se > 0 {
-		needed := remembered(test{dof: s.dof, alpha: alpha}, neededByStudent)
+		needed := remembered(test{dof: s.dof, alpha: alpha})
 		return e.withInstrument(math.Expm1(needed * s.se)), true
 	}
-	if s.sd <= 0 || critical(s.a, s.b, alpha/2) < 0 {
+	if s.sd <= 0 || stats.CriticalU(s.a, s.b, alpha/2) < 0 {
 		return 0, false
 	}
-	needed := remembered(test{a: s.a, b: s.b, alpha: alpha}, neededByRanks)
+	needed := remembered(test{a: s.a, b: s.b, alpha: alpha})
 	return e.withInstrument(math.Expm1(needed * s.sd)), true
 }
 
@@ -71,68 +69,23 @@ type test struct {
 	alpha float64
 }
 
+// needed is the least difference that the test shows in Power of all cases.
+func (t test) needed() float64 {
+	random := rand.New(rand.NewPCG(uint64(t.a), uint64(t.b)))
+	if t.dof > 0 {
+		return stats.NeededByStudent(random, t.dof, t.alpha, Power)
+	}
+	return stats.NeededByRanks(random, t.a, t.b, t.alpha, Power)
+}
+
 // needs are the results of remembered: pure functions of a test that take long.
 var needs sync.Map
 
-func remembered(t test, simulate func(*rand.Rand, test) float64) float64 {
+func remembered(t test) float64 {
 	if known, ok := needs.Load(t); ok {
 		return known.(float64)
 	}
-	needed := simulate(rand.New(rand.NewPCG(uint64(t.a), uint64(t.b))), t)
+	needed := t.needed()
 	needs.Store(t, needed)
 	return needed
-}
-
-// neededByStudent is how many estimated standard errors a true difference must have
-// for Student's test to refuse that there is none in Power of all cases. A case is
-// the estimate at hand and a comparison like it.
-func neededByStudent(random *rand.Rand, t test) float64 {
-	bound, dof := student(t.dof, t.alpha/2), t.dof
-	needed := make([]float64, draws)
-	for i := range needed {
-		needed[i] = (bound*deviation(random, dof) - random.NormFloat64()) / deviation(random, dof)
-	}
-	return quantile(needed, Power)
-}
-
-// neededByRanks is the same in estimated standard deviations, for the Mann-Whitney
-// test.
-func neededByRanks(random *rand.Rand, t test) float64 {
-	a, b, u := t.a, t.b, critical(t.a, t.b, t.alpha/2)
-	// Large samples need fewer draws, each of which has more values.
-	needed := make([]float64, max(draws/8, min(draws, 400_000/(a*b))))
-	above, differences := make([]float64, a), make([]float64, 0, a*b)
-	for i := range needed {
-		for j := range above {
-			above[j] = random.NormFloat64()
-		}
-		differences = differences[:0]
-		for range b {
-			below := random.NormFloat64()
-			for _, x := range above {
-				differences = append(differences, x-below)
-			}
-		}
-		slices.Sort(differences)
-		// So far B must be moved for only u of its values to lie below A's.
-		needed[i] = differences[len(differences)-1-u] / deviation(random, float64(a+b-2))
-	}
-	return quantile(needed, Power)
-}
-
-// deviation draws the estimate of a standard deviation of 1 with so many degrees of
-// freedom.
-func deviation(random *rand.Rand, dof float64) float64 {
-	n, sum := max(1, int(math.Round(dof))), 0.0
-	for range n {
-		x := random.NormFloat64()
-		sum += x * x
-	}
-	return math.Sqrt(sum / float64(n))
-}
-
-// quantile is that of some values, which it sorts.
-func quantile(values []float64, share float64) float64 {
-	slices.Sort(values)
-	return max(0, values[int(share*float64(len(values)-1))])
 }

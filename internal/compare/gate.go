@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -264,15 +265,15 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		}
 		return estimate{}, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they "+
 			"are: take at least %d of each (plimsoll run --trials %[3]d)",
-			len(a), len(b), evenly(2*tail))
+			len(a), len(b), stats.Evenly(2*tail))
 	}
 	return estimateMedian(g, b, tail)
 }
 
 // estimateMedian is the median of B and where it surely lies.
 func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
-	lowLeast, highLeast, ok := medianBound(b.least(), tail)
-	lowMost, highMost, _ := medianBound(b.most(), tail)
+	lowLeast, highLeast, ok := stats.MedianBound(b.least(), tail)
+	lowMost, highMost, _ := stats.MedianBound(b.most(), tail)
 	switch {
 	case ok:
 		return estimate{center(b).Median, Span{lowLeast, lowMost}, Span{highLeast, highMost}}, nil
@@ -280,7 +281,7 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 		return unsure(g, nil, b), nil
 	}
 	return estimate{}, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at "+
-		"least %d (plimsoll run --trials %[2]d)", len(b), fewestForMedian(tail))
+		"least %d (plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
 // unsure is an estimate from runs too few to say where the figure surely lies, some

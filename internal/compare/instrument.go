@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -19,7 +20,7 @@ func ownError(a, b []*result.Saved, f Figure) float64 {
 	if len(ofA) == 0 || len(ofB) == 0 {
 		return 0
 	}
-	return max(median(ofA), median(ofB))
+	return max(stats.Median(ofA), stats.Median(ofB))
 }
 
 // twin are a percentile of the twin in each run that has one. Of a percentile that

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/aclements/go-moremath/stats"
+	moremath "github.com/aclements/go-moremath/stats"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -80,6 +80,6 @@ func pairedRatio(a, b spans) (ratio float64, w Within) {
 		logs[i] = math.Log(b[i].Least / a[i].Least)
 	}
 	n := float64(len(logs))
-	se := math.Hypot(stats.StdDev(logs)/math.Sqrt(n), resolution/2)
-	return math.Exp(stats.Mean(logs)), Within{se: se, dof: n - 1, greatest: math.Inf(1)}
+	se := math.Hypot(moremath.StdDev(logs)/math.Sqrt(n), resolution/2)
+	return math.Exp(moremath.Mean(logs)), Within{se: se, dof: n - 1, greatest: math.Inf(1)}
 }

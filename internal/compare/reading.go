@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
-
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -120,20 +119,7 @@ func center(values spans) Center {
 }
 
 func centerOf(values []float64) Center {
-	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	s := benchmath.AssumeNothing.Summary(sample, confidence)
-	c := Center{Median: exactly(median(values)), Low: s.Lo, High: s.Hi, Confidence: s.Confidence,
-		Values: len(values)}
-	if len(values) < fewestForMedian((1-confidence)/2) {
-		c.Low, c.High = slices.Min(values), slices.Max(values)
-		c.Confidence = 1 - math.Pow(0.5, float64(len(values)-1))
-	}
+	c := Center{Median: exactly(stats.Median(values)), Values: len(values)}
+	c.Low, c.High, c.Confidence = stats.MedianInterval(values, confidence)
 	return c
-}
-
-// median is the middle value, or the mean of the two in the middle.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/aclements/go-moremath/stats"
+	moremath "github.com/aclements/go-moremath/stats"
 
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -40,22 +41,15 @@ type Within struct {
 // Interval is the interval around a value above 0 that has at each end the
 // probability tail. Its high end is infinite where nothing bounds it.
 func (w Within) Interval(value, tail float64) (low, high float64) {
-	r := w.se * student(w.dof, tail)
+	r := w.se * stats.Student(w.dof, tail)
 	if w.open > tail {
 		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
 	}
 	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r), max(w.greatest, value))
 }
 
-// student is the value beyond which Student's distribution has the
-// probability tail.
-func student(dof, tail float64) float64 {
-	return stats.InvCDF(stats.TDist{V: dof})(1 - tail)
-}
-
-// Of finds how sure a figure of a run is, by a circular block bootstrap
-// (Politis and Romano, "A Circular Block-Resampling Procedure for Stationary
-// Data", 1992) over the run's intervals: whole blocks of them are drawn, their
+// Of finds how sure a figure of a run is, by a circular block bootstrap over
+// the run's intervals (stats.CircularBlocks): whole blocks of them are drawn, their
 // histograms merged, and the figure read. Neighbouring intervals are alike, so
 // that drawing them one by one would promise too much. ok is false where the run
 // is too short, or the figure is not one of intervals.
@@ -92,13 +86,7 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	random := rand.New(rand.NewPCG(s.Run.Seed, hash(f.Name)))
 	weights, logs := make([]int32, n), make([]float64, 0, resamples)
 	for range resamples {
-		clear(weights)
-		for left := n; left > 0; left -= length {
-			at := random.IntN(n)
-			for i := range min(length, left) {
-				weights[(at+i)%n]++
-			}
-		}
+		stats.CircularBlocks(random, length, weights)
 		if v := draw(weights); v > 0 {
 			logs = append(logs, math.Log(v))
 		}
@@ -107,7 +95,7 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 		return Within{}, false
 	}
 	drawn := float64(n) / float64(length)
-	se := stats.StdDev(logs) * math.Sqrt(drawn/(drawn-1)*widening(each, length))
+	se := moremath.StdDev(logs) * math.Sqrt(drawn/(drawn-1)*stats.Widening(each, length))
 	return Within{
 		se: math.Hypot(se, resolution/2), dof: drawn - 1,
 		least: slices.Min(each), greatest: slices.Max(each), open: float64(p.opened) / resamples,
@@ -124,42 +112,6 @@ func hash(s string) uint64 {
 // that keeps its word at the price of its width (Schmeiser, "Batch Size Effects
 // in the Analysis of Simulation Output", 1982).
 const blocks = 5
-
-// widening is by how much the variance of what is drawn in blocks of a length
-// falls short of what it stands for, because a block does not know what came
-// before it: exact for a series whose neighbours correlate and that has no
-// longer memory (a first-order autoregression), with the correlation freed of
-// its bias in short series (Kendall, "Note on Bias in the Estimation of
-// Autocorrelation", 1954).
-func widening(series []float64, length int) float64 {
-	n, l := float64(len(series)), float64(length)
-	c := autocovariance(series, 1)
-	if c[0] <= 0 {
-		return 1
-	}
-	r := min((c[1]/c[0]+1/n)/(1-3/n), mostCorrelation)
-	if r <= 0 {
-		return 1
-	}
-	whole := (1 + r) / (1 - r)
-	return whole / (whole - 2*r*(1-math.Pow(r, l))/(l*(1-r)*(1-r)))
-}
-
-// mostCorrelation keeps a series that only drifts from widening without bound.
-const mostCorrelation = 0.95
-
-// autocovariance is that of a series at lags 0 to most.
-func autocovariance(series []float64, most int) []float64 {
-	mean := stats.Mean(series)
-	out := make([]float64, most+1)
-	for k := range out {
-		for i := k; i < len(series); i++ {
-			out[k] += (series[i] - mean) * (series[i-k] - mean)
-		}
-		out[k] /= float64(len(series))
-	}
-	return out
-}
 
 // ratesOf are the messages per second of each whole interval of the measured
 // window, of those that are counted. Of several subscriptions they are the sum:

@@ -37,7 +37,7 @@ func saved(t *testing.T, file string, src []byte, known Known) *result.Saved {
 	if len(s.Damage) > 0 {
 		t.Errorf("part of the run cannot be read: %v", s.Damage)
 	}
-	verdict.Judge(&s.Run, s.Events...)
+	verdict.JudgeSaved(s)
 	return s
 }
 

@@ -220,7 +220,7 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 		return runErr
 	}
 	extraNs := job.Clock.Now() - began - int64(job.Workload.Warmup+job.Workload.Duration)
-	run, err := judged(dir)
+	run, err := verdict.Keep(dir)
 	if err != nil {
 		f.saved.End = Refused
 		return cmp.Or(runErr, err)
@@ -251,16 +251,6 @@ func (f *finder) refuse(step Step, err error) {
 		return
 	}
 	f.saved.End, f.saved.StateReason = Refused, f.refusal
-}
-
-// judged reads a run back, judges it and keeps the verdicts in it.
-func judged(dir string) (*result.Saved, error) {
-	run, err := result.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	verdict.Judge(&run.Run, run.Events...)
-	return run, result.Save(dir, &run.Run)
 }
 
 // take adds a run to what is known.

@@ -166,11 +166,10 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 	if err != nil {
 		return nil, err
 	}
-	saved, err := result.Read(dir)
+	saved, err := verdict.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	verdict.JudgeSaved(saved)
 	e.run = &saved.Run
 	if e.late = saved.Total(result.SimulatedLate); e.late == nil {
 		e.late = result.NewHistogram()

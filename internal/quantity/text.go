@@ -1,6 +1,9 @@
 package quantity
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // The types below implement encoding.TextUnmarshaler, so that decoders read quantities.
 
@@ -43,3 +46,11 @@ func read[To, From ~int64 | ~float64](
 	}
 	return err
 }
+
+// The String methods print what UnmarshalText reads back as the same value.
+
+func (v Size) String() string      { return ExactBytes(int64(v)) }
+func (v Span) String() string      { return ExactDuration(time.Duration(v)) }
+func (v PerSecond) String() string { return ExactRate(float64(v)) }
+func (v Number) String() string    { return strconv.FormatInt(int64(v), 10) }
+func (v Fraction) String() string  { return ExactShare(float64(v)) }

@@ -40,7 +40,7 @@ func withBacklog(t *testing.T, then string, end result.BacklogEnd) *result.Saved
 	}
 	s.Run.Backlog, s.Run.Load.Backlog = b, "{size: 100MB, then: "+then+", limit: 12s, after: 5s}"
 	reconcile(&s.Run)
-	verdict.Judge(&s.Run)
+	verdict.JudgeSaved(s)
 	return s
 }
 

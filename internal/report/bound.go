@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -265,13 +266,13 @@ func oneIn(p float64) string {
 // that may still come.
 func lostAtMost(r *result.Run) (p float64, ok bool) {
 	t := total(r.Ledger)
-	p = verdict.UpperBound(t.Lost, t.Acked, boundConfidence)
+	p = stats.UpperBound(t.Lost, t.Acked, boundConfidence)
 	return p, r.Ledger.Accounted && t.Acked > 0 && t.Unread == 0 && r.State == result.Complete
 }
 
 func twiceAtMost(r *result.Run) (p float64, ok bool) {
 	t := total(r.Ledger)
-	p = verdict.UpperBound(t.Duplicate, t.Received, boundConfidence)
+	p = stats.UpperBound(t.Duplicate, t.Received, boundConfidence)
 	whole, _ := verdict.Watched(r)
 	return p, r.Ledger.Accounted && t.Received > 0 && whole
 }

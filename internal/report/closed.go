@@ -23,25 +23,6 @@ func batchWords(c *result.Closed) string {
 	return fmt.Sprintf("%d to %d messages", c.BatchLeast, c.BatchMost)
 }
 
-// closedRows are the rows of a closed loop in what runs were asked for.
-func closedRows(runs []*result.Saved) []row {
-	if !slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Load.Closed != nil }) {
-		return nil
-	}
-	of := func(value func(*result.Closed) string) func(*result.Run) string {
-		return func(r *result.Run) string {
-			if r.Load.Closed == nil {
-				return none
-			}
-			return value(r.Load.Closed)
-		}
-	}
-	return []row{
-		each(runs, "sends under way, per producer", of(func(c *result.Closed) string { return quantity.Count(int64(c.InFlight)) })),
-		each(runs, "messages of a send", of(batchWords)),
-	}
-}
-
 // modelWords is the load model and, of an open loop, its arrivals.
 func modelWords(l result.Load) []string {
 	if l.Model == "" {

@@ -3,11 +3,11 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // row is a line of a table: a name and a value for each column.
@@ -37,23 +37,8 @@ func circumstances(runs []*result.Saved) []row {
 		each(runs, "system", func(r *result.Run) string { return r.System.Name }),
 		each(runs, "servers", func(r *result.Run) string { return strings.Join(repeated(r.System.Servers), ", ") }),
 		each(runs, "client", func(r *result.Run) string { return r.System.Client }),
-		each(runs, "durability level", func(r *result.Run) string {
-			return unlessUnknown(r, r.Durability.Asked == 0, strconv.Itoa(r.Durability.Asked))
-		}),
-		each(runs, "workload", func(r *result.Run) string { return r.Load.Workload }),
-		each(runs, "target rate", func(r *result.Run) string {
-			if r.Load.Closed != nil {
-				return none
-			}
-			return unlessUnknown(r, r.Load.TargetRate == 0, rate(r.Load.TargetRate))
-		}),
-		each(runs, "rate curve", rateCurve),
-		each(runs, "message size", func(r *result.Run) string {
-			return unlessUnknown(r, r.Load.MessageBytes == 0, quantity.Bytes(r.Load.MessageBytes))
-		}),
 	}
 	rows = append(rows, loadRows(runs)...)
-	rows = append(rows, closedRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
 		each(runs, "load and servers on one machine", func(r *result.Run) string { return unlessUnknown(r, !r.System.SharesHost, yesNo(r.System.SharesHost)) }),
@@ -71,78 +56,47 @@ func circumstances(runs []*result.Saved) []row {
 	return rows
 }
 
-// rateCurve is a curve of more than one rate, as its stretches.
-func rateCurve(r *result.Run) string {
-	var out []string
-	for _, s := range r.Load.Segments {
-		stretch := rate(s.From)
-		if s.To != s.From {
-			stretch += " to " + rate(s.To)
-		}
-		if len(r.Load.Segments) > 1 {
-			stretch += " for " + seconds(s.Seconds)
-		}
-		out = append(out, stretch)
-	}
-	if len(r.Load.Segments) == 1 && r.Load.Segments[0].From == r.Load.Segments[0].To {
-		return none // it is the target rate
-	}
-	return strings.Join(out, ", ")
+// became are the fields of a workload of which a run tells more than was asked for: how
+// long it did warm up, and how long its window was.
+var became = map[string]func(*result.Run) string{
+	"warmup":   func(r *result.Run) string { return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r)) },
+	"duration": func(r *result.Run) string { return seconds(r.Load.WindowSeconds) },
 }
 
-// loadRows is a row for each part of the load but its rate and message size.
+// loadRows is a row for each field of the workloads but the description, which is prose.
 func loadRows(runs []*result.Saved) []row {
-	number := func(of func(result.Load) int) func(*result.Run) string {
-		return func(r *result.Run) string { return unlessUnknown(r, of(r.Load) == 0, strconv.Itoa(of(r.Load))) }
+	recorded := map[*result.Run]workload.Values{}
+	for _, s := range runs {
+		recorded[&s.Run] = workload.Recorded(&s.Run)
 	}
-	return []row{
-		each(runs, "arrivals", func(r *result.Run) string {
-			return unlessUnknown(r, r.Load.Arrivals == "" && r.Load.Closed == nil,
-				strings.TrimSuffix(strings.TrimSpace(r.Load.Model+" loop, "+r.Load.Arrivals), ","))
-		}),
-		each(runs, "delivery", func(r *result.Run) string { return strings.ReplaceAll(r.Load.Delivery, "_", " ") }),
-		each(runs, "topics", number(func(l result.Load) int { return l.Topics })),
-		each(runs, "partitions of a topic", number(func(l result.Load) int { return l.Partitions })),
-		each(runs, "producers of a topic", number(func(l result.Load) int { return l.Producers })),
-		each(runs, "subscriptions of a topic", number(func(l result.Load) int { return l.Subscriptions })),
-		each(runs, "consumers of a subscription", number(func(l result.Load) int { return l.Consumers })),
-		each(runs, "keys", keys),
-		each(runs, "messages without a key go", func(r *result.Run) string {
-			return strings.ReplaceAll(r.Load.Spread, "_", " ")
-		}),
-		each(runs, "audit", func(r *result.Run) string {
-			if !r.Load.Audit {
-				return none
-			}
-			return yesNo(r.Load.Audit)
-		}),
-		each(runs, "incompressible", func(r *result.Run) string {
-			return unlessUnknown(r, r.Load.IncompressiblePct == 0, share(r.Load.IncompressiblePct, 100))
-		}),
-		each(runs, "in flight at most, per producer", number(func(l result.Load) int { return l.MaxInFlight })),
-		each(runs, "warm-up", func(r *result.Run) string { return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r)) }),
-		each(runs, "window", func(r *result.Run) string { return seconds(r.Load.WindowSeconds) }),
-		each(runs, "backlog", func(r *result.Run) string { return r.Load.Backlog }),
-		each(runs, "page cache dropped before", func(r *result.Run) string {
-			return unlessUnknown(r, !r.Load.DropPageCache, yesNo(r.Load.DropPageCache))
-		}),
-		each(runs, rowSeed, func(r *result.Run) string {
-			return unlessUnknown(r, r.Seed == 0, strconv.FormatUint(r.Seed, 10))
-		}),
+	rows := []row{each(runs, "load model", func(r *result.Run) string { return modelOf(r.Load) })}
+	for _, f := range workload.Fields() {
+		value := became[f.Path]
+		if value == nil {
+			value = func(r *result.Run) string { return plainWords(recorded[r][f.Path]) }
+		}
+		if f.Path != "description" {
+			rows = append(rows, each(runs, f.Name, value))
+		}
 	}
+	return rows
 }
 
-// keys is how messages are keyed, with how many keys and how unevenly where that was
-// recorded.
-func keys(r *result.Run) string {
-	out := strings.ReplaceAll(r.Load.Keys, "_", " ")
-	if r.Load.KeyCount > 0 {
-		out += " over " + quantity.Count(int64(r.Load.KeyCount))
+// plainWords is a value of a workload's key for people.
+func plainWords(value string) string {
+	switch value {
+	case "true", "false":
+		return yesNo(value == "true")
 	}
-	if r.Load.KeyExponent > 0 {
-		out += ", exponent " + strconv.FormatFloat(r.Load.KeyExponent, 'f', -1, 64)
+	return strings.ReplaceAll(value, "_", " ")
+}
+
+// modelOf is whether a schedule or the system's answers set the rate.
+func modelOf(l result.Load) string {
+	if l.Model == "" {
+		return ""
 	}
-	return out
+	return l.Model + " loop"
 }
 
 // warmup is how long a run warmed up, and whether it decided that itself.

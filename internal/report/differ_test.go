@@ -12,6 +12,7 @@ import (
 // another that has one.
 var notShown = []string{
 	"TargetRate of a closed loop", // it has none
+	"TargetRate",                  // it follows from the segments
 }
 
 // Whatever differs in the load of two runs is among what differs of them.
@@ -19,6 +20,7 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 	run := func() *result.Saved {
 		return &result.Saved{Run: result.Run{SchemaVersion: result.SchemaVersion, Load: result.Load{
 			Segments: []result.Segment{{From: 100, To: 200, Seconds: 3}, {From: 400, To: 500, Seconds: 6}},
+			Backlog:  "{for: 10s}",
 			Closed:   &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 2},
 		}}}
 	}

@@ -37,7 +37,7 @@ func fromOMB(t *testing.T) []*result.Saved {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdict.Judge(&s.Run)
+		verdict.JudgeSaved(s)
 		runs = append(runs, s)
 	}
 	return runs

@@ -47,7 +47,7 @@ func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
 		case 5:
 			run.Run.Summary.Generator.OwnLagP99Ns = 9e9
 		}
-		verdict.Judge(&run.Run)
+		verdict.JudgeSaved(&run)
 		p.Cells, runs = append(p.Cells, c), append(runs, shown)
 	}
 	return p, runs

@@ -26,12 +26,13 @@ type Refused struct{}
 
 var (
 	pairsType   = reflect.TypeFor[Pairs]()
+	keysType    = reflect.TypeFor[Keys]()
 	refusedType = reflect.TypeFor[Refused]()
 )
 
 func (d *Document) decodeRoot(root *node, into any) {
 	target := reflect.ValueOf(into)
-	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct {
+	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct && target.Elem().Type() != keysType {
 		panic(fmt.Sprintf("strict: cannot decode into %T", into))
 	}
 	if root.shape != mapping {
@@ -71,9 +72,9 @@ func (d *Document) value(n *node, into reflect.Value, path, short string) {
 	case into.Kind() == reflect.Pointer:
 		into.Set(reflect.New(into.Type().Elem()))
 		d.value(n, into.Elem(), path, short)
-	case into.Kind() == reflect.Slice:
+	case into.Kind() == reflect.Slice && into.Type() != keysType:
 		d.slice(n, into, path)
-	case into.Kind() == reflect.Struct:
+	case into.Kind() == reflect.Struct || into.Type() == keysType:
 		if n.shape == single && short != "" {
 			n = &node{shape: mapping, line: n.line, column: n.column,
 				keys: []entry{{name: short, line: n.line, column: n.column, value: n}}}
@@ -96,25 +97,28 @@ func (d *Document) shaped(n *node, want shape, path string) bool {
 	return false
 }
 
-// structure decodes a mapping into a struct, field by key.
+// structure decodes a mapping into a struct or into Keys, key by key.
 func (d *Document) structure(n *node, into reflect.Value, path string) {
-	fields, names := fieldsOf(into.Type())
+	fields, names := fieldsOf(into)
 	lines := map[string]int{}
 	for _, key := range n.keys {
+		field, known := fields[key.name]
+		if known {
+			key.name = field.name // it may be an old one
+		}
 		if d.repeated(key, path, lines) {
 			continue
 		}
-		field, known := fields[key.name]
 		if !known {
 			d.add(key.line, key.column, unknownKey(key.name, path, names))
 			continue
 		}
 		inner := join(path, key.name)
-		if field.Type == refusedType {
-			d.refuse(key, inner, field.Tag.Get("refuse"))
+		if field.into.Type() == refusedType {
+			d.refuse(key, inner, field.refuse)
 			continue
 		}
-		d.value(key.value, into.FieldByIndex(field.Index), inner, field.Tag.Get("short"))
+		d.value(key.value, field.into, inner, field.short)
 		if key.value.shape == mapping || key.value.shape == list {
 			// The key says more about a whole mapping or list than its first line does.
 			d.places[inner] = spot{key.line, key.column}
@@ -138,17 +142,35 @@ func (d *Document) repeated(key entry, path string, lines map[string]int) bool {
 	return true
 }
 
-// fieldsOf returns the fields that keys can name, and those names that may be
-// suggested.
-func fieldsOf(t reflect.Type) (fields map[string]reflect.StructField, names []string) {
-	fields = map[string]reflect.StructField{}
-	for _, field := range reflect.VisibleFields(t) {
-		name := field.Tag.Get("yaml")
+// field is where the value of a key goes.
+type field struct {
+	name, short, refuse string
+	into                reflect.Value
+}
+
+// fieldsOf returns the fields that keys can name, by old names too, and those names that
+// may be suggested.
+func fieldsOf(v reflect.Value) (fields map[string]field, names []string) {
+	fields = map[string]field{}
+	if v.Type() == keysType {
+		for _, f := range v.Interface().(Keys).fields() {
+			fields[f.name] = f
+			names = append(names, f.name)
+		}
+		return fields, names
+	}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		tag := f.Tag.Get
+		name := tag("yaml")
 		if name == "" {
 			continue
 		}
-		fields[name] = field
-		if field.Type != refusedType {
+		at := field{name: name, short: tag("short"), refuse: tag("refuse"), into: v.FieldByIndex(f.Index)}
+		fields[name] = at
+		if old := tag("was"); old != "" {
+			fields[old] = at
+		}
+		if f.Type != refusedType {
 			names = append(names, name)
 		}
 	}

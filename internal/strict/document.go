@@ -28,11 +28,12 @@ type Document struct {
 // spot is a line and a column, both from 1.
 type spot struct{ line, column int }
 
-// Decode lays the YAML mapping in src over what into, a pointer to a struct,
+// Decode lays the YAML mapping in src over what into, a pointer to a struct or to Keys,
 // already holds: keys that are absent leave their fields alone, and so do
 // values that are wrong. The struct's fields carry tags:
 //
 //	yaml:"name"    the key; a field without it is left alone
+//	was:"name"     an old name of the key, which is still read
 //	short:"name"   on a nested struct: a single value stands for this one of its keys
 //	refuse:"why"   on a Refused field: the key must not be given, and why
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -229,7 +230,7 @@ func measuredAt(dir string, m Measure) (Measured, bool) {
 		}
 		return Measured{Search: s}, s.State == result.Complete
 	}
-	r, err := result.Read(dir)
+	r, err := verdict.Read(dir)
 	if err != nil {
 		return Measured{}, false
 	}

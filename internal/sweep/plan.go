@@ -66,6 +66,11 @@ func (b Base) Axes(varied []Axis) []Axis {
 func (b Base) Cells(varied []Axis) ([]Cell, error) {
 	var bad strict.Violations
 	for _, a := range varied {
+		if f, is := workload.FieldAt(a.Key); is && f.Fixed {
+			bad = append(bad, strict.Violation{File: "--vary " + a.Key,
+				Message: a.Key + " cannot be varied: it changes nothing that is measured, remove it"})
+			continue
+		}
 		for _, v := range a.Values {
 			one := []Axis{{Key: a.Key, Values: []string{v}}}
 			_, err := b.cell(b.Targets[0], one, []string{v})

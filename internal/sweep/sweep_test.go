@@ -106,6 +106,8 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 				"--vary partition=2: unknown key \"partition\": did you mean \"partitions\"?"},
 		{"load: {ramp: {from: 1k/s, to: 2k/s}}", []Axis{{"load.rate", []string{"5k/s"}}},
 			"--vary load.rate=5k/s: load.ramp cannot stand beside load.rate: keep one of rate, steps and ramp"},
+		{"{}", []Axis{{"name", []string{"a", "b"}}},
+			"--vary name: name cannot be varied: it changes nothing that is measured, remove it"},
 		{"keys: zipf", []Axis{{"keys.count", []string{"5"}}},
 			"--vary keys.count=5: keys.count goes through keys, which is a single value: give all of keys at once"},
 		{"{}", []Axis{{"message.size", []string{"1KB", "1024B"}}}, "--vary: message.size=1KB and message.size=1024B are the same: keep one"},

@@ -2,8 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -13,9 +11,8 @@ import (
 
 // Comparable says in warnings why runs must not be ranked against one another:
 // they gave different guarantees, or carried different loads. It is empty when
-// nothing speaks against it. The name of a workload does not matter, what it
-// offered does; how long it warmed up and what was done to the page cache
-// before are differences to be told, and no other load.
+// nothing speaks against it. Which fields of a workload matter is declared in the table of
+// workload.Fields: its name, its warm-up and what was done to the page cache before do not.
 func Comparable(runs []*result.Run) []result.Warning {
 	var out []result.Warning
 	warn := func(code, format string, args ...any) {
@@ -35,7 +32,7 @@ func Comparable(runs []*result.Run) []result.Warning {
 		warn("model_differs", "these runs are not comparable: their load models differ (%s): a closed loop offers no more than the system answers, and its latencies leave out what waited meanwhile",
 			strings.Join(models, " and ")+" loop")
 	}
-	if names := loadDiffers(runs); len(names) > 0 {
+	if names := offeredOtherwise(runs); len(names) > 0 {
 		warn("workload_differs", "these runs are not comparable: their workloads differ in %s", strings.Join(names, ", "))
 	}
 	return out
@@ -62,107 +59,17 @@ func distinct(runs []*result.Run, value func(*result.Run) string) []string {
 	return out
 }
 
-// loadDiffers names the parts of the load in which runs differ, among those that
-// recorded the part.
-func loadDiffers(runs []*result.Run) []string {
+// offeredOtherwise names the fields of the workloads in which runs differ that carried
+// other loads, among those that the runs recorded.
+func offeredOtherwise(runs []*result.Run) []string {
+	all := make([]workload.Values, len(runs))
+	for i, r := range runs {
+		all[i] = workload.Recorded(r)
+	}
 	var out []string
-	for _, part := range slices.Concat(parts, partsOfVersion2) {
-		var first any
-		for _, r := range runs {
-			value := part.value(r)
-			if first == nil {
-				first = value
-			} else if value != nil && !reflect.DeepEqual(value, first) {
-				out = append(out, part.name)
-				break
-			}
-		}
-	}
-	return out
-}
-
-// part is a part of the load by which runs are compared; its value is nil where
-// the run did not record it.
-type part struct {
-	name  string
-	value func(*result.Run) any
-}
-
-// of is a part that every run records.
-func of[T any](name string, value func(result.Load) T) part {
-	return part{name, func(r *result.Run) any { return value(r.Load) }}
-}
-
-var parts = []part{
-	of("rate", func(l result.Load) any { return []any{l.TargetRate, curve(l.Segments)} }),
-	of("duration", func(l result.Load) float64 {
-		if l.Backlog != "" {
-			return 0 // it lasts as long as the readers take
-		}
-		return l.WindowSeconds
-	}),
-	of("backlog", func(l result.Load) string { return l.Backlog }),
-	of("sends in flight, or messages of a send", closed),
-	of("arrivals", func(l result.Load) string { return l.Arrivals }),
-	of("message size", func(l result.Load) int64 { return l.MessageBytes }),
-	of("compressibility", func(l result.Load) float64 { return l.IncompressiblePct }),
-	of("keys", func(l result.Load) string { return l.Keys }),
-	of("topics", func(l result.Load) int { return l.Topics }),
-	of("partitions", func(l result.Load) int { return l.Partitions }),
-	of("producers", func(l result.Load) int { return l.Producers }),
-	of("subscriptions", func(l result.Load) int { return l.Subscriptions }),
-	of("consumers", func(l result.Load) int { return l.Consumers }),
-	of("messages in flight", func(l result.Load) int { return l.MaxInFlight }),
-}
-
-// partsOfVersion2 are not known of runs of an older schema.
-var partsOfVersion2 = []part{
-	recorded("number of keys", func(l result.Load) int { return l.KeyCount }),
-	recorded("exponent of the keys", func(l result.Load) float64 { return l.KeyExponent }),
-	{"spread of messages without a key", func(r *result.Run) any { return dealt(r) }},
-	recorded("audit", func(l result.Load) bool { return l.Audit }),
-}
-
-// recorded is a part that runs record since version 2 of the schema.
-func recorded[T any](name string, value func(result.Load) T) part {
-	return part{name, func(r *result.Run) any {
-		if r.Lacks() {
-			return nil
-		}
-		return value(r.Load)
-	}}
-}
-
-// dealt is how messages without a key went to partitions. Before version 2 of the
-// schema they always went one by one, in turn.
-func dealt(r *result.Run) string {
-	if r.Lacks() && r.Load.Keys == string(workload.KeysNone) {
-		return string(workload.SpreadRoundRobin)
-	}
-	return r.Load.Spread
-}
-
-// closed is the closed loop of a load, its zero value of an open one.
-func closed(l result.Load) (c result.Closed) {
-	if l.Closed != nil {
-		c = *l.Closed
-	}
-	return c
-}
-
-// curve is the rates of a load and which share of its length each has. The length
-// itself is another part.
-func curve(segments []result.Segment) []float64 {
-	total := 0.0
-	for _, s := range segments {
-		total += s.Seconds
-	}
-	var out []float64
-	for _, s := range segments {
-		out = append(out, s.From, s.To)
-		if len(segments) > 1 {
-			// Rounded: a share is a quotient.
-			out = append(out, math.Round(s.Seconds/max(total, 1e-9)*1e6))
+	for _, f := range workload.Differing(all) {
+		if f.Role == workload.Offered {
+			out = append(out, f.Name)
 		}
 	}
 	return out

@@ -5,18 +5,28 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// noLoad are the fields of a load in which comparable runs may differ: its name,
-// and what was done before the measured window.
-var noLoad = []string{"Workload", "WarmupSeconds", "DropPageCache"}
+// noLoad are the fields of a load in which comparable runs may differ: its name, what was
+// done before the measured window, and a rate that follows from the segments.
+var noLoad = []string{"Workload", "WarmupSeconds", "DropPageCache", "TargetRate"}
 
-// wholeLoad is a load in which every field has a value.
-func wholeLoad() *result.Run {
+// openLoop is a load of an open loop in which every field has a value.
+func openLoop() *result.Run {
 	r := observed()
 	r.SchemaVersion = result.SchemaVersion
+	r.Load.Keys, r.Load.KeyExponent, r.Load.Backlog = "none", 1.2, "{for: 10s}"
 	r.Load.Segments = []result.Segment{{From: 1, To: 2, Seconds: 3}, {From: 4, To: 5, Seconds: 6}}
+	return r
+}
+
+// closedLoop is a load of a closed loop, whose rate, arrivals and messages in flight follow.
+func closedLoop() *result.Run {
+	r := observed()
+	r.SchemaVersion = result.SchemaVersion
 	r.Load.Closed = &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 2}
 	return r
 }
@@ -55,22 +65,142 @@ func changed(name string, v reflect.Value, each func(name string)) {
 	v.Set(old)
 }
 
-// Runs are comparable only when every field of their loads is the same.
+// Runs of which nothing but the figures was saved are comparable only when every field of
+// their loads is the same.
 func TestEveryFieldOfALoadIsCompared(t *testing.T) {
-	other, seen := wholeLoad(), 0
-	load := reflect.ValueOf(&other.Load).Elem()
-	for i := range load.NumField() {
-		field := load.Type().Field(i).Name
-		changed(field, load.Field(i), func(name string) {
-			seen++
-			comparable := len(Comparable([]*result.Run{wholeLoad(), other})) == 0
-			if comparable != slices.Contains(noLoad, field) {
-				t.Errorf("runs that differ in %s are comparable: %v", name, comparable)
+	for name, c := range map[string]struct {
+		run  func() *result.Run
+		only string // the fields that this load adds; empty: all but Closed
+	}{"open loop": {openLoop, ""}, "closed loop": {closedLoop, "Closed"}} {
+		other, seen := c.run(), 0
+		load := reflect.ValueOf(&other.Load).Elem()
+		for i := range load.NumField() {
+			field := load.Type().Field(i).Name
+			if c.only != "" && field != c.only || c.only == "" && field == "Closed" {
+				continue
+			}
+			changed(field, load.Field(i), func(part string) {
+				seen++
+				comparable := len(Comparable([]*result.Run{c.run(), other})) == 0
+				// A window that lasts as long as readers take is no load by itself.
+				follows := slices.Contains(noLoad, field) || field == "WindowSeconds"
+				if comparable != follows {
+					t.Errorf("%s: runs that differ in %s are comparable: %v", name, part, comparable)
+				}
+			})
+		}
+		if left := Comparable([]*result.Run{c.run(), other}); seen < 3 || len(left) > 0 {
+			t.Errorf("%s: %d changes, and these are left: %v", name, seen, left)
+		}
+	}
+	for _, field := range []string{"TargetRate", "WindowSeconds"} {
+		a, b := observed(), observed()
+		changed(field, reflect.ValueOf(&b.Load).Elem().FieldByName(field), func(string) {
+			if len(Comparable([]*result.Run{a, b})) == 0 {
+				t.Errorf("runs of one rate that differ in %s are comparable", field)
 			}
 		})
 	}
-	if left := Comparable([]*result.Run{wholeLoad(), other}); seen < load.NumField() || len(left) > 0 {
-		t.Errorf("%d changes of %d fields, and these are left: %v", seen, load.NumField(), left)
+}
+
+// bases are workloads that have every key between them.
+var bases = []string{
+	"description: a base", "keys: {kind: zipf}", "load: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}",
+	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {closed: {in_flight: 2, batch: 3}}",
+	"backlog: {size: 2GB}", "backlog: {messages: 1M}", "backlog: {for: 10m}",
+	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
+}
+
+// otherValues are values of any key, one of which means something else.
+var otherValues = []string{
+	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s", "3k/s", "21s", "11m", "auto",
+	"exactly_once", "true", "false", "replay", "1..9", "other",
+	"[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
+}
+
+// with is a workload and the same with another value of a key; nil where no base has the key.
+func with(t *testing.T, f workload.Field) (before, after *workload.Workload) {
+	for _, base := range bases {
+		before, err := workload.Parse("base", []byte(base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.Values()[f.Path] == "" {
+			continue
+		}
+		for _, other := range otherValues {
+			src, err := strict.Set([]byte(base), f.Path, other)
+			if err != nil {
+				continue
+			}
+			after, err := workload.Parse("other", []byte(src))
+			if err == nil && after.Values()[f.Path] != before.Values()[f.Path] {
+				return before, after
+			}
+		}
+	}
+	return nil, nil
+}
+
+func runOf(w *workload.Workload) *result.Run {
+	return &result.Run{
+		SchemaVersion: result.SchemaVersion, Load: w.Record(), Seed: w.Seed,
+		Resolved:   result.Resolved{Workload: w.YAML()},
+		Durability: result.Durability{Asked: int(w.Durability), Level: int(w.Durability)},
+	}
+}
+
+// Whatever key of a workload is changed is among the differences, and makes the runs
+// comparable or not as the table declares; so it is where an older run lacks the resolved
+// workload, but for keys that its figures do not tell.
+func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
+	notInFigures := []string{"description", "drain", "faults"}
+	for _, f := range workload.Fields() {
+		before, after := with(t, f)
+		if before == nil {
+			t.Errorf("%s: no base has it, or no other value means something else", f.Path)
+			continue
+		}
+		for _, older := range []bool{false, true} {
+			a, b := runOf(before), runOf(after)
+			if older {
+				a.Resolved, b.Resolved = result.Resolved{}, result.Resolved{}
+			}
+			if older && slices.Contains(notInFigures, f.Path) {
+				continue
+			}
+			found := workload.Differing([]workload.Values{workload.Recorded(a), workload.Recorded(b)})
+			if !slices.ContainsFunc(found, func(d workload.Field) bool { return d.Path == f.Path }) {
+				t.Errorf("%s, older %v: not among the differences", f.Path, older)
+			}
+			if why := Comparable([]*result.Run{a, b}); (len(why) == 0) != f.Comparable() {
+				t.Errorf("%s, older %v: declared comparable %v: %v", f.Path, older, f.Comparable(), why)
+			}
+			a.Resolved, b.Resolved = result.Resolved{}, result.Resolved{Workload: before.YAML()}
+			b.Load = before.Record()
+			if b.Seed = before.Seed; f.Path == "durability" {
+				continue
+			}
+			if why := Comparable([]*result.Run{a, b}); len(why) > 0 {
+				t.Errorf("%s: a run without its resolved workload differs from the same with it: %v", f.Path, why)
+			}
+		}
+	}
+}
+
+// The number of keys alone makes runs incomparable, and is named.
+func TestRunsThatDifferInTheNumberOfKeysAreNotComparable(t *testing.T) {
+	of := func(count string) *result.Run {
+		w, err := workload.Parse("w", []byte("keys: {kind: random, count: "+count+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runOf(w)
+	}
+	why := Comparable([]*result.Run{of("100"), of("1M")})
+	want := "these runs are not comparable: their workloads differ in number of keys"
+	if len(why) != 1 || why[0].Sentence != want {
+		t.Errorf("%v, want %s", why, want)
 	}
 }
 
@@ -86,7 +216,7 @@ func TestOlderRunsAreComparedByWhatTheyRecorded(t *testing.T) {
 		"dealt in turn":   {"none", "round_robin", true},
 		"dealt otherwise": {"none", "client", false},
 	} {
-		a, b := older(), wholeLoad()
+		a, b := older(), openLoop()
 		a.Load.Keys = c.keys
 		b.Load = a.Load
 		b.Load.Keys, b.Load.Spread = c.keys, c.spread

@@ -1,13 +1,8 @@
 package verdict
 
-import (
-	"math"
-	"slices"
-)
+import "github.com/plimsoll-bench/plimsoll/internal/stats"
 
 const (
-	// z95 is the normal deviate of a two-sided 95%.
-	z95 = 1.959964
 	// growthFewest is the number of points below which no slope can be told from
 	// chance at 95%.
 	growthFewest = 5
@@ -21,7 +16,7 @@ type growth struct {
 	points           int
 }
 
-// growthOf is the line of slope. ok is false when there are too few points. xs
+// growthOf is the line of stats.Slope. ok is false when there are too few points. xs
 // must increase.
 func growthOf(xs, ys []float64) (g growth, ok bool) {
 	if every := (len(xs) + growthMost - 1) / growthMost; every > 1 {
@@ -31,7 +26,7 @@ func growthOf(xs, ys []float64) (g growth, ok bool) {
 	if g.points < growthFewest {
 		return g, false
 	}
-	g.slope, g.low, g.high = slope(xs, ys)
+	g.slope, g.low, g.high = stats.Slope(xs, ys)
 	return g, true
 }
 
@@ -41,91 +36,4 @@ func thin(values []float64, every int) []float64 {
 		out = append(out, values[i])
 	}
 	return out
-}
-
-// slope is the median of the slopes of all pairs of points (Theil, "A
-// Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950) and
-// its interval of 95% (Sen, "Estimates of the Regression Coefficient Based on
-// Kendall's Tau", 1968). Neighbours in time resemble one another, which makes
-// chance look like a trend: the variance is widened by what the residuals'
-// correlation with their neighbours says (Yue and Wang, "The Mann-Kendall Test
-// Modified by Effective Sample Size", 2004). The xs must rise.
-func slope(x, y []float64) (median, low, high float64) {
-	n := len(x)
-	if n < 2 {
-		return 0, math.Inf(-1), math.Inf(1)
-	}
-	slopes := make([]float64, 0, n*(n-1)/2)
-	for i := range x {
-		for j := range i {
-			slopes = append(slopes, (y[i]-y[j])/(x[i]-x[j]))
-		}
-	}
-	slices.Sort(slopes)
-	median = middleOf(slopes)
-	residuals := make([]float64, n)
-	for i := range x {
-		residuals[i] = y[i] - median*x[i]
-	}
-	variance := (float64(n)*float64(n-1)*float64(2*n+5) - ties(y)) / 18 * memory(residuals)
-	reach := z95 * math.Sqrt(math.Max(variance, 0))
-	all := float64(len(slopes))
-	first, last := int(math.Floor((all-reach)/2)), int(math.Ceil((all+reach)/2))
-	low, high = slopes[min(max(first, 0), len(slopes)-1)], slopes[max(min(last, len(slopes)-1), 0)]
-	return median, low, high
-}
-
-// ties is what equal values take from the variance of Kendall's sum.
-func ties(y []float64) float64 {
-	sorted := slices.Sorted(slices.Values(y))
-	sum := 0.0
-	for i := 0; i < len(sorted); {
-		j := i
-		for j < len(sorted) && sorted[j] == sorted[i] {
-			j++
-		}
-		t := float64(j - i)
-		sum += t * (t - 1) * (2*t + 5)
-		i = j
-	}
-	return sum
-}
-
-// memory is by how much the correlation of neighbours widens a variance, as in a
-// first-order autoregression, freed of the bias that taking a line out of a short
-// series gives it: -(2+4rho)/n (van Giersbergen, "On the Effect of Deterministic
-// Terms on the Bias in Stable AR Models", 2005).
-func memory(residuals []float64) float64 {
-	n := float64(len(residuals))
-	mean, greatest := 0.0, 0.0
-	for _, r := range residuals {
-		mean += r / n
-		greatest = math.Max(greatest, math.Abs(r))
-	}
-	var own, next float64
-	for i, r := range residuals {
-		own += (r - mean) * (r - mean)
-		if i > 0 {
-			next += (r - mean) * (residuals[i-1] - mean)
-		}
-	}
-	// What is left of a straight line is rounding.
-	if rounding := 1e-9 * greatest; own <= n*rounding*rounding || n < 6 {
-		return 1
-	}
-	rho := math.Min((next/own+2/n)/(1-4/n), 0.95)
-	if rho <= 0 {
-		return 1
-	}
-	return (1 + rho) / (1 - rho)
-}
-
-func middle(values []float64) float64 {
-	return middleOf(slices.Sorted(slices.Values(values)))
-}
-
-// middleOf is the median of sorted values.
-func middleOf(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

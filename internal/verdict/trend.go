@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -20,16 +21,6 @@ const (
 	rateTrend    = 0.02
 	latencyTrend = 0.10
 )
-
-// JudgeSaved fills verdicts and warnings like Judge, from all that was saved:
-// the warnings speak of faults and of trends within the measured window too.
-func JudgeSaved(s *result.Saved) {
-	faultsOf(s)
-	fill(&s.Run, receiving(s), s.Events)
-	all := list(s.Run.Warnings)
-	trends(&all, s)
-	s.Run.Warnings = all
-}
 
 // trends warns of figures that rose or fell through the measured window. A rate
 // that was not constant makes trends of its own, so then nothing is said.
@@ -62,8 +53,8 @@ func trends(all *list, s *result.Saved) {
 		if len(x) < fewestForTrend {
 			continue
 		}
-		median, low, high := slope(x, y)
-		length, usual := x[len(x)-1]-x[0], middle(y)
+		median, low, high := stats.Slope(x, y)
+		length, usual := x[len(x)-1]-x[0], stats.Median(y)
 		least := math.Min(math.Abs(low), math.Abs(high)) * length
 		if low*high <= 0 || usual <= 0 || least < f.bound*usual {
 			continue

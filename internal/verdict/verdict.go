@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -11,12 +12,37 @@ import (
 // achievedBound is the share of the offered rate that must be reached.
 const achievedBound = 0.99
 
-// Judge fills the verdicts of a run and the warnings that follow from its
-// figures, in place of those that it had. The events are those of the run
-// (result.Saved has them); without them nothing is said of faults. JudgeSaved says more
-// of a run that was saved.
-func Judge(r *result.Run, events ...result.Event) {
-	fill(r, receivingByRates(r), events)
+// Read reads the run of a directory, or of a link to one, and judges it by the rules of
+// today, which may not be those of the plimsoll that measured it.
+func Read(dir string) (*result.Saved, error) {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	saved, err := result.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	JudgeSaved(saved)
+	return saved, nil
+}
+
+// Keep is Read, and stores the verdicts in the run directory.
+func Keep(dir string) (*result.Saved, error) {
+	saved, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return saved, result.Save(dir, &saved.Run)
+}
+
+// JudgeSaved fills the verdicts and warnings of a run, and what its faults did, from all
+// that was saved of it, in place of those that it had.
+func JudgeSaved(s *result.Saved) {
+	faultsOf(s)
+	fill(&s.Run, receiving(s), s.Events)
+	all := list(s.Run.Warnings)
+	trends(&all, s)
+	s.Run.Warnings = all
 }
 
 func fill(r *result.Run, receiving result.Verdict, events []result.Event) {

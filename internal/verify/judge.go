@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -23,7 +24,7 @@ type Guarantee struct {
 }
 
 // Judge judges each guarantee for one round. The run must have been judged before
-// (verdict.JudgeSaved), because Judge uses the effects of its faults.
+// (verdict.Read), because Judge uses the effects of its faults.
 func Judge(s *result.Saved) []Guarantee {
 	r := &s.Run
 	var total result.SubscriptionLedger
@@ -192,7 +193,7 @@ const confidence = 0.95
 // MostFailing returns the upper bound, with 95% confidence, on the share of rounds that fail
 // after so many rounds without a failure.
 func MostFailing(rounds int) string {
-	return fmt.Sprintf("%.0f%%", verdict.UpperBound(0, int64(rounds), confidence)*100)
+	return fmt.Sprintf("%.0f%%", stats.UpperBound(0, int64(rounds), confidence)*100)
 }
 
 // FailureBound returns a sentence with that bound.

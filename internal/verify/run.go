@@ -195,12 +195,8 @@ func linger(job *bench.Job) time.Duration {
 
 // take reads the run of a round, judges it, and saves all judgements so far.
 func (v *verifier) take(n int, dir string) error {
-	run, err := result.Read(dir)
+	run, err := verdict.Keep(dir)
 	if err != nil {
-		return err
-	}
-	verdict.JudgeSaved(run)
-	if err := result.Save(dir, &run.Run); err != nil {
 		return err
 	}
 	s, r := v.saved, &run.Run

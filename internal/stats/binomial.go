@@ -1,6 +1,12 @@
-package verdict
+package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	moremath "github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+)
 
 // UpperBound is the upper limit of a probability that an event has, when it was
 // seen broken times in so many independent trials: with the given confidence, the
@@ -50,4 +56,38 @@ func logBinomial(k, n int64, p float64) float64 {
 		return g
 	}
 	return gamma(n) - gamma(k) - gamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p)
+}
+
+// MedianInterval is the interval by order statistics that holds the median of what values
+// were drawn from (Thompson, "On Confidence Ranges for the Median", 1936), and the confidence
+// that it has. Values too few for the confidence asked for have the interval from the least to
+// the greatest.
+func MedianInterval(values []float64, confidence float64) (low, high, has float64) {
+	if len(values) < FewestForMedian((1-confidence)/2) {
+		return slices.Min(values), slices.Max(values), 1 - math.Pow(0.5, float64(len(values)-1))
+	}
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	return s.Lo, s.Hi, s.Confidence
+}
+
+// MedianBound is the order statistic of values below which the median of
+// what they were drawn from lies with a probability of at most tail; ok is false
+// when they are too few.
+func MedianBound(values []float64, tail float64) (low, high float64, ok bool) {
+	sorted := slices.Sorted(slices.Values(values))
+	coin := moremath.BinomialDist{N: len(sorted), P: 0.5}
+	k := 0
+	for k < len(sorted) && coin.CDF(float64(k)) <= tail*(1+1e-9) {
+		k++
+	}
+	if k == 0 {
+		return 0, math.Inf(1), false
+	}
+	return sorted[k-1], sorted[len(sorted)-k], true
+}
+
+// FewestForMedian is how many values MedianBound needs.
+func FewestForMedian(tail float64) int {
+	return max(1, int(math.Ceil(-math.Log2(tail)-1e-9)))
 }

@@ -1,0 +1,167 @@
+package strict
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Key is a key of a file as data: where its value goes when the file is read, and where it
+// comes from when the file is printed.
+type Key struct {
+	// Path names the key as errors do: message.size is the key size in message.
+	Path string
+	// Into points to the value, which is of a type that Decode fills.
+	Into any
+	// Short lets a single value stand in place of the mapping for this key of it.
+	Short bool
+	// Block prints the mapping that the key is in with each of its keys on a line.
+	Block bool
+	// Hidden keys are read and not printed.
+	Hidden bool
+}
+
+// Keys are the keys of a file, in the order in which they are printed. The keys of a
+// mapping stand together.
+type Keys []Key
+
+// groups are the keys of each mapping, or the one key of a name that is no mapping.
+func (k Keys) groups() (names []string, groups []Keys) {
+	for _, key := range k {
+		name, _, _ := strings.Cut(key.Path, ".")
+		if len(names) == 0 || names[len(names)-1] != name {
+			names, groups = append(names, name), append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], key)
+	}
+	return names, groups
+}
+
+// within are the keys of a mapping by their paths in it.
+func (k Keys) within(name string) (inner Keys, nested bool) {
+	inner = slices.Clone(k)
+	for i := range inner {
+		inner[i].Path, nested = strings.CutPrefix(inner[i].Path, name+".")
+	}
+	return inner, nested
+}
+
+// fields are where the values of the outermost keys go.
+func (k Keys) fields() []field {
+	var out []field
+	names, groups := k.groups()
+	for i, name := range names {
+		inner, nested := groups[i].within(name)
+		if !nested {
+			out = append(out, field{name: name, into: reflect.ValueOf(groups[i][0].Into).Elem()})
+			continue
+		}
+		f := field{name: name, into: reflect.ValueOf(&inner).Elem()}
+		if short := slices.IndexFunc(inner, func(k Key) bool { return k.Short }); short >= 0 {
+			f.short = inner[short].Path
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// YAML prints the values that are not hidden. Decode reads them back.
+func (k Keys) YAML() string {
+	return strings.TrimPrefix(k.block(""), "\n")
+}
+
+// block prints keys on lines of their own, below a key.
+func (k Keys) block(indent string) string {
+	var b strings.Builder
+	names, groups := k.shown().groups()
+	for i, name := range names {
+		b.WriteString("\n" + indent + name + ":" + groups[i].value(name, indent))
+	}
+	if indent == "" && b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// shown are the keys that are printed.
+func (k Keys) shown() Keys {
+	return slices.DeleteFunc(slices.Clone(k), func(key Key) bool { return key.Hidden })
+}
+
+// value prints what stands behind a name: the value of its only key, or a mapping.
+func (k Keys) value(name, indent string) string {
+	inner, nested := k.within(name)
+	switch {
+	case !nested:
+		return k[0].behind(indent)
+	case len(inner) == 1 && inner[0].Short:
+		return " " + inner[0].Text()
+	case inner[0].Block:
+		for i := range inner {
+			inner[i].Block = false // only the outermost mapping
+		}
+		return inner.block(indent + "  ")
+	}
+	var parts []string
+	names, groups := inner.groups()
+	for i, name := range names {
+		parts = append(parts, name+":"+groups[i].value(name, ""))
+	}
+	return " {" + strings.Join(parts, ", ") + "}"
+}
+
+// behind prints a single value in the key's line, and a list in lines below it.
+func (k Key) behind(indent string) string {
+	v := reflect.ValueOf(k.Into).Elem()
+	if v.Kind() != reflect.Slice {
+		return " " + k.Text()
+	}
+	out := ""
+	for i := range v.Len() {
+		out += "\n" + indent + "  - " + text(v.Index(i))
+	}
+	return out
+}
+
+// Plain is the value in one line, without the quotes that a file may need.
+func (k Key) Plain() string {
+	if v := reflect.ValueOf(k.Into).Elem(); v.Kind() == reflect.String {
+		return v.String()
+	}
+	return k.Text()
+}
+
+// Text is the value as a file has it, in one line.
+func (k Key) Text() string {
+	v := reflect.ValueOf(k.Into).Elem()
+	if v.Kind() != reflect.Slice {
+		return text(v)
+	}
+	items := make([]string, v.Len())
+	for i := range items {
+		items[i] = text(v.Index(i))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// text prints a single value so that Decode reads the same one.
+func text(v reflect.Value) string {
+	if printer, prints := v.Addr().Interface().(fmt.Stringer); prints {
+		return printer.String()
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return Quote(v.String())
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint64:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	}
+	panic(fmt.Sprintf("strict: cannot print %s", v.Type()))
+}

@@ -1,0 +1,261 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// Field is a key of a workload, and all that is known of it: parsing, defaults, printing,
+// differences and comparability follow from the table of Fields.
+type Field struct {
+	Path    string // as a file has it: message.size
+	Name    string // in sentences and tables
+	Means   string // in one sentence
+	Default string // of a file without the key; empty: none, or it follows from other keys
+	Role    Role
+	// Fixed: a sweep cannot vary it.
+	Fixed bool
+
+	at func(*file) any // points to where a file's value goes
+	// printed tells whether a file of this workload has the key; nil: it always has.
+	printed      func(*file) bool
+	short, block bool // as in strict.Key
+}
+
+// Role is what two runs are to each other that differ in a key.
+type Role int
+
+// The roles.
+const (
+	Circumstance Role = iota // comparable; the difference is told
+	Offered                  // not comparable: they carried different loads
+	Promised                 // not comparable: they gave different guarantees
+)
+
+// Comparable reports whether runs that differ in the key may be compared.
+func (f Field) Comparable() bool { return f.Role == Circumstance }
+
+// Fields are all keys of a workload, in the order in which they are printed.
+func Fields() []Field {
+	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields, faultFields)
+}
+
+var shapeFields = []Field{
+	{Path: "name", Name: "workload", Means: "The name of the workload in reports.",
+		Default: "default", Fixed: true, at: func(f *file) any { return &f.Name }},
+	{Path: "description", Name: "description", Means: "What the workload is for, in one line.",
+		Default: `""`, Fixed: true, at: func(f *file) any { return &f.Description }},
+	{Path: "topics", Name: "topics", Means: "The number of topics.",
+		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Topics) }},
+	{Path: "partitions", Name: "partitions of a topic", Means: "The number of partitions of each topic.",
+		Default: "4", Role: Offered, at: func(f *file) any { return (*count)(&f.Partitions) }},
+	{Path: "producers", Name: "producers of a topic", Means: "The number of producers of each topic.",
+		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Producers) }},
+	{Path: "subscriptions", Name: "subscriptions of a topic",
+		Means:   "The number of subscriptions of each topic; each receives every message.",
+		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Subscriptions) }},
+	{Path: "consumers", Name: "consumers of a subscription",
+		Means:   "The number of consumers that share each subscription.",
+		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Consumers) }},
+}
+
+var messageFields = []Field{
+	{Path: "message.size", Name: "message size", Means: "The payload of a message.", Default: "1KB",
+		Role: Offered, at: func(f *file) any { return (*quantity.Size)(&f.Message.Size) }},
+	{Path: "message.incompressible", Name: "incompressible",
+		Means:   "The share of a payload that no codec can shrink.",
+		Default: "50%", Role: Offered,
+		at: func(f *file) any { return (*quantity.Fraction)(&f.Message.Incompressible) }},
+	{Path: "keys.kind", Name: "keys", Means: "How keys are chosen: none, round_robin, random or zipf.",
+		Default: "none", Role: Offered, at: func(f *file) any { return &f.Keys.Kind }, short: true},
+	{Path: "keys.count", Name: "number of keys", Means: "The number of distinct keys.", Default: "10000",
+		Role: Offered, at: func(f *file) any { return (*count)(&f.Keys.Count) },
+		printed: func(f *file) bool { return f.Keys.Count != 0 }},
+	{Path: "keys.exponent", Name: "exponent of the keys",
+		Means:   "How unevenly zipf keys are chosen: above 1, a larger exponent is more skewed.",
+		Default: "1.2", Role: Offered, at: func(f *file) any { return &f.Keys.Exponent },
+		printed: func(f *file) bool { return f.Keys.Exponent != 0 }},
+	{Path: "spread", Name: "spread of messages without a key",
+		Means: "How messages without a key go to partitions: client, as the system's own client " +
+			"does by default, or round_robin.",
+		Default: "client", Role: Offered, at: func(f *file) any { return &f.Spread },
+		printed: func(f *file) bool { return f.Spread != "" && !f.keyed() }},
+}
+
+var loadFields = []Field{
+	{Path: "load.arrivals", Name: "arrivals",
+		Means:   "How messages are spaced around the rate: constant or poisson.",
+		Default: "constant", Role: Offered, block: true, at: func(f *file) any { return &f.Load.Arrivals },
+		printed: func(f *file) bool { return f.Load.Closed == nil }},
+	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.", Default: "10k/s",
+		Role: Offered, at: func(f *file) any { return &f.rate },
+		printed: func(f *file) bool { return f.curve == "load.rate" }},
+	{Path: "load.ramp.from", Name: "start of the ramp",
+		Means: "The rate with which a ramp begins; it lasts as long as the window.", Role: Offered,
+		at:      func(f *file) any { return &f.ramp.From },
+		printed: func(f *file) bool { return f.curve == "load.ramp" }},
+	{Path: "load.ramp.to", Name: "end of the ramp", Means: "The rate with which a ramp ends.",
+		Role: Offered, at: func(f *file) any { return &f.ramp.To },
+		printed: func(f *file) bool { return f.curve == "load.ramp" }},
+	{Path: "load.steps", Name: "rate curve",
+		Means: "Stretches of constant or sloping rate, one after another.", Role: Offered,
+		at:      func(f *file) any { return &f.steps },
+		printed: func(f *file) bool { return f.curve == "load.steps" }},
+	{Path: "load.closed.in_flight", Name: "sends under way, per producer",
+		Means: "Closed loop: the number of sends that each producer has under way.", Default: "1",
+		Role: Offered, block: true, at: func(f *file) any { return (*count)(&f.closed.InFlight) },
+		printed: func(f *file) bool { return f.Load.Closed != nil }},
+	{Path: "load.closed.batch", Name: "messages of a send",
+		Means: "Closed loop: the number of messages of a send, such as 10, or 1..10.", Default: "1",
+		Role: Offered, at: func(f *file) any { return &f.closed.Batch },
+		printed: func(f *file) bool { return f.Load.Closed != nil }},
+}
+
+var runFields = []Field{
+	{Path: "warmup", Name: "warm-up",
+		Means:   "The time of load before the measured window, or auto: until the figures are steady.",
+		Default: "3s", at: func(f *file) any { return &warmup{&f.Warmup, &f.Settle} }},
+	{Path: "duration", Name: "window length", Means: "The length of the measured window.", Default: "15s",
+		Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.Duration) },
+		printed: func(f *file) bool { return f.Backlog == nil }},
+	{Path: "drain", Name: "drain",
+		Means:   "The longest wait, after the window, for messages that are still under way.",
+		Default: "30s", at: func(f *file) any { return (*quantity.Span)(&f.Drain) }},
+	{Path: "delivery", Name: "delivery",
+		Means:   "The delivery guarantee: at_most_once, at_least_once or exactly_once.",
+		Default: "at_least_once", Role: Promised, at: func(f *file) any { return &f.Delivery }},
+	{Path: "durability", Name: "durability level",
+		Means:   "What an acknowledgement promises, from 1 (strongest) to 4.",
+		Default: "2", Role: Promised, at: func(f *file) any { return &f.Durability }},
+	{Path: "max_in_flight", Name: "in flight at most, per producer",
+		Means: "The number of unanswered messages that each producer may have.", Role: Offered,
+		at:      func(f *file) any { return (*count)(&f.MaxInFlight) },
+		printed: func(f *file) bool { return f.Load.Closed == nil }},
+	{Path: "seed", Name: "seed", Means: "The origin of every random choice.", Default: "1",
+		at: func(f *file) any { return &f.Seed }},
+	{Path: "isolate.drop_page_cache", Name: "page cache dropped before",
+		Means:   "Whether this machine's page cache is dropped before the run.",
+		Default: "false", at: func(f *file) any { return &f.Isolate.DropPageCache }},
+	{Path: "audit", Name: "audit",
+		Means:   "Whether each topic has one more subscription, which is read after the load.",
+		Default: "false", Role: Offered, at: func(f *file) any { return &f.Audit },
+		printed: func(f *file) bool { return f.Audit }},
+}
+
+var backlogFields = []Field{
+	{Path: "backlog.for", Name: "time to build the backlog", Means: "The time for which a backlog grows.",
+		Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.backlog.For) },
+		printed: func(f *file) bool { return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes == 0 }},
+	{Path: "backlog.messages", Name: "messages of the backlog",
+		Means: "The number of messages of a backlog.", Role: Offered,
+		at:      func(f *file) any { return (*quantity.Number)(&f.backlog.Messages) },
+		printed: (*file).backlogOfMessages},
+	{Path: "backlog.size", Name: "size of the backlog", Means: "The payload of a backlog.", Role: Offered,
+		at:      func(f *file) any { return (*quantity.Size)(&f.backlog.Bytes) },
+		printed: func(f *file) bool { return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes > 0 }},
+	{Path: "backlog.then", Name: "readers of the backlog",
+		Means:   "What reads a backlog: drain, the workload's own subscriptions, or replay, a new one.",
+		Default: string(BacklogDrain), Role: Offered, at: func(f *file) any { return &f.backlog.Then },
+		printed: (*file).hasBacklog},
+	{Path: "backlog.limit", Name: "longest time to read the backlog",
+		Means: "The longest time that readers may take to catch up.", Role: Offered,
+		at:      func(f *file) any { return (*quantity.Span)(&f.backlog.Limit) },
+		printed: (*file).hasBacklog},
+	{Path: "backlog.after", Name: "time after the backlog",
+		Means:   "How long the run goes on when readers have caught up.",
+		Default: "10s", Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.backlog.After) },
+		printed: (*file).hasBacklog},
+}
+
+var faultFields = []Field{
+	{Path: "faults", Name: "faults", Means: "What is done to servers on purpose, and when.",
+		at:      func(f *file) any { return &f.faults },
+		printed: func(f *file) bool { return len(f.faults) > 0 }},
+}
+
+// keys are where the values of a file go.
+func (f *file) keys() strict.Keys {
+	var out strict.Keys
+	for _, field := range Fields() {
+		out = append(out, strict.Key{
+			Path: field.Path, Into: field.at(f), Short: field.short, Block: field.block,
+			Hidden: field.printed != nil && !field.printed(f),
+		})
+	}
+	return out
+}
+
+// defaultsYAML is what an empty file means.
+func defaultsYAML() []byte {
+	pairs := strict.Pairs{}
+	for _, field := range Fields() {
+		if field.Default != "" {
+			pairs = append(pairs, strict.Pair{Name: field.Path, Value: field.Default})
+		}
+	}
+	src, err := strict.SetAll([]byte("{}"), pairs)
+	if err != nil {
+		panic("workload: the defaults are broken: " + err.Error())
+	}
+	return []byte(src)
+}
+
+// FieldAt is the field that a path of keys names or lies in: load.steps[0].rate lies in
+// load.steps. ok is false where it names a mapping of fields, or nothing.
+func FieldAt(path string) (f Field, ok bool) {
+	for _, field := range Fields() {
+		rest, begins := strings.CutPrefix(path, field.Path)
+		if begins && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return field, true
+		}
+	}
+	return f, false
+}
+
+// Values are the values of a workload's keys as a file has them, by path; empty where a
+// file of the workload does not have the key. A key that is absent is not known.
+type Values map[string]string
+
+// Values are those of a workload.
+func (w *Workload) Values() Values {
+	out := Values{}
+	for _, key := range spell(w).keys() {
+		out[key.Path] = ""
+		if !key.Hidden {
+			out[key.Path] = key.Plain()
+		}
+	}
+	return out
+}
+
+// Differing are the fields in which some of the workloads differ, among those that are
+// known of both.
+func Differing(all []Values) []Field {
+	return slices.DeleteFunc(Fields(), func(f Field) bool {
+		var known []string
+		for _, values := range all {
+			if value, is := values[f.Path]; is && !slices.Contains(known, value) {
+				known = append(known, value)
+			}
+		}
+		return len(known) < 2
+	})
+}
+
+// count is a number of things.
+type count int
+
+// UnmarshalText reads 10k.
+func (c *count) UnmarshalText(text []byte) error {
+	n, err := quantity.ParseCount(string(text))
+	if err == nil {
+		*c = count(n)
+	}
+	return err
+}
+
+func (c count) String() string { return fmt.Sprint(int(c)) }

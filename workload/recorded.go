@@ -1,0 +1,112 @@
+package workload
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Record is the workload in the figures that a result is judged and reported by.
+func (w *Workload) Record() result.Load {
+	l := result.Load{
+		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
+		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
+		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
+		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
+		Keys: string(w.Keys.Kind), KeyCount: w.Keys.Count, KeyExponent: w.Keys.Exponent,
+		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
+		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
+		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
+	}
+	if w.Keys.Kind == KeysNone {
+		l.Spread = string(w.Spread)
+	}
+	if c := w.Load.Closed; c != nil {
+		l.Model = result.ClosedLoop
+		l.Closed = &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
+	}
+	if w.Backlog != nil {
+		l.Backlog = w.Backlog.String()
+	}
+	for _, s := range w.Load.Segments {
+		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})
+	}
+	return l
+}
+
+// Recorded are the values of the workload that a run carried: those of the resolved
+// workload, or, of a run that lacks it, those that its figures tell.
+func Recorded(r *result.Run) Values {
+	if r.Resolved.Workload != "" {
+		// A workload that a later plimsoll wrote may be unreadable: its figures are not.
+		if w, err := Parse(result.RunFile, []byte(r.Resolved.Workload)); err == nil {
+			return w.Values()
+		}
+	}
+	out := recordedBy(r).Values()
+	for _, path := range []string{"description", "drain", "faults"} {
+		delete(out, path)
+	}
+	if b := r.Load.Backlog; b != "" {
+		out["duration"] = "" // it lasts as long as the readers take
+		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(b, "{"), "}"), ", ") {
+			key, value, _ := strings.Cut(part, ": ")
+			out["backlog."+key] = value
+		}
+	}
+	if r.Lacks() {
+		for _, path := range []string{"keys.count", "keys.exponent", "audit"} {
+			delete(out, path)
+		}
+		if r.Load.Keys == string(KeysNone) {
+			out["spread"] = string(SpreadRoundRobin) // messages without a key went in turn
+		}
+	}
+	if r.Imported != nil {
+		none := (&Workload{Load: Load{Segments: []Segment{{}}}}).Values()
+		for path, value := range out {
+			if value == none[path] {
+				delete(out, path) // not known
+			}
+		}
+	}
+	return out
+}
+
+// recordedBy is the workload that the figures of a run tell.
+func recordedBy(r *result.Run) *Workload {
+	l := r.Load
+	w := &Workload{
+		Name: l.Workload, Topics: l.Topics, Partitions: l.Partitions, Producers: l.Producers,
+		Subscriptions: l.Subscriptions, Consumers: l.Consumers,
+		Message: Message{Size: l.MessageBytes, Incompressible: share(l.IncompressiblePct)},
+		Keys:    Keys{Kind: KeyKind(l.Keys), Count: l.KeyCount, Exponent: l.KeyExponent}, Spread: Spread(l.Spread),
+		Load:   Load{Arrivals: Arrivals(l.Arrivals)},
+		Warmup: length(l.WarmupSeconds), Duration: length(l.WindowSeconds),
+		Delivery: Delivery(l.Delivery), Durability: Level(r.Durability.Asked), MaxInFlight: l.MaxInFlight,
+		Seed: r.Seed, Isolate: Isolate{DropPageCache: l.DropPageCache}, Audit: l.Audit,
+	}
+	if r.Settling != nil {
+		w.Settle, w.Warmup = true, time.Duration(r.Settling.MostNs)
+	}
+	for _, s := range l.Segments {
+		w.Load.Segments = append(w.Load.Segments, Segment{From: s.From, To: s.To, For: length(s.Seconds)})
+	}
+	if c := l.Closed; c != nil {
+		w.Load.Closed = &Closed{InFlight: c.InFlight, Batch: Batch{Least: c.BatchLeast, Most: c.BatchMost}}
+	} else if len(l.Segments) == 0 {
+		w.SetRate(l.TargetRate)
+	}
+	return w
+}
+
+func length(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
+
+// share takes the error off a share that was multiplied by 100.
+func share(percent float64) float64 {
+	exact, _ := strconv.ParseFloat(strconv.FormatFloat(percent, 'g', 14, 64), 64)
+	return exact / 100
+}
