@@ -85,6 +85,10 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
+}
+
+// All guarantees of exactly_once delivery are promised, and each can be broken.
+func TestJudgeExactlyOnce(t *testing.T) {
 	s := survived()
 	l := &s.Run.Ledger.Subscriptions[0]
 	s.Run.Load.Delivery, l.Duplicate, l.Reordered = "exactly_once", 2, 1
