@@ -81,8 +81,8 @@ func checkTarget(f workload.Fault, names []string, nodes int) error {
 		return nil
 	case workload.TargetMinority:
 		if nodes < 3 {
-			return fmt.Errorf("%d nodes have no minority: "+
-				"start at least three nodes, as testbed: {nodes: 3} does", nodes)
+			return fmt.Errorf("a minority needs at least three nodes, not %d: "+
+				"start more, as testbed: {nodes: 3} does", nodes)
 		}
 		return nil
 	}

@@ -33,7 +33,7 @@ func TestCheckRefusesImpossibleFaults(t *testing.T) {
 		{workload.Fault{Do: "kill", Target: "n4"}, cluster(3, ""),
 			"fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
 		{workload.Fault{Do: "kill", Target: "minority"}, cluster(2, ""),
-			"2 nodes have no minority"},
+			"a minority needs at least three nodes, not 2"},
 		{workload.Fault{Do: "kill", Target: "follower"}, cluster(1, ""),
 			"one node has no follower"},
 		{workload.Fault{Do: "explode", Target: "one"}, cluster(3, ""),

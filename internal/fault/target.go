@@ -113,7 +113,7 @@ func pick(target workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]i
 		return first[1:2], nil
 	case workload.TargetMinority:
 		if n < 3 {
-			return nil, fmt.Errorf("%d nodes have no minority: start at least three nodes", n)
+			return nil, fmt.Errorf("a minority needs at least three nodes, not %d: start more", n)
 		}
 		return first[:(n-1)/2], nil
 	case workload.TargetMajority:

@@ -99,7 +99,7 @@ func TestChooseRefusesMissingTargets(t *testing.T) {
 			`name a node, or use "one"`},
 		{five, "minority", "127.9.9.9:9092", `needs the leader, which is not known`},
 		{five, "n6", "", `there is no node "n6": the nodes are n1, n2, n3, n4, n5`},
-		{five[:2], "minority", "127.9.9.1:9092", `2 nodes have no minority`},
+		{five[:2], "minority", "127.9.9.1:9092", `a minority needs at least three nodes, not 2`},
 		{five[:1], "follower", "127.9.9.1:9092", `one node has no follower`},
 	} {
 		f := workload.Fault{Do: "kill", Target: workload.FaultTarget(c.target)}

@@ -10,7 +10,7 @@ import (
 var byteNames = []string{"B", "KB", "MB", "GB", "TB"}
 
 // Bytes prints a size in bytes for people: 512B, 1KB, 1.5MB, 1.18GB. It rounds to three
-// significant digits, and from 1,000 up to whole units.
+// significant digits, but a value of 1,000 or more to whole units.
 func Bytes(n int64) string {
 	value, unit := float64(n), 0
 	for unit < len(byteNames)-1 && math.Abs(roundTo(value, 4)) >= 1024 {

@@ -87,8 +87,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Exactly once promises every guarantee, and each of them can be broken.
-func TestExactlyOnceIsJudgedWhole(t *testing.T) {
+// All guarantees of exactly_once delivery are promised, and each can be broken.
+func TestJudgeExactlyOnce(t *testing.T) {
 	s := survived()
 	l := &s.Run.Ledger.Subscriptions[0]
 	s.Run.Load.Delivery, l.Duplicate, l.Reordered = "exactly_once", 2, 1
