@@ -77,7 +77,8 @@ func goFiles(t *testing.T, each func(file string, fset *token.FileSet, f *ast.Fi
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "runs" || d.Name() == "tools" || d.Name() == "testdata") {
+		if d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "runs" ||
+			d.Name() == "tools" || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(file, ".go") {
@@ -192,15 +193,18 @@ func TestSystemsAreNamedInTheRegistryAlone(t *testing.T) {
 func TestSizesStayReadable(t *testing.T) {
 	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
 		if lines := fset.File(f.Pos()).LineCount(); lines > maxFileLines {
-			t.Errorf("%s has %d lines, at most %d: is there a second room in it?", file, lines, maxFileLines)
+			t.Errorf("%s has %d lines, at most %d: is there a second room in it?", file, lines,
+				maxFileLines)
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			if lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; lines > maxFunctionLines {
-				t.Errorf("%s: %s has %d lines, at most %d", file, fn.Name.Name, lines, maxFunctionLines)
+			if lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line +
+				1; lines > maxFunctionLines {
+				t.Errorf("%s: %s has %d lines, at most %d", file, fn.Name.Name, lines,
+					maxFunctionLines)
 			}
 		}
 	})
@@ -222,7 +226,8 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 		if !documented[dir] {
 			t.Errorf("%s has no doc.go that says what it is for", dir)
 		}
-		if slices.Contains([]string{"util", "utils", "common", "manager", "helpers"}, path.Base(dir)) {
+		if slices.Contains([]string{"util", "utils", "common", "manager", "helpers"},
+			path.Base(dir)) {
 			t.Errorf("%s says nothing about what is in it", dir)
 		}
 	}
@@ -252,7 +257,8 @@ func TestDocumentsAreAliveAndShort(t *testing.T) {
 				t.Errorf("%s links to %s, which is not there", name, m[1])
 			}
 		}
-		if lines := strings.Count(string(raw), "\n"); name == "README.md" && lines > maxReadmeLines {
+		if lines := strings.Count(string(raw), "\n"); name == "README.md" &&
+			lines > maxReadmeLines {
 			t.Errorf("README.md has %d lines, at most %d", lines, maxReadmeLines)
 		}
 	}
@@ -267,7 +273,8 @@ func TestArchitectureShowsTheRooms(t *testing.T) {
 	last := -1
 	for _, name := range rooms {
 		name = strings.ReplaceAll(name, "*", "NAME")
-		at := regexp.MustCompile(fmt.Sprintf(`(?m)^%s(?:\s|$)`, regexp.QuoteMeta(name))).FindIndex(raw)
+		at := regexp.MustCompile(fmt.Sprintf(`(?m)^%s(?:\s|$)`, regexp.QuoteMeta(name))).FindIndex(
+			raw)
 		if at == nil {
 			t.Errorf("ARCHITECTURE.md does not show %s", name)
 			continue

@@ -3,7 +3,8 @@ package result
 // Backlog is what came of messages that waited before they were read. Times are
 // since the run started; counts of messages are for each subscription.
 type Backlog struct {
-	Then     string `json:"then"` // drain: the run's own subscriptions read it; replay: one more does
+	// drain: the run's own subscriptions read it; replay: one more does
+	Then     string `json:"then"`
 	Messages int64  `json:"messages"`
 	Bytes    int64  `json:"bytes"` // payload
 	// BuiltNs is when the backlog was there and consumers began to open; 0: it
@@ -34,9 +35,10 @@ type BacklogEnd string
 
 // The ends of a backlog.
 const (
-	BacklogBuilding BacklogEnd = "building"  // the run ended before it was there
-	BacklogReading  BacklogEnd = "reading"   // the run ended before it was read
-	BacklogNotBuilt BacklogEnd = "not_built" // it was not there in time: less was acknowledged than offered
+	BacklogBuilding BacklogEnd = "building" // the run ended before it was there
+	BacklogReading  BacklogEnd = "reading"  // the run ended before it was read
+	// it was not there in time: less was acknowledged than offered
+	BacklogNotBuilt BacklogEnd = "not_built"
 	BacklogCaughtUp BacklogEnd = "caught_up"
 	BacklogNever    BacklogEnd = "never"    // it did not shrink
 	BacklogTooLong  BacklogEnd = "too_long" // it was not read within the limit

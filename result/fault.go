@@ -8,16 +8,17 @@ import (
 // Fault is one that was injected on purpose. Times are nanoseconds since the
 // run started; those that did not come are 0.
 type Fault struct {
-	Do          string   `json:"do"`
-	Target      string   `json:"target"` // as asked
-	Nodes       []string `json:"nodes"`
-	Leader      string   `json:"leader,omitempty"` // the address of the leading server before it, where it was asked for
-	StartNs     int64    `json:"start_ns"`         // when injecting began
-	InjectedNs  int64    `json:"injected_ns"`      // when it was done
-	HealStartNs int64    `json:"heal_start_ns"`
-	HealedNs    int64    `json:"healed_ns"`
-	Sentence    string   `json:"sentence"`
-	Error       string   `json:"error,omitempty"` // why it could not be injected, or healed
+	Do     string   `json:"do"`
+	Target string   `json:"target"` // as asked
+	Nodes  []string `json:"nodes"`
+	// the address of the leading server before it, where it was asked for
+	Leader      string `json:"leader,omitempty"`
+	StartNs     int64  `json:"start_ns"`    // when injecting began
+	InjectedNs  int64  `json:"injected_ns"` // when it was done
+	HealStartNs int64  `json:"heal_start_ns"`
+	HealedNs    int64  `json:"healed_ns"`
+	Sentence    string `json:"sentence"`
+	Error       string `json:"error,omitempty"` // why it could not be injected, or healed
 	// What came of it, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
 }

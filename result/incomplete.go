@@ -24,7 +24,8 @@ func (s *Saved) markIncomplete() {
 func (s *Saved) summarizeFromIntervals() {
 	r := &s.Run
 	r.Summary, r.Counters = Summary{}, Counters{}
-	r.Observation = Observation{Servers: r.Observation.Servers, Methods: r.Observation.Methods, Limits: r.Observation.Limits}
+	r.Observation = Observation{Servers: r.Observation.Servers, Methods: r.Observation.Methods,
+		Limits: r.Observation.Limits}
 	clamped, negative := map[Series]int64{}, map[Series]int64{}
 	unsent := int64(0)
 	for _, i := range s.Intervals {
@@ -60,7 +61,8 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	if twin := s.Total(Twin); twin != nil {
 		r.Summary.Instrument = &Instrument{
-			Publish: Summarize(Twin, twin, 0, 0), EndToEnd: Summarize(TwinReceive, s.Total(TwinReceive), 0, 0),
+			Publish: Summarize(Twin, twin, 0, 0), EndToEnd: Summarize(TwinReceive,
+				s.Total(TwinReceive), 0, 0),
 		}
 	}
 	r.Summary.Minutes = s.minutes()

@@ -24,7 +24,8 @@ const interop = "testdata/interop"
 // smallest, the largest, a wide spread, many of one.
 func writeInterop(t *testing.T) string {
 	t.Helper()
-	run := Run{SchemaVersion: SchemaVersion, ID: "interop", State: Complete, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	run := Run{SchemaVersion: SchemaVersion, ID: "interop", State: Complete,
+		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w, err := Create(t.TempDir(), &run)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func writeInterop(t *testing.T) string {
 			h.SetEndTimeMs(run.StartedAt.UnixMilli() + i*1000 + 1000)
 			histograms = append(histograms, h)
 		}
-		if err := w.Interval(Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9}, histograms); err != nil {
+		if err := w.Interval(Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9},
+			histograms); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,14 +76,16 @@ func TestLogIsTheOneThatJavaRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("latency.hlog differs from the one that Java read: run `make interop` and look at the difference")
+		t.Error("latency.hlog differs from the one that Java read: run `make interop` and look " +
+			"at the difference")
 	}
 }
 
 // askJava has the Java library print the percentiles of the golden log.
 func askJava(t *testing.T) {
 	t.Helper()
-	copyJar := exec.Command("mvn", "-q", "-f", "pom.xml", "dependency:copy-dependencies", "-DoutputDirectory="+t.TempDir())
+	copyJar := exec.Command("mvn", "-q", "-f", "pom.xml", "dependency:copy-dependencies",
+		"-DoutputDirectory="+t.TempDir())
 	jars := strings.TrimPrefix(copyJar.Args[len(copyJar.Args)-1], "-DoutputDirectory=")
 	copyJar.Dir = interop
 	if out, err := copyJar.CombinedOutput(); err != nil {

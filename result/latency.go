@@ -56,7 +56,8 @@ func Summarize(series Series, h *hdr.Histogram, clamped, negative int64) Latency
 	l.MaxNs = h.Max()
 	for _, p := range Percentiles {
 		if p == 50 || Supported(p, l.Count) {
-			l.Percentiles = append(l.Percentiles, Percentile{Percentile: p, LatencyNs: h.ValueAtPercentile(p)})
+			l.Percentiles = append(l.Percentiles,
+				Percentile{Percentile: p, LatencyNs: h.ValueAtPercentile(p)})
 		}
 	}
 	return l

@@ -13,26 +13,31 @@ type Ledger struct {
 // SubscriptionLedger is the account of one subscription over all its topics.
 type SubscriptionLedger struct {
 	Subscription string `json:"subscription"`
-	Acked        int64  `json:"acked"`               // acknowledged to producers
-	Received     int64  `json:"received"`            // distinct messages
-	Lost         int64  `json:"lost"`                // acknowledged, never received
-	Unread       int64  `json:"unread,omitempty"`    // acknowledged, and not received when the run gave up on readers of a backlog, or an audit did not come to its end
-	Duplicate    int64  `json:"duplicate"`           // further copies of received messages
-	Reordered    int64  `json:"reordered"`           // came after a later one of their lane
-	Overtaken    int64  `json:"overtaken,omitempty"` // came after a later one of their lane that another consumer had received
-	Unacked      int64  `json:"unacked_received"`    // never acknowledged, yet received: legal
-	Corrupt      int64  `json:"corrupt"`             // payload differs from what was sent
-	Misplaced    int64  `json:"misplaced,omitempty"` // came from another partition, or with another key, than it was sent with
+	Acked        int64  `json:"acked"`    // acknowledged to producers
+	Received     int64  `json:"received"` // distinct messages
+	Lost         int64  `json:"lost"`     // acknowledged, never received
+	// acknowledged, and not received when the run gave up on readers of a backlog, or an audit did
+	// not come to its end
+	Unread    int64 `json:"unread,omitempty"`
+	Duplicate int64 `json:"duplicate"` // further copies of received messages
+	Reordered int64 `json:"reordered"` // came after a later one of their lane
+	// came after a later one of their lane that another consumer had received
+	Overtaken int64 `json:"overtaken,omitempty"`
+	Unacked   int64 `json:"unacked_received"` // never acknowledged, yet received: legal
+	Corrupt   int64 `json:"corrupt"`          // payload differs from what was sent
+	// came from another partition, or with another key, than it was sent with
+	Misplaced int64 `json:"misplaced,omitempty"`
 	// Of messages that the system refused, or whose transaction was aborted.
 	RefusedReceived int64 `json:"refused_received,omitempty"`
 	// Transactions are those of exactly_once delivery; partial ones are those of which
 	// some messages were received and others not.
-	Transactions        int64   `json:"transactions,omitempty"`
-	AbortedTransactions int64   `json:"aborted_transactions,omitempty"`
-	PartialTransactions int64   `json:"partial_transactions,omitempty"`
-	WholeTransactions   int64   `json:"whole_transactions,omitempty"` // of several messages, all of which were received
-	Foreign             int64   `json:"foreign"`                      // not of this run
-	LostRanges          []Range `json:"lost_ranges,omitempty"`        // the first few
+	Transactions        int64 `json:"transactions,omitempty"`
+	AbortedTransactions int64 `json:"aborted_transactions,omitempty"`
+	PartialTransactions int64 `json:"partial_transactions,omitempty"`
+	// of several messages, all of which were received
+	WholeTransactions int64   `json:"whole_transactions,omitempty"`
+	Foreign           int64   `json:"foreign"`               // not of this run
+	LostRanges        []Range `json:"lost_ranges,omitempty"` // the first few
 	// The first few of each consumer, and of those that came to several.
 	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`

@@ -79,7 +79,8 @@ func (s *Saved) minutes() []Minute {
 	var t MinuteTally
 	for _, l := range s.Latency {
 		if !l.Warmup {
-			t.Add(l.Series, MinuteAt(l.StartNs, l.EndNs, from, to), func(into *hdr.Histogram) { l.Histogram.MergeInto(into) })
+			t.Add(l.Series, MinuteAt(l.StartNs, l.EndNs, from, to),
+				func(into *hdr.Histogram) { l.Histogram.MergeInto(into) })
 		}
 	}
 	return t.Minutes(s.Run.Summary.WindowNs)

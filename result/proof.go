@@ -9,8 +9,9 @@ type Proof struct {
 	Plimsoll Build     `json:"plimsoll"`
 	Cores    int       `json:"cores"`
 	Held     int       `json:"held"`
-	Missed   int       `json:"missed"`  // a figure was wrong by more than allowed, and the run did not say so
-	Unknown  int       `json:"unknown"` // the run said that plimsoll or the machine was the limit
+	// a figure was wrong by more than allowed, and the run did not say so
+	Missed  int `json:"missed"`
+	Unknown int `json:"unknown"` // the run said that plimsoll or the machine was the limit
 	// MissedTruths are the names of those missed.
 	MissedTruths []string `json:"missed_truths,omitempty"`
 	// Worst is the figure that used up most of the error that it was allowed; nil:

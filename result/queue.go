@@ -17,7 +17,8 @@ type queue struct {
 }
 
 func newQueue() *queue {
-	q := &queue{writes: make(chan func() error, mostQueued), failed: make(chan error, 1), ended: make(chan struct{})}
+	q := &queue{writes: make(chan func() error, mostQueued), failed: make(chan error, 1),
+		ended: make(chan struct{})}
 	go q.run()
 	return q
 }

@@ -60,10 +60,12 @@ func Read(dir string) (*Saved, error) {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
 	}
 	if s.Run.SchemaVersion < 1 {
-		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, RunFile)
+		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
+			RunFile)
 	}
 	if s.Run.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+		return nil, fmt.Errorf(
+			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
 			dir, s.Run.SchemaVersion, SchemaVersion)
 	}
 	s.readLines(intervalsFile, func(line []byte) error {
@@ -142,17 +144,20 @@ func (s *Saved) readLines(name string, parse func([]byte) error) {
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
 			if len(line) > 0 {
-				s.Damage = append(s.Damage, fmt.Sprintf("%s ends in the middle of line %d", name, number))
+				s.Damage = append(s.Damage,
+					fmt.Sprintf("%s ends in the middle of line %d", name, number))
 			}
 			break
 		}
 		if err != nil {
-			s.Damage = append(s.Damage, fmt.Sprintf("%s cannot be read from line %d on: %v", name, number, err))
+			s.Damage = append(s.Damage,
+				fmt.Sprintf("%s cannot be read from line %d on: %v", name, number, err))
 			break
 		}
 		if parse(line) != nil {
 			if bad == 0 {
-				s.Damage = append(s.Damage, fmt.Sprintf("%s holds something else at line %d", name, number))
+				s.Damage = append(s.Damage,
+					fmt.Sprintf("%s holds something else at line %d", name, number))
 			}
 			bad++
 		}
@@ -231,7 +236,8 @@ func beingWritten(dir string) bool {
 		return false
 	}
 	defer f.Close()
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB),
+		syscall.EWOULDBLOCK)
 }
 
 // Total merges the histograms of a series over the measured messages. It is

@@ -29,7 +29,8 @@ type HostUse struct {
 	PressureIO     *float64 `json:"pressure_io,omitempty"`
 	PressureMemory *float64 `json:"pressure_memory,omitempty"`
 	PageCacheBytes int64    `json:"page_cache_bytes"` // at the end
-	DirtyBytes     int64    `json:"dirty_bytes"`      // of the page cache, not yet on disk, at the end
+	// of the page cache, not yet on disk, at the end
+	DirtyBytes int64 `json:"dirty_bytes"`
 	// LoopbackBytes is what the observed processes received over TCP from this
 	// same machine: each byte that crossed it, once.
 	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
@@ -37,12 +38,13 @@ type HostUse struct {
 
 // DiskUse is what one disk of the host did.
 type DiskUse struct {
-	Name        string  `json:"name"`
-	ReadBytes   int64   `json:"read_bytes"`
-	WriteBytes  int64   `json:"write_bytes"`
-	Reads       int64   `json:"reads"`
-	Writes      int64   `json:"writes"`
-	Utilization float64 `json:"utilization"` // share of the interval with a request under way, 0 to 1
+	Name       string `json:"name"`
+	ReadBytes  int64  `json:"read_bytes"`
+	WriteBytes int64  `json:"write_bytes"`
+	Reads      int64  `json:"reads"`
+	Writes     int64  `json:"writes"`
+	// share of the interval with a request under way, 0 to 1
+	Utilization float64 `json:"utilization"`
 }
 
 // ProcessUse is what one process spent, its threads included.
@@ -75,8 +77,9 @@ type Observation struct {
 	// Methods says how a figure was found, or why it is missing, in sentences.
 	Methods []string `json:"methods,omitempty"`
 
-	WindowNs  int64        `json:"window_ns"` // observed of the measured window
-	Host      HostUse      `json:"host"`      // summed; pressures are means, bytes at the end are the greatest
+	WindowNs int64 `json:"window_ns"` // observed of the measured window
+	// summed; pressures are means, bytes at the end are the greatest
+	Host      HostUse      `json:"host"`
 	Disks     []DiskUse    `json:"disks,omitempty"`
 	Processes []ProcessUse `json:"processes,omitempty"` // summed; memory is the greatest
 
@@ -93,10 +96,11 @@ type Observation struct {
 
 // Limits is what this machine can do at best, as `plimsoll calibrate` found.
 type Limits struct {
-	MeasuredAt           string    `json:"measured_at"` // RFC 3339
-	Dir                  string    `json:"directory"`   // whose file system was written to
-	Device               string    `json:"device,omitempty"`
-	SequentialWriteBytes float64   `json:"sequential_write_bytes_per_s"` // direct I/O where the file system allows it
+	MeasuredAt string `json:"measured_at"` // RFC 3339
+	Dir        string `json:"directory"`   // whose file system was written to
+	Device     string `json:"device,omitempty"`
+	// direct I/O where the file system allows it
+	SequentialWriteBytes float64   `json:"sequential_write_bytes_per_s"`
 	DirectIO             bool      `json:"direct_io"`
 	SyncLatency          []Latency `json:"sync_latency"` // of fdatasync after a 4 KB write
 	LoopbackBytes        float64   `json:"loopback_bytes_per_s"`
@@ -146,7 +150,8 @@ func (o *Observation) Add(r Resources) {
 		o.Disks[at].add(d, now/(before+now))
 	}
 	for _, p := range r.Processes {
-		at := slices.IndexFunc(o.Processes, func(have ProcessUse) bool { return have.Name == p.Name })
+		at := slices.IndexFunc(o.Processes,
+			func(have ProcessUse) bool { return have.Name == p.Name })
 		if at < 0 {
 			at, o.Processes = len(o.Processes), append(o.Processes, ProcessUse{Name: p.Name})
 		}
@@ -226,17 +231,20 @@ func (o *Observation) Finish(s Summary, l Load, cores int) {
 		return
 	}
 	if bytes, known := o.diskBytes(); known {
-		o.share(ResourceDisk, UnitBytesPerSec, float64(bytes)/seconds, o.Limits.SequentialWriteBytes)
+		o.share(ResourceDisk, UnitBytesPerSec, float64(bytes)/seconds,
+			o.Limits.SequentialWriteBytes)
 	}
 	if o.Host.LoopbackBytes != nil {
-		o.share(ResourceLoopback, UnitBytesPerSec, float64(*o.Host.LoopbackBytes)/seconds, o.Limits.LoopbackBytes)
+		o.share(ResourceLoopback, UnitBytesPerSec, float64(*o.Host.LoopbackBytes)/seconds,
+			o.Limits.LoopbackBytes)
 	}
 	slices.SortStableFunc(o.Shares, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
 }
 
 func (o *Observation) share(resource, unit string, used, limit float64) {
 	if limit > 0 {
-		o.Shares = append(o.Shares, Share{Resource: resource, Used: used, Limit: limit, Unit: unit, Share: ratio(used, limit)})
+		o.Shares = append(o.Shares, Share{Resource: resource, Used: used, Limit: limit, Unit: unit,
+			Share: ratio(used, limit)})
 	}
 }
 

@@ -16,12 +16,15 @@ func spentIn(startNs, endNs int64, phase PhaseName) Resources {
 	return Resources{
 		StartNs: startNs, EndNs: endNs, Phase: phase,
 		Host: HostUse{
-			CPUSeconds: 1.5, IOWaitSeconds: 0.1, StealSeconds: 0.2, PressureCPU: known(0.5), PageCacheBytes: endNs, DirtyBytes: 7,
+			CPUSeconds: 1.5, IOWaitSeconds: 0.1, StealSeconds: 0.2, PressureCPU: known(
+				0.5), PageCacheBytes: endNs, DirtyBytes: 7,
 			LoopbackBytes: known(int64(4000)),
 		},
-		Disks: []DiskUse{{Name: "vda", ReadBytes: 10, WriteBytes: 5000, Reads: 1, Writes: 2, Utilization: 0.4}},
+		Disks: []DiskUse{
+			{Name: "vda", ReadBytes: 10, WriteBytes: 5000, Reads: 1, Writes: 2, Utilization: 0.4}},
 		Processes: []ProcessUse{
-			{Name: "n1", PID: 11, CPUSeconds: 0.5, RSSBytes: endNs, WriteBytes: known(int64(3000)), Syncs: known(int64(10))},
+			{Name: "n1", PID: 11, CPUSeconds: 0.5, RSSBytes: endNs, WriteBytes: known(int64(3000)),
+				Syncs: known(int64(10))},
 			{Name: "n2", PID: 12, CPUSeconds: 0.3, RSSBytes: 5, WriteBytes: known(int64(1000))},
 			{Name: Self, PID: 1, CPUSeconds: 0.2, WriteBytes: known(int64(9))},
 		},
@@ -29,7 +32,8 @@ func spentIn(startNs, endNs int64, phase PhaseName) Resources {
 }
 
 func TestObservationSumsTheWindow(t *testing.T) {
-	o := Observation{Servers: []string{"n1", "n2"}, Limits: &Limits{Device: "vda", SequentialWriteBytes: 10_000, LoopbackBytes: 16_000}}
+	o := Observation{Servers: []string{"n1", "n2"},
+		Limits: &Limits{Device: "vda", SequentialWriteBytes: 10_000, LoopbackBytes: 16_000}}
 	o.Add(spentIn(0, 1e9, PhaseMeasure))
 	o.Add(spentIn(0, 0, PhaseMeasure)) // of no length: nothing
 	second := spentIn(1e9, 4e9, PhaseMeasure)
@@ -43,7 +47,8 @@ func TestObservationSumsTheWindow(t *testing.T) {
 	want := Observation{
 		Servers: o.Servers, Limits: o.Limits, WindowNs: 4e9,
 		Host: HostUse{
-			CPUSeconds: 3, IOWaitSeconds: 0.2, StealSeconds: 0.4, PressureCPU: known(0.2), PageCacheBytes: 4e9, DirtyBytes: 7,
+			CPUSeconds: 3, IOWaitSeconds: 0.2, StealSeconds: 0.4, PressureCPU: known(
+				0.2), PageCacheBytes: 4e9, DirtyBytes: 7,
 			LoopbackBytes: known(int64(8000)),
 		},
 		Disks: []DiskUse{
@@ -51,7 +56,8 @@ func TestObservationSumsTheWindow(t *testing.T) {
 			{Name: "vdb", Utilization: 0.375},
 		},
 		Processes: []ProcessUse{
-			{Name: "n1", PID: 11, CPUSeconds: 1, RSSBytes: 4e9, WriteBytes: known(int64(6000)), Syncs: known(int64(20))},
+			{Name: "n1", PID: 11, CPUSeconds: 1, RSSBytes: 4e9, WriteBytes: known(int64(6000)),
+				Syncs: known(int64(20))},
 			{Name: "n2", PID: 12, CPUSeconds: 0.6, RSSBytes: 5, WriteBytes: known(int64(2000))},
 			{Name: Self, PID: 1, CPUSeconds: 0.2, WriteBytes: known(int64(9))},
 		},
@@ -59,7 +65,8 @@ func TestObservationSumsTheWindow(t *testing.T) {
 		Shares: []Share{
 			{Resource: ResourceCPU, Used: 0.75, Limit: 2, Unit: UnitCores, Share: 0.375},
 			{Resource: ResourceDisk, Used: 2500, Limit: 10_000, Unit: UnitBytesPerSec, Share: 0.25},
-			{Resource: ResourceLoopback, Used: 2000, Limit: 16_000, Unit: UnitBytesPerSec, Share: 0.125},
+			{Resource: ResourceLoopback, Used: 2000, Limit: 16_000, Unit: UnitBytesPerSec,
+				Share: 0.125},
 		},
 	}
 	if diff := cmp.Diff(want, o, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
@@ -76,19 +83,29 @@ func TestObservationClaimsNothingThatIsNotKnown(t *testing.T) {
 		o.Finish(Summary{AchievedRate: 1000}, Load{MessageBytes: 1}, 2)
 		return o
 	}
-	if o := finish(func(*Observation, *Resources) {}); o.WriteAmplification != 4 || len(o.Shares) != 2 || o.Shares[1].Used != 4000 {
+	if o := finish(func(*Observation, *Resources) {}); o.WriteAmplification != 4 ||
+		len(o.Shares) != 2 || o.Shares[1].Used != 4000 {
 		t.Errorf("the disk is not known, so it is what the servers wrote: %+v", o)
 	}
-	if o := finish(func(_ *Observation, r *Resources) { r.Processes[1].WriteBytes = nil }); o.WriteAmplification != 0 || len(o.Shares) != 1 {
+	if o := finish(
+		func(_ *Observation,
+			r *Resources) {
+			r.Processes[1].WriteBytes = nil
+		}); o.WriteAmplification != 0 ||
+		len(o.Shares) != 1 {
 		t.Errorf("what n2 wrote is not known: %+v", o)
 	}
-	if o := finish(func(o *Observation, _ *Resources) { o.Servers = nil }); o.MsgsPerCoreSecond != 0 || o.WriteAmplification != 0 {
+	if o := finish(
+		func(o *Observation, _ *Resources) { o.Servers = nil }); o.MsgsPerCoreSecond != 0 ||
+		o.WriteAmplification != 0 {
 		t.Errorf("no server was observed: %+v", o)
 	}
-	if o := finish(func(o *Observation, _ *Resources) { o.Limits = nil }); len(o.Shares) != 1 || o.Shares[0].Resource != ResourceCPU {
+	if o := finish(func(o *Observation, _ *Resources) { o.Limits = nil }); len(o.Shares) != 1 ||
+		o.Shares[0].Resource != ResourceCPU {
 		t.Errorf("only the cores are known: %+v", o.Shares)
 	}
-	if o := finish(func(_ *Observation, r *Resources) { r.EndNs = 0 }); o.WindowNs != 0 || o.Shares != nil || o.MsgsPerCoreSecond != 0 {
+	if o := finish(func(_ *Observation, r *Resources) { r.EndNs = 0 }); o.WindowNs != 0 ||
+		o.Shares != nil || o.MsgsPerCoreSecond != 0 {
 		t.Errorf("nothing was observed: %+v", o)
 	}
 }
@@ -106,13 +123,16 @@ func TestObservationDoesNotDependOnTheCut(t *testing.T) {
 			r.Host.CPUSeconds /= float64(parts)
 			cut.Add(r)
 		}
-		if diff := cmp.Diff(whole.Host.CPUSeconds, cut.Host.CPUSeconds, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		if diff := cmp.Diff(whole.Host.CPUSeconds, cut.Host.CPUSeconds,
+			cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(*whole.Host.PressureCPU, *cut.Host.PressureCPU, cmpopts.EquateApprox(1e-9, 0)); diff != "" || whole.WindowNs != cut.WindowNs {
+		if diff := cmp.Diff(*whole.Host.PressureCPU, *cut.Host.PressureCPU,
+			cmpopts.EquateApprox(1e-9, 0)); diff != "" || whole.WindowNs != cut.WindowNs {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(whole.Disks[0].Utilization, cut.Disks[0].Utilization, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		if diff := cmp.Diff(whole.Disks[0].Utilization, cut.Disks[0].Utilization,
+			cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -138,7 +158,8 @@ func TestKilledRunsKnowWhatTheyCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := s.Run.Observation
-	if s.Run.State != Incomplete || o.WindowNs != 2e9 || o.MsgsPerCoreSecond != 1250 || o.WriteAmplification != 0.04 || len(o.Shares) != 1 {
+	if s.Run.State != Incomplete || o.WindowNs != 2e9 || o.MsgsPerCoreSecond != 1250 ||
+		o.WriteAmplification != 0.04 || len(o.Shares) != 1 {
 		t.Errorf("%s, %+v", s.Run.State, o)
 	}
 	if diff := cmp.Diff([]string{"How."}, o.Methods); diff != "" {

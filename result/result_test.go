@@ -16,7 +16,8 @@ func sampleRun() Run {
 	return Run{
 		SchemaVersion: SchemaVersion, ID: "2026-01-02T030405-sample", State: Running,
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), PID: 1,
-		Load: Load{Subscriptions: 1, MessageBytes: 100, WindowSeconds: 10}, Phases: []Phase{{Name: PhaseMeasure, StartNs: 0}},
+		Load: Load{Subscriptions: 1, MessageBytes: 100,
+			WindowSeconds: 10}, Phases: []Phase{{Name: PhaseMeasure, StartNs: 0}},
 	}
 }
 
@@ -34,7 +35,8 @@ func written(t testing.TB, root string) (*Writer, *Run) {
 		h.SetTag(string(Publish))
 		h.SetStartTimeMs(run.StartedAt.UnixMilli() + i*1000)
 		h.SetEndTimeMs(run.StartedAt.UnixMilli() + (i+1)*1000)
-		line := Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9, Phase: PhaseMeasure, Scheduled: 1000, Acked: 1000, Received: 900, Backlog: 100}
+		line := Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9, Phase: PhaseMeasure,
+			Scheduled: 1000, Acked: 1000, Received: 900, Backlog: 100}
 		if err := w.Interval(line, []*hdr.Histogram{h, NewHistogram()}); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,8 @@ func TestRunReadsBackAsWritten(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(s.Intervals) != 2 || len(s.Latency) != 2 || len(s.Events) != 1 || len(s.Damage) != 0 {
-		t.Errorf("%d intervals, %d histograms, %d events, damage %v", len(s.Intervals), len(s.Latency), len(s.Events), s.Damage)
+		t.Errorf("%d intervals, %d histograms, %d events, damage %v", len(s.Intervals),
+			len(s.Latency), len(s.Events), s.Damage)
 	}
 	if total := s.Total(Publish); total.TotalCount() != 2000 {
 		t.Errorf("total has %d", total.TotalCount())
@@ -89,7 +92,8 @@ func TestRunIsRunningWhileItsWriterLives(t *testing.T) {
 		t.Errorf("state %q (%q)", s.Run.State, s.Run.StateReason)
 	}
 	sum := s.Run.Summary
-	if sum.WindowNs != 2e9 || sum.AchievedRate != 1000 || sum.ReceivedRate != 900 || sum.BytesPerS != 100_000 {
+	if sum.WindowNs != 2e9 || sum.AchievedRate != 1000 || sum.ReceivedRate != 900 ||
+		sum.BytesPerS != 100_000 {
 		t.Errorf("summary made anew: %+v", sum)
 	}
 	if p99, ok := sum.Series(Publish).At(99); !ok || p99 < 1_999_000 || p99 > 2_001_000 {
@@ -164,7 +168,8 @@ func TestDiscardGivesTheLatestLinkBack(t *testing.T) {
 	}
 	failed, _ := written(t, root)
 	failed.Discard()
-	if to, err := os.Readlink(filepath.Join(root, LatestLink)); err != nil || to != filepath.Base(good.Dir()) {
+	if to, err := os.Readlink(filepath.Join(root, LatestLink)); err != nil ||
+		to != filepath.Base(good.Dir()) {
 		t.Errorf("latest points to %q, %v", to, err)
 	}
 }
@@ -174,7 +179,8 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	newer := filepath.Join(dir, "newer")
 	broken := filepath.Join(dir, "broken")
-	for path, content := range map[string]string{newer: `{"schema_version": 99}`, broken: `{"schema_`} {
+	for path, content := range map[string]string{newer: `{"schema_version": 99}`,
+		broken: `{"schema_`} {
 		if err := os.Mkdir(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -186,10 +192,12 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir: "is not a run directory", file: "is not a run directory", filepath.Join(dir, "none"): "is not a run directory",
+		dir: "is not a run directory", file: "is not a run directory", filepath.Join(dir,
+			"none"): "is not a run directory",
 		newer: "use a newer plimsoll", broken: "unexpected end",
 	} {
-		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", filepath.Base(path), err, want)
 		}
 	}
@@ -200,7 +208,8 @@ func TestPercentilesNeedSamples(t *testing.T) {
 		percentile float64
 		n          int64
 		want       bool
-	}{{99, 999, false}, {99, 1000, true}, {99.9, 9999, false}, {99.9, 10_000, true}, {99.99, 100_000, true}} {
+	}{{99, 999, false}, {99, 1000, true}, {99.9, 9999, false}, {99.9, 10_000, true},
+		{99.99, 100_000, true}} {
 		if Supported(c.percentile, c.n) != c.want {
 			t.Errorf("p%v of %d samples: want %v", c.percentile, c.n, c.want)
 		}
@@ -230,7 +239,8 @@ func FuzzRead(f *testing.F) {
 		seed[i] = raw
 	}
 	f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
-	f.Add([]byte(`{"schema_version":1,"state":"running"}`), []byte("{}\n{\"latency\":[{}]}\n"), []byte("Tag=a,0,1,2,HISTFAAAA\n"), []byte{},
+	f.Add([]byte(`{"schema_version":1,"state":"running"}`), []byte("{}\n{\"latency\":[{}]}\n"),
+		[]byte("Tag=a,0,1,2,HISTFAAAA\n"), []byte{},
 		[]byte(`{"end_ns":1,"phase":"measure","host":{"cpu_seconds":1},"disks":[{"name":"a"}],"processes":[{"syncs":1}]}`+"\n"))
 	f.Fuzz(func(t *testing.T, a, b, c, d, e []byte) {
 		dir := t.TempDir()

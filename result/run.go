@@ -16,14 +16,15 @@ func (r *Run) Lacks() bool { return r.SchemaVersion < 2 && r.Imported == nil }
 
 // Run is run.json: what was asked, what it became, and what came of it.
 type Run struct {
-	SchemaVersion int       `json:"schema_version"`
-	ID            string    `json:"id"`
-	Name          string    `json:"name"` // short, for tables: the target's name unless several share it
-	State         State     `json:"state"`
-	StateReason   string    `json:"state_reason,omitempty"`
-	StartedAt     time.Time `json:"started_at"`
-	EndedAt       time.Time `json:"ended_at,omitzero"`
-	PID           int       `json:"pid"`
+	SchemaVersion int    `json:"schema_version"`
+	ID            string `json:"id"`
+	// short, for tables: the target's name unless several share it
+	Name        string    `json:"name"`
+	State       State     `json:"state"`
+	StateReason string    `json:"state_reason,omitempty"`
+	StartedAt   time.Time `json:"started_at"`
+	EndedAt     time.Time `json:"ended_at,omitzero"`
+	PID         int       `json:"pid"`
 
 	Plimsoll    Build       `json:"plimsoll"`
 	Environment Environment `json:"environment"`
@@ -170,30 +171,35 @@ type Resolved struct {
 // Load is the workload in the figures that verdicts and reports compute with. What runs
 // differ in, and whether they are comparable, follows from Resolved (see workload.Recorded).
 type Load struct {
-	Workload          string    `json:"workload"`
-	Model             string    `json:"model"` // OpenLoop or ClosedLoop
-	Arrivals          string    `json:"arrivals"`
-	TargetRate        float64   `json:"target_rate_msgs_per_s"` // mean over the window; 0: a closed loop has none
-	Segments          []Segment `json:"segments"`
-	Closed            *Closed   `json:"closed,omitempty"` // of a closed loop
-	MessageBytes      int64     `json:"message_size_bytes"`
-	Topics            int       `json:"topics"`
-	Partitions        int       `json:"partitions_per_topic"`
-	Producers         int       `json:"producers_per_topic"`
-	Subscriptions     int       `json:"subscriptions_per_topic"`
-	Consumers         int       `json:"consumers_per_subscription"`
-	Keys              string    `json:"keys"`
-	KeyCount          int       `json:"key_count,omitempty"`    // distinct keys; 0: none, or not recorded
-	KeyExponent       float64   `json:"key_exponent,omitempty"` // zipf only
-	Spread            string    `json:"spread,omitempty"`       // how messages without a key go to partitions; empty: keyed, or not recorded
-	Audit             bool      `json:"audit,omitempty"`        // one more subscription, read when the load is over
-	Delivery          string    `json:"delivery"`
-	MaxInFlight       int       `json:"max_in_flight_per_producer"`
-	WarmupSeconds     float64   `json:"warmup_seconds"`
-	WindowSeconds     float64   `json:"window_seconds"` // as planned
-	IncompressiblePct float64   `json:"incompressible_percent"`
-	DropPageCache     bool      `json:"drop_page_cache,omitempty"` // before the run
-	Backlog           string    `json:"backlog,omitempty"`         // as a workload writes it; the window lasts as long as it takes
+	Workload string `json:"workload"`
+	Model    string `json:"model"` // OpenLoop or ClosedLoop
+	Arrivals string `json:"arrivals"`
+	// mean over the window; 0: a closed loop has none
+	TargetRate    float64   `json:"target_rate_msgs_per_s"`
+	Segments      []Segment `json:"segments"`
+	Closed        *Closed   `json:"closed,omitempty"` // of a closed loop
+	MessageBytes  int64     `json:"message_size_bytes"`
+	Topics        int       `json:"topics"`
+	Partitions    int       `json:"partitions_per_topic"`
+	Producers     int       `json:"producers_per_topic"`
+	Subscriptions int       `json:"subscriptions_per_topic"`
+	Consumers     int       `json:"consumers_per_subscription"`
+	Keys          string    `json:"keys"`
+	// distinct keys; 0: none, or not recorded
+	KeyCount    int     `json:"key_count,omitempty"`
+	KeyExponent float64 `json:"key_exponent,omitempty"` // zipf only
+	// how messages without a key go to partitions; empty: keyed, or not recorded
+	Spread string `json:"spread,omitempty"`
+	// one more subscription, read when the load is over
+	Audit             bool    `json:"audit,omitempty"`
+	Delivery          string  `json:"delivery"`
+	MaxInFlight       int     `json:"max_in_flight_per_producer"`
+	WarmupSeconds     float64 `json:"warmup_seconds"`
+	WindowSeconds     float64 `json:"window_seconds"` // as planned
+	IncompressiblePct float64 `json:"incompressible_percent"`
+	DropPageCache     bool    `json:"drop_page_cache,omitempty"` // before the run
+	// as a workload writes it; the window lasts as long as it takes
+	Backlog string `json:"backlog,omitempty"`
 }
 
 // The load models.
@@ -415,12 +421,14 @@ type Interval struct {
 	Sent      int64     `json:"sent"`      // handed over in the interval
 	Acked     int64     `json:"acked"`
 	Failed    int64     `json:"failed"`
-	Received  int64     `json:"received"`           // by all subscriptions
-	Replayed  int64     `json:"replayed,omitempty"` // distinct messages, by a subscription that replays a backlog
-	InFlight  int64     `json:"in_flight_msgs"`     // handed over, unanswered, at the end
-	Backlog   int64     `json:"backlog_msgs"`       // acknowledged, not received, at the end, summed over subscriptions
-	Latency   []Latency `json:"latency"`            // of events in the interval, any phase
-	BlockedNs int64     `json:"blocked_ns"`         // producers waiting for the system, summed
+	Received  int64     `json:"received"` // by all subscriptions
+	// distinct messages, by a subscription that replays a backlog
+	Replayed int64 `json:"replayed,omitempty"`
+	InFlight int64 `json:"in_flight_msgs"` // handed over, unanswered, at the end
+	// acknowledged, not received, at the end, summed over subscriptions
+	Backlog   int64     `json:"backlog_msgs"`
+	Latency   []Latency `json:"latency"`    // of events in the interval, any phase
+	BlockedNs int64     `json:"blocked_ns"` // producers waiting for the system, summed
 	// When the first and the last acknowledgement of the interval came, of any
 	// producer; 0: none came, or it was not recorded.
 	FirstAckNs int64 `json:"first_ack_ns,omitempty"`

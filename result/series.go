@@ -41,7 +41,8 @@ const (
 )
 
 // Beside are the series that each run records beside those of its tables.
-var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, TwinWaited, SimulatedLate}
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, TwinWaited,
+	SimulatedLate}
 
 // AllSeries is every series that each run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}

@@ -81,8 +81,10 @@ func (w *Writer) fill(run *Run) error {
 	for _, f := range []struct {
 		name string
 		file **os.File
-	}{{intervalsFile, &w.intervals}, {latencyFile, &w.latency}, {eventsFile, &w.events}, {resourcesFile, &w.resources}} {
-		file, err := os.OpenFile(filepath.Join(w.dir, f.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	}{{intervalsFile, &w.intervals}, {latencyFile, &w.latency}, {eventsFile, &w.events},
+		{resourcesFile, &w.resources}} {
+		file, err := os.OpenFile(filepath.Join(w.dir, f.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND,
+			0o644)
 		if err != nil {
 			return fmt.Errorf("create %s: %w", f.name, err)
 		}
@@ -175,7 +177,8 @@ func failed(name string, err error) error {
 		err = path.Err
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("write %s: %w: free some space, or choose another folder for runs", name, err)
+		return fmt.Errorf("write %s: %w: free some space, or choose another folder for runs", name,
+			err)
 	}
 	return fmt.Errorf("write %s: %w", name, err)
 }
@@ -226,7 +229,8 @@ func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
 			held = append(held, h.Clone())
 		}
 	}
-	return errors.Join(w.later(nil, func() error { return w.log(held) }), w.appendLine(w.intervals, intervalsFile, i))
+	return errors.Join(w.later(nil, func() error { return w.log(held) }),
+		w.appendLine(w.intervals, intervalsFile, i))
 }
 
 // log appends histograms to the log in one write, so that a kill leaves whole

@@ -14,7 +14,8 @@ const eachTells = time.Second
 // returned. The first error ends the context of the others, lets none begin, and
 // is returned. progress, which may be nil, is told once a second, by the caller's
 // goroutine, how many are done.
-func Each(ctx context.Context, n, width int, progress func(done int), do func(ctx context.Context, i int) error) error {
+func Each(ctx context.Context, n, width int, progress func(done int),
+	do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failed sync.Once

@@ -15,15 +15,16 @@ func TestEachDoesAllWithinItsWidth(t *testing.T) {
 		var did [100]atomic.Int64
 		var told []int
 		began := time.Now()
-		err := Each(t.Context(), len(did), 10, func(done int) { told = append(told, done) }, func(_ context.Context, i int) error {
-			if now := running.Add(1); now > most.Load() {
-				most.Store(now)
-			}
-			defer running.Add(-1)
-			time.Sleep(300 * time.Millisecond)
-			did[i].Add(1)
-			return nil
-		})
+		err := Each(t.Context(), len(did), 10, func(done int) { told = append(told, done) },
+			func(_ context.Context, i int) error {
+				if now := running.Add(1); now > most.Load() {
+					most.Store(now)
+				}
+				defer running.Add(-1)
+				time.Sleep(300 * time.Millisecond)
+				did[i].Add(1)
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,8 @@ func TestEachEndsWithTheFirstError(t *testing.T) {
 func TestEachEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Each(ctx, 3, 2, nil, func(context.Context, int) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := Each(ctx, 3, 2, nil, func(context.Context, int) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v: want that it was cancelled", err)
 	}
 	if err := Each(t.Context(), 0, 2, nil, nil); err != nil {

@@ -49,7 +49,8 @@ type Settings struct {
 // Resolve lays the given settings over the declared defaults. The error is a
 // strict.Violations that names every unknown setting and bad value at once.
 func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
-	s := Settings{declared: declared, values: make(map[string]string, len(declared)), given: make(map[string]target.Setting, len(given))}
+	s := Settings{declared: declared, values: make(map[string]string, len(declared)),
+		given: make(map[string]target.Setting, len(given))}
 	names := make([]string, len(declared))
 	kinds := make(map[string]Setting, len(declared))
 	for i, d := range declared {
@@ -77,7 +78,8 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 }
 
 func violation(g target.Setting, message string) strict.Violation {
-	return strict.Violation{File: g.At.File, Line: g.At.Line, Column: g.At.Column, Excerpt: g.At.Excerpt, Message: message}
+	return strict.Violation{File: g.At.File, Line: g.At.Line, Column: g.At.Column,
+		Excerpt: g.At.Excerpt, Message: message}
 }
 
 func (d Setting) check(value string) error {
@@ -96,7 +98,8 @@ func (d Setting) check(value string) error {
 	case Rate:
 		_, err = quantity.ParseRate(value)
 	case Number:
-		if n, bad := strconv.ParseFloat(value, 64); bad != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		if n, bad := strconv.ParseFloat(value, 64); bad != nil || math.IsNaN(n) ||
+			math.IsInf(n, 0) {
 			err = fmt.Errorf("%q is not a number", value)
 		}
 	case Text:

@@ -62,10 +62,13 @@ func (c Credentials) check(doc *strict.Document) {
 		}
 		// The value may be the secret itself, written in the wrong place: it is not shown.
 		if (r.env != "" || doc.Has(env)) && !isVariable(r.env) {
-			doc.RejectSecret(env, "is not the name of an environment variable: write a name of letters, digits and _, not the value")
+			doc.RejectSecret(env,
+				"is not the name of an environment variable: write a name of letters, digits and "+
+					"_, not the value")
 		}
 		if r.path == "" && doc.Has(path) || len(r.path) > maxText || !strict.IsText(r.path) {
-			doc.RejectSecret(path, "is not a path: write that of a file that holds the value and nothing else")
+			doc.RejectSecret(path,
+				"is not a path: write that of a file that holds the value and nothing else")
 		}
 	}
 }
@@ -84,7 +87,8 @@ func isVariable(name string) bool {
 // outside tests, and files relative to the working directory, without the line
 // end that closes them. The error is a strict.Violations that names every
 // reference that leads nowhere and never a secret.
-func (c Credentials) Resolve(lookupEnv func(name string) (value string, set bool)) (Secrets, error) {
+func (c Credentials) Resolve(lookupEnv func(name string) (value string, set bool)) (Secrets,
+	error) {
 	var bad strict.Violations
 	found := map[string]string{}
 	for _, r := range c.references() {
@@ -108,10 +112,14 @@ func (r reference) resolve(lookupEnv func(string) (string, bool)) (string, error
 	case r.env != "":
 		value, set := lookupEnv(r.env)
 		if !set {
-			return "", fmt.Errorf("credentials.%s_env: the environment variable %s is not set: export it or correct the name", r.key, r.env)
+			return "", fmt.Errorf(
+				"credentials.%s_env: the environment variable %s is not set: export it or "+
+					"correct the name", r.key, r.env)
 		}
 		if value == "" {
-			return "", fmt.Errorf("credentials.%s_env: the environment variable %s is empty: give it a value or remove the key", r.key, r.env)
+			return "", fmt.Errorf(
+				"credentials.%s_env: the environment variable %s is empty: give it a value or "+
+					"remove the key", r.key, r.env)
 		}
 		return value, nil
 	case r.path != "":
@@ -121,7 +129,9 @@ func (r reference) resolve(lookupEnv func(string) (string, bool)) (string, error
 		}
 		value := strings.TrimSuffix(strings.TrimSuffix(string(src), "\n"), "\r")
 		if value == "" {
-			return "", fmt.Errorf("credentials.%s_file: %s is empty: write the value into it or remove the key", r.key, r.path)
+			return "", fmt.Errorf(
+				"credentials.%s_file: %s is empty: write the value into it or remove the key",
+				r.key, r.path)
 		}
 		return value, nil
 	}

@@ -96,7 +96,8 @@ func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 	t := f.target(doc)
 	t.check(doc)
 	if len(systemNames) > 0 && t.System != "" && !slices.Contains(systemNames, t.System) {
-		doc.Reject("system", "is not one that exists: "+strict.Unknown("system", t.System, systemNames))
+		doc.Reject("system",
+			"is not one that exists: "+strict.Unknown("system", t.System, systemNames))
 	}
 	if err := doc.Err(); err != nil {
 		return nil, err
@@ -108,10 +109,13 @@ func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 // target it makes: which keys go together.
 func (f *file) checkSpelling(doc *strict.Document) {
 	if doc.Has("endpoints") && doc.Has("testbed") {
-		doc.Reject("testbed", "cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is one to start, keep one")
+		doc.Reject("testbed",
+			"cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is one "+
+				"to start, keep one")
 	}
 	if doc.Has("endpoints") && len(f.Endpoints) == 0 {
-		doc.Reject("endpoints", "names none: list host:port, or remove the key and plimsoll starts a cluster")
+		doc.Reject("endpoints",
+			"names none: list host:port, or remove the key and plimsoll starts a cluster")
 	}
 	if doc.Has("name") && f.Name == "" {
 		doc.Reject("name", "is empty: give one or remove the key")
@@ -131,11 +135,13 @@ func (f *file) target(doc *strict.Document) *Target {
 	}
 	c := f.Credentials
 	t.Credentials = Credentials{
-		UserEnv: c.UserEnv, UserFile: c.UserFile, PasswordEnv: c.PasswordEnv, PasswordFile: c.PasswordFile,
+		UserEnv: c.UserEnv, UserFile: c.UserFile, PasswordEnv: c.PasswordEnv,
+		PasswordFile: c.PasswordFile,
 		AdminUserEnv: c.AdminUserEnv, AdminUserFile: c.AdminUserFile,
 		AdminPasswordEnv: c.AdminPasswordEnv, AdminPasswordFile: c.AdminPasswordFile,
 	}
-	t.TLS = TLS{Enabled: doc.Has("tls"), CAFile: f.TLS.CAFile, CertFile: f.TLS.CertFile, KeyFile: f.TLS.KeyFile, ServerName: f.TLS.ServerName}
+	t.TLS = TLS{Enabled: doc.Has("tls"), CAFile: f.TLS.CAFile, CertFile: f.TLS.CertFile,
+		KeyFile: f.TLS.KeyFile, ServerName: f.TLS.ServerName}
 	for _, p := range f.Processes {
 		t.Processes = append(t.Processes, Process(p))
 	}
@@ -153,7 +159,8 @@ func Find(nameOrPath string, systemNames []string) (t *Target, source string, er
 		return t, "system: " + strict.Quote(nameOrPath) + "\n", nil
 	}
 	if nameOrPath == "" {
-		return nil, "", fmt.Errorf("the target is empty: name a file, or one of the systems %s", strings.Join(systemNames, ", "))
+		return nil, "", fmt.Errorf("the target is empty: name a file, or one of the systems %s",
+			strings.Join(systemNames, ", "))
 	}
 	if !strict.IsPath(nameOrPath) {
 		return nil, "", errors.New(strict.Unknown("system", nameOrPath, systemNames))

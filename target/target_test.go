@@ -71,8 +71,10 @@ func TestSettingsKnowTheirPlace(t *testing.T) {
 	want := &Target{
 		Name: "nats", System: "nats", Testbed: Testbed{Nodes: 3},
 		Settings: []Setting{
-			{"b", "64KB", Place{File: "t.yaml", Line: 3, Column: 6, Excerpt: "    3 |   b: 64KB\n      |      ^"}},
-			{"a", "x", Place{File: "t.yaml", Line: 4, Column: 6, Excerpt: "    4 |   a: \"x\"\n      |      ^"}},
+			{"b", "64KB", Place{File: "t.yaml", Line: 3, Column: 6,
+				Excerpt: "    3 |   b: 64KB\n      |      ^"}},
+			{"a", "x", Place{File: "t.yaml", Line: 4, Column: 6,
+				Excerpt: "    4 |   a: \"x\"\n      |      ^"}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -90,7 +92,8 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 	write("mine.yaml", "system: kafka\nname: mine\n")
 	write("nats", "system: pulsar\n")
 	write("bad.yaml", "system: natz\n")
-	for given, want := range map[string]string{"nats": "nats", "./nats": "pulsar", "mine.yaml": "mine"} {
+	for given, want := range map[string]string{"nats": "nats", "./nats": "pulsar",
+		"mine.yaml": "mine"} {
 		got, source, err := Find(given, systems)
 		if err != nil || got.Name != want || source == "" {
 			t.Errorf("Find(%q) = %+v, %v", given, got, err)
@@ -105,12 +108,14 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"":          "the target is empty: name a file, or one of the systems kafka, nats, pulsar, rabbitmq",
+		"": "the target is empty: name a file, or one of the systems kafka, nats, " +
+			"pulsar, rabbitmq",
 		"kakfa":     `unknown system "kakfa": did you mean "kafka"?`,
 		"sqs":       `unknown system "sqs": the systems are kafka, nats, pulsar, rabbitmq`,
 		"no.yaml":   "target file no.yaml does not exist: check the path",
 		"miin.yaml": "target file miin.yaml does not exist: did you mean mine.yaml?",
-		"bad.yaml": "bad.yaml:1:9: system is not one that exists: unknown system \"natz\": did you mean \"nats\"?\n" +
+		"bad.yaml": "bad.yaml:1:9: system is not one that exists: unknown system \"natz\": did " +
+			"you mean \"nats\"?\n" +
 			"    1 | system: natz\n      |         ^",
 	} {
 		if _, _, err := Find(given, systems); err == nil || err.Error() != want {
@@ -125,15 +130,18 @@ func TestValidateNeedsNoFile(t *testing.T) {
 	}
 	bad := &Target{
 		Name: "a b", Endpoints: []string{"x:1", ""}, Testbed: Testbed{Nodes: 3},
-		Settings: []Setting{{Name: "", Value: "x"}}, Credentials: Credentials{UserEnv: "a-b", PasswordEnv: "A", PasswordFile: "b"},
+		Settings: []Setting{{Name: "", Value: "x"}}, Credentials: Credentials{UserEnv: "a-b",
+			PasswordEnv: "A", PasswordFile: "b"},
 	}
 	want := strings.Join([]string{
 		"system is missing: name one, like system: nats",
 		"name holds ' ': use letters, digits, - _ and . and begin with a letter or digit",
 		"endpoints[1] is empty: write host:port or remove it",
-		"testbed cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is one to start, keep one",
+		"testbed cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is " +
+			"one to start, keep one",
 		`settings holds a name or value that is empty, too long or not printable text: look at ""`,
-		"credentials.user_env is not the name of an environment variable: write a name of letters, digits and _, not the value",
+		"credentials.user_env is not the name of an environment variable: write a name of " +
+			"letters, digits and _, not the value",
 		"credentials.password_file cannot stand beside password_env: keep one",
 	}, "\n")
 	if err := bad.Validate(); err == nil || err.Error() != want {
@@ -154,7 +162,8 @@ func TestCredentialsAreResolved(t *testing.T) {
 	lookup := func(name string) (string, bool) { value, set := env[name]; return value, set }
 
 	got, err := Credentials{
-		UserEnv: "USER_NAME", PasswordFile: path("one", "hunter2\n"), AdminUserFile: path("two", " root \r\n"), AdminPasswordEnv: "USER_NAME",
+		UserEnv: "USER_NAME", PasswordFile: path("one", "hunter2\n"), AdminUserFile: path("two",
+			" root \r\n"), AdminPasswordEnv: "USER_NAME",
 	}.Resolve(lookup)
 	if err != nil || got != (Secrets{"alice", "hunter2", " root ", "alice"}) {
 		t.Errorf("got %q, %v", got.Password, err)
@@ -164,12 +173,16 @@ func TestCredentialsAreResolved(t *testing.T) {
 	}
 	absent := filepath.Join(dir, "nothing-here")
 	empty := path("empty", "\n")
-	_, err = Credentials{UserEnv: "NOT_SET", PasswordEnv: "EMPTY", AdminUserFile: absent, AdminPasswordFile: empty}.Resolve(lookup)
+	_, err = Credentials{UserEnv: "NOT_SET", PasswordEnv: "EMPTY", AdminUserFile: absent,
+		AdminPasswordFile: empty}.Resolve(lookup)
 	want := strings.Join([]string{
-		"credentials.user_env: the environment variable NOT_SET is not set: export it or correct the name",
-		"credentials.password_env: the environment variable EMPTY is empty: give it a value or remove the key",
+		"credentials.user_env: the environment variable NOT_SET is not set: export it or correct " +
+			"the name",
+		"credentials.password_env: the environment variable EMPTY is empty: give it a value or " +
+			"remove the key",
 		"credentials.admin_user_file: " + absent + " does not exist: check the path",
-		"credentials.admin_password_file: " + empty + " is empty: write the value into it or remove the key",
+		"credentials.admin_password_file: " + empty +
+			" is empty: write the value into it or remove the key",
 	}, "\n")
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%v", err, want)
@@ -184,7 +197,8 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := fmt.Sprint(s, &s, log.String(), string(text)) + fmt.Sprintf("%v %+v %#v %s %q", s, s, s, s, struct{ S Secrets }{s})
+	shown := fmt.Sprint(s, &s, log.String(), string(text)) +
+		fmt.Sprintf("%v %+v %#v %s %q", s, s, s, s, struct{ S Secrets }{s})
 	if strings.Contains(shown, "hunter2") {
 		t.Error(shown)
 	}
@@ -207,9 +221,12 @@ func TestWhatIsPrintedIsReadBack(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "runs") {
 			want.Testbed = Testbed{}
-			want.Endpoints = rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z:/#?"'\[\]{},&*!|>%0-9.-]{1,20}`), 1, 4, rapid.ID).Draw(t, "endpoints")
+			want.Endpoints = rapid.SliceOfNDistinct(
+				rapid.StringMatching(`[a-z:/#?"'\[\]{},&*!|>%0-9.-]{1,20}`), 1, 4, rapid.ID).Draw(
+				t, "endpoints")
 		} else {
-			want.Testbed = Testbed{rapid.IntRange(1, MaxNodes).Draw(t, "nodes"), text.Draw(t, "dir")}
+			want.Testbed = Testbed{rapid.IntRange(1, MaxNodes).Draw(t, "nodes"),
+				text.Draw(t, "dir")}
 		}
 		want.Credentials.UserEnv = rapid.StringMatching(`([A-Z_][A-Z0-9_]{0,9})?`).Draw(t, "env")
 		want.Credentials.AdminPasswordFile = text.Draw(t, "file")

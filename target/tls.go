@@ -24,17 +24,22 @@ type TLS struct {
 }
 
 func (t TLS) check(doc *strict.Document) {
-	for _, f := range []struct{ key, path string }{{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile}} {
+	for _, f := range []struct{ key, path string }{{"ca_file", t.CAFile}, {"cert_file", t.CertFile},
+		{"key_file", t.KeyFile}} {
 		key := "tls." + f.key
 		if doc.Has(key) && f.path == "" || len(f.path) > maxText || !strict.IsText(f.path) {
 			doc.RejectSecret(key, "is not a path: write that of a file in PEM, or remove the key")
 		}
 	}
 	if (t.CertFile == "") != (t.KeyFile == "") {
-		doc.Reject("tls", "names a certificate without its key or a key without its certificate: give both cert_file and key_file, or neither")
+		doc.Reject("tls",
+			"names a certificate without its key or a key without its certificate: give both "+
+				"cert_file and key_file, or neither")
 	}
-	if len(t.ServerName) > maxText || strings.ContainsAny(t.ServerName, " :/@") || !strict.IsText(t.ServerName) {
-		doc.Reject("tls.server_name", "is not a host name: write the name that the servers' certificates hold")
+	if len(t.ServerName) > maxText || strings.ContainsAny(t.ServerName, " :/@") ||
+		!strict.IsText(t.ServerName) {
+		doc.Reject("tls.server_name",
+			"is not a host name: write the name that the servers' certificates hold")
 	}
 }
 
@@ -52,7 +57,9 @@ func (t TLS) Config() (*tls.Config, error) {
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls.ca_file: %s holds no certificate in PEM: export the authority's certificate as PEM", t.CAFile)
+			return nil, fmt.Errorf(
+				"tls.ca_file: %s holds no certificate in PEM: export the authority's certificate "+
+					"as PEM", t.CAFile)
 		}
 	}
 	if t.CertFile != "" {
@@ -76,7 +83,9 @@ func (t TLS) clientCertificate() (tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("tls.cert_file and tls.key_file: %s and %s are not a certificate and its key, unencrypted and in PEM", t.CertFile, t.KeyFile)
+		return tls.Certificate{}, fmt.Errorf(
+			"tls.cert_file and tls.key_file: %s and %s are not a certificate and its key, "+
+				"unencrypted and in PEM", t.CertFile, t.KeyFile)
 	}
 	return pair, nil
 }
@@ -87,7 +96,8 @@ func (t TLS) yaml() string {
 	}
 	var parts []string
 	for _, f := range []struct{ key, value string }{
-		{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile}, {"server_name", t.ServerName},
+		{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile},
+		{"server_name", t.ServerName},
 	} {
 		if f.value != "" {
 			parts = append(parts, f.key+": "+strict.Quote(f.value))

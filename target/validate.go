@@ -24,13 +24,15 @@ func (t *Target) check(doc *strict.Document) {
 	} else if message != "" {
 		doc.Reject("system", message)
 	}
-	if message := strict.CheckName(t.Name, maxName); t.Name != "" && t.Name != t.System && message != "" {
+	if message := strict.CheckName(t.Name, maxName); t.Name != "" && t.Name != t.System &&
+		message != "" {
 		doc.Reject("name", message)
 	}
 	t.checkEndpoints(doc)
 	t.checkTestbed(doc)
 	for _, s := range t.Settings {
-		if s.Name == "" || len(s.Name) > maxText || !strict.IsText(s.Name) || !strict.IsText(s.Value) {
+		if s.Name == "" || len(s.Name) > maxText || !strict.IsText(s.Name) ||
+			!strict.IsText(s.Value) {
 			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or not printable text: look at %.40q", s.Name))
 		}
 	}
@@ -41,10 +43,12 @@ func (t *Target) check(doc *strict.Document) {
 
 func (t *Target) checkProcesses(doc *strict.Document) {
 	if len(t.Processes) > 0 && len(t.Endpoints) == 0 {
-		doc.Reject("processes", "are those of a cluster that runs already: give its endpoints too, or remove the key")
+		doc.Reject("processes",
+			"are those of a cluster that runs already: give its endpoints too, or remove the key")
 	}
 	if len(t.Processes) > MaxProcesses {
-		doc.Reject("processes", fmt.Sprintf("are %d: %d is the most that is observed", len(t.Processes), MaxProcesses))
+		doc.Reject("processes",
+			fmt.Sprintf("are %d: %d is the most that is observed", len(t.Processes), MaxProcesses))
 		return
 	}
 	names, pids := map[string]bool{}, map[int]bool{}
@@ -66,7 +70,8 @@ func (t *Target) checkProcesses(doc *strict.Document) {
 
 func (t *Target) checkEndpoints(doc *strict.Document) {
 	if len(t.Endpoints) > MaxEndpoints {
-		doc.Reject("endpoints", fmt.Sprintf("are %d: %d are enough to find any cluster by", len(t.Endpoints), MaxEndpoints))
+		doc.Reject("endpoints", fmt.Sprintf("are %d: %d are enough to find any cluster by",
+			len(t.Endpoints), MaxEndpoints))
 		return
 	}
 	seen := map[string]bool{}
@@ -78,7 +83,9 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 			doc.Reject(path, "is empty: write host:port or remove it")
 		// A password may itself hold a slash, so an @ is refused wherever it stands.
 		case strings.Contains(endpoint, "@"):
-			doc.RejectSecret(path, "holds a user or password: remove all up to the @ and write credentials: {user_env: NAME, password_env: NAME}")
+			doc.RejectSecret(path,
+				"holds a user or password: remove all up to the @ and write credentials: "+
+					"{user_env: NAME, password_env: NAME}")
 		case strings.ContainsFunc(endpoint, odd), len(endpoint) > maxText:
 			doc.Reject(path, "is not an endpoint: write host:port")
 		case seen[endpoint]:
@@ -92,12 +99,16 @@ func (t *Target) checkTestbed(doc *strict.Document) {
 	if len(t.Endpoints) > 0 {
 		// A file that gives both has been told so already.
 		if t.Testbed != (Testbed{}) && !doc.Has("testbed") {
-			doc.Reject("testbed", "cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is one to start, keep one")
+			doc.Reject("testbed",
+				"cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is "+
+					"one to start, keep one")
 		}
 		return
 	}
 	if !doc.Has("endpoints") && (t.Testbed.Nodes < 1 || t.Testbed.Nodes > MaxNodes) {
-		doc.Reject("testbed.nodes", fmt.Sprintf("must be from 1 to %d, not %d: 3 is the least that survives the loss of one", MaxNodes, t.Testbed.Nodes))
+		doc.Reject("testbed.nodes", fmt.Sprintf(
+			"must be from 1 to %d, not %d: 3 is the least that survives the loss of one", MaxNodes,
+			t.Testbed.Nodes))
 	}
 	if len(t.Testbed.Dir) > maxText || !strict.IsText(t.Testbed.Dir) {
 		doc.Reject("testbed.dir", "is not a path: write that of a folder")

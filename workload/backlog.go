@@ -132,7 +132,9 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 		return
 	}
 	if doc.Has("duration") {
-		doc.Reject("duration", "cannot stand beside backlog: the window lasts until the readers have caught up and backlog.after is over, remove it")
+		doc.Reject("duration",
+			"cannot stand beside backlog: the window lasts until the readers have caught up and "+
+				"backlog.after is over, remove it")
 	}
 	var given []string
 	for _, key := range []string{"size", "messages", "for"} {
@@ -142,9 +144,11 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 	}
 	switch {
 	case len(given) == 0:
-		doc.Reject("backlog", "lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
+		doc.Reject("backlog",
+			"lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
 	case len(given) > 1:
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1], " and ")+": keep one of size, messages and for")
+		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+			" and ")+": keep one of size, messages and for")
 	}
 }
 
@@ -155,35 +159,50 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 		return
 	}
 	if w.Audit {
-		doc.Reject("audit", "cannot stand beside backlog, which has readers of its own: leave one of them out")
+		doc.Reject("audit",
+			"cannot stand beside backlog, which has readers of its own: leave one of them out")
 	}
 	if w.Load.Closed != nil {
-		doc.Reject("backlog", "cannot stand beside load.closed: producers go on at a rate of their own while it is read, give load.rate")
+		doc.Reject("backlog",
+			"cannot stand beside load.closed: producers go on at a rate of their own while it is "+
+				"read, give load.rate")
 		return
 	}
 	if len(w.Load.Segments) != 1 || w.Load.Segments[0].From != w.Load.Segments[0].To {
-		doc.Reject(w.curvePath(doc), "cannot stand beside backlog: producers go on at one rate while it is read, give load.rate")
+		doc.Reject(w.curvePath(doc),
+			"cannot stand beside backlog: producers go on at one rate while it is read, give "+
+				"load.rate")
 		return
 	}
 	if w.Settle {
-		doc.Reject("warmup", "cannot be auto beside backlog: what is sent in it is part of the backlog, give its length")
+		doc.Reject("warmup",
+			"cannot be auto beside backlog: what is sent in it is part of the backlog, give its "+
+				"length")
 	}
 	oneOf(doc, "backlog.then", b.Then, []BacklogThen{BacklogDrain, BacklogReplay})
 	checkTime(doc, "backlog.limit", b.Limit, 1, MaxDuration)
 	checkTime(doc, "backlog.after", b.After, 0, MaxDuration)
-	if doc.Failed("backlog") || doc.Failed("load") || doc.Failed("message") || doc.Failed("warmup") {
+	if doc.Failed("backlog") || doc.Failed("load") || doc.Failed("message") ||
+		doc.Failed("warmup") {
 		return // what follows would say the same thing twice
 	}
 	if given := positives(b.Bytes, b.Messages, int64(b.For)); given != 1 {
-		doc.Reject("backlog", fmt.Sprintf("must have one of size, messages and for above 0, and has %d", given))
+		doc.Reject("backlog",
+			fmt.Sprintf("must have one of size, messages and for above 0, and has %d", given))
 		return
 	}
 	if build := w.BacklogBuild(); build < leastBuild {
-		doc.Reject("backlog", fmt.Sprintf("of %s messages is there %s after the measured window begins: make it last %s or more, the warm-up of %s sends %s",
-			quantity.Count(w.BacklogMessages()), quantity.Duration(int64(build)), leastBuild, quantity.Duration(int64(w.Warmup)), quantity.Count(w.WarmupMessages())))
+		doc.Reject("backlog",
+			fmt.Sprintf("of %s messages is there %s after the measured window begins: make it "+
+				"last %s or more, the warm-up of %s sends %s",
+				quantity.Count(w.BacklogMessages()), quantity.Duration(
+					int64(build)), leastBuild, quantity.Duration(int64(w.Warmup)),
+				quantity.Count(w.WarmupMessages())))
 	}
 	if w.Duration > MaxDuration {
-		doc.Reject("backlog", fmt.Sprintf("may take longer than %s to be built and read: make it smaller, or the rate higher", quantity.Duration(int64(MaxDuration))))
+		doc.Reject("backlog",
+			fmt.Sprintf("may take longer than %s to be built and read: make it smaller, or the "+
+				"rate higher", quantity.Duration(int64(MaxDuration))))
 	}
 }
 

@@ -9,13 +9,15 @@ import (
 )
 
 func TestBacklogDefaults(t *testing.T) {
-	w, err := workload.Parse("w.yaml", []byte("load: {rate: 10k/s}\nwarmup: 3s\nmessage: {size: 1KB}\nbacklog: {messages: 630k}\n"))
+	w, err := workload.Parse("w.yaml", []byte(
+		"load: {rate: 10k/s}\nwarmup: 3s\nmessage: {size: 1KB}\nbacklog: {messages: 630k}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// 600,000 messages are built after the warm-up: 60 s, slowly 90 s; then three
 	// times 60 s to catch up, and 10 s.
-	want := workload.Backlog{Messages: 630_000, Then: workload.BacklogDrain, Limit: 180 * time.Second, After: 10 * time.Second}
+	want := workload.Backlog{Messages: 630_000, Then: workload.BacklogDrain,
+		Limit: 180 * time.Second, After: 10 * time.Second}
 	if *w.Backlog != want {
 		t.Errorf("%+v, want %+v", *w.Backlog, want)
 	}
@@ -26,16 +28,19 @@ func TestBacklogDefaults(t *testing.T) {
 		t.Errorf("built in %v", build)
 	}
 	w.SetRate(20_000)
-	if w.Duration != 28500*time.Millisecond*3/2+190*time.Second+250*time.Millisecond || w.Validate() != nil {
+	if w.Duration != 28500*time.Millisecond*3/2+190*time.Second+250*time.Millisecond ||
+		w.Validate() != nil {
 		t.Errorf("at another rate the window is %v: %v", w.Duration, w.Validate())
 	}
-	if err := w.SetDuration(time.Minute); err == nil || !strings.Contains(err.Error(), "change backlog in its file") {
+	if err := w.SetDuration(time.Minute); err == nil ||
+		!strings.Contains(err.Error(), "change backlog in its file") {
 		t.Errorf("a duration was set: %v", err)
 	}
 }
 
 func TestBacklogIsReadBackAsPrinted(t *testing.T) {
-	for _, src := range []string{"{size: 2GB, then: replay}", "{messages: 1M, limit: 90s, after: 0s}", "{for: 10m, then: drain}"} {
+	for _, src := range []string{"{size: 2GB, then: replay}",
+		"{messages: 1M, limit: 90s, after: 0s}", "{for: 10m, then: drain}"} {
 		w, err := workload.Parse("w.yaml", []byte("backlog: "+src+"\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -52,13 +57,18 @@ func TestBacklogIsReadBackAsPrinted(t *testing.T) {
 
 func TestBacklogRefusals(t *testing.T) {
 	for src, want := range map[string]string{
-		"duration: 20s\nbacklog: {size: 2GB}":                        "w.yaml:1:11: duration cannot stand beside backlog",
-		"backlog: {size: 2GB, for: 1m}":                              "backlog.for cannot stand beside backlog.size",
-		"backlog: {then: drain}":                                     "backlog lacks its size",
-		"backlog: {size: 0B}":                                        "must have one of size, messages and for above 0",
-		"backlog: {size: 2GB, then: dran}":                           `did you mean "drain"`,
-		"backlog: {size: 2GB}\nload: {closed: {}}":                   "cannot stand beside load.closed",
-		"backlog: {size: 2GB}\nload: {ramp: {from: 1k/s, to: 2k/s}}": "load.ramp cannot stand beside backlog",
+		"duration: 20s\nbacklog: {size: 2GB}": "w.yaml:1:11: duration " +
+			"cannot stand beside backlog",
+		"backlog: {size: 2GB, for: 1m}": "backlog.for cannot stand " +
+			"beside backlog.size",
+		"backlog: {then: drain}": "backlog lacks its size",
+		"backlog: {size: 0B}": "must have one of size, " +
+			"messages and for above 0",
+		"backlog: {size: 2GB, then: dran}": `did you mean "drain"`,
+		"backlog: {size: 2GB}\nload: {closed: {}}": "cannot stand beside " +
+			"load.closed",
+		"backlog: {size: 2GB}\nload: {ramp: {from: 1k/s, to: 2k/s}}": "load.ramp cannot stand " +
+			"beside backlog",
 		"backlog: {size: 2GB}\nload: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}": "load.steps cannot stand beside backlog",
 		"backlog: {size: 2GB}\nwarmup: auto":                                                  "warmup cannot be auto beside backlog",
 		"backlog: {messages: 35k}\nwarmup: 3s":                                                "of 35,000 messages is there 500ms after the measured window begins",

@@ -25,11 +25,13 @@ func (b *Batch) UnmarshalText(text []byte) error {
 	}
 	least, err := quantity.ParseCount(from)
 	if err != nil {
-		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10", shorten(string(text)))
+		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10",
+			shorten(string(text)))
 	}
 	most, err := quantity.ParseCount(to)
 	if err != nil {
-		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10", shorten(string(text)))
+		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10",
+			shorten(string(text)))
 	}
 	*b = Batch{int(least), int(most)}
 	return nil
@@ -43,11 +45,19 @@ func (c *Closed) messages() int {
 
 // besideClosed are the keys that mean nothing in a closed loop, and why.
 var besideClosed = []struct{ path, why string }{
-	{"load.rate", "cannot stand beside closed: in a closed loop the system's answers set the rate, keep one of the two"},
-	{"load.steps", "cannot stand beside closed: in a closed loop the system's answers set the rate, keep one of the two"},
-	{"load.ramp", "cannot stand beside closed: in a closed loop the system's answers set the rate, keep one of the two"},
-	{"load.arrivals", "cannot stand beside closed: a closed loop has no schedule of arrivals, remove it"},
-	{"max_in_flight", "cannot stand beside load.closed: it is in_flight times the largest batch, remove it"},
+	{"load.rate",
+		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+			"one of the two"},
+	{"load.steps",
+		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+			"one of the two"},
+	{"load.ramp",
+		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+			"one of the two"},
+	{"load.arrivals",
+		"cannot stand beside closed: a closed loop has no schedule of arrivals, remove it"},
+	{"max_in_flight",
+		"cannot stand beside load.closed: it is in_flight times the largest batch, remove it"},
 }
 
 // checkClosedSpelling checks which keys go together in a file that asks for a
@@ -72,9 +82,11 @@ func (w *Workload) checkClosed(doc *strict.Document) {
 	between(doc, "load.closed.in_flight", c.InFlight, 1, MaxSends)
 	switch b := c.Batch; {
 	case b.Least < 1 || b.Most > MaxBatch:
-		doc.Reject("load.closed.batch", fmt.Sprintf("must be from 1 to %s messages, not %s", quantity.Count(MaxBatch), b))
+		doc.Reject("load.closed.batch",
+			fmt.Sprintf("must be from 1 to %s messages, not %s", quantity.Count(MaxBatch), b))
 	case b.Least > b.Most:
-		doc.Reject("load.closed.batch", fmt.Sprintf("goes from %d down to %d: write %d..%d", b.Least, b.Most, b.Most, b.Least))
+		doc.Reject("load.closed.batch",
+			fmt.Sprintf("goes from %d down to %d: write %d..%d", b.Least, b.Most, b.Most, b.Least))
 	}
 }
 
@@ -85,13 +97,20 @@ func (w *Workload) checkClosedInFlight(doc *strict.Document) {
 		return
 	}
 	if most := c.messages(); most > MaxInFlightLimit {
-		doc.Reject("load.closed.in_flight", fmt.Sprintf("is %s: with the largest batch that is %s messages of each producer under way, keep it to %s or less",
-			quantity.Count(int64(c.InFlight)), quantity.Count(int64(most)), quantity.Count(MaxInFlightLimit)))
+		doc.Reject("load.closed.in_flight", fmt.Sprintf(
+			"is %s: with the largest batch that is %s messages of each producer under way, keep "+
+				"it to %s or less",
+			quantity.Count(int64(c.InFlight)), quantity.Count(int64(most)), quantity.Count(
+				MaxInFlightLimit)))
 	} else if w.MaxInFlight != most {
-		doc.Reject("max_in_flight", fmt.Sprintf("is %s and the closed loop has %s messages under way: make them equal", quantity.Count(int64(w.MaxInFlight)), quantity.Count(int64(most))))
+		doc.Reject("max_in_flight", fmt.Sprintf(
+			"is %s and the closed loop has %s messages under way: make them equal", quantity.Count(
+				int64(w.MaxInFlight)), quantity.Count(int64(most))))
 	}
 	if bytes := w.bytesInFlight(); bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
-		doc.Reject("load.closed", fmt.Sprintf("has %s under way at once, all producers together: keep in_flight x batch x message.size x producers to %s or less",
+		doc.Reject("load.closed", fmt.Sprintf(
+			"has %s under way at once, all producers together: keep in_flight x batch x "+
+				"message.size x producers to %s or less",
 			quantity.Bytes(int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
 	}
 }

@@ -30,13 +30,15 @@ const (
 	FaultCutClients FaultKind = "cut-clients" // from all clients; nodes reach it still
 	FaultSlowDisk   FaultKind = "slow-disk"   // each sync to disk takes longer
 	FaultFullDisk   FaultKind = "full-disk"   // no space is left
-	FaultPowerCut   FaultKind = "power-cut"   // what was not synced to disk is gone; healed by a start on what is left
+	// what was not synced to disk is gone; healed by a start on what is left
+	FaultPowerCut FaultKind = "power-cut"
 )
 
 // FaultKinds are all kinds, in the order in which they are listed.
 func FaultKinds() []FaultKind {
 	return []FaultKind{
-		FaultKill, FaultPause, FaultRestart, FaultPartition, FaultCutClients, FaultSlowDisk, FaultFullDisk, FaultPowerCut,
+		FaultKill, FaultPause, FaultRestart, FaultPartition, FaultCutClients, FaultSlowDisk,
+		FaultFullDisk, FaultPowerCut,
 	}
 }
 
@@ -45,10 +47,12 @@ type FaultTarget string
 
 // The words for nodes.
 const (
-	TargetOne      FaultTarget = "one"      // any one, drawn from the seed
-	TargetLeader   FaultTarget = "leader"   // the node that leads the first partition of the first topic
+	TargetOne FaultTarget = "one" // any one, drawn from the seed
+	// the node that leads the first partition of the first topic
+	TargetLeader   FaultTarget = "leader"
 	TargetFollower FaultTarget = "follower" // one that does not
-	TargetMinority FaultTarget = "minority" // as many as may fail while a majority is left, the leader among them
+	// as many as may fail while a majority is left, the leader among them
+	TargetMinority FaultTarget = "minority"
 	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them
 	TargetAll      FaultTarget = "all"
 )

@@ -45,7 +45,8 @@ type Strike struct {
 // checkFaultSpelling checks which keys go together in the file's faults.
 func (f *file) checkFaultSpelling(doc *strict.Document) {
 	for i := range f.faults {
-		require(doc, fmt.Sprintf("faults[%d]", i), "{do: kill, target: leader, at: 20s, for: 10s}", "do", "at")
+		require(doc, fmt.Sprintf("faults[%d]", i), "{do: kill, target: leader, at: 20s, for: 10s}",
+			"do", "at")
 	}
 }
 
@@ -56,7 +57,8 @@ func (f *file) resolveFaults(doc *strict.Document) []Fault {
 		path := fmt.Sprintf("faults[%d]", i)
 		fault := Fault{
 			Do: FaultKind(given.Do), Target: FaultTarget(given.Target), At: time.Duration(given.At),
-			Within: time.Duration(given.Within), Every: time.Duration(given.Every), For: time.Duration(given.For),
+			Within: time.Duration(given.Within), Every: time.Duration(
+				given.Every), For: time.Duration(given.For),
 		}
 		if !doc.Has(path + ".target") {
 			fault.Target = TargetOne
@@ -76,7 +78,9 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 		w.checkFault(doc, fmt.Sprintf("faults[%d]", i), f)
 	}
 	if len(w.Faults) > 0 && w.Backlog != nil {
-		doc.Reject("faults", "cannot stand beside backlog, whose window ends when it has been read: leave one of them out")
+		doc.Reject("faults",
+			"cannot stand beside backlog, whose window ends when it has been read: leave one of "+
+				"them out")
 	}
 	if doc.Failed("faults") || doc.Failed("duration") {
 		return
@@ -92,14 +96,16 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 		}
 	}
 	if len(spans) > MaxStrikes {
-		doc.Reject("faults", fmt.Sprintf("happen %s times: keep them to %d or fewer", quantity.Count(int64(len(spans))), MaxStrikes))
+		doc.Reject("faults", fmt.Sprintf("happen %s times: keep them to %d or fewer",
+			quantity.Count(int64(len(spans))), MaxStrikes))
 		return
 	}
 	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
 	for i := 1; i < len(spans); i++ {
 		if before, after := spans[i-1], spans[i]; after.from < before.to {
 			doc.Reject(fmt.Sprintf("faults[%d]", max(before.fault, after.fault)),
-				fmt.Sprintf("may begin at %s, when the fault before it may last until %s: one at a time, leave more time between them",
+				fmt.Sprintf("may begin at %s, when the fault before it may last until %s: one at "+
+					"a time, leave more time between them",
 					quantity.ExactDuration(after.from), quantity.ExactDuration(before.to)))
 			return
 		}
@@ -115,21 +121,26 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 		key  string
 		d    time.Duration
 		wish bool
-	}{{"at", f.At, f.At >= 0}, {"within", f.Within, f.Within >= 0}, {"every", f.Every, f.Every >= 0}, {"for", f.For, f.For > 0}} {
+	}{{"at", f.At, f.At >= 0}, {"within", f.Within, f.Within >= 0},
+		{"every", f.Every, f.Every >= 0}, {"for", f.For, f.For > 0}} {
 		if !t.wish || t.d > MaxDuration {
 			least := map[bool]string{true: "above 0s", false: "0s or more"}[t.key == "for"]
-			doc.Reject(path+"."+t.key, fmt.Sprintf("must be %s and at most %s, not %s", least, quantity.Duration(int64(MaxDuration)), quantity.Duration(int64(t.d))))
+			doc.Reject(path+"."+t.key, fmt.Sprintf("must be %s and at most %s, not %s", least,
+				quantity.Duration(int64(MaxDuration)), quantity.Duration(int64(t.d))))
 		}
 	}
 	if doc.Failed(path) || doc.Failed("duration") {
 		return
 	}
 	if end := f.At + f.Within + f.For; end > w.Duration {
-		doc.Reject(path, fmt.Sprintf("may last until %s of the measured window, which ends at %s: let it begin earlier or be shorter, or make the duration longer",
-			quantity.ExactDuration(end), quantity.ExactDuration(w.Duration)))
+		doc.Reject(path,
+			fmt.Sprintf("may last until %s of the measured window, which ends at %s: let it "+
+				"begin earlier or be shorter, or make the duration longer",
+				quantity.ExactDuration(end), quantity.ExactDuration(w.Duration)))
 	}
 	if f.Every > 0 && f.Every < f.Within+f.For {
-		doc.Reject(path+".every", fmt.Sprintf("is %s, and the fault may take %s: one at a time, leave more time between them",
+		doc.Reject(path+".every", fmt.Sprintf(
+			"is %s, and the fault may take %s: one at a time, leave more time between them",
 			quantity.ExactDuration(f.Every), quantity.ExactDuration(f.Within+f.For)))
 	}
 }
@@ -155,7 +166,8 @@ func (w *Workload) Strikes() []Strike {
 	for i, f := range w.Faults {
 		for n, at := range w.times(f) {
 			draw := rand.New(rand.NewPCG(w.Seed, uint64(i)<<32|uint64(n)))
-			all = append(all, Strike{Fault: f, At: at + time.Duration(draw.Int64N(int64(f.Within)+1))})
+			all = append(all,
+				Strike{Fault: f, At: at + time.Duration(draw.Int64N(int64(f.Within)+1))})
 		}
 	}
 	slices.SortFunc(all, func(a, b Strike) int { return int(a.At - b.At) })
@@ -196,13 +208,15 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		if len(words) > 0 {
 			first = words[0]
 		}
-		return f, given, fmt.Errorf("%q: %s: write it like 'kill leader at 20s for 10s'", text, strict.Unknown("fault", first, kinds))
+		return f, given, fmt.Errorf("%q: %s: write it like 'kill leader at 20s for 10s'", text,
+			strict.Unknown("fault", first, kinds))
 	}
 	f = Fault{Do: FaultKind(words[0]), Target: TargetOne, For: DefaultFaultFor}
 	times := map[string]struct {
 		into *time.Duration
 		told *bool
-	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within}, "for": {&f.For, &given.For}, "every": {&f.Every, new(bool)}}
+	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within}, "for": {&f.For,
+		&given.For}, "every": {&f.Every, new(bool)}}
 	words = words[1:]
 	if len(words) > 0 && times[words[0]].into == nil {
 		f.Target, words = FaultTarget(words[0]), words[1:]
@@ -214,11 +228,15 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		t := times[words[0]]
 		switch {
 		case t.into == nil:
-			return f, given, fmt.Errorf("%q: %q is neither at, within, every nor for: write it like 'kill leader at 20s for 10s'", text, shorten(words[0]))
+			return f, given, fmt.Errorf(
+				"%q: %q is neither at, within, every nor for: write it like 'kill leader at 20s "+
+					"for 10s'", text, shorten(words[0]))
 		case *t.told:
 			return f, given, fmt.Errorf("%q: %s is given twice", text, words[0])
 		case len(words) == 1:
-			return f, given, fmt.Errorf("%q: there is no time after %q: write it like 'kill leader at 20s for 10s'", text, words[0])
+			return f, given, fmt.Errorf(
+				"%q: there is no time after %q: write it like 'kill leader at 20s for 10s'", text,
+				words[0])
 		}
 		d, err := quantity.ParseDuration(words[1])
 		if err != nil {

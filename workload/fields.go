@@ -41,7 +41,8 @@ func (f Field) Comparable() bool { return f.Role == Circumstance }
 
 // Fields are all keys of a workload, in the order in which they are printed.
 func Fields() []Field {
-	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields, faultFields)
+	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields,
+		faultFields)
 }
 
 var shapeFields = []Field{
@@ -51,9 +52,11 @@ var shapeFields = []Field{
 		Default: `""`, Fixed: true, at: func(f *file) any { return &f.Description }},
 	{Path: "topics", Name: "topics", Means: "The number of topics.",
 		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Topics) }},
-	{Path: "partitions", Name: "partitions of a topic", Means: "The number of partitions of each topic.",
+	{Path: "partitions", Name: "partitions of a topic",
+		Means:   "The number of partitions of each topic.",
 		Default: "4", Role: Offered, at: func(f *file) any { return (*count)(&f.Partitions) }},
-	{Path: "producers", Name: "producers of a topic", Means: "The number of producers of each topic.",
+	{Path: "producers", Name: "producers of a topic",
+		Means:   "The number of producers of each topic.",
 		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Producers) }},
 	{Path: "subscriptions", Name: "subscriptions of a topic",
 		Means:   "The number of subscriptions of each topic; each receives every message.",
@@ -70,10 +73,12 @@ var messageFields = []Field{
 		Means:   "The share of a payload that no codec can shrink.",
 		Default: "50%", Role: Offered,
 		at: func(f *file) any { return (*quantity.Fraction)(&f.Message.Incompressible) }},
-	{Path: "keys.kind", Name: "keys", Means: "How keys are chosen: none, round_robin, random or zipf.",
+	{Path: "keys.kind", Name: "keys",
+		Means:   "How keys are chosen: none, round_robin, random or zipf.",
 		Default: "none", Role: Offered, at: func(f *file) any { return &f.Keys.Kind }, short: true},
-	{Path: "keys.count", Name: "number of keys", Means: "The number of distinct keys.", Default: "10000",
-		Role: Offered, at: func(f *file) any { return (*count)(&f.Keys.Count) },
+	{Path: "keys.count", Name: "number of keys", Means: "The number of distinct keys.",
+		Default: "10000",
+		Role:    Offered, at: func(f *file) any { return (*count)(&f.Keys.Count) },
 		printed: func(f *file) bool { return f.Keys.Count != 0 }},
 	{Path: "keys.exponent", Name: "exponent of the keys",
 		Means:   "How unevenly zipf keys are chosen: above 1, a larger exponent is more skewed.",
@@ -89,10 +94,12 @@ var messageFields = []Field{
 var loadFields = []Field{
 	{Path: "load.arrivals", Name: "arrivals",
 		Means:   "How messages are spaced around the rate: constant or poisson.",
-		Default: "constant", Role: Offered, block: true, at: func(f *file) any { return &f.Load.Arrivals },
+		Default: "constant", Role: Offered, block: true,
+		at:      func(f *file) any { return &f.Load.Arrivals },
 		printed: func(f *file) bool { return f.Load.Closed == nil }},
-	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.", Default: "10k/s",
-		Role: Offered, at: func(f *file) any { return &f.rate },
+	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.",
+		Default: "10k/s",
+		Role:    Offered, at: func(f *file) any { return &f.rate },
 		printed: func(f *file) bool { return f.curve == "load.rate" }},
 	{Path: "load.ramp.from", Name: "start of the ramp",
 		Means: "The rate with which a ramp begins; it lasts as long as the window.", Role: Offered,
@@ -117,10 +124,12 @@ var loadFields = []Field{
 
 var runFields = []Field{
 	{Path: "warmup", Name: "warm-up",
-		Means:   "The time of load before the measured window, or auto: until the figures are steady.",
+		Means: "The time of load before the measured window, or auto: until the figures are " +
+			"steady.",
 		Default: "3s", at: func(f *file) any { return &warmup{&f.Warmup, &f.Settle} }},
-	{Path: "duration", Name: "window length", Means: "The length of the measured window.", Default: "15s",
-		Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.Duration) },
+	{Path: "duration", Name: "window length", Means: "The length of the measured window.",
+		Default: "15s",
+		Role:    Offered, at: func(f *file) any { return (*quantity.Span)(&f.Duration) },
 		printed: func(f *file) bool { return f.Backlog == nil }},
 	{Path: "drain", Name: "drain",
 		Means:   "The longest wait, after the window, for messages that are still under way.",
@@ -147,19 +156,27 @@ var runFields = []Field{
 }
 
 var backlogFields = []Field{
-	{Path: "backlog.for", Name: "time to build the backlog", Means: "The time for which a backlog grows.",
-		Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.backlog.For) },
-		printed: func(f *file) bool { return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes == 0 }},
+	{Path: "backlog.for", Name: "time to build the backlog",
+		Means: "The time for which a backlog grows.",
+		Role:  Offered, at: func(f *file) any { return (*quantity.Span)(&f.backlog.For) },
+		printed: func(f *file) bool {
+			return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes == 0
+		}},
 	{Path: "backlog.messages", Name: "messages of the backlog",
 		Means: "The number of messages of a backlog.", Role: Offered,
 		at:      func(f *file) any { return (*quantity.Number)(&f.backlog.Messages) },
 		printed: (*file).backlogOfMessages},
-	{Path: "backlog.size", Name: "size of the backlog", Means: "The payload of a backlog.", Role: Offered,
-		at:      func(f *file) any { return (*quantity.Size)(&f.backlog.Bytes) },
-		printed: func(f *file) bool { return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes > 0 }},
+	{Path: "backlog.size", Name: "size of the backlog", Means: "The payload of a backlog.",
+		Role: Offered,
+		at:   func(f *file) any { return (*quantity.Size)(&f.backlog.Bytes) },
+		printed: func(f *file) bool {
+			return f.Backlog != nil && !f.backlogOfMessages() && f.Backlog.Bytes > 0
+		}},
 	{Path: "backlog.then", Name: "readers of the backlog",
-		Means:   "What reads a backlog: drain, the workload's own subscriptions, or replay, a new one.",
-		Default: string(BacklogDrain), Role: Offered, at: func(f *file) any { return &f.backlog.Then },
+		Means: "What reads a backlog: drain, the workload's own subscriptions, or replay, a " +
+			"new one.",
+		Default: string(
+			BacklogDrain), Role: Offered, at: func(f *file) any { return &f.backlog.Then },
 		printed: (*file).hasBacklog},
 	{Path: "backlog.limit", Name: "longest time to read the backlog",
 		Means: "The longest time that readers may take to catch up.", Role: Offered,
@@ -167,7 +184,8 @@ var backlogFields = []Field{
 		printed: (*file).hasBacklog},
 	{Path: "backlog.after", Name: "time after the backlog",
 		Means:   "How long the run goes on when readers have caught up.",
-		Default: "10s", Role: Offered, at: func(f *file) any { return (*quantity.Span)(&f.backlog.After) },
+		Default: "10s", Role: Offered,
+		at:      func(f *file) any { return (*quantity.Span)(&f.backlog.After) },
 		printed: (*file).hasBacklog},
 }
 

@@ -101,7 +101,8 @@ func TestOldNamesOfKeysAreRead(t *testing.T) {
 	if !slices.Equal(was.Faults, is.Faults) || was.Faults[0].Target != TargetLeader {
 		t.Errorf("whom: %v, target: %v", was.Faults, is.Faults)
 	}
-	_, err := Parse("w.yaml", []byte("faults: [{do: kill, whom: one, target: leader, at: 2s, for: 1s}]"))
+	_, err := Parse("w.yaml",
+		[]byte("faults: [{do: kill, whom: one, target: leader, at: 2s, for: 1s}]"))
 	if err == nil || !strings.Contains(err.Error(), `duplicate key "faults[0].target"`) {
 		t.Errorf("both names: %v", err)
 	}
@@ -109,7 +110,8 @@ func TestOldNamesOfKeysAreRead(t *testing.T) {
 
 func TestFieldAt(t *testing.T) {
 	for path, want := range map[string]string{
-		"name": "name", "load.steps[0].rate": "load.steps", "message": "", "message.size": "message.size", "topicss": "", "": "",
+		"name": "name", "load.steps[0].rate": "load.steps", "message": "",
+		"message.size": "message.size", "topicss": "", "": "",
 	} {
 		if f, ok := FieldAt(path); f.Path != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", path, f.Path, ok)

@@ -48,9 +48,9 @@ func Names() []string {
 	return names
 }
 
-// Find resolves what -w may be: a name of the library or the path of a file,
-// and returns the workload together with the YAML it was read from. The error is a strict.Violations when a file does not
-// hold a valid workload, and one sentence when there is no such file or name.
+// Find resolves what -w may be: a name of the library or the path of a file, and returns the
+// workload together with the YAML it was read from. The error is a strict.Violations when a file
+// does not hold a valid workload, and one sentence when there is no such file or name.
 func Find(nameOrPath string) (w *Workload, source string, err error) {
 	if w, source, err = fromLibrary(nameOrPath); !errors.Is(err, fs.ErrNotExist) {
 		return w, source, err

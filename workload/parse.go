@@ -46,7 +46,9 @@ func (v *warmup) UnmarshalText(text []byte) (err error) {
 	}
 	*v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
 	if err != nil || !strings.HasPrefix(most, " ") {
-		return errors.New("is auto with something behind it that is no duration: write auto, or auto 30s for at most half a minute")
+		return errors.New(
+			"is auto with something behind it that is no duration: write auto, or auto 30s for " +
+				"at most half a minute")
 	}
 	return nil
 }
@@ -132,7 +134,8 @@ func (f *file) checkSpelling(doc *strict.Document) {
 		}
 	}
 	if len(given) > 1 {
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1], " and ")+": keep one of rate, steps and ramp")
+		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+			" and ")+": keep one of rate, steps and ramp")
 	}
 	if doc.Has("load.ramp") {
 		require(doc, "load.ramp", "{from: 1k/s, to: 10k/s}", "from", "to")
@@ -163,7 +166,8 @@ func (f *file) checkKeysSpelling(doc *strict.Document) {
 		oneOf(doc, "spread", f.Spread, []Spread{SpreadClient, SpreadRoundRobin})
 	}
 	if f.Keys.Kind == KeysNone && doc.Has("keys.count") {
-		doc.Reject("keys.count", "says how many keys there are, and keys.kind is none: give another kind or remove it")
+		doc.Reject("keys.count",
+			"says how many keys there are, and keys.kind is none: give another kind or remove it")
 	}
 	// An unknown kind may be a misspelt zipf: it is rejected by itself.
 	even := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom}
@@ -181,7 +185,8 @@ func require(doc *strict.Document, in, example string, keys ...string) {
 		}
 	}
 	if len(missing) > 0 {
-		doc.Reject(in, fmt.Sprintf("lacks %s: write it like %s", strings.Join(missing, " and "), example))
+		doc.Reject(in,
+			fmt.Sprintf("lacks %s: write it like %s", strings.Join(missing, " and "), example))
 	}
 }
 
@@ -243,7 +248,8 @@ func spell(w *Workload) *file {
 	f := &file{Workload: w}
 	for _, s := range w.Load.Segments {
 		f.steps = append(f.steps, fileStep{
-			Rate: quantity.PerSecond(s.From), From: quantity.PerSecond(s.From), To: quantity.PerSecond(s.To),
+			Rate: quantity.PerSecond(s.From), From: quantity.PerSecond(
+				s.From), To: quantity.PerSecond(s.To),
 			For: quantity.Span(s.For),
 		})
 	}
@@ -263,7 +269,8 @@ func spell(w *Workload) *file {
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{
 			Do: string(fault.Do), Target: string(fault.Target), At: quantity.Span(fault.At),
-			Within: quantity.Span(fault.Within), Every: quantity.Span(fault.Every), For: quantity.Span(fault.For),
+			Within: quantity.Span(fault.Within), Every: quantity.Span(
+				fault.Every), For: quantity.Span(fault.For),
 		})
 	}
 	return f

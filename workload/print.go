@@ -20,19 +20,23 @@ func (w *Workload) SetRate(perSecond float64) {
 	}
 }
 
-// SetDuration changes the measured window. A constant rate or a ramp fills the
-// new window, and so does a closed loop. Steps have lengths of their own: the error says to change those
-// instead, and the workload stays as it was.
+// SetDuration changes the measured window. A constant rate or a ramp fills the new window, and so
+// does a closed loop. Steps have lengths of their own: the error says to change those instead, and
+// the workload stays as it was.
 func (w *Workload) SetDuration(d time.Duration) error {
 	if w.Backlog != nil {
-		return fmt.Errorf("the window of workload %q lasts until its backlog has been read: change backlog in its file, or take it out", w.Name)
+		return fmt.Errorf(
+			"the window of workload %q lasts until its backlog has been read: change backlog in "+
+				"its file, or take it out", w.Name)
 	}
 	if w.Load.Closed != nil && len(w.Load.Segments) == 0 {
 		w.Duration = d
 		return nil
 	}
 	if len(w.Load.Segments) != 1 {
-		return fmt.Errorf("the duration of workload %q is the sum of its %d steps: change load.steps in its file, or give one constant rate",
+		return fmt.Errorf(
+			"the duration of workload %q is the sum of its %d steps: change load.steps in its "+
+				"file, or give one constant rate",
 			w.Name, len(w.Load.Segments))
 	}
 	w.Duration = d

@@ -26,13 +26,15 @@ func (w *Workload) Record() result.Load {
 	}
 	if c := w.Load.Closed; c != nil {
 		l.Model = result.ClosedLoop
-		l.Closed = &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least, BatchMost: c.Batch.Most}
+		l.Closed = &result.Closed{InFlight: c.InFlight, BatchLeast: c.Batch.Least,
+			BatchMost: c.Batch.Most}
 	}
 	if w.Backlog != nil {
 		l.Backlog = w.Backlog.String()
 	}
 	for _, s := range w.Load.Segments {
-		l.Segments = append(l.Segments, result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})
+		l.Segments = append(l.Segments,
+			result.Segment{From: s.From, To: s.To, Seconds: s.For.Seconds()})
 	}
 	return l
 }
@@ -52,7 +54,8 @@ func Recorded(r *result.Run) Values {
 	}
 	if b := r.Load.Backlog; b != "" {
 		out["duration"] = "" // it lasts as long as the readers take
-		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(b, "{"), "}"), ", ") {
+		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(b, "{"), "}"),
+			", ") {
 			key, value, _ := strings.Cut(part, ": ")
 			out["backlog."+key] = value
 		}
@@ -83,20 +86,24 @@ func recordedBy(r *result.Run) *Workload {
 		Name: l.Workload, Topics: l.Topics, Partitions: l.Partitions, Producers: l.Producers,
 		Subscriptions: l.Subscriptions, Consumers: l.Consumers,
 		Message: Message{Size: l.MessageBytes, Incompressible: share(l.IncompressiblePct)},
-		Keys:    Keys{Kind: KeyKind(l.Keys), Count: l.KeyCount, Exponent: l.KeyExponent}, Spread: Spread(l.Spread),
+		Keys: Keys{Kind: KeyKind(l.Keys), Count: l.KeyCount,
+			Exponent: l.KeyExponent}, Spread: Spread(l.Spread),
 		Load:   Load{Arrivals: Arrivals(l.Arrivals)},
 		Warmup: length(l.WarmupSeconds), Duration: length(l.WindowSeconds),
-		Delivery: Delivery(l.Delivery), Durability: Level(r.Durability.Asked), MaxInFlight: l.MaxInFlight,
+		Delivery: Delivery(l.Delivery), Durability: Level(
+			r.Durability.Asked), MaxInFlight: l.MaxInFlight,
 		Seed: r.Seed, Isolate: Isolate{DropPageCache: l.DropPageCache}, Audit: l.Audit,
 	}
 	if r.Settling != nil {
 		w.Settle, w.Warmup = true, time.Duration(r.Settling.MostNs)
 	}
 	for _, s := range l.Segments {
-		w.Load.Segments = append(w.Load.Segments, Segment{From: s.From, To: s.To, For: length(s.Seconds)})
+		w.Load.Segments = append(w.Load.Segments,
+			Segment{From: s.From, To: s.To, For: length(s.Seconds)})
 	}
 	if c := l.Closed; c != nil {
-		w.Load.Closed = &Closed{InFlight: c.InFlight, Batch: Batch{Least: c.BatchLeast, Most: c.BatchMost}}
+		w.Load.Closed = &Closed{InFlight: c.InFlight,
+			Batch: Batch{Least: c.BatchLeast, Most: c.BatchMost}}
 	} else if len(l.Segments) == 0 {
 		w.SetRate(l.TargetRate)
 	}

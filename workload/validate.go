@@ -39,7 +39,8 @@ func (w *Workload) checkNames(doc *strict.Document) {
 		doc.Reject("name", message)
 	}
 	if len(w.Description) > maxDescription {
-		doc.Reject("description", fmt.Sprintf("is longer than %s bytes: shorten it", quantity.Count(maxDescription)))
+		doc.Reject("description",
+			fmt.Sprintf("is longer than %s bytes: shorten it", quantity.Count(maxDescription)))
 	}
 	if !strict.IsText(w.Description) {
 		doc.Reject("description", "is not printable text: write it in plain characters")
@@ -52,9 +53,11 @@ func (w *Workload) checkCounts(doc *strict.Document) {
 	between(doc, "producers", w.Producers, 1, MaxClients)
 	between(doc, "subscriptions", w.Subscriptions, 1, MaxSubscriptions)
 	between(doc, "consumers", w.Consumers, 1, MaxClients)
-	atMost(doc, "partitions", "topics x partitions", product(w.Topics, w.Partitions), MaxTotalPartitions)
+	atMost(doc, "partitions", "topics x partitions", product(w.Topics, w.Partitions),
+		MaxTotalPartitions)
 	atMost(doc, "producers", "topics x producers", product(w.Topics, w.Producers), MaxTotalClients)
-	atMost(doc, "consumers", "topics x subscriptions x consumers", product(w.Topics, w.Subscriptions, w.Consumers), MaxTotalClients)
+	atMost(doc, "consumers", "topics x subscriptions x consumers",
+		product(w.Topics, w.Subscriptions, w.Consumers), MaxTotalClients)
 }
 
 // between rejects a number outside its bounds.
@@ -68,21 +71,26 @@ func between(doc *strict.Document, path string, n, least, most int) {
 // atMost rejects a product of counts that is too large, each being in bounds.
 func atMost(doc *strict.Document, path, what string, n, most float64) {
 	if n > most {
-		doc.Reject(path, fmt.Sprintf("is too large: %s is %s, keep it to %s or less", what, quantity.Count(int64(n)), quantity.Count(int64(most))))
+		doc.Reject(path, fmt.Sprintf("is too large: %s is %s, keep it to %s or less", what,
+			quantity.Count(int64(n)), quantity.Count(int64(most))))
 	}
 }
 
 func (w *Workload) checkMessage(doc *strict.Document) {
 	switch size := w.Message.Size; {
 	case size < StampBytes:
-		doc.Reject("message.size", fmt.Sprintf("must be at least %dB, not %s: the stamp that carries due time and sequence takes %d bytes",
+		doc.Reject("message.size", fmt.Sprintf(
+			"must be at least %dB, not %s: the stamp that carries due time and sequence takes %d "+
+				"bytes",
 			StampBytes, quantity.Bytes(size), StampBytes))
 	case size > MaxMessageBytes:
-		doc.Reject("message.size", fmt.Sprintf("must be at most %s, not %s", quantity.Bytes(MaxMessageBytes), quantity.Bytes(size)))
+		doc.Reject("message.size", fmt.Sprintf("must be at most %s, not %s",
+			quantity.Bytes(MaxMessageBytes), quantity.Bytes(size)))
 	}
 	// Written so that NaN is refused too.
 	if share := w.Message.Incompressible; !(share >= 0 && share <= 1) {
-		doc.Reject("message.incompressible", fmt.Sprintf("must be from 0%% to 100%%, not %v", share))
+		doc.Reject("message.incompressible",
+			fmt.Sprintf("must be from 0%% to 100%%, not %v", share))
 	}
 }
 
@@ -93,14 +101,18 @@ func (w *Workload) checkKeys(doc *strict.Document) {
 	}
 	if w.Keys.Kind == KeysNone {
 		if w.Keys.Count != 0 {
-			doc.Reject("keys.count", "says how many keys there are, and keys.kind is none: give another kind or remove it")
+			doc.Reject("keys.count",
+				"says how many keys there are, and keys.kind is none: give another kind or "+
+					"remove it")
 		}
 		rejectExponent(doc, w.Keys)
 		return
 	}
 	between(doc, "keys.count", w.Keys.Count, 1, MaxKeys)
 	if w.Keys.Kind == KeysZipf && !(w.Keys.Exponent > 1 && w.Keys.Exponent <= MaxExponent) {
-		doc.Reject("keys.exponent", fmt.Sprintf("must be above 1 and at most %d, not %v: 1.2 is a usual skew", MaxExponent, w.Keys.Exponent))
+		doc.Reject("keys.exponent", fmt.Sprintf(
+			"must be above 1 and at most %d, not %v: 1.2 is a usual skew", MaxExponent,
+			w.Keys.Exponent))
 	}
 	rejectExponent(doc, w.Keys)
 }
@@ -152,7 +164,8 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 		return
 	}
 	if len(w.Load.Segments) > MaxSteps {
-		doc.Reject("load.steps", fmt.Sprintf("must be at most %s, not %s", quantity.Count(MaxSteps), quantity.Count(int64(len(w.Load.Segments)))))
+		doc.Reject("load.steps", fmt.Sprintf("must be at most %s, not %s", quantity.Count(MaxSteps),
+			quantity.Count(int64(len(w.Load.Segments)))))
 		return
 	}
 	wrong := false
@@ -167,14 +180,17 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 			wrong = true
 		}
 	}
-	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 || w.Backlog != nil {
+	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 ||
+		w.Backlog != nil {
 		return // what follows would say the same thing twice
 	}
 	if total := w.Load.length(); total != w.Duration {
-		doc.Reject("duration", fmt.Sprintf("is %s and the load lasts %s: leave the duration out, or make them equal",
-			quantity.ExactDuration(w.Duration), quantity.ExactDuration(total)))
+		doc.Reject("duration",
+			fmt.Sprintf("is %s and the load lasts %s: leave the duration out, or make them equal",
+				quantity.ExactDuration(w.Duration), quantity.ExactDuration(total)))
 	} else if w.OfferedMessages() < 1 {
-		doc.Reject("duration", "ends before the first message is due: make it longer, or the rate higher")
+		doc.Reject("duration",
+			"ends before the first message is due: make it longer, or the rate higher")
 	}
 }
 
@@ -184,7 +200,8 @@ func checkRate(doc *strict.Document, path string, rate float64) bool {
 	if rate > 0 && rate <= MaxRate {
 		return false
 	}
-	doc.Reject(path, fmt.Sprintf("must be above 0 and at most %s, not %s", quantity.Rate(MaxRate), quantity.Rate(rate)))
+	doc.Reject(path, fmt.Sprintf("must be above 0 and at most %s, not %s", quantity.Rate(MaxRate),
+		quantity.Rate(rate)))
 	return true
 }
 
@@ -223,12 +240,14 @@ func (w *Workload) checkTimes(doc *strict.Document) {
 	switch {
 	case !w.Settle:
 	case w.Warmup < MinSettle:
-		doc.Reject("warmup", fmt.Sprintf("is auto for at most %s: it takes at least %s to see that the figures have settled",
+		doc.Reject("warmup", fmt.Sprintf(
+			"is auto for at most %s: it takes at least %s to see that the figures have settled",
 			quantity.Duration(int64(w.Warmup)), quantity.Duration(int64(MinSettle))))
 	case w.Warmup%time.Second != 0:
 		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
 	}
-	if w.Backlog == nil && (w.Load.Closed != nil || w.curvePath(doc) != "load.steps" || doc.Has("duration") || w.Load.length() > MaxDuration) {
+	if w.Backlog == nil && (w.Load.Closed != nil || w.curvePath(doc) != "load.steps" ||
+		doc.Has("duration") || w.Load.length() > MaxDuration) {
 		checkTime(doc, "duration", w.Duration, 1, MaxDuration)
 	}
 	checkTime(doc, "drain", w.Drain, 1, MaxDrain)
@@ -264,8 +283,11 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 		return
 	}
 	if bytes := w.bytesInFlight(); bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
-		doc.Reject("max_in_flight", fmt.Sprintf("is %s: with topics x producers x message.size that is %s under way at once, keep it to %s or less",
-			quantity.Count(int64(w.MaxInFlight)), quantity.Bytes(int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
+		doc.Reject("max_in_flight", fmt.Sprintf(
+			"is %s: with topics x producers x message.size that is %s under way at once, keep it "+
+				"to %s or less",
+			quantity.Count(int64(w.MaxInFlight)), quantity.Bytes(
+				int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
 	}
 }
 

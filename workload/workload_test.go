@@ -91,10 +91,12 @@ func TestTheLibraryKeepsItsPromises(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Name != entry.Name || source == "" || w.Description != entry.Description || Names()[i] != entry.Name {
+		if w.Name != entry.Name || source == "" || w.Description != entry.Description ||
+			Names()[i] != entry.Name {
 			t.Errorf("%+v is %q", entry, w.Name)
 		}
-		if entry.Description == "" || strings.Contains(entry.Description, "\n") || len(entry.Description) > 100 {
+		if entry.Description == "" || strings.Contains(entry.Description, "\n") ||
+			len(entry.Description) > 100 {
 			t.Errorf("%s: description %q is not one short line", entry.Name, entry.Description)
 		}
 		if w.Duration < 15*time.Second || w.Duration > 30*time.Second {
@@ -137,7 +139,8 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 	write("ramp", "name: not-the-library\n")
 	write("bad.yml", "name: [1]\n")
 	for given, want := range map[string]string{
-		"mine.yaml": "mine", "./mine.yaml": "mine", filepath.Join(dir, "mine.yaml"): "mine", "bare": "bare", "ramp": "ramp", "./ramp": "not-the-library",
+		"mine.yaml": "mine", "./mine.yaml": "mine", filepath.Join(dir,
+			"mine.yaml"): "mine", "bare": "bare", "ramp": "ramp", "./ramp": "not-the-library",
 	} {
 		w, source, err := Find(given)
 		if err != nil || w.Name != want || !strings.Contains(source, "name: "+want) {
@@ -150,7 +153,8 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 		"mien.yaml": `workload file mien.yaml does not exist: did you mean mine.yaml?`,
 		"./":        `workload file ./ is a folder: name a file in it`,
 		"a/../ramp": `workload file a/../ramp does not exist: did you mean ramp?`,
-		"bad.yml":   "bad.yml:1:7: name must be a single value, not a list\n    1 | name: [1]\n      |       ^",
+		"bad.yml": "bad.yml:1:7: name must be a single value, not a list\n    1 | name: [1]\n  " +
+			"    |       ^",
 	} {
 		if _, _, err := Find(given); err == nil || err.Error() != want {
 			t.Errorf("Find(%q)\ngot  %v\nwant %v", given, err, want)
@@ -176,7 +180,8 @@ func TestOverridesAreValidated(t *testing.T) {
 	want := strings.Join([]string{
 		"load.rate must be above 0 and at most 100M/s, not NaN/s",
 		"warmup must be 0s or more and at most 24h, not -1ns",
-		"durability must be 1 (replicated to a majority and synced to disk on each of those), 2 (replicated to a majority, in memory), " +
+		"durability must be 1 (replicated to a majority and synced to disk on each of those), 2 " +
+			"(replicated to a majority, in memory), " +
 			"3 (synced to disk on one replica) or 4 (received by one replica), not 5",
 	}, "\n")
 	if err := w.Validate(); err == nil || err.Error() != want {
@@ -190,7 +195,9 @@ func TestOverridesAreValidated(t *testing.T) {
 		t.Error("the duration of steps was changed", err)
 	}
 	stepped.Duration = time.Second
-	if err := stepped.Validate(); err == nil || err.Error() != "duration is 1s and the load lasts 24s: leave the duration out, or make them equal" {
+	if err := stepped.Validate(); err == nil ||
+		err.Error() != "duration is 1s and the load lasts 24s: leave the duration out, or make "+
+			"them equal" {
 		t.Error(err)
 	}
 	if err := new(Workload).Validate(); err == nil || len(err.(strict.Violations)) < 10 {
@@ -214,7 +221,8 @@ func TestInFlightIsLoweredForLargeMessages(t *testing.T) {
 
 func draw(t *rapid.T) *Workload {
 	w := Default()
-	text := rapid.StringOf(rapid.RuneFrom([]rune("aZ09 :#'\"{}[],&*!|>%@`-?\\\n\tßé漢~"))).Filter(func(s string) bool { return len(s) <= maxDescription })
+	text := rapid.StringOf(rapid.RuneFrom([]rune("aZ09 :#'\"{}[],&*!|>%@`-?\\\n\tßé漢~"))).Filter(
+		func(s string) bool { return len(s) <= maxDescription })
 	w.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_.-]{0,20}`).Draw(t, "name")
 	w.Description = text.Draw(t, "description")
 	w.Topics = rapid.IntRange(1, 10).Draw(t, "topics")
@@ -223,8 +231,10 @@ func draw(t *rapid.T) *Workload {
 	w.Consumers = rapid.IntRange(1, 10).Draw(t, "consumers")
 	w.Subscriptions = rapid.IntRange(1, 10).Draw(t, "subscriptions")
 	w.Message.Size = rapid.Int64Range(StampBytes, 1<<20).Draw(t, "size")
-	w.Message.Incompressible = rapid.Float64Range(0, 1).Filter(func(f float64) bool { return f == 0 || f > 1e-9 }).Draw(t, "incompressible")
-	w.Keys.Kind = rapid.SampledFrom([]KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}).Draw(t, "keys")
+	w.Message.Incompressible = rapid.Float64Range(0,
+		1).Filter(func(f float64) bool { return f == 0 || f > 1e-9 }).Draw(t, "incompressible")
+	w.Keys.Kind = rapid.SampledFrom([]KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}).Draw(
+		t, "keys")
 	w.Spread = rapid.SampledFrom([]Spread{SpreadClient, SpreadRoundRobin}).Draw(t, "spread")
 	if w.Keys.Kind != KeysNone {
 		w.Keys.Count, w.Spread = rapid.IntRange(1, MaxKeys).Draw(t, "count"), ""
@@ -242,17 +252,20 @@ func draw(t *rapid.T) *Workload {
 	w.Seed = rapid.Uint64().Draw(t, "seed")
 	if rapid.Bool().Draw(t, "closed") {
 		least := rapid.IntRange(1, 4).Draw(t, "least")
-		c := &Closed{InFlight: rapid.IntRange(1, 3).Draw(t, "sends"), Batch: Batch{least, rapid.IntRange(least, 6).Draw(t, "most")}}
+		c := &Closed{InFlight: rapid.IntRange(1, 3).Draw(t, "sends"),
+			Batch: Batch{least, rapid.IntRange(least, 6).Draw(t, "most")}}
 		w.Load, w.MaxInFlight = Load{Closed: c}, c.messages()
 		w.Duration = time.Duration(rapid.Int64Range(1e9, 1e12).Draw(t, "duration"))
 		return w
 	}
 	w.MaxInFlight = rapid.IntRange(1, 20).Draw(t, "in flight")
-	w.Load.Arrivals = rapid.SampledFrom([]Arrivals{ArrivalsConstant, ArrivalsPoisson}).Draw(t, "arrivals")
+	w.Load.Arrivals = rapid.SampledFrom([]Arrivals{ArrivalsConstant, ArrivalsPoisson}).Draw(t,
+		"arrivals")
 	rate := rapid.Float64Range(1, MaxRate)
 	w.Load.Segments, w.Duration = nil, 0
 	for range rapid.IntRange(1, 5).Draw(t, "segments") {
-		s := Segment{From: rate.Draw(t, "from"), For: time.Duration(rapid.Int64Range(1e9, 1e12).Draw(t, "for"))}
+		s := Segment{From: rate.Draw(t, "from"),
+			For: time.Duration(rapid.Int64Range(1e9, 1e12).Draw(t, "for"))}
 		if s.To = s.From; rapid.Bool().Draw(t, "slope") {
 			s.To = rate.Draw(t, "to")
 		}
@@ -314,10 +327,13 @@ func TestWarmupsAreRead(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"auto 5s": "it takes at least 30s", "auto 30.5s": "ends at a whole second", "auto 48h": "at most 24h",
-		"automatic": "write auto, or auto 30s", "auto soon": "write auto, or auto 30s", "30": ", or auto", "ever": ", or auto", "-3s": ", or auto",
+		"auto 5s": "it takes at least 30s", "auto 30.5s": "ends at a whole second",
+		"auto 48h":  "at most 24h",
+		"automatic": "write auto, or auto 30s", "auto soon": "write auto, or auto 30s",
+		"30": ", or auto", "ever": ", or auto", "-3s": ", or auto",
 	} {
-		if _, err := Parse("w.yaml", []byte("warmup: "+text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse("w.yaml", []byte("warmup: "+text)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

@@ -29,7 +29,8 @@ func (c *calibrateCommand) Run(con console) error {
 	defer func() { _ = calibration.Close() }()
 	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer done()
-	limits, err := calibration.Run(ctx, func(sentence string) { fmt.Fprintln(con.err, "measuring:", sentence) })
+	limits, err := calibration.Run(ctx,
+		func(sentence string) { fmt.Fprintln(con.err, "measuring:", sentence) })
 	if errors.Is(err, context.Canceled) {
 		return exitError(exitInterrupted)
 	}
@@ -66,9 +67,11 @@ func printLimits(con console, l *result.Limits) error {
 		how += ", on " + l.Device
 	}
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "sequential write\t%s/s\t%s\n", quantity.Bytes(int64(l.SequentialWriteBytes)), how)
+	fmt.Fprintf(w, "sequential write\t%s/s\t%s\n", quantity.Bytes(int64(l.SequentialWriteBytes)),
+		how)
 	fmt.Fprintf(w, "fdatasync\t%s\tafter 4KB at the end of a file\n", latencyText(l.SyncLatency))
-	fmt.Fprintf(w, "loopback\t%s/s\tTCP within this machine\n", quantity.Bytes(int64(l.LoopbackBytes)))
+	fmt.Fprintf(w, "loopback\t%s/s\tTCP within this machine\n",
+		quantity.Bytes(int64(l.LoopbackBytes)))
 	fmt.Fprintf(w, "round trip\t%s\tof one byte over loopback\n", latencyText(l.LoopbackRoundTrip))
 	fmt.Fprintf(w, "memory copy\t%s/s\tby one core\n", quantity.Bytes(int64(l.MemoryCopyBytes)))
 	fmt.Fprintf(w, "pacer error\t%s\thow late a wait ends\n", latencyText(l.PacerError))

@@ -34,7 +34,8 @@ func (c *compareCommand) Run(con console) error {
 	}
 	v := report.Versus{Objections: compare.Objections(a, b), Notes: append(notes, unsound(a, b)...)}
 	if len(v.Objections) > 0 && !c.Anyway {
-		return inputError{fmt.Errorf("%s; --anyway compares them all the same", strings.Join(v.Objections, "; "))}
+		return inputError{
+			fmt.Errorf("%s; --anyway compares them all the same", strings.Join(v.Objections, "; "))}
 	}
 	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
 		return inputError{err}
@@ -74,7 +75,9 @@ func unsound(sides ...compare.Side) []string {
 	for _, side := range sides {
 		for _, s := range side.Runs {
 			if !verdict.Sound(&s.Run) {
-				out = append(out, fmt.Sprintf("run %s lost or damaged messages, or was not at the durability asked for: fast figures are no merit of it", s.Run.ID))
+				out = append(out, fmt.Sprintf(
+					"run %s lost or damaged messages, or was not at the durability asked for: "+
+						"fast figures are no merit of it", s.Run.ID))
 			}
 		}
 	}
@@ -120,7 +123,9 @@ func showTrials(con console, runs []*result.Saved) error {
 	case len(all) == 1:
 		return report.Medians(con.out, all[0].Runs, width, color)
 	case len(all) > 2:
-		fmt.Fprintf(con.err, "to compare two of the %d targets, name the runs of each: plimsoll compare %s %s\n", len(all), listed(all[0]), listed(all[1]))
+		fmt.Fprintf(con.err,
+			"to compare two of the %d targets, name the runs of each: plimsoll compare %s %s\n",
+			len(all), listed(all[0]), listed(all[1]))
 		return nil
 	case len(all) == 0:
 		return nil
@@ -140,7 +145,8 @@ func showTrials(con console, runs []*result.Saved) error {
 	if err := report.VersusTerminal(con.out, v, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "again, with other figures or a gate: plimsoll compare %s\n", relative(runs[0].Dir))
+	fmt.Fprintf(con.err, "again, with other figures or a gate: plimsoll compare %s\n",
+		relative(runs[0].Dir))
 	return nil
 }
 

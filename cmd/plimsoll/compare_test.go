@@ -48,7 +48,8 @@ func TestRefusingSlowMessagesPassesNoGate(t *testing.T) {
 		want []string
 	}{
 		{"", 2, []string{"without a publish latency: 0 of 100,000 in A, 1,500 of 100,000, 1.5%"}},
-		{"--anyway", 1, []string{"fails: publish.p99 is not reached in B", "not reached against 50ms"}},
+		{"--anyway", 1,
+			[]string{"fails: publish.p99 is not reached in B", "not reached against 50ms"}},
 	} {
 		args := gate
 		if c.more != "" {
@@ -58,7 +59,8 @@ func TestRefusingSlowMessagesPassesNoGate(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		said := strings.Join(strings.Fields(string(out)), " ")
 		if _, exited := err.(*exec.ExitError); !exited || cmd.ProcessState.ExitCode() != c.code {
-			t.Errorf("%q exits with %d, want %d: %v", c.more, cmd.ProcessState.ExitCode(), c.code, err)
+			t.Errorf("%q exits with %d, want %d: %v", c.more, cmd.ProcessState.ExitCode(), c.code,
+				err)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(said, want) {

@@ -46,11 +46,16 @@ func explain(con console, job *bench.Job) {
 	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
 	row("", d.Levels[level].How)
 	if e.Guessed {
-		row("closed loop", fmt.Sprintf("how much is sent depends on the system: what follows is for sends that take %s each", bench.GuessedSend))
+		row("closed loop",
+			fmt.Sprintf("how much is sent depends on the system: what follows is for sends that "+
+				"take %s each", bench.GuessedSend))
 	}
 	if b := job.Workload.Backlog; b != nil {
-		row("backlog", fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at most %s to read it: what follows is for the longest run",
-			quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(time.Millisecond), b.Limit))
+		row("backlog",
+			fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at "+
+				"most %s to read it: what follows is for the longest run",
+				quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(
+					time.Millisecond), b.Limit))
 	}
 	row("messages", quantity.Count(e.Messages)+", warm-up included")
 	row("published", quantity.Bytes(e.PublishedBytes))
@@ -58,7 +63,8 @@ func explain(con console, job *bench.Job) {
 	if e.DiskBytes > 0 {
 		row("disk", "about "+quantity.Bytes(e.DiskBytes)+" on this machine, all nodes together")
 	}
-	row("memory", "about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
+	row("memory",
+		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
 	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
 	_ = t.Flush()
 }
@@ -102,7 +108,8 @@ func describeProbes(con console, name string) error {
 		return err
 	}
 	for _, c := range columns {
-		fmt.Fprintf(con.out, "  %s, %s (docs/results/PROBES.md has the evidence):\n", c.Name, c.Source())
+		fmt.Fprintf(con.out, "  %s, %s (docs/results/PROBES.md has the evidence):\n", c.Name,
+			c.Source())
 		for _, line := range c.Brief() {
 			fmt.Fprintf(con.out, "    %s\n", line)
 		}

@@ -80,6 +80,7 @@ func (c *importDriver) Run(con console) error {
 	if err := result.ReplaceFile(c.Output, []byte(d.YAML())); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "target: %s\nuse it with: plimsoll run -t %s --durability %d\n", relative(c.Output), relative(c.Output), d.Level)
+	fmt.Fprintf(con.err, "target: %s\nuse it with: plimsoll run -t %s --durability %d\n",
+		relative(c.Output), relative(c.Output), d.Level)
 	return nil
 }

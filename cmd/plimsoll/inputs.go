@@ -50,7 +50,8 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
-		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource, Notes: notes}
+		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
+			Notes: notes}
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
@@ -69,7 +70,8 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 	case err != nil:
 		return nil, "", nil, fmt.Errorf("workload file %w", err)
 	case omb.IsWorkload(src):
-		w, notes, err = omb.ParseWorkload(in.Workload, src, omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
+		w, notes, err = omb.ParseWorkload(in.Workload, src,
+			omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
 	default:
 		w, err = workload.Parse(in.Workload, src)
 	}
@@ -125,7 +127,8 @@ func (in *inputs) override(w *workload.Workload) error {
 		case err != nil:
 			return fmt.Errorf("--fault: %w", err)
 		case !given.At:
-			return fmt.Errorf("--fault: %q does not say when: write it like '%s at 5s for 2s'", text, text)
+			return fmt.Errorf("--fault: %q does not say when: write it like '%s at 5s for 2s'",
+				text, text)
 		}
 		w.Faults = append(w.Faults, f)
 	}

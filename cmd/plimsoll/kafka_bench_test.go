@@ -20,7 +20,8 @@ var kafkaTools = maven.Artifacts{
 
 // kafkaPrinted is the producer's last line; there is none about the time from
 // end to end.
-var kafkaPrinted = regexp.MustCompile(`ms max latency, ([\d.]+) ms 50th, [\d.]+ ms 95th, ([\d.]+) ms 99th`)
+var kafkaPrinted = regexp.MustCompile(
+	`ms max latency, ([\d.]+) ms 50th, [\d.]+ ms 95th, ([\d.]+) ms 99th`)
 
 // BenchmarkKafkaTools is plimsoll beside kafka-producer-perf-test and
 // kafka-consumer-perf-test: acks=all, idempotent, batches of 5 ms or 1 MB, not
@@ -28,7 +29,8 @@ var kafkaPrinted = regexp.MustCompile(`ms max latency, ([\d.]+) ms 50th, [\d.]+ 
 func BenchmarkKafkaTools(b *testing.B) {
 	duel{
 		system: kafka.New(), rival: "Kafka's tools", rate: 20_000, partitions: 12,
-		server: map[string]string{"security": "plaintext"}, client: "linger: 5ms, batch_size: 1048576",
+		server: map[string]string{
+			"security": "plaintext"}, client: "linger: 5ms, batch_size: 1048576",
 		start: startKafkaTools,
 		figures: func(printed string) reported {
 			n := numbers(kafkaPrinted, printed)
@@ -46,14 +48,18 @@ func startKafkaTools(r *ring, topic string) []*exec.Cmd {
 	servers := strings.Join(r.endpoints, ",")
 	// The heap and the collector that Kafka's scripts give them.
 	java := func(tool string, args ...string) *exec.Cmd {
-		return r.java(nil, append([]string{"-Xmx512M", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+		return r.java(nil, append([]string{"-Xmx512M", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+			"-XX:InitiatingHeapOccupancyPercent=35",
 			"-cp", maven.Classpath(jars), "org.apache.kafka.tools." + tool}, args...)...)
 	}
 	return []*exec.Cmd{
-		java("ConsumerPerformance", "--bootstrap-server", servers, "--topic", topic, "--num-records", r.rivalMessages(), "--timeout", "30000"),
-		java("ProducerPerformance", "--bootstrap-server", servers, "--topic", topic, "--num-records", r.rivalMessages(),
+		java("ConsumerPerformance", "--bootstrap-server", servers, "--topic", topic,
+			"--num-records", r.rivalMessages(), "--timeout", "30000"),
+		java("ProducerPerformance", "--bootstrap-server", servers, "--topic", topic,
+			"--num-records", r.rivalMessages(),
 			"--warmup-records", fmt.Sprint(int(float64(r.rate)*duelWarmup.Seconds())),
-			"--record-size", strconv.Itoa(duelBytes), "--throughput", strconv.Itoa(r.rate), "--command-property",
+			"--record-size", strconv.Itoa(duelBytes), "--throughput", strconv.Itoa(
+				r.rate), "--command-property",
 			"linger.ms=5", "batch.size=1048576", "acks=all", "enable.idempotence=true",
 			"partitioner.class=org.apache.kafka.clients.producer.RoundRobinPartitioner"),
 	}

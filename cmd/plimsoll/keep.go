@@ -27,7 +27,9 @@ func canKeep(jobs []*bench.Job) error {
 		}
 		any = true
 		if names[job.Target.Name] {
-			return fmt.Errorf("--keep: two targets are called %s: give one of them another name in its file", job.Target.Name)
+			return fmt.Errorf(
+				"--keep: two targets are called %s: give one of them another name in its file",
+				job.Target.Name)
 		}
 		names[job.Target.Name] = true
 	}
@@ -39,14 +41,17 @@ func canKeep(jobs []*bench.Job) error {
 
 // keep starts a job's cluster in a process that outlives this one, and returns
 // the job of measuring it there.
-func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench.Watch) (*bench.Job, error) {
+func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench.Watch) (*bench.Job,
+	error) {
 	if !starts(job) {
 		return job, nil
 	}
 	request := testbedRequest{
-		Target: job.Target.YAML(), Durability: int(job.Workload.Durability), NeedBytes: job.Estimate().DiskBytes,
+		Target: job.Target.YAML(), Durability: int(
+			job.Workload.Durability), NeedBytes: job.Estimate().DiskBytes,
 	}
-	state, err := bringUp(ctx, request, job.Target, job.Runs, func(sentence string) { live.Phase(result.PhaseConnect, sentence) })
+	state, err := bringUp(ctx, request, job.Target, job.Runs,
+		func(sentence string) { live.Phase(result.PhaseConnect, sentence) })
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +74,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 // sayKept says how to use and end what stays up.
 func sayKept(con console, kept []testbed.State) {
 	for _, s := range kept {
-		fmt.Fprintf(con.err, "%s stays up: use it with %s, end it with %s\n", s.Name, useOf(s), endOf(s))
+		fmt.Fprintf(con.err, "%s stays up: use it with %s, end it with %s\n", s.Name, useOf(s),
+			endOf(s))
 	}
 }

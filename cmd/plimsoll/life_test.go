@@ -40,7 +40,8 @@ func TestRealSystems(t *testing.T) {
 		member                 func(*testing.T, *bench.Job) error // nil: the victim is a member
 	}{
 		// The messages that the dead server had delivered come again after ack_wait.
-		{"nats", "{servers: processes, ack_wait: 3s}", "n2", func() error { return nil }, allCurrent},
+		{"nats", "{servers: processes, ack_wait: 3s}", "n2", func() error { return nil },
+			allCurrent},
 		{"kafka", "{security: sasl_ssl, linger: 2ms}", "n2", maven.Available, allInSync},
 		{"rabbitmq", "{}", "n2", rabbitmq.Installed, allOnline},
 		// With three bookies all writes wait until the dead one is back.
@@ -54,7 +55,8 @@ func TestRealSystems(t *testing.T) {
 				t.Skipf("%s: %v", t.Name(), err)
 			}
 			dir := inDir(t, map[string]string{
-				"bed.yaml": fmt.Sprintf("name: bed\nsystem: %s\nsettings: %s\n", c.name, c.settings),
+				"bed.yaml": fmt.Sprintf("name: bed\nsystem: %s\nsettings: %s\n", c.name,
+					c.settings),
 				"killed.yaml": "name: killed\npartitions: 6\nload: {rate: 1k/s}\n" +
 					"warmup: 2s\nduration: 12s\ndrain: 2m\ndurability: 1\n",
 			})
@@ -201,12 +203,14 @@ func checkSurvived(t *testing.T, saved *result.Saved, first, second testbed.Node
 		fmt.Sprintf("node %s (pid %d) ended", first.Name, first.PID),
 		fmt.Sprintf("node %s is back (pid %d)", second.Name, second.PID),
 	} {
-		if !slices.ContainsFunc(saved.Events, func(e result.Event) bool { return e.Kind == "fault" && e.Sentence == sentence }) {
+		if !slices.ContainsFunc(saved.Events,
+			func(e result.Event) bool { return e.Kind == "fault" && e.Sentence == sentence }) {
 			t.Errorf("no event says %q: %v", sentence, saved.Events)
 		}
 	}
 	last := saved.Resources[len(saved.Resources)-1]
-	if !slices.ContainsFunc(last.Processes, func(p result.ProcessUse) bool { return p.Name == second.Name && p.PID == second.PID }) {
+	if !slices.ContainsFunc(last.Processes,
+		func(p result.ProcessUse) bool { return p.Name == second.Name && p.PID == second.PID }) {
 		t.Errorf("what %s spends is not known at the end: %+v", second.Name, last.Processes)
 	}
 	for _, c := range []result.Counters{r.Warmup, r.Counters} {
@@ -218,8 +222,10 @@ func checkSurvived(t *testing.T, saved *result.Saved, first, second testbed.Node
 		if l.Lost > 0 || l.Acked == 0 || l.Acked != r.Warmup.Acked+r.Counters.Acked {
 			t.Errorf("the account: %+v", l)
 		}
-		t.Logf("%+v; lost 0, duplicate %d, reordered %d, unacknowledged and received %d; longest publish %s; errors %v",
-			r.Counters, l.Duplicate, l.Reordered, l.Unacked, time.Duration(r.Summary.Series(result.Publish).MaxNs), r.Errors)
+		t.Logf("%+v; lost 0, duplicate %d, reordered %d, unacknowledged and received %d; longest "+
+			"publish %s; errors %v",
+			r.Counters, l.Duplicate, l.Reordered, l.Unacked, time.Duration(
+				r.Summary.Series(result.Publish).MaxNs), r.Errors)
 	}
 }
 
@@ -228,7 +234,8 @@ func checkSurvived(t *testing.T, saved *result.Saved, first, second testbed.Node
 func witness(t *testing.T, dir string) *bench.Job {
 	t.Helper()
 	registered := systems.Registry()
-	to, _, err := target.Find(filepath.Join(dir, "runs", ".testbed", "bed", "target.yaml"), registered.Names())
+	to, _, err := target.Find(filepath.Join(dir, "runs", ".testbed", "bed", "target.yaml"),
+		registered.Names())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +252,8 @@ func witness(t *testing.T, dir string) *bench.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.CreateTopic(t.Context(), system.Topic{Name: "witness", Partitions: 3}); err != nil {
+	if err := cluster.CreateTopic(t.Context(),
+		system.Topic{Name: "witness", Partitions: 3}); err != nil {
 		t.Error(err)
 	}
 	if err := cluster.Close(t.Context()); err != nil {

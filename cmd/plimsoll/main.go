@@ -55,7 +55,8 @@ type commands struct {
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
-const description = "plimsoll measures messaging systems at equal guarantees: how much they carry, how fast,\n" +
+const description = "plimsoll measures messaging systems at equal guarantees: how much they " +
+	"carry, how fast,\n" +
 	"how much of it arrives, and what their acknowledgement is worth."
 
 func main() {
@@ -160,7 +161,8 @@ func untilInterrupted(errOut io.Writer) (context.Context, context.CancelFunc) {
 			if n > 1 {
 				os.Exit(exitInterrupted)
 			}
-			fmt.Fprintln(errOut, "\nstopping: what was measured will be kept; once more to stop at once")
+			fmt.Fprintln(errOut,
+				"\nstopping: what was measured will be kept; once more to stop at once")
 			cancel()
 		}
 	}()

@@ -142,7 +142,8 @@ func checkKilled(t *testing.T, dir string, formats []string) {
 		if err != nil {
 			t.Errorf("report %s of %s: %v\n%s", format, filepath.Base(dir), err, out)
 		}
-		if (format == "table" || format == "html") && !strings.Contains(string(out), "did not finish") {
+		if (format == "table" || format == "html") &&
+			!strings.Contains(string(out), "did not finish") {
 			t.Errorf("the %s of a killed run does not say so:\n%.300s", format, out)
 		}
 	}
@@ -164,7 +165,8 @@ func TestInterrupts(t *testing.T) {
 			if c.signals == 1 {
 				target = "system: sim\n"
 			}
-			if err := os.WriteFile(filepath.Join(dir, "t.yaml"), []byte(target), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "t.yaml"), []byte(target),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			cmd := self(t, dir, "run", "-t", "t.yaml", "--rate", "1000/s", "--duration", "60s")
@@ -211,7 +213,8 @@ func checkInterrupted(t *testing.T, s *result.Saved) {
 // waitForIntervals returns when a run below dir has saved two intervals.
 func waitForIntervals(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(
+		50 * time.Millisecond) {
 		saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
 		if err == nil && len(saved.Intervals) >= 2 {
 			return

@@ -23,7 +23,8 @@ import (
 // allCurrent asks NATS whether every replica of every stream is there and
 // current.
 func allCurrent(t *testing.T, job *bench.Job) error {
-	conn, err := nats.Connect(strings.Join(job.Target.Endpoints, ","), nats.UserInfo(job.Secrets.User, job.Secrets.Password))
+	conn, err := nats.Connect(strings.Join(job.Target.Endpoints, ","),
+		nats.UserInfo(job.Secrets.User, job.Secrets.Password))
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,8 @@ func allCurrent(t *testing.T, job *bench.Job) error {
 	all := js.ListStreams(ctx)
 	for s := range all.Info() {
 		streams++
-		if s.Cluster == nil || s.Cluster.Leader == "" || 1+len(s.Cluster.Replicas) != len(job.Target.Endpoints) {
+		if s.Cluster == nil || s.Cluster.Leader == "" ||
+			1+len(s.Cluster.Replicas) != len(job.Target.Endpoints) {
 			return fmt.Errorf("stream %s is not everywhere: %+v", s.Config.Name, s.Cluster)
 		}
 		for _, r := range s.Cluster.Replicas {
@@ -72,7 +74,8 @@ func allInSync(t *testing.T, job *bench.Job) error {
 	for _, topic := range topics {
 		for _, p := range topic.Partitions {
 			if len(p.ISR) < len(p.Replicas) || len(p.Replicas) != len(job.Target.Endpoints) {
-				return fmt.Errorf("%s %d has replicas %v, in sync %v", p.Topic, p.Partition, p.Replicas, p.ISR)
+				return fmt.Errorf("%s %d has replicas %v, in sync %v", p.Topic, p.Partition,
+					p.Replicas, p.ISR)
 			}
 		}
 	}
@@ -85,7 +88,8 @@ func allOnline(t *testing.T, job *bench.Job) error {
 		Name            string
 		Members, Online []string
 	}
-	if err := getJSON(t, job, job.Target.Endpoints[0], "15672", "/api/queues", &queues); err != nil {
+	if err := getJSON(t, job, job.Target.Endpoints[0], "15672", "/api/queues",
+		&queues); err != nil {
 		return err
 	}
 	if len(queues) < 3 {
@@ -102,7 +106,8 @@ func allOnline(t *testing.T, job *bench.Job) error {
 // allWritable asks a bookie whether all are known as writable.
 func allWritable(t *testing.T, job *bench.Job) error {
 	var bookies map[string]any
-	if err := getJSON(t, job, job.Target.Endpoints[0], "8000", "/api/v1/bookie/list_bookies?type=rw", &bookies); err != nil {
+	if err := getJSON(t, job, job.Target.Endpoints[0], "8000",
+		"/api/v1/bookie/list_bookies?type=rw", &bookies); err != nil {
 		return err
 	}
 	started := 0
@@ -125,7 +130,8 @@ func getJSON(t *testing.T, job *bench.Job, endpoint, port, path string, into any
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+net.JoinHostPort(host, port)+path, nil)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,8 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	}
 	if c.Start != nil {
 		if c.Rate != nil {
-			return nil, errors.New("--rate and --start are the same here, the first rate to try: give one of them")
+			return nil, errors.New(
+				"--rate and --start are the same here, the first rate to try: give one of them")
 		}
 		if _, err := quantity.ParseRate(*c.Start); err != nil {
 			return nil, fmt.Errorf("--start: %w", err)
@@ -117,7 +118,9 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 	probe, w := *job, *job.Workload
 	if len(w.Faults) > 0 {
-		return nil, errors.New("a search asks what a whole system carries: take the faults out, plimsoll run and plimsoll verify take them")
+		return nil, errors.New(
+			"a search asks what a whole system carries: take the faults out, plimsoll run and " +
+				"plimsoll verify take them")
 	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
@@ -126,7 +129,9 @@ func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
 	o.Plan.LeastRate = peak.FewestMessages / o.Probe.Seconds()
 	if start < o.Plan.LeastRate {
-		return nil, fmt.Errorf("the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher --start, or a longer --probe",
+		return nil, fmt.Errorf(
+			"the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher "+
+				"--start, or a longer --probe",
 			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Probe))
 	}
 	w.SetRate(start)
@@ -154,7 +159,9 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		return fmt.Errorf("--tolerance: %w", err)
 	}
 	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
-		return fmt.Errorf("--tolerance: must be %s to %s, not %s: probes of seconds cannot tell rates apart that are closer",
+		return fmt.Errorf(
+			"--tolerance: must be %s to %s, not %s: probes of seconds cannot tell rates apart "+
+				"that are closer",
 			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
 	}
 	if o.Probe, err = quantity.ParseDuration(c.Probe); err != nil {
@@ -194,7 +201,8 @@ func (c *peakCommand) show(con console, found []*peak.Saved) error {
 		return report.SearchJSON(con.out, found)
 	}
 	width, isTerminal := terminal(con.out)
-	if err := report.SearchTerminal(con.out, found, width, report.WantColor(isTerminal)); err != nil {
+	if err := report.SearchTerminal(con.out, found, width,
+		report.WantColor(isTerminal)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(path))

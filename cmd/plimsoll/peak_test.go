@@ -23,11 +23,13 @@ func TestPeakInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	latest := filepath.Join(dir, "runs", result.LatestLink)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && !peak.Is(latest); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
+		!peak.Is(latest); time.Sleep(50 * time.Millisecond) {
 	}
 	// In the middle of the second probe.
 	time.Sleep(300 * time.Millisecond)
-	if running, err := peak.Read(latest); err != nil || running.State != result.Running || len(running.Probes) == 0 {
+	if running, err := peak.Read(latest); err != nil || running.State != result.Running ||
+		len(running.Probes) == 0 {
 		t.Errorf("%v: %+v", err, running)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
@@ -52,7 +54,8 @@ func TestPeakInterrupted(t *testing.T) {
 // A search whose process was killed says so.
 func TestPeakKilled(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, peak.File), []byte(`{"schema_version": 1, "state": "running", "pid": 99999999}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, peak.File),
+		[]byte(`{"schema_version": 1, "state": "running", "pid": 99999999}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := peak.Read(dir)

@@ -66,7 +66,8 @@ func (c *probeCommand) Run(con console) error {
 // reprint shows findings of before.
 func (c *probeCommand) reprint(con console) error {
 	if len(c.Target) > 0 {
-		return inputError{errors.New("--from tries nothing: leave the targets out, or leave out --from")}
+		return inputError{
+			errors.New("--from tries nothing: leave the targets out, or leave out --from")}
 	}
 	raw, err := strict.ReadFile(c.From)
 	if err != nil {

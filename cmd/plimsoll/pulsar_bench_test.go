@@ -35,8 +35,9 @@ func besidePulsarPerf(rate, partitions, unanswered int) duel {
 	return duel{
 		system: pulsar.New(), rival: "pulsar-perf", rate: rate, partitions: partitions, unanswered: unanswered,
 		server: map[string]string{"security": "plaintext"},
-		client: "batching_max_publish_delay: 1ms, batching_max_size: 1MB, max_pending_messages: 10000, receiver_queue_size: 1000, subscription_type: failover",
-		start:  startPulsarPerf,
+		client: "batching_max_publish_delay: 1ms, batching_max_size: 1MB, max_pending_messages: " +
+			"10000, receiver_queue_size: 1000, subscription_type: failover",
+		start: startPulsarPerf,
 		figures: func(printed string) reported {
 			producer, consumer, _ := strings.Cut(printed, endOfPart)
 			publish, endToEnd := numbers(pulsarPrinted, producer), numbers(pulsarPrinted, consumer)
@@ -56,20 +57,32 @@ func startPulsarPerf(r *ring, topic string) []*exec.Cmd {
 	// Pulsar's script gives each 2 GB and the Z collector, which takes more
 	// CPU than this.
 	java := func(args ...string) *exec.Cmd {
-		return r.java(nil, append([]string{"-Xmx512M", "-XX:MaxDirectMemorySize=512M", "-XX:+UseG1GC", "-Djava.net.preferIPv4Stack=true",
-			"-Dio.netty.tryReflectionSetAccessible=true", "--add-opens", "java.base/sun.net=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
-			"--add-opens", "java.base/java.util.zip=ALL-UNNAMED", "--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+		return r.java(nil, append([]string{"-Xmx512M", "-XX:MaxDirectMemorySize=512M",
+			"-XX:+UseG1GC", "-Djava.net.preferIPv4Stack=true",
+			"-Dio.netty.tryReflectionSetAccessible=true", "--add-opens",
+			"java.base/sun.net=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
+			"--add-opens", "java.base/java.util.zip=ALL-UNNAMED", "--add-opens",
+			"java.base/java.nio=ALL-UNNAMED", "--add-opens",
+			"java.base/jdk.internal.misc=ALL-UNNAMED",
 			"-Dpulsar.allocator.exit_on_oom=true", "-Dio.netty.recycler.maxCapacityPerThread=4096",
-			"-Dlog4j.configurationFile=log4j2.yaml", "-Dpulsar.log.appender=Console", "-Dpulsar.log.dir=" + r.dir,
+			"-Dlog4j.configurationFile=log4j2.yaml", "-Dpulsar.log.appender=Console",
+			"-Dpulsar.log.dir=" + r.dir,
 			// What it says last it says while it ends.
 			"-Dpulsar.log.immediateFlush=true", "-Dlog4j.shutdownHookEnabled=false",
-			"-cp", filepath.Join(dist, "conf") + string(filepath.ListSeparator) + maven.Classpath(filepath.Join(dist, "lib")),
-			"org.apache.pulsar.testclient.PulsarPerfTestTool", filepath.Join(dist, "conf", "client.conf")}, args...)...)
+			"-cp", filepath.Join(dist, "conf") + string(filepath.ListSeparator) +
+				maven.Classpath(filepath.Join(dist, "lib")),
+			"org.apache.pulsar.testclient.PulsarPerfTestTool", filepath.Join(dist, "conf",
+				"client.conf")}, args...)...)
 	}
-	consumer := java("consume", "--service-url", url, "--subscription-type", "Failover", "--receiver-queue-size", "1000",
-		"--subscription-position", "Earliest", "--test-duration", fmt.Sprint(rivalTime.Seconds()), name)
-	producer := java("produce", "--service-url", url, "--rate", strconv.Itoa(r.rate), "--size", strconv.Itoa(duelBytes),
-		"--batch-time-window", "1", "--batch-max-bytes", "1048576", "--batch-max-messages", "100000", "--max-outstanding", strconv.Itoa(r.unanswered),
-		"--warmup-time", fmt.Sprint(duelWarmup.Seconds()), "--test-duration", fmt.Sprint(rivalTime.Seconds()), name)
+	consumer := java("consume", "--service-url", url, "--subscription-type", "Failover",
+		"--receiver-queue-size", "1000",
+		"--subscription-position", "Earliest", "--test-duration", fmt.Sprint(
+			rivalTime.Seconds()), name)
+	producer := java("produce", "--service-url", url, "--rate", strconv.Itoa(r.rate), "--size",
+		strconv.Itoa(duelBytes),
+		"--batch-time-window", "1", "--batch-max-bytes", "1048576", "--batch-max-messages",
+		"100000", "--max-outstanding", strconv.Itoa(r.unanswered),
+		"--warmup-time", fmt.Sprint(duelWarmup.Seconds()), "--test-duration", fmt.Sprint(
+			rivalTime.Seconds()), name)
 	return []*exec.Cmd{producer, consumer}
 }

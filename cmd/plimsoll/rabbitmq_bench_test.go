@@ -14,14 +14,16 @@ import (
 )
 
 // perfTest is the RabbitMQ team's own tool.
-var perfTest = maven.Artifacts{Name: "perf-test-2.22.1", Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
+var perfTest = maven.Artifacts{Name: "perf-test-2.22.1",
+	Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
 
 // perfTestInterval is how often it reports: the first time after its warm-up,
 // the second time of what came since, and a third time is none.
 const perfTestInterval = rivalTime * 4 / 9
 
 // perfTestPrinted is its report of an interval, in us.
-var perfTestPrinted = regexp.MustCompile(`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
+var perfTestPrinted = regexp.MustCompile(
+	`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
 
 // BenchmarkRabbitMQTools is plimsoll beside RabbitMQ PerfTest: one quorum
 // queue of three members, persistent and mandatory messages, confirms with up to
@@ -52,7 +54,8 @@ func besidePerfTest(rate, unanswered int) duel {
 		start:  startPerfTest,
 		figures: func(printed string) reported {
 			n := numbers(perfTestPrinted, printed)
-			return reported{publish50: n[2] / 1e3, publish99: n[3] / 1e3, endToEnd50: n[0] / 1e3, endToEnd99: n[1] / 1e3}
+			return reported{publish50: n[2] / 1e3, publish99: n[3] / 1e3, endToEnd50: n[0] / 1e3,
+				endToEnd99: n[1] / 1e3}
 		},
 	}
 }
@@ -62,10 +65,14 @@ func startPerfTest(r *ring, topic string) []*exec.Cmd {
 	if err != nil {
 		r.Fatal(err)
 	}
-	uri := url.URL{Scheme: "amqp", User: url.UserPassword(r.credentials.User, r.credentials.Password), Host: r.endpoints[0]}
+	uri := url.URL{Scheme: "amqp",
+		User: url.UserPassword(r.credentials.User, r.credentials.Password), Host: r.endpoints[0]}
 	return []*exec.Cmd{r.java([]string{"URI=" + uri.String()},
 		"-Xmx512M", "-cp", maven.Classpath(jars), "com.rabbitmq.perf.PerfTest",
-		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent", "--flag", "mandatory",
-		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(duelBytes), "--rate", strconv.Itoa(r.rate),
-		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalTime.Seconds()))}
+		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent",
+		"--flag", "mandatory",
+		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(
+			duelBytes), "--rate", strconv.Itoa(r.rate),
+		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(
+			perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalTime.Seconds()))}
 }

@@ -113,7 +113,8 @@ func (c *reportCommand) sweep(con console, dir string) error {
 		case "html":
 			return report.SweepHTML(w, plan, runs)
 		}
-		return report.Render(w, c.Format, slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
+		return report.Render(w, c.Format,
+			slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
 	})
 }
 
@@ -137,7 +138,8 @@ func (c *reportCommand) studies(con console) error {
 		case c.Format == "md":
 			return report.StudyMarkdown(w, all)
 		case len(all) > 1:
-			return errors.New("several studies are written together as md only: name one, or add -f md")
+			return errors.New(
+				"several studies are written together as md only: name one, or add -f md")
 		case c.Format == "table":
 			width, isTerminal := terminal(con.out)
 			return report.StudyTerminal(w, all[0], width, report.WantColor(isTerminal))
@@ -153,7 +155,8 @@ func (c *reportCommand) searches() ([]*peak.Saved, error) {
 
 // foldersOf reads those of the directories that are folders of a kind; none or
 // all of them must be.
-func foldersOf[T any](dirs []string, kind string, is func(string) bool, read func(string) (*T, error)) ([]*T, error) {
+func foldersOf[T any](dirs []string, kind string, is func(string) bool,
+	read func(string) (*T, error)) ([]*T, error) {
 	var all []*T
 	for _, dir := range dirs {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -169,7 +172,8 @@ func foldersOf[T any](dirs []string, kind string, is func(string) bool, read fun
 		all = append(all, s)
 	}
 	if len(all) > 0 && len(all) < len(dirs) {
-		return nil, fmt.Errorf("runs and %s cannot be laid side by side: give only the one or the other", kind)
+		return nil, fmt.Errorf(
+			"runs and %s cannot be laid side by side: give only the one or the other", kind)
 	}
 	return all, nil
 }

@@ -30,7 +30,8 @@ type runCommand struct {
 // Run measures each target in turn and shows the result.
 func (c *runCommand) Run(con console) error {
 	if c.Trials < 1 || c.Trials > maxTrials {
-		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d", quantity.Count(maxTrials), c.Trials)}
+		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
+			quantity.Count(maxTrials), c.Trials)}
 	}
 	jobs, err := c.jobs(c.Runs)
 	if err != nil {
@@ -64,7 +65,8 @@ func (c *runCommand) Run(con console) error {
 
 // measure does the jobs, each as often as asked, until one fails or the user
 // interrupts. It returns the runs that were made, whatever happened.
-func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job) (runs []*result.Saved, failed error) {
+func (c *runCommand) measure(ctx context.Context, con console,
+	jobs []*bench.Job) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
 	var kept []testbed.State
 	defer func() { sayKept(con, kept) }()
@@ -84,8 +86,9 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 		job := jobs[at]
 		if c.Trials > 1 {
 			job = ofTrial(job, trial, seed)
-			live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds,
-				job.Target.Name))
+			live.Phase(result.PhaseConnect,
+				fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds,
+					job.Target.Name))
 		}
 		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {

@@ -47,7 +47,9 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		for _, s := range all {
 			names = append(names, s.Name)
 		}
-		return a, b, nil, fmt.Errorf("%d runs of %d targets (%s) are not two sets: write plimsoll compare A B, each a run, a folder of runs, a quoted pattern, or several of these with commas between",
+		return a, b, nil, fmt.Errorf(
+			"%d runs of %d targets (%s) are not two sets: write plimsoll compare A B, each a "+
+				"run, a folder of runs, a quoted pattern, or several of these with commas between",
 			len(runs), len(all), strings.Join(names, ", "))
 	}
 	return all[0], all[1], notes, nil
@@ -62,7 +64,8 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 		}
 		for _, dir := range dirs {
 			if seen[dir] {
-				return a, b, nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself", relative(dir))
+				return a, b, nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself",
+					relative(dir))
 			}
 			seen[dir] = true
 		}
@@ -127,7 +130,8 @@ func runsAt(path string) ([]string, error) {
 		path, err = filepath.Abs(resolved)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is neither a run nor a folder of runs: there is no such thing", path)
+		return nil, fmt.Errorf("%s is neither a run nor a folder of runs: there is no such thing",
+			path)
 	}
 	if isRun(path) {
 		return []string{path}, nil
@@ -139,12 +143,15 @@ func runsAt(path string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		// Links are to runs that stand beside them.
-		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") && isRun(inner) {
+		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") &&
+			isRun(inner) {
 			out = append(out, inner)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s holds no runs: name a run directory, or the folder that plimsoll run --runs made", relative(path))
+		return nil, fmt.Errorf(
+			"%s holds no runs: name a run directory, or the folder that plimsoll run --runs made",
+			relative(path))
 	}
 	return out, nil
 }
@@ -169,7 +176,9 @@ func readRuns(dirs []string) ([]*result.Saved, error) {
 // setOf are all runs of the set of trials that a run is one of.
 func setOf(run *result.Saved) ([]*result.Saved, error) {
 	if run.Run.Trial == nil {
-		return nil, fmt.Errorf("run %s is one run, and none of a set of trials: write plimsoll compare A B", run.Run.ID)
+		return nil, fmt.Errorf(
+			"run %s is one run, and none of a set of trials: write plimsoll compare A B",
+			run.Run.ID)
 	}
 	dirs, err := runsAt(filepath.Dir(run.Dir))
 	if err != nil {
@@ -179,7 +188,8 @@ func setOf(run *result.Saved) ([]*result.Saved, error) {
 	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
 		var about struct{ Trial *result.Trial }
 		raw, err := os.ReadFile(filepath.Join(dir, result.RunFile))
-		return err != nil || json.Unmarshal(raw, &about) != nil || about.Trial == nil || about.Trial.Set != run.Run.Trial.Set
+		return err != nil || json.Unmarshal(raw, &about) != nil || about.Trial == nil ||
+			about.Trial.Set != run.Run.Trial.Set
 	}))
 }
 
@@ -206,7 +216,9 @@ func oneSet(runs []*result.Saved) error {
 			ways = append(ways, "plimsoll compare "+example[set])
 		}
 	}
-	return errors.New("these runs are of different sets of trials: name one set by any run of it (" + strings.Join(ways, "; ") + "), or two sets as A and B")
+	return errors.New(
+		"these runs are of different sets of trials: name one set by any run of it (" +
+			strings.Join(ways, "; ") + "), or two sets as A and B")
 }
 
 // completed leaves out runs that did not come to their end, and says so.

@@ -120,7 +120,9 @@ func (c *runStudy) Run(con console) error {
 	live := newLive(con.err)
 	watch := &studyWatch{&peakWatch{Live: live, terminal: isTerminal}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
-		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) { return measureCell(ctx, job, watch) }})
+		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) {
+			return measureCell(ctx, job, watch)
+		}})
 	live.Close()
 	err = c.show(con, s, folder)
 	switch {
@@ -129,7 +131,8 @@ func (c *runStudy) Run(con console) error {
 		if len(c.Only) > 0 {
 			only = " --only " + strings.Join(c.Only, ",")
 		}
-		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s%s --resume %s\n", c.Name, folder.Plan.Scale, only, relative(folder.Dir))
+		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s%s --resume %s\n", c.Name,
+			folder.Plan.Scale, only, relative(folder.Dir))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
@@ -147,7 +150,8 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 		return nil, nil, err
 	}
 	if e.Absent == len(p.Cells) {
-		return nil, nil, inputError{fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
+		return nil, nil, inputError{
+			fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
 	}
 	if !c.Resume.given {
 		if err := explainStudy(con.err, p, e); err != nil {
@@ -194,11 +198,14 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 		cells += fmt.Sprintf(", %d cannot be had here or are left out", e.Absent)
 	}
 	row("cells", cells)
-	row("time", fmt.Sprintf("about %s, with %d starts of clusters", quantity.Duration(int64(e.Length)), e.Clusters))
-	row("disk", "up to about "+quantity.Bytes(e.DiskBytes)+" at a time for servers, deleted with their cluster")
+	row("time", fmt.Sprintf("about %s, with %d starts of clusters",
+		quantity.Duration(int64(e.Length)), e.Clusters))
+	row("disk", "up to about "+quantity.Bytes(
+		e.DiskBytes)+" at a time for servers, deleted with their cluster")
 	var told []string
 	for _, c := range p.Cells {
-		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent && !slices.Contains(told, c.Reason) {
+		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent &&
+			!slices.Contains(told, c.Reason) {
 			row(map[bool]string{true: "not here"}[len(told) == 0], sentence)
 			told = append(told, c.Reason)
 		}
@@ -222,11 +229,13 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	}
 	for _, m := range measured {
 		if m.Search != nil {
-			err = errors.Join(err, write(m.Search.Dir, func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
+			err = errors.Join(err, write(m.Search.Dir,
+				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
 		}
 	}
 	path := filepath.Join(folder.Dir, result.ReportFile)
-	if err := errors.Join(err, write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
+	if err := errors.Join(err,
+		write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
 		return err
 	}
 	if c.JSON {

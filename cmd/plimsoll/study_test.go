@@ -22,11 +22,13 @@ func TestSmokesAreShort(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if e.Length <= time.Minute || e.Length > 45*time.Minute || e.Clusters == 0 || e.DiskBytes == 0 {
+		if e.Length <= time.Minute || e.Length > 45*time.Minute || e.Clusters == 0 ||
+			e.DiskBytes == 0 {
 			t.Errorf("%s: %+v", name, e)
 		}
 		for _, c := range p.Cells {
-			if c.Absent && c.Target != "" && !strings.HasPrefix(c.Reason, "left out") && !strings.Contains(c.Reason, "backlog") {
+			if c.Absent && c.Target != "" && !strings.HasPrefix(c.Reason, "left out") &&
+				!strings.Contains(c.Reason, "backlog") {
 				t.Errorf("%s: %s at %s: %s", name, c.Table, c.At, c.Reason)
 			}
 		}
@@ -86,14 +88,17 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(
+			20 * time.Millisecond) {
 			if _, p := studyBelow(t, dir); len(p.Cells)-p.Left() > n && p.Left() > 0 {
 				break
 			}
 		}
 		_ = cmd.Process.Signal(stop)
 		_ = cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); stop == syscall.SIGINT && (code != exitInterrupted || !strings.Contains(said.String(), "go on with: plimsoll study run own.yaml --scale smoke --resume runs/")) {
+		if code := cmd.ProcessState.ExitCode(); stop == syscall.SIGINT &&
+			(code != exitInterrupted || !strings.Contains(said.String(),
+				"go on with: plimsoll study run own.yaml --scale smoke --resume runs/")) {
 			t.Errorf("exit code %d:\n%s", code, said.String())
 		}
 		_, p := studyBelow(t, dir)
@@ -104,9 +109,12 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		}
 	}
 	if len(before) < 2 || len(before) == 4 {
-		t.Errorf("%d cells were done when the last process was killed: it was not in the middle", len(before))
+		t.Errorf("%d cells were done when the last process was killed: it was not in the middle",
+			len(before))
 	}
-	if out, err := self(t, dir, "study", "run", "own.yaml", "--resume").CombinedOutput(); err != nil || !strings.Contains(string(out), "4 of 4 cells measured") {
+	if out, err := self(t, dir, "study", "run", "own.yaml",
+		"--resume").CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "4 of 4 cells measured") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	_, p := studyBelow(t, dir)

@@ -45,7 +45,8 @@ func (*resumeFlag) IsBool() bool { return true }
 // Decode takes what follows the flag as its value, unless it is another flag.
 func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 	r.given = true
-	if next := ctx.Scan.Peek(); next.Type == kong.FlagValueToken || !next.IsEOL() && !strings.HasPrefix(next.String(), "-") {
+	if next := ctx.Scan.Peek(); next.Type == kong.FlagValueToken || !next.IsEOL() &&
+		!strings.HasPrefix(next.String(), "-") {
 		return ctx.Scan.PopValueInto("directory", &r.dir)
 	}
 	return nil
@@ -64,7 +65,8 @@ func (c *sweepCommand) Run(con console) error {
 	failed := folder.Run(ctx, func(ctx context.Context, i int) (*result.Saved, error) {
 		cell := folder.Plan.Cells[i]
 		live.Plan(planOf(jobs[i]))
-		live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))), sweep.Label(folder.Plan.Axes, cell.Values))
+		live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))),
+			sweep.Label(folder.Plan.Axes, cell.Values))
 		return measureCell(ctx, jobs[i], live)
 	})
 	live.Close()
@@ -143,7 +145,9 @@ func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 	dir := c.Resume.dir
 	if dir == "" {
 		if len(wanted.Cells) == 0 {
-			return nil, errors.New("--resume goes on with the sweep of a command: name its folder, or give the command again")
+			return nil, errors.New(
+				"--resume goes on with the sweep of a command: name its folder, or give the " +
+					"command again")
 		}
 		found, err := sweep.Find(c.Runs, wanted)
 		if err != nil {
@@ -166,10 +170,14 @@ func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 func (c *sweepCommand) wanted() (sweep.Plan, error) {
 	if len(c.Vary) == 0 {
 		if !c.Resume.given {
-			return sweep.Plan{}, errors.New("nothing is varied: say what, like --vary partitions=1,10,100")
+			return sweep.Plan{}, errors.New(
+				"nothing is varied: say what, like --vary partitions=1,10,100")
 		}
-		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
-			return sweep.Plan{}, errors.New("--resume goes on with what the sweep asked for: leave the other flags out, or give the whole command again")
+		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil ||
+			c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
+			return sweep.Plan{}, errors.New(
+				"--resume goes on with what the sweep asked for: leave the other flags out, or " +
+					"give the whole command again")
 		}
 		return sweep.Plan{}, nil
 	}
@@ -203,7 +211,8 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
-	return sweep.Plan{Name: w.Name, StartedAt: time.Now().UTC(), Command: os.Args, Axes: base.Axes(varied), Cells: cells}, nil
+	return sweep.Plan{Name: w.Name, StartedAt: time.Now().UTC(), Command: os.Args,
+		Axes: base.Axes(varied), Cells: cells}, nil
 }
 
 // conflicts refuses a flag that would lay one value over all that are varied.
@@ -211,10 +220,13 @@ func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
 	for _, flag := range []struct {
 		given     bool
 		name, key string
-	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"}, {c.Durability != nil, "--durability", "durability"}, {c.Seed != nil, "--seed", "seed"}} {
+	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"},
+		{c.Durability != nil, "--durability", "durability"}, {c.Seed != nil, "--seed", "seed"}} {
 		for _, a := range varied {
 			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
-				return fmt.Errorf("%s cannot stand beside --vary %s: it would be the same in all cells, leave it out", flag.name, a.Key)
+				return fmt.Errorf(
+					"%s cannot stand beside --vary %s: it would be the same in all cells, leave "+
+						"it out", flag.name, a.Key)
 			}
 		}
 	}
@@ -284,14 +296,17 @@ func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) err
 	} else {
 		row("cells", fmt.Sprint(left))
 	}
-	row("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers", quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
+	row("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers",
+		quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
 	row("messages", quantity.Count(messages)+guessed)
 	if disk > 0 {
-		row("disk", "about "+quantity.Bytes(disk)+" at a time for servers, deleted after each cell"+guessed)
+		row("disk", "about "+quantity.Bytes(
+			disk)+" at a time for servers, deleted after each cell"+guessed)
 	}
 	for i, cell := range p.Cells {
 		if cells {
-			row(map[bool]string{true: "measured"}[i == 0], fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+			row(map[bool]string{true: "measured"}[i == 0],
+				fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
 		}
 	}
 	return t.Flush()
@@ -329,6 +344,7 @@ func showSweep(con console, dir string, p sweep.Plan) (sound bool, err error) {
 		return false, err
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(path))
-	unsound := slices.ContainsFunc(runs, func(r *result.Saved) bool { return r != nil && !verdict.Sound(&r.Run) })
+	unsound := slices.ContainsFunc(runs,
+		func(r *result.Saved) bool { return r != nil && !verdict.Sound(&r.Run) })
 	return !unsound, nil
 }

@@ -16,7 +16,8 @@ import (
 const sweptWorkload = "name: swept\nload: {rate: 1k/s}\nwarmup: 100ms\nduration: 1s\ndrain: 5s\n"
 
 // sweepArgs are of a sweep of six cells.
-var sweepArgs = []string{"sweep", "-w", "swept.yaml", "-t", "sim", "--vary", "partitions=1,10", "--vary", "message.size=100B,1KB,2KB"}
+var sweepArgs = []string{"sweep", "-w", "swept.yaml", "-t", "sim", "--vary", "partitions=1,10",
+	"--vary", "message.size=100B,1KB,2KB"}
 
 // planBelow returns the one sweep's folder below dir and its plan.
 func planBelow(t *testing.T, dir string) (string, sweep.Plan) {
@@ -45,7 +46,8 @@ func completeRuns(t *testing.T, folder string) map[string][]time.Time {
 		if !e.IsDir() {
 			continue
 		}
-		if s, err := result.Read(filepath.Join(folder, e.Name())); err == nil && s.Run.State == result.Complete {
+		if s, err := result.Read(filepath.Join(folder, e.Name())); err == nil &&
+			s.Run.State == result.Complete {
 			out[s.Run.Asked.Workload] = append(out[s.Run.Asked.Workload], s.Run.StartedAt)
 		}
 	}
@@ -60,7 +62,8 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(sweptWorkload), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(sweptWorkload),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	before := map[string][]time.Time{}
@@ -99,7 +102,9 @@ func TestKilledSweepGoesOn(t *testing.T) {
 		t.Error(err)
 	}
 	// Done is done: once more measures nothing.
-	if out, err := self(t, dir, "sweep", "--resume="+folder).CombinedOutput(); err != nil || !strings.Contains(string(out), "6 of 6 cells measured") || strings.Contains(string(out), "cell 1 of 6") {
+	if out, err := self(t, dir, "sweep", "--resume="+folder).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "6 of 6 cells measured") ||
+		strings.Contains(string(out), "cell 1 of 6") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -116,7 +121,8 @@ func killAmid(t *testing.T, dir string, args []string, done int) {
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		_ = cmd.Wait()
 	}()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(
+		20 * time.Millisecond) {
 		folders, _ := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*"))
 		if len(folders) != 1 {
 			continue
@@ -137,7 +143,8 @@ func killAmid(t *testing.T, dir string, args []string, done int) {
 func TestInterruptedSweep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(strings.Replace(sweptWorkload, "1s", "60s", 1)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"),
+		[]byte(strings.Replace(sweptWorkload, "1s", "60s", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := self(t, dir, sweepArgs...)
@@ -161,14 +168,17 @@ func TestInterruptedSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(said.String(), "go on with: plimsoll sweep --resume runs/") {
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
+		!strings.Contains(said.String(), "go on with: plimsoll sweep --resume runs/") {
 		t.Errorf("exit code %d\n%s", code, said.String())
 	}
 	folder, plan := planBelow(t, dir)
-	if out, err := self(t, dir, "report", folder).CombinedOutput(); err != nil || !strings.Contains(string(out), "interrupted") {
+	if out, err := self(t, dir, "report", folder).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "interrupted") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 || plan.Cells[0].State != sweep.Pending || plan.Cells[0].Run == "" {
+	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 ||
+		plan.Cells[0].State != sweep.Pending || plan.Cells[0].Run == "" {
 		t.Errorf("%s", raw)
 	}
 }

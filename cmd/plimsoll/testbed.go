@@ -47,7 +47,9 @@ func (c *testbedUpCommand) Run(con console) error {
 		return inputError{err}
 	}
 	if len(t.Endpoints) > 0 {
-		return inputError{fmt.Errorf("target %s: its endpoints name a cluster that runs already: use it with plimsoll run -t %s", c.Target, c.Target)}
+		return inputError{fmt.Errorf(
+			"target %s: its endpoints name a cluster that runs already: use it with plimsoll run "+
+				"-t %s", c.Target, c.Target)}
 	}
 	if c.Nodes != nil {
 		t.Testbed.Nodes = *c.Nodes
@@ -57,7 +59,8 @@ func (c *testbedUpCommand) Run(con console) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability, Breakable: c.Breakable}, t, c.Runs,
+	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
+		Breakable: c.Breakable}, t, c.Runs,
 		func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	if ctx.Err() != nil {
 		fmt.Fprintln(con.err, "stopped before it was up; nothing is left of it")
@@ -66,7 +69,8 @@ func (c *testbedUpCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.out, "%s is up: %s at durability level %d\n", state.Name, nodeCount(len(state.Nodes)), state.Durability)
+	fmt.Fprintf(con.out, "%s is up: %s at durability level %d\n", state.Name,
+		nodeCount(len(state.Nodes)), state.Durability)
 	table := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	for _, n := range state.Nodes {
 		fmt.Fprintf(table, "  %s\t%s\tpid %d\t%s\n", n.Name, n.Address, n.PID, relative(n.Log))
@@ -87,7 +91,8 @@ type testbedRequest struct {
 }
 
 // bringUp starts a cluster in a process of its own that lives on.
-func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string, progress func(string)) (testbed.State, error) {
+func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string,
+	progress func(string)) (testbed.State, error) {
 	// Here too, so that a mistake in the input is told before anything starts.
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
@@ -105,11 +110,13 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 		return testbed.State{}, err
 	}
 	state, err := testbed.Detach(ctx, testbed.Detached{
-		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed", "own"}, Request: raw, Progress: progress,
+		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed",
+			"own"}, Request: raw, Progress: progress,
 	})
 	var is *testbed.IsUpError
 	if errors.As(err, &is) && is.State.Phase == testbed.PhaseUp {
-		return state, fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State), endOf(is.State))
+		return state, fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State),
+			endOf(is.State))
 	}
 	if err != nil {
 		return state, fmt.Errorf("start %s: %w", t.Name, err)
@@ -140,28 +147,34 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	d, level := s.Describe(), workload.Level(r.Durability)
 	provisioner, able := s.(system.Provisioner)
 	if !able {
-		return testbed.Order{}, fmt.Errorf("plimsoll cannot start %s on its own: it is not one of servers", d.Name)
+		return testbed.Order{}, fmt.Errorf(
+			"plimsoll cannot start %s on its own: it is not one of servers", d.Name)
 	}
 	guarantee, known := d.Levels[level]
 	if !known {
-		return testbed.Order{}, fmt.Errorf("--durability: there is no level %d: take 1 to 4", r.Durability)
+		return testbed.Order{}, fmt.Errorf("--durability: there is no level %d: take 1 to 4",
+			r.Durability)
 	}
 	if guarantee.Refusal != "" {
-		return testbed.Order{}, fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level, guarantee.Refusal)
+		return testbed.Order{}, fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level,
+			guarantee.Refusal)
 	}
 	settings, err := system.Resolve(d.Settings, t.Settings)
 	if err != nil {
 		return testbed.Order{}, err
 	}
 	if checker, able := s.(system.Checker); able {
-		c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce, Nodes: t.Testbed.Nodes}
+		c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce,
+			Nodes: t.Testbed.Nodes}
 		if err := checker.Check(c); err != nil {
 			return testbed.Order{}, err
 		}
 	}
 	return testbed.Order{
-		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
-		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings, Breakable: r.Breakable},
+		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(
+			d.Settings, t.Settings), Injector: injectorOf,
+		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
+			Breakable: r.Breakable},
 	}, nil
 }
 
@@ -271,7 +284,8 @@ func writeTestbeds(w io.Writer, all []testbed.State) error {
 			} else {
 				first[n.PID] = n.Name
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, state, n.Name, n.Address, n.PID, memory, relative(n.Log))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, state, n.Name, n.Address,
+				n.PID, memory, relative(n.Log))
 		}
 	}
 	return table.Flush()
@@ -304,11 +318,13 @@ func (c *testbedDownCommand) Run(con console) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(con.out, "%s is down: %s stopped, %s of data and logs removed\n", e.Name, nodeCount(len(e.Nodes)), quantity.Bytes(e.FreedBytes))
+		fmt.Fprintf(con.out, "%s is down: %s stopped, %s of data and logs removed\n", e.Name,
+			nodeCount(len(e.Nodes)), quantity.Bytes(e.FreedBytes))
 		ended++
 	}
 	if ended == 0 {
-		return fmt.Errorf("no testbed called %s is up in %s: %s", c.Name, relative(c.Runs), othersUp(all))
+		return fmt.Errorf("no testbed called %s is up in %s: %s", c.Name, relative(c.Runs),
+			othersUp(all))
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func allGone(t *testing.T, pids []int) {
 		t.Fatalf("the servers are %v", pids)
 	}
 	for _, pid := range pids {
-		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid,
+			0) == nil; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Errorf("process %d was left behind", pid)
 				_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -30,7 +30,8 @@ type testbedBreakCommand struct {
 // Run breaks servers, and mends them when it was told for how long.
 func (c *testbedBreakCommand) Run(con console) error {
 	if !slices.Contains(workload.FaultKinds(), workload.FaultKind(c.Do)) {
-		return inputError{fmt.Errorf("--do: there is no fault %q: those that are: %s", c.Do, strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))}
+		return inputError{fmt.Errorf("--do: there is no fault %q: those that are: %s", c.Do,
+			strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))}
 	}
 	s, err := findTestbed(con, c.Runs, c.Name)
 	if err != nil {
@@ -38,11 +39,13 @@ func (c *testbedBreakCommand) Run(con console) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	done, err := testbed.Break(ctx, s, workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Node)})
+	done, err := testbed.Break(ctx, s,
+		workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Node)})
 	switch {
 	case ctx.Err() != nil: // how far it got is not known
 	case err != nil && len(done.Nodes) > 0:
-		return fmt.Errorf("%w: mend what was done so far with: plimsoll testbed heal %s", err, c.Name)
+		return fmt.Errorf("%w: mend what was done so far with: plimsoll testbed heal %s", err,
+			c.Name)
 	case err != nil:
 		return err
 	case c.For == 0:
@@ -98,14 +101,17 @@ func findTestbed(con console, runs, name string) (testbed.State, error) {
 			return s, nil
 		}
 	}
-	return testbed.State{}, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs), othersUp(all))
+	return testbed.State{}, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs),
+		othersUp(all))
 }
 
 // breakable says why the servers of an order cannot be prepared to be broken in
 // every way. That disks cannot be slow here is said when that is asked for.
 func breakable(ctx context.Context, o testbed.Order, base string) error {
-	faults := []workload.Fault{{Do: workload.FaultPowerCut, Target: workload.TargetOne}, {Do: workload.FaultPartition, Target: workload.TargetOne}}
-	c := fault.Cluster{System: o.System, Provisioner: o.Provisioner, Provision: o.Provision, Base: base}
+	faults := []workload.Fault{{Do: workload.FaultPowerCut, Target: workload.TargetOne},
+		{Do: workload.FaultPartition, Target: workload.TargetOne}}
+	c := fault.Cluster{System: o.System, Provisioner: o.Provisioner, Provision: o.Provision,
+		Base: base}
 	if err := fault.Check(ctx, faults, c); err != nil {
 		return fmt.Errorf("--breakable: %w", err)
 	}

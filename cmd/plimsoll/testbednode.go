@@ -20,7 +20,9 @@ type testbedKillCommand struct{ testbedNode }
 func (c *testbedKillCommand) Run(con console) error {
 	n, err := c.ask(con, testbed.Kill)
 	if err == nil {
-		fmt.Fprintf(con.out, "%s of %s (pid %d) was killed; start it again with: plimsoll testbed start %s %s\n", n.Name, c.Name, n.PID, c.Name, n.Name)
+		fmt.Fprintf(con.out,
+			"%s of %s (pid %d) was killed; start it again with: plimsoll testbed start %s %s\n",
+			n.Name, c.Name, n.PID, c.Name, n.Name)
 	}
 	return err
 }
@@ -31,12 +33,15 @@ type testbedStartCommand struct{ testbedNode }
 func (c *testbedStartCommand) Run(con console) error {
 	n, err := c.ask(con, testbed.Start)
 	if err == nil {
-		fmt.Fprintf(con.out, "%s of %s runs again (pid %d) and joins the others by itself; its log: %s\n", n.Name, c.Name, n.PID, relative(n.Log))
+		fmt.Fprintf(con.out,
+			"%s of %s runs again (pid %d) and joins the others by itself; its log: %s\n", n.Name,
+			c.Name, n.PID, relative(n.Log))
 	}
 	return err
 }
 
-func (c *testbedNode) ask(con console, what func(context.Context, testbed.State, string) (testbed.Node, error)) (testbed.Node, error) {
+func (c *testbedNode) ask(con console,
+	what func(context.Context, testbed.State, string) (testbed.Node, error)) (testbed.Node, error) {
 	s, err := findTestbed(con, c.Runs, c.Name)
 	if err != nil {
 		return testbed.Node{}, err

@@ -63,7 +63,8 @@ const endOfPart = "\x00"
 type reported struct{ publish50, publish99, endToEnd50, endToEnd99 float64 }
 
 func (r reported) String() string {
-	return fmt.Sprintf("publish %.3f / %.3f ms, end to end %.3f / %.3f ms", r.publish50, r.publish99, r.endToEnd50, r.endToEnd99)
+	return fmt.Sprintf("publish %.3f / %.3f ms, end to end %.3f / %.3f ms", r.publish50,
+		r.publish99, r.endToEnd50, r.endToEnd99)
 }
 
 // side is what one side took and told in each trial.
@@ -89,7 +90,8 @@ func (d duel) run(b *testing.B) {
 	for trial := range max(b.N, trials) {
 		r.plimsoll(&ours)
 		r.tools(&theirs, fmt.Sprintf("duel-%d", trial))
-		b.Logf("trial %d: plimsoll %.2f us of CPU per message, %s %.2f", trial+1, ours.spent[trial], d.rival, theirs.spent[trial])
+		b.Logf("trial %d: plimsoll %.2f us of CPU per message, %s %.2f", trial+1, ours.spent[trial],
+			d.rival, theirs.spent[trial])
 		b.Logf("  plimsoll: %v", ours.told[trial])
 		b.Logf("  %s: %v", d.rival, theirs.told[trial])
 	}
@@ -105,8 +107,10 @@ func (d duel) run(b *testing.B) {
 func (s side) report(b *testing.B, name string) {
 	b.ReportMetric(median(s.spent), name+"-us/msg")
 	for what, of := range map[string]func(reported) float64{
-		"publish-p50": func(r reported) float64 { return r.publish50 }, "publish-p99": func(r reported) float64 { return r.publish99 },
-		"e2e-p50": func(r reported) float64 { return r.endToEnd50 }, "e2e-p99": func(r reported) float64 { return r.endToEnd99 },
+		"publish-p50": func(r reported) float64 { return r.publish50 },
+		"publish-p99": func(r reported) float64 { return r.publish99 },
+		"e2e-p50":     func(r reported) float64 { return r.endToEnd50 },
+		"e2e-p99":     func(r reported) float64 { return r.endToEnd99 },
 	} {
 		var all []float64
 		for _, told := range s.told {
@@ -152,14 +156,16 @@ func (r *ring) startCluster() {
 	}
 	bed, err := testbed.Up(r.Context(), testbed.Options{
 		Base: r.dir, Provisioner: r.system.(system.Provisioner),
-		Provision: system.Provision{Nodes: 3, LogDir: filepath.Join(r.dir, "logs"), Durability: workload.SyncAsync, Settings: settings},
+		Provision: system.Provision{Nodes: 3, LogDir: filepath.Join(r.dir, "logs"),
+			Durability: workload.SyncAsync, Settings: settings},
 	})
 	if err != nil {
 		r.Fatal(err)
 	}
 	r.endpoints, r.credentials, r.nodes = bed.Cluster().Endpoints(), bed.Cluster().Credentials(), bed.Cluster().Nodes()
 	r.cluster, err = r.system.Connect(r.Context(), system.Options{
-		Endpoints: r.endpoints, Credentials: r.credentials, Settings: settings, Durability: workload.SyncAsync,
+		Endpoints: r.endpoints, Credentials: r.credentials, Settings: settings,
+		Durability: workload.SyncAsync,
 	})
 	if err != nil {
 		r.Fatal(err)
@@ -189,12 +195,15 @@ func (r *ring) makeTopic(name string) {
 // plimsoll runs the load with plimsoll.
 func (r *ring) plimsoll(s *side) {
 	r.Helper()
-	asked := fmt.Sprintf("name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: {rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
+	asked := fmt.Sprintf(
+		"name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: "+
+			"{rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
 		r.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
 	if r.unanswered > 0 {
 		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
 	}
-	whom := fmt.Sprintf("system: %s\nendpoints: [%s]\nsettings: {%s}\n", r.system.Describe().Name, strings.Join(r.endpoints, ", "), r.client)
+	whom := fmt.Sprintf("system: %s\nendpoints: [%s]\nsettings: {%s}\n", r.system.Describe().Name,
+		strings.Join(r.endpoints, ", "), r.client)
 	if r.credentials.User != "" {
 		whom += "credentials: {user_env: DUEL_USER, password_env: DUEL_PASSWORD}\n"
 	}
@@ -209,7 +218,8 @@ func (r *ring) plimsoll(s *side) {
 	}
 	cmd := exec.Command(path, "run", "-w", "load.yaml", "-t", "whom.yaml")
 	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), "DUEL_USER="+r.credentials.User, "DUEL_PASSWORD="+r.credentials.Password)
+	cmd.Env = append(os.Environ(), "DUEL_USER="+r.credentials.User,
+		"DUEL_PASSWORD="+r.credentials.Password)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	talk, err := cmd.StderrPipe()
@@ -243,7 +253,8 @@ func toldBy(s result.Summary) reported {
 		return float64(ns) / 1e6
 	}
 	return reported{
-		ms(result.Publish, 50), ms(result.Publish, 99), ms(result.EndToEnd, 50), ms(result.EndToEnd, 99),
+		ms(result.Publish, 50), ms(result.Publish, 99), ms(result.EndToEnd, 50), ms(result.EndToEnd,
+			99),
 	}
 }
 

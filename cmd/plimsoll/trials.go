@@ -28,7 +28,8 @@ func turns(targets, trials int, seed uint64) []result.Trial {
 			if trials == 1 {
 				at = turn
 			}
-			out = append(out, result.Trial{Set: set, Round: round + 1, Rounds: trials, Target: at + 1, Targets: targets})
+			out = append(out, result.Trial{Set: set, Round: round + 1, Rounds: trials, Target: at +
+				1, Targets: targets})
 		}
 	}
 	return out

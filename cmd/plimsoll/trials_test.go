@@ -24,7 +24,8 @@ func TestTurns(t *testing.T) {
 		for round := range 20 {
 			var order []int
 			for _, trial := range all[round*targets : (round+1)*targets] {
-				if trial.Round != round+1 || trial.Rounds != 20 || trial.Targets != targets || trial.Set != all[0].Set {
+				if trial.Round != round+1 || trial.Rounds != 20 || trial.Targets != targets ||
+					trial.Set != all[0].Set {
 					t.Errorf("%+v in round %d", trial, round+1)
 				}
 				order = append(order, trial.Target)
@@ -71,13 +72,15 @@ func inDir(t *testing.T, files map[string]string) string {
 // One interrupt ends a set of trials and keeps what was done.
 func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	t.Parallel()
-	dir := inDir(t, map[string]string{"w.yaml": "name: w\nload: {rate: 200/s}\nwarmup: 0s\nduration: 4s\n"})
+	dir := inDir(t,
+		map[string]string{"w.yaml": "name: w\nload: {rate: 200/s}\nwarmup: 0s\nduration: 4s\n"})
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--trials", "50")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var runs []string
-	for deadline := time.Now().Add(60 * time.Second); len(runs) < 2 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); len(runs) < 2 &&
+		time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		runs, _ = filepath.Glob(filepath.Join(dir, "runs", "2*", result.RunFile))
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
@@ -102,7 +105,8 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	if states[result.Complete] < 1 || len(states) > 2 {
 		t.Errorf("states %v", states)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "runs", result.LatestLink, result.ReportFile)); err != nil {
+	if _, err := os.Stat(
+		filepath.Join(dir, "runs", result.LatestLink, result.ReportFile)); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +116,8 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 func TestTrialsHaveASeedForEachRound(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t, map[string]string{
-		"w.yaml": "name: w\nseed: 40\nload: {rate: 200/s, arrivals: poisson}\nwarmup: 0s\nduration: 1s\n",
+		"w.yaml": "name: w\nseed: 40\nload: {rate: 200/s, arrivals: poisson}\nwarmup: " +
+			"0s\nduration: 1s\n",
 		"a.yaml": "name: a\nsystem: sim\n", "b.yaml": "name: b\nsystem: sim\n",
 	})
 	run := self(t, dir, "run", "-t", "a.yaml", "-t", "b.yaml", "-w", "w.yaml", "--trials", "3")
@@ -181,19 +186,22 @@ func TestDocumentedGate(t *testing.T) {
 		want      string
 	}{{"300ms", 0, "holds: publish.p50"}, {"1s", 1, "fails: publish.p50"}} {
 		dir := inDir(t, map[string]string{
-			"workload.yaml":  "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 1s\n",
-			"baseline.yaml":  "name: baseline\nsystem: sim\nsettings: {service_time: 300ms}\n",
-			"candidate.yaml": "name: candidate\nsystem: sim\nsettings: {service_time: " + c.candidate + "}\n",
+			"workload.yaml": "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 1s\n",
+			"baseline.yaml": "name: baseline\nsystem: sim\nsettings: {service_time: 300ms}\n",
+			"candidate.yaml": "name: candidate\nsystem: sim\nsettings: {service_time: " +
+				c.candidate + "}\n",
 		})
 		cmd := exec.CommandContext(context.Background(), "sh", script)
 		// On a machine too busy to measure on the figures are still far apart.
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TRIALS=3", "ANYWAY=1", "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TRIALS=3", "ANYWAY=1",
+			"PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.code {
 			t.Errorf("candidate of %s: exit code %d, want %d:\n%s", c.candidate, code, c.code, out)
 		}
 		said, err := os.ReadFile(filepath.Join(dir, "gate.md"))
-		if err != nil || !strings.Contains(string(said), c.want) || !strings.Contains(string(said), "lost is 0") {
+		if err != nil || !strings.Contains(string(said), c.want) ||
+			!strings.Contains(string(said), "lost is 0") {
 			t.Errorf("candidate of %s: %v:\n%s", c.candidate, err, said)
 		}
 	}

@@ -42,7 +42,8 @@ const verifyWorkload = "verify"
 // defaultFault is tried where none is named, and matrixFaults for a matrix.
 var (
 	defaultFault = []string{"kill leader"}
-	matrixFaults = []string{"kill leader", "kill all", "power-cut one", "power-cut all", "partition leader", "pause leader"}
+	matrixFaults = []string{"kill leader", "kill all", "power-cut one", "power-cut all",
+		"partition leader", "pause leader"}
 )
 
 // Run verifies each target under each fault in turn and shows what held.
@@ -56,7 +57,9 @@ func (c *verifyCommand) Run(con console) error {
 		this, atMost := o.Takes()
 		usual, most = usual+this, most+atMost
 	}
-	fmt.Fprintf(con.err, "rounds to make: %d; that is about %s in all, at most %s, and the start of servers\n", len(all)*c.Rounds, usual, most)
+	fmt.Fprintf(con.err,
+		"rounds to make: %d; that is about %s in all, at most %s, and the start of servers\n", len(
+			all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	_, isTerminal := terminal(con.err)
@@ -101,7 +104,8 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 	case quiet < leastQuiet || quiet > mostQuiet:
 		return nil, fmt.Errorf("--quiet: must be %s to %s, not %s", leastQuiet, mostQuiet, c.Quiet)
 	case c.Rounds < 1 || c.Rounds > maxRounds:
-		return nil, fmt.Errorf("--rounds: must be 1 to %s, not %d", quantity.Count(maxRounds), c.Rounds)
+		return nil, fmt.Errorf("--rounds: must be 1 to %s, not %d", quantity.Count(maxRounds),
+			c.Rounds)
 	case c.Matrix && len(c.Fault) > 0:
 		return nil, errors.New("--matrix has faults of its own: give it or --fault")
 	}
@@ -139,7 +143,8 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 // where none is given.
 func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) {
 	if w.Backlog != nil {
-		return nil, errors.New("a round reads everything when its load is over: take backlog out of the workload")
+		return nil, errors.New(
+			"a round reads everything when its load is over: take backlog out of the workload")
 	}
 	if len(given) == 0 && len(w.Faults) > 0 {
 		return []*workload.Workload{w}, nil
@@ -203,7 +208,8 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		return report.VerifyJSON(con.out, found)
 	}
 	width, isTerminal := terminal(con.out)
-	if err := report.VerifyTerminal(con.out, found, width, report.WantColor(isTerminal)); err != nil {
+	if err := report.VerifyTerminal(con.out, found, width,
+		report.WantColor(isTerminal)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.err, "report: %s\n", relative(last))
@@ -219,7 +225,8 @@ type verifyWatch struct {
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
 	w.Plan(planOf(job))
-	w.Phase(result.PhaseConnect, fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
+	w.Phase(result.PhaseConnect,
+		fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
 }
 
 func (w *verifyWatch) Interval(i result.Interval) {
@@ -232,7 +239,8 @@ func (w *verifyWatch) Rounded(s *verify.Saved) {
 	r := s.Rounds[len(s.Rounds)-1]
 	for _, g := range r.Guarantees {
 		if g.Name == verify.NoLoss {
-			w.Phase(result.PhaseAccount, fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
+			w.Phase(result.PhaseAccount,
+				fmt.Sprintf("round %d of %d: %s", r.Number, s.Wanted, g.Sentence))
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (f fates) plant(id int) *result.Saved {
 	}
 	late := packed()
 	for second := range int64(seconds) {
-		of := map[result.Series]*hdr.PackedHistogram{result.Publish: packed(), result.EndToEnd: packed()}
+		of := map[result.Series]*hdr.PackedHistogram{
+			result.Publish: packed(), result.EndToEnd: packed()}
 		for n := range each - f.refused - f.unanswered {
 			v := int64(200e3 * math.Exp(0.2*random.NormFloat64()))
 			if n < f.slow {
@@ -76,7 +77,7 @@ func (f fates) plant(id int) *result.Saved {
 		}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			s.Latency = append(s.Latency, result.IntervalLatency{
-				Series: series, StartNs: second * 1e9, EndNs: (second + 1) * 1e9, Histogram: of[series],
+				Series: series, StartNs: second * 1e9, EndNs: second*1e9 + 1e9, Histogram: of[series],
 			})
 		}
 		s.Intervals = append(s.Intervals, result.Interval{
@@ -126,7 +127,8 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 		a, b := fates{slow: 15}.side("A", runs), fates{refused: 15}.side("B", runs)
 		got := strings.Join(Objections(a, b), "; ")
 		for _, want := range []string{
-			"shares of messages without a publish latency: 0 of 30,000 in A, 450 of 30,000, 1.5% (450 " +
+			"shares of messages without a publish latency: 0 of 30,000 in A, 450 of 30,000, 1.5% " +
+				"(450 " +
 				"refused) in B", "without an end-to-end latency",
 		} {
 			if runs == 1 && !strings.Contains(got, want) {
@@ -137,7 +139,8 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 			t.Errorf("%d runs: no objection", runs)
 		}
 		e := figureOf(t, mustCompare(t, a, b), "publish.p99")
-		if !e.B.Median.NotReached() || !e.A.Median.Exact() || !e.Times.NotReached() || e.Ratio <= 1 {
+		if !e.B.Median.NotReached() || !e.A.Median.Exact() || !e.Times.NotReached() ||
+			e.Ratio <= 1 {
 			t.Errorf("%d runs: %+v", runs, e)
 		}
 		if e.Shown != (runs == 5) {
@@ -170,16 +173,21 @@ func TestGatesOfBounds(t *testing.T) {
 		gate string
 		want string
 	}{
-		"a bound, beyond":        {slow, waits, "publish.p99 > 1.1x", "fails: publish.p99 is ≥ "},
-		"a bound, maybe beyond":  {waits, waits, "publish.p99 > 1.1x", untold + "publish.p99 is"},
-		"neither reached":        {refuses, refuses, "publish.p99 > 1.1x", untold + "publish.p99 is not"},
-		"a bound below":          {good, waits, "publish.p99 > 60s", untold + "publish.p99 is ≥ "},
-		"a bound above":          {good, waits, "publish.p99 > 1s", "fails: publish.p99 is ≥ "},
-		"not reached":            {good, refuses, "publish.p99 > 1h", "fails: publish.p99 is not reached: "},
-		"better wanted":          {good, refuses, "publish.p99 < 1x", "holds: publish.p99 is not reached"},
-		"A's is a bound":         {waits, good, "publish.p99 > 1.1x", "holds: publish.p99 is ≤ "},
-		"a percentile below all": {refuses, refuses, "publish.p50 > 1.1x", "holds: publish.p50 is 1.0"},
-		"lost":                   {good, lost, "e2e.p99 > 1.1x", "fails: e2e.p99 is not reached in B"},
+		"a bound, beyond":       {slow, waits, "publish.p99 > 1.1x", "fails: publish.p99 is ≥ "},
+		"a bound, maybe beyond": {waits, waits, "publish.p99 > 1.1x", untold + "publish.p99 is"},
+		"neither reached": {refuses, refuses, "publish.p99 > 1.1x", untold +
+			"publish.p99 is not"},
+		"a bound below": {good, waits, "publish.p99 > 60s", untold + "publish.p99 is ≥ "},
+		"a bound above": {good, waits, "publish.p99 > 1s", "fails: publish.p99 is ≥ "},
+		"not reached": {good, refuses, "publish.p99 > 1h",
+			"fails: publish.p99 is not reached: "},
+		"better wanted": {good, refuses, "publish.p99 < 1x",
+			"holds: publish.p99 is not reached"},
+		"A's is a bound": {waits, good, "publish.p99 > 1.1x", "holds: publish.p99 is ≤ "},
+		"a percentile below all": {refuses, refuses, "publish.p50 > 1.1x",
+			"holds: publish.p50 is 1.0"},
+		"lost": {good, lost, "e2e.p99 > 1.1x",
+			"fails: e2e.p99 is not reached in B"},
 	} {
 		for _, runs := range []int{1, 5} {
 			got, err := rule(t, c.a.side("A", runs), c.b.side("B", runs), c.gate)
@@ -251,7 +259,8 @@ func TestSharesOfMessagesWithoutLatency(t *testing.T) {
 		objections := strings.Join(Objections(a, b), "; ")
 		hints := strings.Join(mustCompare(t, a, b).Hints, "; ")
 		const said = "without a publish latency"
-		if strings.Contains(objections, said) != c.objects || strings.Contains(hints, said) != c.hinted {
+		if strings.Contains(objections, said) != c.objects ||
+			strings.Contains(hints, said) != c.hinted {
 			t.Errorf("%s: objections %q, hints %q", name, objections, hints)
 		}
 	}

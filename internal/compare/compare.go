@@ -114,8 +114,9 @@ func New(a, b Side, primary ...Figure) (*Comparison, error) {
 func (c *Comparison) lack(f Figure) {
 	known := func(s *result.Saved) bool { _, ok := f.Span(&s.Run); return ok }
 	if len(c.Figures) == 0 || slices.ContainsFunc(slices.Concat(c.A.Runs, c.B.Runs), known) {
-		c.Hints = append(c.Hints, fmt.Sprintf("%s is not known of every run, so it decides nothing: "+
-			"measure longer, or name another figure by --primary", f.Name))
+		c.Hints = append(c.Hints,
+			fmt.Sprintf("%s is not known of every run, so it decides nothing: "+
+				"measure longer, or name another figure by --primary", f.Name))
 	}
 }
 

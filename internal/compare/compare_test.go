@@ -18,7 +18,8 @@ func sideOf(name string, p99s ...float64) Side {
 		s.Runs = append(s.Runs, &result.Saved{Run: result.Run{
 			ID: name + string(rune('0'+i)), Name: name, State: result.Complete,
 			Counters: result.Counters{Scheduled: 100, Acked: 100},
-			Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 100, Received: 100}}},
+			Ledger: result.Ledger{Accounted: true,
+				Subscriptions: []result.SubscriptionLedger{{Acked: 100, Received: 100}}},
 			Summary: result.Summary{Instrument: &result.Instrument{},
 				Latency: []result.Latency{{Series: result.Publish, Count: 1000,
 					Percentiles: []result.Percentile{
@@ -29,7 +30,8 @@ func sideOf(name string, p99s ...float64) Side {
 }
 
 func drawn(t *rapid.T, name string) []float64 {
-	return rapid.SliceOfNDistinct(rapid.Float64Range(1, 1000), 4, 9, func(v float64) int64 { return int64(v * 1000) }).Draw(t, name)
+	return rapid.SliceOfNDistinct(rapid.Float64Range(1, 1000), 4, 9,
+		func(v float64) int64 { return int64(v * 1000) }).Draw(t, name)
 }
 
 // What A is to B, B is to A the other way round; and the interval leaves out 1
@@ -38,12 +40,15 @@ func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := drawn(rt, "a"), drawn(rt, "b")
 		if slices.ContainsFunc(a, func(v float64) bool {
-			return slices.ContainsFunc(b, func(u float64) bool { return int64(u*1000) == int64(v*1000) })
+			return slices.ContainsFunc(b,
+				func(u float64) bool { return int64(u*1000) == int64(v*1000) })
 		}) {
 			rt.Skip("ties are approximate")
 		}
-		ab, ba := mustCompare(t, sideOf("A", a...), sideOf("B", b...)).Figures[0], mustCompare(t, sideOf("B", b...), sideOf("A", a...)).Figures[0]
-		if math.Abs(ab.Ratio*ba.Ratio-1) > 1e-9 || math.Abs(ab.P-ba.P) > 1e-12 || ab.Shown != ba.Shown || math.Abs(ab.Low*ba.High-1) > 1e-9 {
+		ab, ba := mustCompare(t, sideOf("A", a...), sideOf("B", b...)).Figures[0], mustCompare(t,
+			sideOf("B", b...), sideOf("A", a...)).Figures[0]
+		if math.Abs(ab.Ratio*ba.Ratio-1) > 1e-9 || math.Abs(ab.P-ba.P) > 1e-12 ||
+			ab.Shown != ba.Shown || math.Abs(ab.Low*ba.High-1) > 1e-9 {
 			rt.Fatalf("A to B %+v\nB to A %+v", ab, ba)
 		}
 		if out := ab.Low > 1 || ab.High < 1; out != (ab.P <= 0.05) {
@@ -58,7 +63,8 @@ func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
 
 // Known values: Mann-Whitney of 5 against 5 without overlap has p = 2/252.
 func TestKnownComparison(t *testing.T) {
-	e := mustCompare(t, sideOf("A", 100, 101, 102, 103, 104), sideOf("B", 110, 111, 112, 113, 114)).Figures[0]
+	e := mustCompare(t, sideOf("A", 100, 101, 102, 103, 104),
+		sideOf("B", 110, 111, 112, 113, 114)).Figures[0]
 	if math.Abs(e.P-2.0/252) > 1e-12 || !e.Shown ||
 		e.A.Median != exactly(102_000) || e.B.Median != exactly(112_000) {
 		t.Errorf("%+v", e)
@@ -81,15 +87,18 @@ func TestTooFewRunsAreSaidToBe(t *testing.T) {
 		side func(t *testing.T, name string, runs int) Side
 		want string
 	}{
-		{3, 3, alone, "3 runs against 3 can show no difference at all, however large: the least p " +
-			"that they can reach is 0.1, and 0.05 is needed: take at least 4 of each"},
+		{3, 3, alone,
+			"3 runs against 3 can show no difference at all, however large: the least p " +
+				"that they can reach is 0.1, and 0.05 is needed: take at least 4 of each"},
 		{2, 5, alone, "can show no difference at all"},
 		{4, 4, alone, ""},
 		{1, 5, alone, "a side has a single run"},
 		{1, 1, alone, "the runs are too short to tell even that"},
-		{4, 4, all, "4 runs against 4 can show no difference at all, however large: the least p that " +
+		{4, 4, all, "4 runs against 4 can show no difference at all, however large: the least p " +
+			"that " +
 			"they can reach is 0.029, and 0.02 is needed: take at least 5 of each"},
-		{5, 5, all, "5 runs against 5 can show a difference of another figure only where publish.p99 " +
+		{5, 5, all, "5 runs against 5 can show a difference of another figure only where " +
+			"publish.p99 " +
 			"and e2e.p99 differ: to show it by itself take at least 7 of each"},
 		{7, 7, all, ""},
 	} {
@@ -165,7 +174,8 @@ func TestObjections(t *testing.T) {
 		"durability": {func(r *result.Run) { r.Durability.Level = 2 }, "durability differs"},
 		"model":      {func(r *result.Run) { r.Load.Model = "closed" }, "model"},
 		"rate":       {func(r *result.Run) { r.Load.TargetRate = 5 }, "rate"},
-		"generator":  {func(r *result.Run) { r.Summary.Generator.Limited = true }, "of these 4 runs 1 were limited by plimsoll itself"},
+		"generator": {func(r *result.Run) { r.Summary.Generator.Limited = true },
+			"of these 4 runs 1 were limited by plimsoll itself"},
 	} {
 		a, b := sideOf("A", 1, 2), sideOf("B", 1, 2)
 		c.change(&b.Runs[1].Run)
@@ -188,7 +198,8 @@ func TestComparisonsRepeat(t *testing.T) {
 	}
 	first, second := compared(), compared()
 	for i := range first.Figures {
-		if f, s := first.Figures[i], second.Figures[i]; f.Low != s.Low || f.High != s.High || f.P != s.P {
+		if f, s := first.Figures[i], second.Figures[i]; f.Low != s.Low || f.High != s.High ||
+			f.P != s.P {
 			t.Errorf("%s: %+v, then %+v", f.Figure.Name, f, s)
 		}
 	}

@@ -94,8 +94,9 @@ func (c *Comparison) hint() {
 			"within a run and not between runs: a second run may differ by more; take five of each "+
 			"(plimsoll run --trials 5)")
 		if len(c.Figures) > 0 && c.Figures[0].Times.Exact() && !c.Figures[0].Tested() {
-			c.Hints = append(c.Hints, fmt.Sprintf("the runs are too short to tell even that: a measured "+
-				"window needs %d intervals of a second", fewestIntervals))
+			c.Hints = append(c.Hints,
+				fmt.Sprintf("the runs are too short to tell even that: a measured "+
+					"window needs %d intervals of a second", fewestIntervals))
 		}
 	} else if c.Pairing == "" {
 		c.Hints = append(c.Hints, c.tooFew()...)
@@ -126,18 +127,21 @@ func (c *Comparison) tooFew() []string {
 		if c.pairing != "" {
 			enough = min(enough, fewestPairs) // which are then tested as pairs
 		}
-		return []string{fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+
-			"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of each",
-			a, b, least, first, enough)}
+		return []string{
+			fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+
+				"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of each",
+				a, b, least, first, enough)}
 	case len(others) == 0 || len(primary) == 0:
 		return nil
 	case least > level/float64(len(others)):
 		return []string{fmt.Sprintf("%d runs against %d can show a difference of %s only, however "+
-			"large others are: take at least %d of each", a, b, names, stats.Evenly(level/float64(len(others))))}
+			"large others are: take at least %d of each", a, b, names, stats.Evenly(
+			level/float64(len(others))))}
 	case least > ofOthers/float64(len(others)) && !rejected(primary, ofPrimary):
-		return []string{fmt.Sprintf("%d runs against %d can show a difference of another figure only "+
-			"where %s differ%s: to show it by itself take at least %d of each",
-			a, b, names, singular(len(primary)), stats.Evenly(ofOthers/float64(len(others))))}
+		return []string{
+			fmt.Sprintf("%d runs against %d can show a difference of another figure only "+
+				"where %s differ%s: to show it by itself take at least %d of each",
+				a, b, names, singular(len(primary)), stats.Evenly(ofOthers/float64(len(others))))}
 	}
 	return nil
 }

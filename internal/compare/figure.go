@@ -122,7 +122,8 @@ func cpuPerMessage(r *result.Run) (float64, bool) {
 // latency returns a percentile of a series as a figure.
 func latency(name string, series result.Series, percentile float64) Figure {
 	return Figure{
-		Name: name + ".p" + strconv.FormatFloat(percentile, 'f', -1, 64), Unit: Nanoseconds, series: series, percentile: percentile,
+		Name: name + ".p" + strconv.FormatFloat(percentile, 'f', -1,
+			64), Unit: Nanoseconds, series: series, percentile: percentile,
 		of: func(r *result.Run) (Span, bool) {
 			p, ok := r.Summary.Series(series).Point(percentile)
 			return spanOf(p), ok
@@ -154,7 +155,9 @@ func Find(name string) (Figure, error) {
 	series, rest, dotted := strings.Cut(name, ".")
 	for _, s := range seriesNames {
 		if dotted && s.name == series {
-			return Figure{}, fmt.Errorf("%q is no percentile of %s: write %s.p50, .p75, .p90, .p95, .p99, .p99.9, .p99.99 or .p99.999", shorten(rest), s.name, s.name)
+			return Figure{}, fmt.Errorf(
+				"%q is no percentile of %s: write %s.p50, .p75, .p90, .p95, .p99, .p99.9, "+
+					".p99.99 or .p99.999", shorten(rest), s.name, s.name)
 		}
 	}
 	if near := strict.Nearest(name, names); near != "" {

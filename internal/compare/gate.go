@@ -21,7 +21,8 @@ type Gate struct {
 	Bound    float64 // in the figure's unit, or the multiple
 }
 
-const gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost > 0"
+const gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost " +
+	"> 0"
 
 // ParseGate reads a condition: a figure, > or <, and a bound, which is a multiple
 // of A's figure (1.10x) or a value (20ms, 9k/s, 0).
@@ -33,7 +34,9 @@ func ParseGate(text string) (Gate, error) {
 	}
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
-		return g, fmt.Errorf("%q compares by another sign than > and <: a gate fails when a figure lies beyond its bound; %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf(
+			"%q compares by another sign than > and <: a gate fails when a figure lies beyond "+
+				"its bound; %s", shorten(g.Text), gateExample)
 	}
 	if name == "" || bound == "" {
 		return g, fmt.Errorf("%q lacks its figure or its bound: %s", shorten(g.Text), gateExample)
@@ -52,14 +55,18 @@ func (g *Gate) parseBound(bound string) (err error) {
 		g.Bound, err = strconv.ParseFloat(strings.TrimSpace(times), 64)
 		switch {
 		case err != nil || !(g.Bound > 0 && g.Bound <= 1e6):
-			return fmt.Errorf("%q is no multiple: write 1.10x for ten per cent more, 0.95x for five less", shorten(bound))
+			return fmt.Errorf(
+				"%q is no multiple: write 1.10x for ten per cent more, 0.95x for five less",
+				shorten(bound))
 		case g.Figure.Unit == Messages:
-			return fmt.Errorf("%s is a count, often 0, which has no multiples: write %s > 0", g.Figure.Name, g.Figure.Name)
+			return fmt.Errorf("%s is a count, often 0, which has no multiples: write %s > 0",
+				g.Figure.Name, g.Figure.Name)
 		}
 		return nil
 	}
 	if strings.HasSuffix(bound, "%") {
-		return fmt.Errorf("%q is a share: write 1.10x for ten per cent more, 0.95x for five less", shorten(bound))
+		return fmt.Errorf("%q is a share: write 1.10x for ten per cent more, 0.95x for five less",
+			shorten(bound))
 	}
 	switch g.Figure.Unit {
 	case PerSecond:
@@ -240,8 +247,9 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	b, ok := of(c.B.Runs, g.Figure)
 	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
-		return estimate{}, errors.New("not every run has this figure, so the gate guards nothing: " +
-			"measure longer, or choose another figure")
+		return estimate{}, errors.New(
+			"not every run has this figure, so the gate guards nothing: " +
+				"measure longer, or choose another figure")
 	}
 	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
@@ -314,8 +322,10 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 		w.open = ofB.open
 	}
 	if !ok {
-		return estimate{}, fmt.Errorf("how much %s varies within one run is not known, so the gate "+
-			"guards nothing: measure for %d seconds or more, or take several runs (plimsoll run --trials 5)",
+		return estimate{}, fmt.Errorf(
+			"how much %s varies within one run is not known, so the gate "+
+				"guards nothing: measure for %d seconds or more, or take several runs (plimsoll run "+
+				"--trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
 	low, high := w.Interval(value, tail)
@@ -331,7 +341,9 @@ func (c *Comparison) ruleCount(g Gate) (Ruling, error) {
 	for _, s := range c.B.Runs {
 		v, ok := g.Figure.Value(&s.Run) // a count has no bound
 		if !ok {
-			return Ruling{}, fmt.Errorf("%s: run %s did not get to its account: leave it out, or measure again", g.Text, s.Run.ID)
+			return Ruling{}, fmt.Errorf(
+				"%s: run %s did not get to its account: leave it out, or measure again", g.Text,
+				s.Run.ID)
 		}
 		if math.IsNaN(worst) || (v > worst) == g.Above {
 			worst, at = v, runName(s)

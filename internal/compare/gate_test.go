@@ -7,18 +7,22 @@ import (
 
 func TestGatesAreRead(t *testing.T) {
 	for text, want := range map[string]Gate{
-		"publish.p99 > 1.10x":    {Figure: Figure{Name: "publish.p99"}, Above: true, Relative: true, Bound: 1.1},
-		"e2e.p99.9>20ms":         {Figure: Figure{Name: "e2e.p99.9"}, Above: true, Bound: 20e6},
-		" rate  <  0.95x ":       {Figure: Figure{Name: "rate"}, Relative: true, Bound: 0.95},
-		"rate < 9.5k/s":          {Figure: Figure{Name: "rate"}, Bound: 9500},
-		"lost > 0":               {Figure: Figure{Name: "lost"}, Above: true},
-		"cpu > 30us":             {Figure: Figure{Name: "cpu"}, Above: true, Bound: 30_000},
-		"send.p50 > 2 x":         {Figure: Figure{Name: "send.p50"}, Above: true, Relative: true, Bound: 2},
-		"duplicate > 1_000":      {Figure: Figure{Name: "duplicate"}, Above: true, Bound: 1000},
-		"publish.p99.99 > 1m30s": {Figure: Figure{Name: "publish.p99.99"}, Above: true, Bound: 90e9},
+		"publish.p99 > 1.10x": {Figure: Figure{Name: "publish.p99"}, Above: true, Relative: true,
+			Bound: 1.1},
+		"e2e.p99.9>20ms":   {Figure: Figure{Name: "e2e.p99.9"}, Above: true, Bound: 20e6},
+		" rate  <  0.95x ": {Figure: Figure{Name: "rate"}, Relative: true, Bound: 0.95},
+		"rate < 9.5k/s":    {Figure: Figure{Name: "rate"}, Bound: 9500},
+		"lost > 0":         {Figure: Figure{Name: "lost"}, Above: true},
+		"cpu > 30us":       {Figure: Figure{Name: "cpu"}, Above: true, Bound: 30_000},
+		"send.p50 > 2 x": {Figure: Figure{Name: "send.p50"}, Above: true, Relative: true,
+			Bound: 2},
+		"duplicate > 1_000": {Figure: Figure{Name: "duplicate"}, Above: true, Bound: 1000},
+		"publish.p99.99 > 1m30s": {Figure: Figure{Name: "publish.p99.99"}, Above: true,
+			Bound: 90e9},
 	} {
 		got, err := ParseGate(text)
-		if err != nil || got.Figure.Name != want.Figure.Name || got.Above != want.Above || got.Relative != want.Relative || got.Bound != want.Bound {
+		if err != nil || got.Figure.Name != want.Figure.Name || got.Above != want.Above ||
+			got.Relative != want.Relative || got.Bound != want.Bound {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -55,19 +59,22 @@ func TestGatesThatTeach(t *testing.T) {
 }
 
 func FuzzParseGate(f *testing.F) {
-	for _, text := range []string{"publish.p99 > 1.10x", "e2e.p50>20ms", "rate < 9k/s", "lost > 0", "a <> b", "publish.p99 > 1x x", "cpu>", "\x00>\xff"} {
+	for _, text := range []string{"publish.p99 > 1.10x", "e2e.p50>20ms", "rate < 9k/s", "lost > 0",
+		"a <> b", "publish.p99 > 1x x", "cpu>", "\x00>\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		g, err := ParseGate(text)
 		if err != nil {
-			if err.Error() == "" || strings.Contains(err.Error(), "\n") && !strings.Contains(text, "\n") {
+			if err.Error() == "" || strings.Contains(err.Error(), "\n") &&
+				!strings.Contains(text, "\n") {
 				t.Errorf("%q: the error is %q", text, err)
 			}
 			return
 		}
 		again, err := ParseGate(g.Text)
-		if err != nil || again.Text != g.Text || again.Bound != g.Bound || again.Above != g.Above || again.Relative != g.Relative {
+		if err != nil || again.Text != g.Text || again.Bound != g.Bound || again.Above != g.Above ||
+			again.Relative != g.Relative {
 			t.Errorf("%q reads as %+v, and that as %+v, %v", text, g, again, err)
 		}
 	})
@@ -105,14 +112,19 @@ func TestGatesFailOnlyBeyondDoubt(t *testing.T) {
 		gate string
 		want string
 	}{
-		"beyond":               {slower, "publish.p99 > 1.10x", "fails: publish.p99 is 1.147x, at least 1.1"},
-		"within":               {slower, "publish.p99 > 1.20x", "holds: publish.p99 is 1.147x, at least"},
-		"scattered":            {wild, "publish.p99 > 1.10x", "but the runs scatter too much to be sure"},
-		"faster":               {slower, "publish.p99 < 1x", "holds: "},
-		"absolute":             {slower, "publish.p99 > 110us", "fails: publish.p99 is 117us, at least 115us at 95%"},
-		"absolute, not beyond": {slower, "publish.p99 > 116us", "but the runs scatter too much to be sure"},
-		"a count":              {lossy, "lost > 0", "fails: lost is 3 in run B1"},
-		"a count that holds":   {slower, "lost > 0", "holds: lost is 0 in run B0"},
+		"beyond": {slower, "publish.p99 > 1.10x",
+			"fails: publish.p99 is 1.147x, at least 1.1"},
+		"within": {slower, "publish.p99 > 1.20x",
+			"holds: publish.p99 is 1.147x, at least"},
+		"scattered": {wild, "publish.p99 > 1.10x",
+			"but the runs scatter too much to be sure"},
+		"faster": {slower, "publish.p99 < 1x", "holds: "},
+		"absolute": {slower, "publish.p99 > 110us",
+			"fails: publish.p99 is 117us, at least 115us at 95%"},
+		"absolute, not beyond": {slower, "publish.p99 > 116us",
+			"but the runs scatter too much to be sure"},
+		"a count":            {lossy, "lost > 0", "fails: lost is 3 in run B1"},
+		"a count that holds": {slower, "lost > 0", "holds: lost is 0 in run B0"},
 	} {
 		if got, err := rule(t, a, c.b, c.gate); err != nil || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, %v, want %s", name, got, err, c.want)
@@ -123,7 +135,8 @@ func TestGatesFailOnlyBeyondDoubt(t *testing.T) {
 func TestGatesThatCannotFailAreRefused(t *testing.T) {
 	a, b := sideOf("A", 1, 2), sideOf("B", 10, 20)
 	for gate, want := range map[string]string{
-		"publish.p99 > 1.10x": "2 runs against 2 cannot fail this gate, however bad they are: take at least 3 of each",
+		"publish.p99 > 1.10x": "2 runs against 2 cannot fail this gate, however bad they are: " +
+			"take at least 3 of each",
 		"publish.p99 > 1us":   "2 runs cannot fail this gate, however bad they are: take at least 5",
 		"publish.p50 > 1.10x": "not every run has this figure",
 		"e2e.p99 > 1ms":       "not every run has this figure",
@@ -132,12 +145,14 @@ func TestGatesThatCannotFailAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", gate, err, want)
 		}
 	}
-	if _, err := rule(t, sideOf("A", 1), sideOf("B", 2), "publish.p99 > 1.10x"); err == nil || !strings.Contains(err.Error(), "measure for 10 seconds or more") {
+	if _, err := rule(t, sideOf("A", 1), sideOf("B", 2), "publish.p99 > 1.10x"); err == nil ||
+		!strings.Contains(err.Error(), "measure for 10 seconds or more") {
 		t.Error(err)
 	}
 	unaccounted := sideOf("B", 10, 20)
 	unaccounted.Runs[0].Run.Ledger.Accounted = false
-	if _, err := rule(t, a, unaccounted, "lost > 0"); err == nil || !strings.Contains(err.Error(), "did not get to its account") {
+	if _, err := rule(t, a, unaccounted, "lost > 0"); err == nil ||
+		!strings.Contains(err.Error(), "did not get to its account") {
 		t.Error(err)
 	}
 }
@@ -170,9 +185,11 @@ func TestTruthGatesAreNotFlaky(t *testing.T) {
 				failed++
 			}
 		}
-		t.Logf("%d runs, %.2fx planted, %v: fails %d of %d", c.runs, c.planted, c.gates, failed, pairs)
+		t.Logf("%d runs, %.2fx planted, %v: fails %d of %d", c.runs, c.planted, c.gates, failed,
+			pairs)
 		if failed < c.atLeast*pairs/100 || failed > c.atMost*pairs/100 {
-			t.Errorf("%d runs, %.2fx planted, %v: fails %d of 1000, want %d to %d of 100", c.runs, c.planted, c.gates, failed, c.atLeast, c.atMost)
+			t.Errorf("%d runs, %.2fx planted, %v: fails %d of 1000, want %d to %d of 100", c.runs,
+				c.planted, c.gates, failed, c.atLeast, c.atMost)
 		}
 	}
 }

@@ -71,10 +71,12 @@ func apart(a, b Span) float64 {
 func (c *Comparison) instrumentHints() (out []string) {
 	for _, e := range c.Figures {
 		if e.Blurred {
-			out = append(out, fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
-				"own error of %s (the same percentile of the twin): that is no difference of the systems",
-				e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
-				instrumentTimes, Print(Nanoseconds, e.OwnError)))
+			out = append(out,
+				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
+					"own error of %s (the same percentile of the twin): that is no difference of the "+
+					"systems",
+					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
+					instrumentTimes, Print(Nanoseconds, e.OwnError)))
 		}
 	}
 	lacking, all := 0, len(c.A.Runs)+len(c.B.Runs)
@@ -86,9 +88,11 @@ func (c *Comparison) instrumentHints() (out []string) {
 		}
 	}
 	if lacking > 0 {
-		out = append(out, fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was "+
-			"(no twin was measured beside the system), so a difference as small as that error may be "+
-			"shown", lacking, all))
+		out = append(out,
+			fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was "+
+				"(no twin was measured beside the system), so a difference as small as that error "+
+				"may be "+
+				"shown", lacking, all))
 	}
 	return out
 }

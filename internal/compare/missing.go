@@ -73,13 +73,15 @@ func shares(a, b Side) (objections, hints []string) {
 		if ofA.Total() == 0 && ofB.Total() == 0 {
 			continue
 		}
-		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.article, ofA, ofB)
+		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.article, ofA,
+			ofB)
 		if math.Abs(ofA.share()-ofB.share()) >= shareThatMatters {
 			objections = append(objections, "the sides differ in their shares of "+counts)
 			continue
 		}
-		hints = append(hints, counts+": percentiles count them as longer than any other, or than they "+
-			"were waited for")
+		hints = append(hints,
+			counts+": percentiles count them as longer than any other, or than they "+
+				"were waited for")
 	}
 	return objections, hints
 }

@@ -98,11 +98,12 @@ func TestSeeds(t *testing.T) {
 		"the same":             {poisson, []uint64{1, 2}, []uint64{2, 1}, false, false},
 		"one trace, more runs": {poisson, []uint64{1, 1}, []uint64{1}, false, false},
 		"arrivals":             {poisson, []uint64{1, 2}, []uint64{1, 3}, true, false},
-		"keys":                 {result.Load{Keys: "random"}, []uint64{1}, []uint64{2}, true, false},
-		"uneven keys":          {result.Load{Keys: "zipf"}, []uint64{1}, []uint64{2}, true, false},
-		"sizes of sends":       {batches, []uint64{1}, []uint64{2}, true, false},
-		"nothing is random":    {even, []uint64{1}, []uint64{2}, false, true},
-		"nothing, as many":     {even, []uint64{1, 1}, []uint64{1, 2}, false, true},
+		"keys": {result.Load{Keys: "random"}, []uint64{1}, []uint64{2}, true,
+			false},
+		"uneven keys":       {result.Load{Keys: "zipf"}, []uint64{1}, []uint64{2}, true, false},
+		"sizes of sends":    {batches, []uint64{1}, []uint64{2}, true, false},
+		"nothing is random": {even, []uint64{1}, []uint64{2}, false, true},
+		"nothing, as many":  {even, []uint64{1, 1}, []uint64{1, 2}, false, true},
 	} {
 		side := func(name string, seeds []uint64) Side {
 			s := sideOf(name, []float64{1, 2, 3}[:len(seeds)]...)
@@ -133,7 +134,8 @@ func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 		"of one side":       {0.1, 3.4, false},
 		"of the other side": {3.4, 0.1, false},
 	} {
-		a, b := sideOf("A", 100, 100.1, 100.2, 100.3, 100.4), sideOf("B", 110, 110.1, 110.2, 110.3, 110.4)
+		a, b := sideOf("A", 100, 100.1, 100.2, 100.3, 100.4), sideOf("B", 110, 110.1, 110.2, 110.3,
+			110.4)
 		for i, s := range []Side{a, b} {
 			for at, r := range s.Runs {
 				us := []float64{c.ofA, c.ofB}[i]
@@ -151,7 +153,8 @@ func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 		if e.Shown != c.shown || e.Blurred == c.shown {
 			t.Errorf("%s: shown %v, blurred %v, own error %v", name, e.Shown, e.Blurred, e.OwnError)
 		}
-		said := strings.Contains(strings.Join(com.Hints, "; "), "less than 3 times plimsoll's own error")
+		said := strings.Contains(strings.Join(com.Hints, "; "),
+			"less than 3 times plimsoll's own error")
 		if said == c.shown {
 			t.Errorf("%s: hints %q", name, com.Hints)
 		}

@@ -31,7 +31,8 @@ func seedsDiffer(a, b Side) (sentence string, objection bool) {
 	differ := fmt.Sprintf("the seeds of the sides differ (A: %s; B: %s)", listed(ofA), listed(ofB))
 	for _, s := range slices.Concat(a.Runs, b.Runs) {
 		if random(&s.Run) {
-			return differ + ", so they were offered different random loads: measure both with the same " +
+			return differ +
+				", so they were offered different random loads: measure both with the same " +
 				"seeds", true
 		}
 	}

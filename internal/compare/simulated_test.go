@@ -48,7 +48,8 @@ func (s *simulated) level(id int) float64 {
 func (s *simulated) run(id int) *result.Saved {
 	saved := &result.Saved{Run: result.Run{
 		ID: fmt.Sprintf("run-%d", id), Name: "sim", State: result.Complete, Seed: uint64(id),
-		Phases:  []result.Phase{{Name: result.PhaseWarmup, EndNs: 0}, {Name: result.PhaseMeasure, StartNs: 0, EndNs: int64(s.seconds) * 1e9}},
+		Phases: []result.Phase{{Name: result.PhaseWarmup, EndNs: 0},
+			{Name: result.PhaseMeasure, StartNs: 0, EndNs: int64(s.seconds) * 1e9}},
 		Summary: result.Summary{WindowNs: int64(s.seconds) * 1e9},
 	}}
 	level := math.Exp(s.level(id))
@@ -74,10 +75,14 @@ func (s *simulated) run(id int) *result.Saved {
 				_ = h.RecordValue(int64(v))
 				_ = totals[at].RecordValue(int64(v))
 			}
-			saved.Latency = append(saved.Latency, result.IntervalLatency{Series: series, StartNs: int64(second) * 1e9, EndNs: int64(second+1) * 1e9, Histogram: h})
+			saved.Latency = append(saved.Latency,
+				result.IntervalLatency{Series: series, StartNs: int64(second) * 1e9,
+					EndNs: int64(second+1) * 1e9, Histogram: h})
 		}
-		saved.Intervals = append(saved.Intervals, result.Interval{Phase: result.PhaseMeasure, StartNs: int64(second) * 1e9, EndNs: int64(second+1) * 1e9,
-			Acked: int64(1e4 * (1 + 0.01*s.random.NormFloat64()))})
+		saved.Intervals = append(saved.Intervals,
+			result.Interval{Phase: result.PhaseMeasure, StartNs: int64(second) * 1e9,
+				EndNs: int64(second+1) * 1e9,
+				Acked: int64(1e4 * (1 + 0.01*s.random.NormFloat64()))})
 	}
 	acked := int64(0)
 	for _, i := range saved.Intervals {
@@ -85,7 +90,8 @@ func (s *simulated) run(id int) *result.Saved {
 	}
 	saved.Run.Summary.AchievedRate = float64(acked) / float64(s.seconds)
 	for at, series := range []result.Series{result.Publish, result.EndToEnd} {
-		saved.Run.Summary.Latency = append(saved.Run.Summary.Latency, result.Summarize(series, totals[at], 0, 0))
+		saved.Run.Summary.Latency = append(saved.Run.Summary.Latency,
+			result.Summarize(series, totals[at], 0, 0))
 	}
 	return saved
 }
@@ -101,14 +107,16 @@ func (s *simulated) figures(r *result.Run, level float64) {
 			if p >= 99 {
 				v *= s.tail
 			}
-			l.Percentiles = append(l.Percentiles, result.Percentile{Percentile: p, LatencyNs: int64(v)})
+			l.Percentiles = append(l.Percentiles,
+				result.Percentile{Percentile: p, LatencyNs: int64(v)})
 		}
 		r.Summary.Latency = append(r.Summary.Latency, l)
 	}
 	r.Summary.AchievedRate, r.Summary.ReceivedRate = 1e4*own(0.05), 1e4*own(0.05)
 	r.Summary.Instrument = &result.Instrument{}
 	r.Observation = result.Observation{Servers: []string{"n1"}, WindowNs: r.Summary.WindowNs,
-		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: own(1)}, {Name: result.Self, CPUSeconds: 0.3}}}
+		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: own(1)},
+			{Name: result.Self, CPUSeconds: 0.3}}}
 }
 
 func (s *simulated) side(name string, runs int, tail float64) Side {

@@ -50,7 +50,8 @@ func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 		})
 		t.Logf("%d runs against %d: %d of 100", runs, runs, any)
 		if any > 5 {
-			t.Errorf("%d runs against %d of the same: %d of 100 comparisons show a difference", runs, runs, any)
+			t.Errorf("%d runs against %d of the same: %d of 100 comparisons show a difference",
+				runs, runs, any)
 		}
 	}
 	// Of many pairs the share is known better.
@@ -60,7 +61,8 @@ func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 	})
 	t.Logf("5 runs against 5: %d of 2000, %d of the primary figure", any, primary)
 	if any > 2000*level || primary == 0 {
-		t.Errorf("%d of 2000 comparisons of equals show a difference, %d in the primary figure", any, primary)
+		t.Errorf("%d of 2000 comparisons of equals show a difference, %d in the primary figure",
+			any, primary)
 	}
 }
 
@@ -78,7 +80,8 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 		})
 		t.Logf("%d runs against %d: found in %d of 100", c.runs, c.runs, primary)
 		if primary < 90 {
-			t.Errorf("%d runs against %d: a shift of 10%% was found in %d of 100 comparisons", c.runs, c.runs, primary)
+			t.Errorf("%d runs against %d: a shift of 10%% was found in %d of 100 comparisons",
+				c.runs, c.runs, primary)
 		}
 	}
 }
@@ -90,11 +93,14 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 	for name, shape := range map[string]func(*rand.Rand) float64{
 		"normal": (*rand.Rand).NormFloat64,
 		"heavy tails": func(r *rand.Rand) float64 { // Student's with 3 degrees of freedom
-			return r.NormFloat64() / math.Sqrt((math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(),
-				2)+math.Pow(r.NormFloat64(), 2))/3)
+			return r.NormFloat64() / math.Sqrt(
+				(math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(),
+					2)+math.Pow(r.NormFloat64(), 2))/3)
 		},
-		"two states": func(r *rand.Rand) float64 { return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64() },
-		"skewed":     (*rand.Rand).ExpFloat64,
+		"two states": func(r *rand.Rand) float64 {
+			return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64()
+		},
+		"skewed": (*rand.Rand).ExpFloat64,
 	} {
 		for _, runs := range []int{5, 8, 12} {
 			const pairs = 2000
@@ -132,7 +138,8 @@ func TestTruthPairsFindAShiftBehindRounds(t *testing.T) {
 	})
 	t.Logf("found in %d of 200, without pairs in %d", found, blind)
 	if found < 180 || blind > 20 {
-		t.Errorf("a shift of 10%% was found in %d of 200 comparisons, without pairs in %d", found, blind)
+		t.Errorf("a shift of 10%% was found in %d of 200 comparisons, without pairs in %d", found,
+			blind)
 	}
 }
 
@@ -156,7 +163,8 @@ func TestTruthFiveTrialsShowWhatIsSeparate(t *testing.T) {
 			}
 		}
 		if missed > 0 {
-			t.Errorf("rounds of %v: a p99 2.5 times as high was missed in %d of 500", rounds, missed)
+			t.Errorf("rounds of %v: a p99 2.5 times as high was missed in %d of 500", rounds,
+				missed)
 		}
 	}
 }
@@ -175,7 +183,8 @@ func TestTruthDetectable(t *testing.T) {
 	}{{5, 0.05, 0}, {8, 0.02, 0}, {12, 0.1, 0}, {5, 0.05, 0.3}, {8, 0.02, 0.3}} {
 		shown, tried := 0, 0
 		for i := range 1000 {
-			s := simulated{random: seeded(uint64(i)), between: c.between, rounds: c.rounds, seconds: 60}
+			s := simulated{random: seeded(uint64(i)), between: c.between, rounds: c.rounds,
+				seconds: 60}
 			compare := func(times float64) Effect {
 				s.levels = nil
 				com, err := New(s.side("A", c.runs, 1), s.side("B", c.runs, times), primary...)
@@ -195,7 +204,8 @@ func TestTruthDetectable(t *testing.T) {
 		t.Logf("%d runs that scatter by %v, rounds by %v: shown in %d "+
 			"of %d", c.runs, c.between, c.rounds, shown, tried)
 		if part := float64(shown) / float64(tried); part < Power-0.03 || part > Power+0.03 {
-			t.Errorf("%d runs that scatter by %v, rounds by %v: what is said to be shown in 900 of 1000 "+
+			t.Errorf("%d runs that scatter by %v, rounds by %v: what is said to be shown in 900 "+
+				"of 1000 "+
 				"comparisons is in %d",
 				c.runs, c.between, c.rounds, shown)
 		}
@@ -211,16 +221,19 @@ func TestTruthSingleRuns(t *testing.T) {
 		memory  float64
 	}{{15, 0.3}, {30, 0}, {60, 0.6}} {
 		any, _ := alarms(t, 100, func(pair int) *Comparison {
-			s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: c.memory, seconds: c.seconds, messages: 150}
+			s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: c.memory,
+				seconds: c.seconds, messages: 150}
 			return mustCompare(t, s.side("A", 1, 1), s.side("B", 1, 1))
 		})
 		t.Logf("%d s with memory %v: %d of 100", c.seconds, c.memory, any)
 		if any > 5 {
-			t.Errorf("single runs of %d s with memory %v: %d of 100 comparisons of equals show a difference", c.seconds, c.memory, any)
+			t.Errorf("single runs of %d s with memory %v: %d of 100 comparisons of equals show a "+
+				"difference", c.seconds, c.memory, any)
 		}
 	}
 	_, primary := alarms(t, 100, func(pair int) *Comparison {
-		s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: 0.5, seconds: 60, messages: 400}
+		s := simulated{random: seeded(uint64(pair)), within: 0.05, memory: 0.5, seconds: 60,
+			messages: 400}
 		return mustCompare(t, s.side("A", 1, 1), s.side("B", 1, 1.1))
 	})
 	t.Logf("found in %d of 100", primary)

@@ -45,7 +45,8 @@ func (w Within) Interval(value, tail float64) (low, high float64) {
 	if w.open > tail {
 		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
 	}
-	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r), max(w.greatest, value))
+	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r),
+		max(w.greatest, value))
 }
 
 // Of finds how sure a figure of a run is, by a circular block bootstrap over

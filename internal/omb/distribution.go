@@ -65,7 +65,8 @@ func (s Series) points() []Quantile {
 
 // latency is a series as a run has it: OMB's figures as they stand, the others
 // from the distribution.
-func latency(name result.Series, whole map[string]float64, h *hdr.Histogram, clamped int64) result.Latency {
+func latency(name result.Series, whole map[string]float64, h *hdr.Histogram,
+	clamped int64) result.Latency {
 	l := result.Summarize(name, h, clamped, 0)
 	if l.Count == 0 {
 		return l
@@ -102,7 +103,8 @@ func periodLatency(name result.Series, s Series, period int, count int64) (resul
 		case c.suffix == "Max":
 			l.MaxNs = nanoseconds(v)
 		case c.percentile == 50 || result.Supported(c.percentile, count):
-			l.Percentiles = append(l.Percentiles, result.Percentile{Percentile: c.percentile, LatencyNs: nanoseconds(v)})
+			l.Percentiles = append(l.Percentiles,
+				result.Percentile{Percentile: c.percentile, LatencyNs: nanoseconds(v)})
 		}
 	}
 	return l, some

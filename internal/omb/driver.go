@@ -53,18 +53,21 @@ func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error
 			message = "driverClass: " + strict.Unknown("driver", class,
 				slices.Sorted(slices.Values(dialects.classes())))
 		}
-		return nil, strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Message: message}}
+		return nil, strict.Violations{
+			{File: fileName, Line: at.Line, Column: at.Column, Message: message}}
 	}
 	t := d.out.Target
 	t.System = dialect.System
-	t.Name = plainName(cmp.Or(d.head.Name, strings.TrimSuffix(filepath.Base(fileName), filepath.Ext(fileName))))
+	t.Name = plainName(
+		cmp.Or(d.head.Name, strings.TrimSuffix(filepath.Base(fileName), filepath.Ext(fileName))))
 	translate(d)
 	if d.doc != nil && d.doc.Err() != nil {
 		return nil, d.hidden(d.doc.Err())
 	}
 	if d.refusal != "" {
 		at := doc.At("driverClass")
-		return nil, strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Message: d.refusal}}
+		return nil, strict.Violations{
+			{File: fileName, Line: at.Line, Column: at.Column, Message: d.refusal}}
 	}
 	if len(t.Endpoints) == 0 {
 		t.Testbed = target.Of(t.System).Testbed
@@ -205,7 +208,8 @@ func (d *Driver) YAML() string {
 		}
 	}
 	comment("From an OpenMessaging Benchmark driver file.")
-	comment(fmt.Sprintf("Its settings amount to: --durability %d (%s), because %s.", d.Level, d.Level.Meaning(), d.Why))
+	comment(fmt.Sprintf("Its settings amount to: --durability %d (%s), because %s.", d.Level,
+		d.Level.Meaning(), d.Why))
 	for _, note := range d.Notes {
 		comment("Note: " + note + ".")
 	}

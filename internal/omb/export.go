@@ -46,7 +46,8 @@ func export(o *object, s *result.Saved) {
 		key   string
 		value int64
 	}{
-		{"messageSize", l.MessageBytes}, {"topics", int64(l.Topics)}, {"partitions", int64(l.Partitions)},
+		{"messageSize", l.MessageBytes}, {"topics", int64(l.Topics)},
+		{"partitions", int64(l.Partitions)},
 		{"producersPerTopic", int64(l.Producers)}, {"consumersPerTopic", int64(l.Consumers)},
 	} {
 		// Of a run that another tool measured it may not be known.
@@ -55,20 +56,25 @@ func export(o *object, s *result.Saved) {
 		}
 	}
 	periods := periodsOf(s)
-	o.list("publishRate", false, periods, func(p *period) float64 { return float64(p.acked) / p.seconds })
-	o.list("publishErrorRate", false, periods, func(p *period) float64 { return float64(p.failed) / p.seconds })
-	o.list("consumeRate", false, periods, func(p *period) float64 { return float64(p.received) / p.seconds })
+	o.list("publishRate", false, periods,
+		func(p *period) float64 { return float64(p.acked) / p.seconds })
+	o.list("publishErrorRate", false, periods,
+		func(p *period) float64 { return float64(p.failed) / p.seconds })
+	o.list("consumeRate", false, periods,
+		func(p *period) float64 { return float64(p.received) / p.seconds })
 	o.list("backlog", true, periods, func(p *period) float64 { return float64(max(p.backlog, 0)) })
 	for _, part := range []struct {
 		name   string
 		series result.Series
 		unit   float64
 		whole  bool // OMB writes whole numbers, but for the mean
-	}{{sendName, result.Send, millisecond, false}, {delayName, result.Lag, microsecond, true}, {endToEndName, result.EndToEnd, millisecond, false}} {
+	}{{sendName, result.Send, millisecond, false}, {delayName, result.Lag, microsecond, true},
+		{endToEndName, result.EndToEnd, millisecond, false}} {
 		for _, c := range columns {
-			o.list(part.name+c.suffix, part.whole && c.suffix != "Avg", periods, func(p *period) float64 {
-				return figure(p.latency(part.series), c) / part.unit
-			})
+			o.list(part.name+c.suffix, part.whole && c.suffix != "Avg", periods,
+				func(p *period) float64 {
+					return figure(p.latency(part.series), c) / part.unit
+				})
 		}
 		total, summary := s.Total(part.series), r.Summary.Series(part.series)
 		for _, c := range columns {
@@ -137,7 +143,9 @@ func figuresOf(h *hdr.Histogram) result.Latency {
 	l := result.Latency{Count: h.TotalCount(), MeanNs: h.Mean(), MaxNs: h.Max()}
 	for _, c := range columns {
 		if c.suffix != "Avg" && c.suffix != "Max" {
-			l.Percentiles = append(l.Percentiles, result.Percentile{Percentile: c.percentile, LatencyNs: h.ValueAtPercentile(c.percentile)})
+			l.Percentiles = append(l.Percentiles,
+				result.Percentile{Percentile: c.percentile,
+					LatencyNs: h.ValueAtPercentile(c.percentile)})
 		}
 	}
 	return l
@@ -185,12 +193,14 @@ func periodsOf(s *result.Saved) []*period {
 		}
 		// An interval belongs to the period that its middle is in.
 		if n := len(out); n == 0 || i.StartNs/2+i.EndNs/2 >= begin+length {
-			out, ends = append(out, &period{histograms: map[result.Series]*hdr.Histogram{}}), append(ends, 0)
+			out, ends = append(out,
+				&period{histograms: map[result.Series]*hdr.Histogram{}}), append(ends, 0)
 			begin = i.StartNs
 		}
 		p := out[len(out)-1]
 		p.seconds += float64(i.EndNs-i.StartNs) / 1e9
-		p.acked, p.failed, p.received, p.backlog = p.acked+i.Acked, p.failed+i.Failed, p.received+i.Received, i.Backlog
+		p.acked, p.failed, p.received, p.backlog = p.acked+i.Acked, p.failed+i.Failed,
+			p.received+i.Received, i.Backlog
 		p.printed = i.Latency
 		ends[len(ends)-1] = i.EndNs
 	}
@@ -276,14 +286,16 @@ func (o *object) quantiles(name string, h *hdr.Histogram, unit float64, whole bo
 	if h != nil && h.TotalCount() > 0 {
 		last := ""
 		for i, at := range h.CumulativeDistributionWithTicks(100) {
-			percentile := strconv.FormatFloat(100*float64(at.Count)/float64(h.TotalCount()), 'g', -1, 64)
+			percentile := strconv.FormatFloat(100*float64(at.Count)/float64(h.TotalCount()), 'g',
+				-1, 64)
 			if percentile == last {
 				continue
 			}
 			if last = percentile; i > 0 {
 				o.b.WriteByte(',')
 			}
-			o.b.WriteString(strconv.Quote(percentile) + ":" + printed(float64(at.ValueAt)/unit, whole))
+			o.b.WriteString(strconv.Quote(percentile) + ":" +
+				printed(float64(at.ValueAt)/unit, whole))
 		}
 	}
 	o.b.WriteByte('}')

@@ -62,7 +62,8 @@ func TestWorkloads(t *testing.T) {
 				t.Error("is not recognised")
 			}
 			alone := translated(file, src, Given{})
-			if beside := translated(file, src, Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
+			if beside := translated(file, src,
+				Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
 				alone += "\nWith --rate and --duration:\n" + beside
 			}
 			golden(t, file, alone)
@@ -100,7 +101,8 @@ func TestWorkloadsOfPlimsollAreNotTaken(t *testing.T) {
 }
 
 func TestProperties(t *testing.T) {
-	text := "a=1\n b : 2\nc   3\n# no\n! no\n\nd\\=e=f\\\n   g\nh=\\u0041\\t|\\u12\na=last\nempty=\nkey\ni=\\\\\nj=k\\"
+	text := "a=1\n b : 2\nc   3\n# no\n! no\n\nd\\=e=f\\\n   " +
+		"g\nh=\\u0041\\t|\\u12\na=last\nempty=\nkey\ni=\\\\\nj=k\\"
 	want := []Property{{"a", "last"}, {"b", "2"}, {"c", "3"}, {"d=e", "fg"}, {"h", "A\t|\\u12"},
 		{"empty", ""}, {"key", ""}, {"i", `\`}, {"j", "k"}}
 	if diff := cmp.Diff(want, ParseProperties(text)); diff != "" {

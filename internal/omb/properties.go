@@ -35,7 +35,8 @@ func logicalLines(text string) []string {
 	var lines []string
 	var b strings.Builder
 	continued := false
-	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for _, line := range strings.FieldsFunc(text,
+		func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = strings.TrimLeft(line, blanks)
 		if !continued && (line == "" || line[0] == '#' || line[0] == '!') {
 			continue

@@ -54,7 +54,8 @@ type column struct {
 	percentile float64
 }
 
-var columns = []column{{"Avg", 0}, {"50pct", 50}, {"75pct", 75}, {"95pct", 95}, {"99pct", 99}, {"999pct", 99.9}, {"9999pct", 99.99}, {"Max", 100}}
+var columns = []column{{"Avg", 0}, {"50pct", 50}, {"75pct", 75}, {"95pct", 95}, {"99pct", 99},
+	{"999pct", 99.9}, {"9999pct", 99.99}, {"Max", 100}}
 
 // The names of the series in result files, and nanoseconds of their unit.
 const (
@@ -95,12 +96,16 @@ func ParseResult(fileName string, src []byte) (*Result, error) {
 		return nil, p.broken(err)
 	}
 	r := &Result{
-		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text("version"), Begin: p.text("beginTime"),
-		MessageBytes: p.count("messageSize"), Topics: p.count("topics"), Partitions: p.count("partitions"),
+		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text(
+			"version"), Begin: p.text("beginTime"),
+		MessageBytes: p.count("messageSize"), Topics: p.count("topics"), Partitions: p.count(
+			"partitions"),
 		Producers: p.count("producersPerTopic"), Consumers: p.count("consumersPerTopic"),
-		PeriodSeconds: defaultPeriod, Publish: p.list("publishRate"), Consume: p.list("consumeRate"),
+		PeriodSeconds: defaultPeriod, Publish: p.list("publishRate"), Consume: p.list(
+			"consumeRate"),
 		Failures: p.list("publishErrorRate"), Backlog: p.list("backlog"),
-		Send: p.series(sendName, millisecond), Delay: p.series(delayName, microsecond), EndToEnd: p.series(endToEndName, millisecond),
+		Send: p.series(sendName, millisecond), Delay: p.series(delayName,
+			microsecond), EndToEnd: p.series(endToEndName, millisecond),
 	}
 	if ms := p.count("sampleRateMillis"); ms > 0 {
 		r.PeriodSeconds = float64(ms) / 1e3
@@ -129,16 +134,19 @@ func (p *resultParser) reject(key, format string, args ...any) {
 	if at := bytes.Index(p.src, []byte(strconv.Quote(key))); at >= 0 {
 		line, column = place(p.src, at)
 	}
-	p.bad = append(p.bad, strict.Violation{File: p.file, Line: line, Column: column, Message: key + " " + fmt.Sprintf(format, args...)})
+	p.bad = append(p.bad, strict.Violation{File: p.file, Line: line, Column: column, Message: key +
+		" " + fmt.Sprintf(format, args...)})
 }
 
 // broken says where a text is no JSON object.
 func (p *resultParser) broken(err error) error {
-	v := strict.Violation{File: p.file, Message: "is not an OMB result, which is one JSON object: name the file that OMB wrote"}
+	v := strict.Violation{File: p.file,
+		Message: "is not an OMB result, which is one JSON object: name the file that OMB wrote"}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		v.Line, v.Column = place(p.src, min(int(max(syntax.Offset-1, 0)), len(p.src)))
-		v.Message = "is not JSON that can be read here, and an OMB result is: name the file that OMB wrote, and the whole of it"
+		v.Message = "is not JSON that can be read here, and an OMB result is: name the file that " +
+			"OMB wrote, and the whole of it"
 	}
 	return strict.Violations{v}
 }
@@ -242,7 +250,9 @@ func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 	})
 	for i := 1; i < len(out); i++ {
 		if out[i].Ns < out[i-1].Ns {
-			p.reject(key, "falls from %v ms to %v ms at percentile %v: latencies must rise with the percentile", out[i-1].Ns/millisecond, out[i].Ns/millisecond, out[i].Percentile)
+			p.reject(key,
+				"falls from %v ms to %v ms at percentile %v: latencies must rise with the "+
+					"percentile", out[i-1].Ns/millisecond, out[i].Ns/millisecond, out[i].Percentile)
 			return nil
 		}
 	}
@@ -254,7 +264,8 @@ func (p *resultParser) check(r *Result) {
 	n := len(r.Publish)
 	switch {
 	case n == 0 && len(p.bad) == 0:
-		p.bad = append(p.bad, strict.Violation{File: p.file, Message: "is not an OMB result, or one without a single period: it has no publishRate"})
+		p.bad = append(p.bad, strict.Violation{File: p.file,
+			Message: "is not an OMB result, or one without a single period: it has no publishRate"})
 		return
 	case n > maxPeriods:
 		p.reject("publishRate", "has %d values: %d are the most that are read", n, maxPeriods)
@@ -279,13 +290,16 @@ func (p *resultParser) check(r *Result) {
 		values      []float64
 		least, most float64
 	}{
-		{"publishRate", r.Publish, 0, maxRatePerSecond}, {"consumeRate", r.Consume, 0, maxRatePerSecond}, {"publishErrorRate", r.Failures, 0, maxRatePerSecond},
+		{"publishRate", r.Publish, 0, maxRatePerSecond},
+		{"consumeRate", r.Consume, 0, maxRatePerSecond},
+		{"publishErrorRate", r.Failures, 0, maxRatePerSecond},
 		{"backlog", r.Backlog, -1e15, 1e15},
 	} {
 		same(l.key, l.values)
 		bounded(l.key, l.values, l.least, l.most)
 	}
-	for name, s := range map[string]Series{sendName: r.Send, delayName: r.Delay, endToEndName: r.EndToEnd} {
+	for name, s := range map[string]Series{sendName: r.Send, delayName: r.Delay,
+		endToEndName: r.EndToEnd} {
 		for _, c := range columns {
 			same(name+c.suffix, s.Periods[c.suffix])
 			bounded(name+c.suffix, s.Periods[c.suffix], 0, maxNs)

@@ -1,7 +1,6 @@
 package omb
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,9 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -26,7 +22,8 @@ func saved(t *testing.T, file string, src []byte, known Known) *result.Saved {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := Save(t.TempDir(), file, r, known, result.Build{Version: "test"}, []string{"plimsoll", "import"})
+	dir, err := Save(t.TempDir(), file, r, known, result.Build{Version: "test"},
+		[]string{"plimsoll", "import"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +39,10 @@ func saved(t *testing.T, file string, src []byte, known Known) *result.Saved {
 }
 
 // within reports whether two figures differ by less than a share of the second.
-func within(got, want, share float64) bool { return math.Abs(got-want) <= share*math.Abs(want)+1e-9 }
+func within(got, want,
+	share float64) bool {
+	return math.Abs(got-want) <= share*math.Abs(want)+1e-9
+}
 
 // TestPublishedFigures holds the figures that the study of 2020 published
 // against those that come out of its files. The files are cut down: of the
@@ -65,7 +65,8 @@ func TestPublishedFigures(t *testing.T) {
 	} {
 		t.Run(want.file, func(t *testing.T) {
 			file := filepath.Join("testdata", "results", want.file+".json")
-			s := saved(t, file, inputs(t, "results/"+want.file+".json")[file], Known{MessageBytes: 1024})
+			s := saved(t, file, inputs(t, "results/"+want.file+".json")[file],
+				Known{MessageBytes: 1024})
 			sum := s.Run.Summary
 			share := 5e-6 // half of what is printed in the study's table
 			if want.rate == 200_000 {
@@ -103,13 +104,15 @@ func TestDistributionsHoldTheFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := saved(t, file, src, Known{})
-			for name, series := range map[result.Series]Series{result.Send: r.Send, result.EndToEnd: r.EndToEnd} {
+			for name, series := range map[result.Series]Series{result.Send: r.Send,
+				result.EndToEnd: r.EndToEnd} {
 				h := s.Total(name)
 				for _, c := range columns {
 					if c.suffix == "Avg" {
 						continue
 					}
-					if got, want := float64(h.ValueAtPercentile(c.percentile)), series.Whole[c.suffix]; !within(got, want, 0.001) {
+					if got, want := float64(h.ValueAtPercentile(
+						c.percentile)), series.Whole[c.suffix]; !within(got, want, 0.001) {
 						t.Errorf("%s %s is %v, in the file %v", name, c.suffix, got, want)
 					}
 				}
@@ -117,9 +120,11 @@ func TestDistributionsHoldTheFigures(t *testing.T) {
 				if got, want := h.Mean(), series.Whole["Avg"]; got < want*0.99 || got > want*1.3 {
 					t.Errorf("the mean of %s is %v, in the file %v", name, got, want)
 				}
-				rate := map[result.Series]float64{result.Send: s.Run.Summary.AchievedRate, result.EndToEnd: s.Run.Summary.ReceivedRate}[name]
+				rate := map[result.Series]float64{result.Send: s.Run.Summary.AchievedRate,
+					result.EndToEnd: s.Run.Summary.ReceivedRate}[name]
 				if !within(float64(h.TotalCount()), rate*600, 1e-6) {
-					t.Errorf("%s counts %d values, rate x time is %v", name, h.TotalCount(), rate*600)
+					t.Errorf("%s counts %d values, rate x time is %v", name, h.TotalCount(),
+						rate*600)
 				}
 			}
 		})
@@ -143,8 +148,10 @@ func TestWhatIsNotRecordedStaysUnknown(t *testing.T) {
 		if r.State != result.Complete || !verdict.Sound(r) {
 			t.Errorf("%s is %s", file, r.State)
 		}
-		if r.Load.MessageBytes != 0 || r.Summary.BytesPerS != 0 || r.Load.TargetRate != 0 || r.Ledger.Accounted ||
-			r.Summary.Series(result.Lag).Count != 0 || r.Summary.Series(result.Publish).Count != 0 || !r.StartedAt.IsZero() {
+		if r.Load.MessageBytes != 0 || r.Summary.BytesPerS != 0 || r.Load.TargetRate != 0 ||
+			r.Ledger.Accounted ||
+			r.Summary.Series(result.Lag).Count != 0 ||
+			r.Summary.Series(result.Publish).Count != 0 || !r.StartedAt.IsZero() {
 			t.Errorf("%s has a figure that is not in the file", file)
 		}
 		if len(verdict.Comparable([]*result.Run{r, r})) == 0 {
@@ -179,14 +186,16 @@ func TestNewerResults(t *testing.T) {
 				Upstream: true}},
 		}}})
 	r, sum := &s.Run, s.Run.Summary
-	if got := []any{r.System.Name, r.Load.MessageBytes, r.Load.Topics, r.Load.Partitions, r.Load.Producers, r.Load.Consumers, r.Load.Subscriptions}; !slices.Equal(got,
+	if got := []any{r.System.Name, r.Load.MessageBytes, r.Load.Topics, r.Load.Partitions,
+		r.Load.Producers, r.Load.Consumers, r.Load.Subscriptions}; !slices.Equal(got,
 		[]any{"rabbitmq", int64(1024), 2, 8, 3, 4, 0}) {
 		t.Error(got)
 	}
 	if want := time.Date(2026, 1, 2, 3, 3, 45, 0, time.UTC); !r.StartedAt.Equal(want) {
 		t.Errorf("started at %v, want %v", r.StartedAt, want)
 	}
-	if sum.AchievedRate != 110 || sum.ReceivedRate != 220 || sum.BytesPerS != 110*1024 || sum.EndBacklog != 7 || sum.WindowNs != 20e9 {
+	if sum.AchievedRate != 110 || sum.ReceivedRate != 220 || sum.BytesPerS != 110*1024 ||
+		sum.EndBacklog != 7 || sum.WindowNs != 20e9 {
 		t.Errorf("%+v", sum)
 	}
 	if lag := sum.Series(result.Lag); lag.Count != 2200 || lag.MaxNs != 900_000 {
@@ -199,8 +208,10 @@ func TestNewerResults(t *testing.T) {
 	if e2e := sum.Series(result.EndToEnd); e2e.Clamped != 3960 {
 		t.Errorf("clamped %d, want 90%% of 4400", e2e.Clamped)
 	}
-	failures := slices.IndexFunc(r.Verdicts, func(v result.Verdict) bool { return v.Name == verdict.Failures })
-	if v := r.Verdicts[failures]; v.Outcome != result.Broken || !strings.Contains(v.Sentence, "30 messages") {
+	failures := slices.IndexFunc(r.Verdicts,
+		func(v result.Verdict) bool { return v.Name == verdict.Failures })
+	if v := r.Verdicts[failures]; v.Outcome != result.Broken ||
+		!strings.Contains(v.Sentence, "30 messages") {
 		t.Error(v)
 	}
 	notes := strings.Join(r.Imported.Notes, "\n")
@@ -248,7 +259,8 @@ func TestRedpandasResults(t *testing.T) {
 		"scheduleLatencyMin": [1, 2], "publishLatencyMin": [0.1, 0.2], "endToEndLatencyMin": [0.1, 0.2],
 		"aggregatedPublishLatencyQuantiles": {"100": 3}, "aggregatedScheduleLatencyQuantiles": {"100": 3}}`
 	s := saved(t, "redpanda.json", []byte(src), Known{})
-	if want := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC); !s.Run.StartedAt.Equal(want) || s.Run.Summary.WindowNs != 4e9 || s.Run.Load.WindowSeconds != 4 {
+	if want := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC); !s.Run.StartedAt.Equal(want) ||
+		s.Run.Summary.WindowNs != 4e9 || s.Run.Load.WindowSeconds != 4 {
 		t.Errorf("started at %v, window %d ns", s.Run.StartedAt, s.Run.Summary.WindowNs)
 	}
 	if got := s.Intervals[1]; got.StartNs != 2e9 || got.EndNs != 4e9 || got.Acked != 40 {
@@ -258,18 +270,31 @@ func TestRedpandasResults(t *testing.T) {
 
 func TestMalformedResults(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
-		"cut short":      {"{\n  \"workload\": \"w\",\n  \"publishRate\": [1, 2", "x.json:3:22: is not JSON"},
-		"not an object":  {"[1]", "x.json: is not an OMB result, which is one JSON object"},
-		"empty":          {"", "x.json:1:1: is not JSON"},
-		"something else": {`{"a": 1}`, "x.json: is not an OMB result, or one without a single period: it has no publishRate"},
-		"wrong type":     {"{\n\"publishRate\": \"fast\"}", "x.json:2:1: publishRate is not a list of numbers"},
-		"wrong item":     {"{\n\"publishRate\": [1, \"fast\"]}", "x.json:2:1: publishRate is not a list of numbers"},
-		"lengths":        {"{\"publishRate\": [1, 2],\n \"backlog\": [1]}", "x.json:2:2: backlog has 1 values, and publishRate 2: they must be as many"},
-		"falling":        {"{\"publishRate\": [1], \"aggregatedEndToEndLatencyQuantiles\": {\"50\": 2, \"9\": 3}}", "aggregatedEndToEndLatencyQuantiles falls from 3 ms to 2 ms at percentile 50"},
-		"percentile":     {"{\"publishRate\": [1], \"aggregatedPublishLatencyQuantiles\": {\"101\": 2}}", `holds "101", which is not a percentile`},
-		"negative":       {"{\"publishRate\": [1], \"aggregatedPublishLatencyQuantiles\": {\"1\": -2}}", "cannot be"},
-		"rate":           {"{\"publishRate\": [1, -4]}", "publishRate holds -4 at place 2, which cannot be"},
-		"size":           {"{\"publishRate\": [1], \"messageSize\": 1.5}", "messageSize is not a whole number"},
+		"cut short": {"{\n  \"workload\": \"w\",\n  \"publishRate\": [1, 2",
+			"x.json:3:22: is not JSON"},
+		"not an object": {"[1]", "x.json: is not an OMB result, which is one JSON object"},
+		"empty":         {"", "x.json:1:1: is not JSON"},
+		"something else": {`{"a": 1}`,
+			"x.json: is not an OMB result, or one without a single period: it has no publishRate"},
+		"wrong type": {"{\n\"publishRate\": \"fast\"}",
+			"x.json:2:1: publishRate is not a list of numbers"},
+		"wrong item": {"{\n\"publishRate\": [1, \"fast\"]}",
+			"x.json:2:1: publishRate is not a list of numbers"},
+		"lengths": {"{\"publishRate\": [1, 2],\n \"backlog\": [1]}",
+			"x.json:2:2: backlog has 1 values, and publishRate 2: they must be as many"},
+		"falling": {
+			"{\"publishRate\": [1], \"aggregatedEndToEndLatencyQuantiles\": {\"50\": 2, \"9\": 3}}",
+			"aggregatedEndToEndLatencyQuantiles falls from 3 ms to 2 ms at percentile 50"},
+		"percentile": {
+			"{\"publishRate\": [1], \"aggregatedPublishLatencyQuantiles\": {\"101\": 2}}",
+			`holds "101", which is not a percentile`},
+		"negative": {
+			"{\"publishRate\": [1], \"aggregatedPublishLatencyQuantiles\": {\"1\": -2}}",
+			"cannot be"},
+		"rate": {"{\"publishRate\": [1, -4]}",
+			"publishRate holds -4 at place 2, which cannot be"},
+		"size": {"{\"publishRate\": [1], \"messageSize\": 1.5}",
+			"messageSize is not a whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseResult("x.json", []byte(c.src))
@@ -280,190 +305,10 @@ func TestMalformedResults(t *testing.T) {
 	}
 }
 
-// measured writes a run as plimsoll measures one: a warm-up of 3 s, so many
-// seconds, a drain, an interval a second, and reads it back.
-func measured(t *testing.T, seconds int) *result.Saved {
-	t.Helper()
-	run := &result.Run{
-		SchemaVersion: 1, ID: "r", State: result.Running, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		System: result.System{Name: "kafka"},
-		Load:   result.Load{Workload: "w", MessageBytes: 100, Topics: 1, Partitions: 2, Producers: 3, Consumers: 4, Subscriptions: 1},
-	}
-	w, err := result.Create(t.TempDir(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	totals := map[result.Series]*hdr.Histogram{}
-	seed := uint64(1)
-	for k := range seconds + 4 {
-		phase := result.PhaseMeasure
-		if k < 3 {
-			phase = result.PhaseWarmup
-		} else if k == seconds+3 {
-			phase = result.PhaseDrain
-		}
-		i := result.Interval{StartNs: int64(k) * 1e9, EndNs: int64(k+1) * 1e9, Phase: phase, Acked: 1000, Received: 1000, Failed: 1, Backlog: int64(k)}
-		var histograms []*hdr.Histogram
-		for n, s := range []result.Series{result.Publish, result.Send, result.Lag, result.EndToEnd} {
-			h := result.NewHistogram()
-			for range 1000 {
-				seed = seed*6364136223846793005 + 1442695040888963407
-				_ = h.RecordValue(int64(100_000*(n+1)) + int64(math.Pow(float64(seed>>40)/(1<<24), 8)*float64(k+1)*1e7))
-			}
-			tag := string(s)
-			if phase == result.PhaseWarmup {
-				tag = result.WarmupPrefix + tag
-			} else {
-				if totals[s] == nil {
-					totals[s] = result.NewHistogram()
-				}
-				totals[s].Merge(h)
-			}
-			h.SetTag(tag)
-			h.SetStartTimeMs(run.StartedAt.UnixMilli() + i.StartNs/1e6)
-			h.SetEndTimeMs(run.StartedAt.UnixMilli() + i.EndNs/1e6)
-			histograms = append(histograms, h)
-		}
-		if err := w.Interval(i, histograms); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, s := range result.AllSeries {
-		run.Summary.Latency = append(run.Summary.Latency, result.Summarize(s, totals[s], 0, 0))
-	}
-	run.State = result.Complete
-	if err := w.Close(run); err != nil {
-		t.Fatal(err)
-	}
-	s, err := result.Read(w.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func exported(t *testing.T, s *result.Saved) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := Write(&b, []*result.Saved{s}); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// TestExportHasEveryKey: OMB's chart scripts index by these.
-func TestExportHasEveryKey(t *testing.T) {
-	raw := exported(t, measured(t, 25))
-	var got map[string]any
-	if err := json.Unmarshal(raw, &got); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"workload", "driver", "messageSize", "topics", "partitions", "producersPerTopic", "consumersPerTopic",
-		"publishRate", "publishErrorRate", "consumeRate", "backlog"}
-	for _, p := range []string{"ublishLatency", "ublishDelayLatency", "ndToEndLatency"} {
-		small, capital := map[byte]string{'u': "p", 'n': "e"}[p[0]], map[byte]string{'u': "P", 'n': "E"}[p[0]]
-		for _, s := range []string{"Avg", "50pct", "75pct", "95pct", "99pct", "999pct", "9999pct", "Max"} {
-			want = append(want, small+p+s, "aggregated"+capital+p+s)
-		}
-		want = append(want, "aggregated"+capital+p+"Quantiles")
-	}
-	for _, key := range want {
-		if got[key] == nil {
-			t.Errorf("no %s", key)
-		}
-		if list, is := got[key].([]any); is && len(list) != 3 {
-			t.Errorf("%s has %d periods, 25 s are 3", key, len(list))
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("%d keys, want %d", len(got), len(want))
-	}
-	// Periods are rates, the last one of 5 s too, and whole numbers where OMB has them.
-	if diff := cmp.Diff([]any{1000.0, 1000.0, 1000.0}, got["publishRate"]); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]any{12.0, 22.0, 27.0}, got["backlog"]); diff != "" {
-		t.Error(diff)
-	}
-	if bytes.Contains(raw, []byte("NaN")) || !bytes.Contains(raw, []byte(`"topics": 1,`)) {
-		t.Error("not as OMB writes numbers")
-	}
-}
-
-// TestPeriodsMergeHistograms: a period's percentile is that of all its messages.
-func TestPeriodsMergeHistograms(t *testing.T) {
-	s := measured(t, 25)
-	r, err := ParseResult("x.json", exported(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, from := range []int64{3, 13, 23} {
-		merged := result.NewHistogram()
-		for _, l := range s.Latency {
-			if l.Series == result.Send && !l.Warmup && l.StartNs >= from*1e9 && l.StartNs < min(from+10, 28)*1e9 {
-				l.Histogram.MergeInto(merged)
-			}
-		}
-		if got, want := r.Send.Periods["99pct"][k], float64(merged.ValueAtPercentile(99)); !within(got, want, 1e-9) {
-			t.Errorf("period %d: p99 %v, of all its messages %v", k, got, want)
-		}
-	}
-}
-
-// TestRoundTrip: out and in again, the percentiles are the same within the
-// resolution of the histograms, and a second time exactly.
-func TestRoundTrip(t *testing.T) {
-	s := measured(t, 60)
-	first := exported(t, s)
-	back := saved(t, "x.json", first, Known{})
-	for _, series := range []result.Series{result.Send, result.Lag, result.EndToEnd} {
-		before, after := s.Total(series), back.Total(series)
-		for _, p := range []float64{1, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 100} {
-			// Lag is in whole microseconds, the others have three digits.
-			if got, want := float64(after.ValueAtPercentile(p)), float64(before.ValueAtPercentile(p)); !within(got, want, 0.002) {
-				t.Errorf("%s p%v was %v and came back as %v", series, p, want, got)
-			}
-		}
-		for _, p := range s.Run.Summary.Series(series).Percentiles {
-			got, ok := back.Run.Summary.Series(series).At(p.Percentile)
-			if !ok || !within(float64(got), float64(p.LatencyNs), 0.002) {
-				t.Errorf("%s p%v was %v and came back as %v", series, p.Percentile, p.LatencyNs, got)
-			}
-		}
-	}
-	if back.Run.Summary.Series(result.Publish).Count != 0 {
-		t.Error("a publish latency came out of a file that cannot have one")
-	}
-	var a, b map[string]any
-	if err := json.Unmarshal(first, &a); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(exported(t, back), &b); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"publishRate", "consumeRate", "backlog", "messageSize", "endToEndLatency99pct", "publishLatencyMax",
-		"aggregatedPublishLatency99pct", "aggregatedEndToEndLatency999pct", "aggregatedPublishDelayLatency50pct"} {
-		if diff := cmp.Diff(a[key], b[key]); diff != "" {
-			t.Errorf("%s: %s", key, diff)
-		}
-	}
-}
-
-func TestAnExportHoldsOneRun(t *testing.T) {
-	for _, runs := range [][]*result.Saved{nil, {{}, {}}} {
-		if err := Write(&bytes.Buffer{}, runs); err == nil || !strings.Contains(err.Error(), "one run") {
-			t.Errorf("%d runs: %v", len(runs), err)
-		}
-	}
-	var b bytes.Buffer
-	if err := Write(&b, []*result.Saved{{}}); err != nil || !json.Valid(b.Bytes()) {
-		t.Errorf("an empty run: %v %s", err, b.Bytes())
-	}
-}
-
 func FuzzResult(f *testing.F) {
 	f.Add([]byte(newer))
-	f.Add([]byte(`{"publishRate": [10, 20], "sampleRateMillis": 2000, "beginTime": "2024-05-06T07:08:09Z"}`))
+	f.Add([]byte(
+		`{"publishRate": [10, 20], "sampleRateMillis": 2000, "beginTime": "2024-05-06T07:08:09Z"}`))
 	f.Add([]byte(strings.NewReplacer("ERRORS", "1e9", "120.0", "0").Replace(newer)))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		r, err := ParseResult("fuzz.json", src)

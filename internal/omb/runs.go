@@ -25,7 +25,8 @@ type Known struct {
 
 // Save makes the run directory of a result, below root, and returns it. The
 // file that it was read from names the run.
-func Save(root, path string, r *Result, known Known, build result.Build, command []string) (dir string, err error) {
+func Save(root, path string, r *Result, known Known, build result.Build,
+	command []string) (dir string, err error) {
 	run, intervals, histograms := r.run(filepath.Base(path), known)
 	run.Plimsoll, run.Asked.Command = build, command
 	run.State = result.Running
@@ -67,8 +68,10 @@ func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, 
 	run := &result.Run{
 		SchemaVersion: result.SchemaVersion, ID: "omb-" + name, Name: name, StartedAt: started,
 		Load: result.Load{
-			Workload: r.Workload, Model: "open", MessageBytes: bytes, Topics: int(r.Topics), Partitions: int(r.Partitions),
-			Producers: int(r.Producers), Consumers: int(r.Consumers), WindowSeconds: float64(window) / 1e9, Segments: []result.Segment{},
+			Workload: r.Workload, Model: "open", MessageBytes: bytes, Topics: int(
+				r.Topics), Partitions: int(r.Partitions),
+			Producers: int(r.Producers), Consumers: int(r.Consumers), WindowSeconds: float64(
+				window) / 1e9, Segments: []result.Segment{},
 		},
 		System: result.System{Name: known.Dialects.systemName(r.Driver), Servers: []string{},
 			Endpoints: []string{}},
@@ -103,7 +106,8 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 		name   result.Series
 		series Series
 		rate   float64
-	}{{result.Send, r.Send, s.AchievedRate}, {result.EndToEnd, r.EndToEnd, s.ReceivedRate}, {result.Lag, r.Delay, s.AchievedRate}} {
+	}{{result.Send, r.Send, s.AchievedRate}, {result.EndToEnd, r.EndToEnd, s.ReceivedRate},
+		{result.Lag, r.Delay, s.AchievedRate}} {
 		h, clamped := part.series.histogram(int64(math.Round(part.rate * seconds)))
 		s.Latency = append(s.Latency, latency(part.name, part.series.Whole, h, clamped))
 		if h == nil {
@@ -129,16 +133,20 @@ func (r *Result) intervals() []result.Interval {
 	length := r.PeriodSeconds
 	for i := range out {
 		v := result.Interval{
-			StartNs: int64(float64(i) * length * 1e9), EndNs: int64(float64(i+1) * length * 1e9), Phase: result.PhaseMeasure,
-			Acked: int64(math.Round(at(r.Publish, i) * length)), Failed: int64(math.Round(at(r.Failures, i) * length)),
-			Received: int64(math.Round(at(r.Consume, i) * length)), Backlog: int64(at(r.Backlog, i)),
+			StartNs: int64(float64(i) * length * 1e9), EndNs: int64(
+				float64(i+1) * length * 1e9), Phase: result.PhaseMeasure,
+			Acked: int64(math.Round(at(r.Publish, i) * length)), Failed: int64(
+				math.Round(at(r.Failures, i) * length)),
+			Received: int64(math.Round(at(r.Consume, i) * length)), Backlog: int64(
+				at(r.Backlog, i)),
 		}
 		v.Sent = v.Acked + v.Failed
 		for _, part := range []struct {
 			name   result.Series
 			series Series
 			count  int64
-		}{{result.Send, r.Send, v.Acked}, {result.EndToEnd, r.EndToEnd, v.Received}, {result.Lag, r.Delay, v.Sent}} {
+		}{{result.Send, r.Send, v.Acked}, {result.EndToEnd, r.EndToEnd, v.Received},
+			{result.Lag, r.Delay, v.Sent}} {
 			if l, some := periodLatency(part.name, part.series, i, part.count); some {
 				v.Latency = append(v.Latency, l)
 			}
@@ -163,7 +171,8 @@ var stampInName = regexp.MustCompile(`\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}`)
 
 // started is when the run was written or began, as far as file or name say it.
 func (r *Result) started(file string) time.Time {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05",
+		"2006-01-02 15:04:05"} {
 		if t, err := time.Parse(layout, r.Begin); err == nil {
 			return t.UTC()
 		}
@@ -188,22 +197,29 @@ func (all Dialects) systemName(driver string) string {
 // notes are what a reader must know of how these figures came about.
 func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 	notes := []string{
-		Tool + " measured this and plimsoll only read its file: target rate, subscriptions, durability, settings, versions and machines are not in it, no message was accounted for, and what its own generator did to the figures is not known",
-		"latency of sending runs from handing over to the acknowledgement: it leaves out how long messages that were due had to wait, and so does the end-to-end latency",
+		Tool + " measured this and plimsoll only read its file: target rate, subscriptions, " +
+			"durability, settings, versions and machines are not in it, no message was accounted " +
+			"for, and what its own generator did to the figures is not known",
+		"latency of sending runs from handing over to the acknowledgement: it leaves out how " +
+			"long messages that were due had to wait, and so does the end-to-end latency",
 		"the end-to-end latency leaves out every sample that was not above 0",
-		fmt.Sprintf("the distributions are made from %s's percentiles, and their counts are rate x time; periods are taken to be %v s, as they were meant", "OMB", r.PeriodSeconds),
+		fmt.Sprintf("the distributions are made from %s's percentiles, and their counts are rate "+
+			"x time; periods are taken to be %v s, as they were meant", "OMB", r.PeriodSeconds),
 	}
 	if r.MessageBytes == 0 {
 		note := "the size of messages is not in the file, so there are no bytes per second"
 		if toldBytes {
-			note = "the size of messages is not in the file: it was given when the file was imported"
+			note = "the size of messages is not in the file: it was given when the file was " +
+				"imported"
 		}
 		notes = append(notes, note)
 	}
 	if len(r.Delay.Quantiles) == 0 {
 		notes = append(notes, "how long messages that were due had to wait is not in the file")
 	} else {
-		notes = append(notes, "how long messages that were due had to wait is shown as schedule lag, be it the system's fault or the generator's")
+		notes = append(notes,
+			"how long messages that were due had to wait is shown as schedule lag, be it the "+
+				"system's fault or the generator's")
 	}
 	notes = append(notes, dialects.caveats(r)...)
 	if r.wholeMilliseconds() {

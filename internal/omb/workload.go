@@ -67,7 +67,8 @@ type templateFile struct {
 	Rate          []int64 `yaml:"producerRate"`
 }
 
-var listedKeys = []string{"topics", "partitionsPerTopic", "messageSize", "subscriptionsPerTopic", "producersPerTopic",
+var listedKeys = []string{"topics", "partitionsPerTopic", "messageSize", "subscriptionsPerTopic",
+	"producersPerTopic",
 	"consumerPerSubscription", "producerRate", "nameFormat"}
 
 const (
@@ -131,9 +132,12 @@ func isTemplate(fileName string, src []byte) error {
 			continue
 		}
 		at := doc.At(key)
-		return strict.Violations{{File: fileName, Line: at.Line, Column: at.Column, Excerpt: at.Excerpt,
-			Message: "this is a template, from which OMB's generator makes a workload for each combination of its lists: " +
-				"write one value for each of " + strings.Join(listedKeys[:7], ", ") + ", and a file for each workload that is meant"}}
+		return strict.Violations{
+			{File: fileName, Line: at.Line, Column: at.Column, Excerpt: at.Excerpt,
+				Message: "this is a template, from which OMB's generator makes a workload for each " +
+					"combination of its lists: " +
+					"write one value for each of " + strings.Join(listedKeys[:7], ", ") +
+					", and a file for each workload that is meant"}}
 	}
 	return nil
 }
@@ -154,43 +158,61 @@ func (t *translation) note(format string, args ...any) {
 func (t *translation) refuse() {
 	f, reject := &t.file, t.doc.Reject
 	if f.ConsumerBacklogSizeGB > 0 {
-		reject("consumerBacklogSizeGB", "asks for a backlog that is built and drained: write that as a workload of plimsoll, with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or remove it to measure the steady load")
+		reject("consumerBacklogSizeGB",
+			"asks for a backlog that is built and drained: write that as a workload of plimsoll, "+
+				"with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or remove it "+
+				"to measure the steady load")
 	}
 	if f.ConsumerOnly {
-		reject("consumerOnly", "asks for a backlog that is drained while nothing is produced, which plimsoll does not offer yet: remove it to measure the steady load")
+		reject("consumerOnly",
+			"asks for a backlog that is drained while nothing is produced, which plimsoll does "+
+				"not offer yet: remove it to measure the steady load")
 	}
 	if len(f.MessageSizeDistribution) > 0 {
-		reject("messageSizeDistribution", "asks for messages of many sizes, and plimsoll offers one: write messageSize, and a file for each size that is meant")
+		reject("messageSizeDistribution",
+			"asks for messages of many sizes, and plimsoll offers one: write messageSize, and a "+
+				"file for each size that is meant")
 	}
 	if f.ConsumeDelaySeconds != 0 {
-		reject("consumeDelaySeconds", "asks for consumers that wait, which plimsoll does not offer yet: remove it")
+		reject("consumeDelaySeconds",
+			"asks for consumers that wait, which plimsoll does not offer yet: remove it")
 	}
 	for key, names := range map[string][]string{
-		"existingTopicList": f.ExistingTopics, "existingProduceTopicList": f.ExistingProduce, "existingConsumeTopicList": f.ExistingConsume,
+		"existingTopicList": f.ExistingTopics, "existingProduceTopicList": f.ExistingProduce,
+		"existingConsumeTopicList": f.ExistingConsume,
 	} {
 		if len(names) > 0 {
-			reject(key, "names topics that are there, and plimsoll accounts for every message of topics that it makes itself: write topics: N")
+			reject(key, "names topics that are there, and plimsoll accounts for every message of "+
+				"topics that it makes itself: write topics: N")
 		}
 	}
 	if f.ReceivedPercent != 100 {
-		reject("messageRateReceivedForSubscription", "lets subscriptions receive a part of the messages only, and plimsoll accounts for every one: remove it")
+		reject("messageRateReceivedForSubscription",
+			"lets subscriptions receive a part of the messages only, and plimsoll accounts for "+
+				"every one: remove it")
 	}
 	if !t.given.Rate && !t.doc.Failed("producerRate") {
 		t.refuseRate()
 	}
 	if f.TestDurationMinutes == 0 && !t.given.Duration {
-		reject("testDurationMinutes", "is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be measured, or give --duration")
+		reject("testDurationMinutes",
+			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be "+
+				"measured, or give --duration")
 	}
 }
 
-const findPeak = "run plimsoll peak -w with this file to find the greatest rate that is stable, or give --rate"
+const findPeak = "run plimsoll peak -w with this file to find the greatest rate that is stable, " +
+	"or give --rate"
 
 func (t *translation) refuseRate() {
 	switch rate := t.file.ProducerRate; {
 	case rate == 0:
-		t.doc.Reject("producerRate", "is 0 or absent, by which OMB means that the rate is to be discovered: "+findPeak)
+		t.doc.Reject("producerRate",
+			"is 0 or absent, by which OMB means that the rate is to be discovered: "+findPeak)
 	case rate >= maxRate:
-		t.doc.Reject("producerRate", fmt.Sprintf("is %s, by which OMB's files mean as much as there is; OMB overdrives the system with it and discovers nothing: %s",
+		t.doc.Reject("producerRate", fmt.Sprintf(
+			"is %s, by which OMB's files mean as much as there is; OMB overdrives the system "+
+				"with it and discovers nothing: %s",
 			quantity.Count(rate), findPeak))
 	}
 }
@@ -202,7 +224,8 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	w.Name = t.name(fileName)
 	w.Description = "From an OpenMessaging Benchmark workload"
 	w.Topics, w.Partitions = int(f.Topics), int(f.PartitionsPerTopic)
-	w.Producers, w.Subscriptions, w.Consumers = int(f.ProducersPerTopic), int(f.SubscriptionsPerTopic), int(f.ConsumerPerSubscription)
+	w.Producers, w.Subscriptions, w.Consumers = int(f.ProducersPerTopic), int(
+		f.SubscriptionsPerTopic), int(f.ConsumerPerSubscription)
 	w.Message.Size = f.MessageSize
 	t.payload(w)
 	t.keys(w)
@@ -218,7 +241,8 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	w.SetRate(float64(rate))
 	w.LimitInFlight()
 	t.withoutEffect()
-	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is asked for unless --durability says otherwise", w.Durability)
+	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is "+
+		"asked for unless --durability says otherwise", w.Durability)
 	return w
 }
 
@@ -233,7 +257,8 @@ func (t *translation) name(fileName string) string {
 	given := cmp.Or(t.file.Name, strings.TrimSuffix(base, filepath.Ext(base)))
 	name := plainName(given)
 	if name != t.file.Name && t.file.Name != "" {
-		t.note("the workload is called %s here: names have letters, digits, - _ and . and at most %d of them", name, maxNameBytes)
+		t.note("the workload is called %s here: names have letters, digits, - _ and . and at "+
+			"most %d of them", name, maxNameBytes)
 	}
 	return name
 }
@@ -255,12 +280,16 @@ func (t *translation) payload(w *workload.Workload) {
 	if f.UseRandomizedPayloads {
 		w.Message.Incompressible = f.RandomBytesRatio
 		if f.RandomizedPayloadPool > 0 {
-			t.note("randomizedPayloadPoolSize %s has no effect: plimsoll makes every payload anew, where OMB sends those of a pool again and again", quantity.Count(f.RandomizedPayloadPool))
+			t.note("randomizedPayloadPoolSize %s has no effect: plimsoll makes every payload "+
+				"anew, where OMB sends those of a pool again and again", quantity.Count(
+				f.RandomizedPayloadPool))
 		} else {
-			t.note("randomizedPayloadPoolSize is 0, with which OMB fails at the first message: plimsoll needs no pool")
+			t.note("randomizedPayloadPoolSize is 0, with which OMB fails at the first message: " +
+				"plimsoll needs no pool")
 		}
 		if f.PayloadFile != "" {
-			t.note("payloadFile has no effect, here and in OMB, because useRandomizedPayloads is true")
+			t.note("payloadFile has no effect, here and in OMB, because useRandomizedPayloads is " +
+				"true")
 		}
 		return
 	}
@@ -269,9 +298,11 @@ func (t *translation) payload(w *workload.Workload) {
 	if f.PayloadFile != "" {
 		from = "payloadFile is not read"
 	}
-	t.note("%s: each message is made anew of bytes that no codec shrinks. OMB sends one payload again and again, so with compression its batches shrink and these do not", from)
+	t.note("%s: each message is made anew of bytes that no codec shrinks. OMB sends one payload "+
+		"again and again, so with compression its batches shrink and these do not", from)
 	if f.RandomBytesRatio != 0 || f.RandomizedPayloadPool != 0 {
-		t.note("randomBytesRatio and randomizedPayloadPoolSize have no effect, here and in OMB, because useRandomizedPayloads is false")
+		t.note("randomBytesRatio and randomizedPayloadPoolSize have no effect, here and in OMB, " +
+			"because useRandomizedPayloads is false")
 	}
 }
 
@@ -285,9 +316,11 @@ func (t *translation) keys(w *workload.Workload) {
 		kind = workload.KeysRandom
 	case "INCREMENTING_KEY":
 		kind = workload.KeysRoundRobin
-		t.note("keyDistributor INCREMENTING_KEY, of a fork, gives each message a key of its own: %s keys go round here", quantity.Count(keyCount))
+		t.note("keyDistributor INCREMENTING_KEY, of a fork, gives each message a key of its own: "+
+			"%s keys go round here", quantity.Count(keyCount))
 	default:
-		t.note("keyDistributor %.40q is none that OMB knows, which it takes for NO_KEY without a word: messages have no key here either", word)
+		t.note("keyDistributor %.40q is none that OMB knows, which it takes for NO_KEY without a "+
+			"word: messages have no key here either", word)
 	}
 	w.Keys = workload.Keys{Kind: kind}
 	if kind != workload.KeysNone {
@@ -301,7 +334,8 @@ func (t *translation) warmup() int64 {
 		return t.file.WarmupDurationMinutes
 	}
 	if t.doc.Has("sampleRateMillis") {
-		t.note("warmupDurationMinutes is absent: %d minutes, as in the fork that sampleRateMillis comes from", redpandaWarmupMinutes)
+		t.note("warmupDurationMinutes is absent: %d minutes, as in the fork that "+
+			"sampleRateMillis comes from", redpandaWarmupMinutes)
 		return redpandaWarmupMinutes
 	}
 	t.note("warmupDurationMinutes is absent: %d minute, as in OMB", warmupMinutes)
@@ -316,9 +350,11 @@ func (t *translation) withoutEffect() {
 	if t.doc.Has("backlogDrainRatio") {
 		t.note("backlogDrainRatio has no effect, because no backlog is built")
 	}
-	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate", "producerIncrementSeconds"} {
+	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate",
+		"producerIncrementSeconds"} {
 		if t.doc.Has(key) {
-			t.note("%s has no effect: it steers a fork's search for a rate, and this run has one", key)
+			t.note("%s has no effect: it steers a fork's search for a rate, and this run has one",
+				key)
 		}
 	}
 	for _, key := range []string{"producerPauseBeforeDrain", "producerPauseDuringDrain"} {
@@ -330,9 +366,12 @@ func (t *translation) withoutEffect() {
 
 // inOMB are OMB's names of what a workload's rules speak of.
 var inOMB = map[string]string{
-	"name": "name", "topics": "topics", "partitions": "partitionsPerTopic", "producers": "producersPerTopic",
-	"subscriptions": "subscriptionsPerTopic", "consumers": "consumerPerSubscription", "message.size": "messageSize",
-	"message.incompressible": "randomBytesRatio", "load.rate": "producerRate", "warmup": "warmupDurationMinutes",
+	"name": "name", "topics": "topics", "partitions": "partitionsPerTopic",
+	"producers":     "producersPerTopic",
+	"subscriptions": "subscriptionsPerTopic", "consumers": "consumerPerSubscription",
+	"message.size":           "messageSize",
+	"message.incompressible": "randomBytesRatio", "load.rate": "producerRate",
+	"warmup":   "warmupDurationMinutes",
 	"duration": "testDurationMinutes",
 }
 

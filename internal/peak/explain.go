@@ -123,7 +123,8 @@ func (s *Saved) Caveats() []string {
 	var all []string
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
-		wide = fmt.Sprintf(": the bracket is %.1f%% wide, where %.3g%% was asked", w*100, s.Plan.Tolerance*100)
+		wide = fmt.Sprintf(": the bracket is %.1f%% wide, where %.3g%% was asked", w*100,
+			s.Plan.Tolerance*100)
 	}
 	switch s.End {
 	case UsedUp:
@@ -140,19 +141,26 @@ func (s *Saved) Caveats() []string {
 			all = append(all, "it did not come to its end"+wide)
 		}
 	case NothingLow:
-		all = append(all, fmt.Sprintf("not even %s was stable: no lower rate is tried", rate(s.Plan.LeastRate)))
+		all = append(all,
+			fmt.Sprintf("not even %s was stable: no lower rate is tried", rate(s.Plan.LeastRate)))
 	case NoLimit:
-		all = append(all, fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
+		all = append(all,
+			fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
 	}
 	if b := s.Bracket; b.MixedRate > 0 {
-		all = append(all, fmt.Sprintf("from %s on, what was stable in one run was not in another: the system itself, or its machine, is no steadier than the bracket is wide",
-			rate(b.MixedRate)))
+		all = append(all,
+			fmt.Sprintf("from %s on, what was stable in one run was not in another: the system "+
+				"itself, or its machine, is no steadier than the bracket is wide",
+				rate(b.MixedRate)))
 	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
-		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed, s.Plan.Confirmations))
+		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed,
+			s.Plan.Confirmations))
 	}
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
-		all = append(all, "plimsoll itself was the limit: the system may carry more, so this is no figure to rank it by")
+		all = append(all,
+			"plimsoll itself was the limit: the system may carry more, so this is no figure to "+
+				"rank it by")
 	}
 	if workload.Arrivals(s.Load.Arrivals) == workload.ArrivalsConstant {
 		all = append(all, "constant arrivals hide queueing: with random ones the same objective "+
@@ -179,18 +187,25 @@ func (s *Saved) probeCaveats() (all []string) {
 		}
 	}
 	if repeated > 0 {
-		all = append(all, fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once more, and the second outcome counts", times(repeated, "probe")))
+		all = append(all,
+			fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once "+
+				"more, and the second outcome counts", times(repeated, "probe")))
 	}
 	if short > 0 {
-		all = append(all, fmt.Sprintf("the system carries its load in pulses, which the window of %s "+
-			"did not tell from growth: each was made again with a window twice as long, "+
-			"and all later probes kept that length", times(short, "probe")))
+		all = append(all,
+			fmt.Sprintf("the system carries its load in pulses, which the window of %s "+
+				"did not tell from growth: each was made again with a window twice as long, "+
+				"and all later probes kept that length", times(short, "probe")))
 	}
 	if noisy > 0 {
-		all = append(all, fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may come out differently", noisy, times(len(s.Probes), "probe")))
+		all = append(all,
+			fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may "+
+				"come out differently", noisy, times(len(s.Probes), "probe")))
 	}
 	if left > 0 {
-		all = append(all, fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was left went with the topics", times(left, "probe")))
+		all = append(all,
+			fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was "+
+				"left went with the topics", times(left, "probe")))
 	}
 	return all
 }

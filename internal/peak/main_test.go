@@ -14,7 +14,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // What is no search says so.
 func TestReadRefusesWhatIsNoSearch(t *testing.T) {
-	for name, content := range map[string]string{"no JSON": "{", "no version": "{}", "a later version": `{"schema_version": 99}`, "a list": "[]"} {
+	for name, content := range map[string]string{"no JSON": "{", "no version": "{}",
+		"a later version": `{"schema_version": 99}`, "a list": "[]"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, peak.File), []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -79,13 +79,15 @@ type finder struct {
 // was measured. When ctx is cancelled the search ends with what it has, in the
 // state interrupted.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
-	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{}, root: o.Job.Runs}
+	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{},
+		root: o.Job.Runs}
 	if err := f.create(); err != nil {
 		return nil, err
 	}
 	f.cluster = o.Job.Cluster
 	if f.cluster == nil {
-		f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir), o.Watch)
+		f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir),
+			o.Watch)
 		if err == nil {
 			err = f.warm(ctx)
 		}
@@ -246,7 +248,8 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 // may do.
 func (f *finder) refuse(step Step, err error) {
 	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
-	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 && step.Rate > b.StableRate {
+	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 &&
+		step.Rate > b.StableRate {
 		f.search.Cap(max(step.Rate/2, b.StableRate))
 		return
 	}
@@ -259,7 +262,8 @@ func (f *finder) take(step Step, run *result.Saved) {
 	p := Probe{
 		Number: len(s.Probes) + 1, Dir: filepath.Base(run.Dir), Kind: step.Kind, Long: step.Long,
 		Judged: r.State == result.Complete || r.State == result.Failed, TargetRate: step.Rate,
-		OfferedRate: r.Summary.OfferedRate, AchievedRate: r.Summary.AchievedRate, ReceivedRate: r.Summary.ReceivedRate,
+		OfferedRate: r.Summary.OfferedRate, AchievedRate: r.Summary.AchievedRate,
+		ReceivedRate:  r.Summary.ReceivedRate,
 		WindowSeconds: float64(r.Summary.WindowNs) / 1e9, Latency: r.Summary.Latency,
 		LeftMsgs: r.Counters.Unknown + r.Warmup.Unknown, Verdict: verdict.Stable(run, f.Objectives),
 	}
@@ -281,7 +285,8 @@ func (f *finder) take(step Step, run *result.Saved) {
 	if p.Judged {
 		o := Outcome{Stable: p.Verdict.Stable, AchievedRate: p.AchievedRate}
 		o.Passing, o.Short = p.Verdict.Passing, p.Verdict.Short
-		o.Doubtful = p.Noise != "" || p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
+		o.Doubtful = p.Noise != "" ||
+			p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
 		if r.State == result.Failed {
 			o.AchievedRate = 0 // of a part of the window
 		}

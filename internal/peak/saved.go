@@ -105,11 +105,13 @@ func Read(dir string) (*Saved, error) {
 		return nil, err
 	}
 	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d", filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d",
+			filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
 	}
 	s.Dir = dir
 	if s.State == result.Running && !result.Lives(s.PID) {
-		s.State, s.StateReason = result.Incomplete, "the process that searched ended without finishing"
+		s.State, s.StateReason = result.Incomplete,
+			"the process that searched ended without finishing"
 	}
 	return s, nil
 }

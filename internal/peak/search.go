@@ -22,8 +22,9 @@ const (
 
 // Plan bounds a search.
 type Plan struct {
-	StartRate     float64 `json:"start_msgs_per_s"` // of the first probe
-	Tolerance     float64 `json:"tolerance"`        // width of the bracket that is good enough: 0.03 is 3%
+	StartRate float64 `json:"start_msgs_per_s"` // of the first probe
+	// width of the bracket that is good enough: 0.03 is 3%
+	Tolerance     float64 `json:"tolerance"`
 	Confirmations int     `json:"confirmations"`    // longer runs that the stable end must pass
 	MaxProbes     int     `json:"max_probes"`       // confirmations and repetitions included
 	LeastRate     float64 `json:"least_msgs_per_s"` // no probe is below or above these

@@ -24,7 +24,8 @@ type model struct {
 
 // carries is a system that goes on at its capacity when it is offered more.
 func carries(capacity float64) model {
-	return model{capacity: capacity, achieves: func(rate float64) float64 { return min(rate, capacity) }}
+	return model{capacity: capacity,
+		achieves: func(rate float64) float64 { return min(rate, capacity) }}
 }
 
 // answer is the bracket that a search finds, and every step that it made.
@@ -37,7 +38,8 @@ func answer(p Plan, m model) (Bracket, End, []Step) {
 			return s.Bracket(), end, steps
 		}
 		steps = append(steps, step)
-		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate), Doubtful: m.doubtful})
+		s.Take(Outcome{Stable: step.Rate <= m.capacity, AchievedRate: m.achieves(step.Rate),
+			Doubtful: m.doubtful})
 		if len(steps) > 100 {
 			return s.Bracket(), end, steps
 		}
@@ -95,7 +97,8 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 			}
 			b, end, steps := answer(planOf(start, 0.03, 2), carries(capacity))
 			if end != Found || math.Abs(b.StableRate/capacity-1) > 0.03 {
-				t.Errorf("from %v to %v: %s, %+v, %d probes: %+v", start, capacity, end, b, len(steps), steps)
+				t.Errorf("from %v to %v: %s, %+v, %d probes: %+v", start, capacity, end, b,
+					len(steps), steps)
 			}
 		}
 	}
@@ -122,7 +125,9 @@ func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
 		step, end := s.Next()
 		if end != Unfinished {
 			b := s.Bracket()
-			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 || b.UnstableRate <= 20_000 || b.MixedRate <= 19_000 || b.MixedRate > 20_000 || b.Confirmed != 2 {
+			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 ||
+				b.UnstableRate <= 20_000 || b.MixedRate <= 19_000 || b.MixedRate > 20_000 ||
+				b.Confirmed != 2 {
 				t.Errorf("%s after %d probes: %+v", end, n, b)
 			}
 			return
@@ -163,7 +168,8 @@ func TestSearchForgetsAFalseLimit(t *testing.T) {
 	for n := 0; ; n++ {
 		step, end := s.Next()
 		if end != Unfinished {
-			if b := s.Bracket(); end != Found || b.MixedRate != 0 || b.StableRate < 19_400 || b.StableRate > 20_000 || rechecked != 1 {
+			if b := s.Bracket(); end != Found || b.MixedRate != 0 || b.StableRate < 19_400 ||
+				b.StableRate > 20_000 || rechecked != 1 {
 				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
 			}
 			return
@@ -186,7 +192,8 @@ func TestSearchRechecksALimitOnce(t *testing.T) {
 	for n := 0; ; n++ {
 		step, end := s.Next()
 		if end != Unfinished {
-			if b := s.Bracket(); end != Found || b.Width() > 0.0301 || b.StableRate > 20_000 || b.UnstableRate <= 20_000 {
+			if b := s.Bracket(); end != Found || b.Width() > 0.0301 || b.StableRate > 20_000 ||
+				b.UnstableRate <= 20_000 {
 				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
 			}
 			return
@@ -194,7 +201,8 @@ func TestSearchRechecksALimitOnce(t *testing.T) {
 		if step.Kind == Recheck {
 			rechecked++
 		}
-		s.Take(Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000), Doubtful: true})
+		s.Take(Outcome{Stable: step.Rate <= 20_000, AchievedRate: min(step.Rate, 20_000),
+			Doubtful: true})
 	}
 }
 
@@ -204,7 +212,8 @@ func TestSearchCapped(t *testing.T) {
 	for n := 0; n < 20; n++ {
 		step, end := s.Next()
 		if end != Unfinished {
-			if b := s.Bracket(); end != NoLimit || b.StableRate != 5_000 || b.Confirmed != 1 || b.UnstableRate != 0 {
+			if b := s.Bracket(); end != NoLimit || b.StableRate != 5_000 || b.Confirmed != 1 ||
+				b.UnstableRate != 0 {
 				t.Errorf("%s: %+v", end, b)
 			}
 			return
@@ -244,7 +253,8 @@ func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 		}
 		before, width = b, width+b.Width()
 	}
-	t.Logf("%.1f%% overlap, %.1f%% confirmed as asked, mean width %.1f%%", float64(overlap)/(searches-1)*100, float64(confirmed)/searches*100, width/searches*100)
+	t.Logf("%.1f%% overlap, %.1f%% confirmed as asked, mean width %.1f%%",
+		float64(overlap)/(searches-1)*100, float64(confirmed)/searches*100, width/searches*100)
 	if overlap < searches*80/100 || confirmed < searches*90/100 {
 		t.Errorf("only %d of %d overlap, %d are confirmed", overlap, searches-1, confirmed)
 	}

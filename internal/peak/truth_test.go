@@ -54,13 +54,17 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 	t.Helper()
 	w := &workload.Workload{
 		Name: "truth", Topics: 1, Partitions: 4, Producers: 1, Subscriptions: 1, Consumers: 1,
-		Message: workload.Message{Size: 64, Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
-		Load:   workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 1000, To: 1000, For: time.Second}}},
-		Warmup: 500 * time.Millisecond, Duration: time.Second, Drain: 10 * time.Second, Delivery: workload.AtLeastOnce, Durability: workload.AsyncAsync,
+		Message: workload.Message{Size: 64,
+			Incompressible: 1}, Keys: workload.Keys{Kind: workload.KeysNone},
+		Load: workload.Load{Arrivals: workload.ArrivalsConstant,
+			Segments: []workload.Segment{{From: 1000, To: 1000, For: time.Second}}},
+		Warmup: 500 * time.Millisecond, Duration: time.Second, Drain: 10 * time.Second,
+		Delivery: workload.AtLeastOnce, Durability: workload.AsyncAsync,
 		MaxInFlight: 10_000, Seed: 1,
 	}
 	o := peak.Options{
-		Plan:  peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 1, MaxProbes: 12, LeastRate: 10, MostRate: 1e6},
+		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 1, MaxProbes: 12,
+			LeastRate: 10, MostRate: 1e6},
 		Probe: 2 * time.Second, Confirm: 4 * time.Second, MaxTime: time.Hour, Watch: silent{},
 	}
 	if tr.watch != nil {
@@ -86,7 +90,8 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 			t.Fatal(err)
 		}
 		o.Job = &bench.Job{
-			Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s, Settings: resolved,
+			Workload: w, Target: &target.Target{Name: "sim",
+				System: "sim"}, System: s, Settings: resolved,
 			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
 		}
 		if saved, err = peak.Run(ctx, o); err != nil {
@@ -110,7 +115,8 @@ func story(s *peak.Saved) string {
 	for _, p := range s.Probes {
 		c, _ := p.Verdict.Broken()
 		fmt.Fprintf(&b, "  %s %.0f: %v, achieved %.0f, slope %.1f (%.1f to %.1f), %s\n",
-			p.Kind, p.TargetRate, p.Verdict.Stable, p.AchievedRate, p.Verdict.SlopeRate, p.Verdict.SlopeLow, p.Verdict.SlopeHigh, c.Sentence)
+			p.Kind, p.TargetRate, p.Verdict.Stable, p.AchievedRate, p.Verdict.SlopeRate,
+			p.Verdict.SlopeLow, p.Verdict.SlopeHigh, c.Sentence)
 	}
 	return b.String()
 }
@@ -123,11 +129,15 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 		for _, subscriptions := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s-%d", latency, subscriptions), func(t *testing.T) {
 				s := trial{
-					settings: map[string]string{"capacity": fmt.Sprint(capacity), "service_time": latency},
-					change:   func(w *workload.Workload, _ *peak.Options) { w.Subscriptions = subscriptions },
+					settings: map[string]string{"capacity": fmt.Sprint(capacity),
+						"service_time": latency},
+					change: func(w *workload.Workload, _ *peak.Options) {
+						w.Subscriptions = subscriptions
+					},
 				}.run(t)
 				b := s.Bracket
-				if off := math.Abs(b.StableRate/capacity - 1); s.End != peak.Found || off > 0.03 || b.UnstableRate < capacity || b.StableRate > capacity || b.Confirmed != 1 {
+				if off := math.Abs(b.StableRate/capacity - 1); s.End != peak.Found || off > 0.03 ||
+					b.UnstableRate < capacity || b.StableRate > capacity || b.Confirmed != 1 {
 					t.Errorf("%.1f%% off: %s", off*100, story(s))
 				}
 				if s.Side == nil || s.Side.Name != verdict.SidePublish {
@@ -146,11 +156,13 @@ func TestTruthRepeatsAgree(t *testing.T) {
 	least, most := math.Inf(1), 0.0
 	for seed := range 3 {
 		s := trial{
-			settings: map[string]string{"capacity": "8k/s", "service": "exponential", "service_time": "20ms", "seed": fmt.Sprint(seed + 1)},
-			change:   func(_ *workload.Workload, o *peak.Options) { o.Plan.StartRate = 2_500 },
+			settings: map[string]string{"capacity": "8k/s", "service": "exponential",
+				"service_time": "20ms", "seed": fmt.Sprint(seed + 1)},
+			change: func(_ *workload.Workload, o *peak.Options) { o.Plan.StartRate = 2_500 },
 		}.run(t)
 		b := s.Bracket
-		if b.StableRate < 8_000*0.97 || b.StableRate > 8_000 || b.UnstableRate < 8_000 || b.Confirmed == 0 {
+		if b.StableRate < 8_000*0.97 || b.StableRate > 8_000 || b.UnstableRate < 8_000 ||
+			b.Confirmed == 0 {
 			t.Errorf("seed %d: %s", seed, story(s))
 		}
 		least, most = min(least, b.StableRate), max(most, b.StableRate)
@@ -197,12 +209,15 @@ func TestTruthRandomArrivals(t *testing.T) {
 	million(t)
 	for seed := range uint64(3) {
 		s := trial{
-			settings: map[string]string{"capacity": "8k/s", "service": "lognormal", "service_time": "3ms"},
+			settings: map[string]string{"capacity": "8k/s", "service": "lognormal",
+				"service_time": "3ms"},
 			change: func(w *workload.Workload, o *peak.Options) {
-				o.Plan.StartRate, w.Load.Arrivals, w.Seed = 2_500, workload.ArrivalsPoisson, 1000*seed+7
+				o.Plan.StartRate, w.Load.Arrivals, w.Seed = 2_500, workload.ArrivalsPoisson,
+					1000*seed+7
 			},
 		}.run(t)
-		if b := s.Bracket; b.StableRate < 8_000*0.94 || b.StableRate > 8_000*1.03 || b.Confirmed == 0 {
+		if b := s.Bracket; b.StableRate < 8_000*0.94 || b.StableRate > 8_000*1.03 ||
+			b.Confirmed == 0 {
 			t.Errorf("seed %d: %s", seed, story(s))
 		}
 	}
@@ -212,10 +227,12 @@ func TestTruthRandomArrivals(t *testing.T) {
 // probe.
 func TestTruthOnePerCentIsTold(t *testing.T) {
 	million(t)
-	for _, arrivals := range []workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson} {
+	for _, arrivals := range []workload.Arrivals{workload.ArrivalsConstant,
+		workload.ArrivalsPoisson} {
 		for _, share := range []float64{0.99, 1.01} {
 			s := trial{
-				settings: map[string]string{"capacity": fmt.Sprint(capacity), "service_time": "50ms"},
+				settings: map[string]string{"capacity": fmt.Sprint(capacity),
+					"service_time": "50ms"},
 				change: func(w *workload.Workload, o *peak.Options) {
 					w.Load.Arrivals = arrivals
 					o.Plan.StartRate, o.Plan.MaxProbes, o.Plan.Confirmations = share*capacity, 1, 0
@@ -244,7 +261,8 @@ func TestTruthTooFewInFlightIsTheWorkloadsLimit(t *testing.T) {
 	if b := s.Bracket; math.Abs(b.StableRate/5_000-1) > 0.04 {
 		t.Error(story(s))
 	}
-	if s.Side == nil || s.Side.Name != verdict.SideWorkload || !strings.Contains(s.Side.Sentence, "max_in_flight x producers / latency = 50 x 2 / 20") {
+	if s.Side == nil || s.Side.Name != verdict.SideWorkload ||
+		!strings.Contains(s.Side.Sentence, "max_in_flight x producers / latency = 50 x 2 / 20") {
 		t.Error(story(s))
 	}
 }
@@ -261,14 +279,16 @@ func TestTruthObjectiveBoundsTheRate(t *testing.T) {
 	s := trial{
 		settings: map[string]string{"capacity": "10k/s", "service_time": "1ms"}, // a turn is 100 us
 		change: func(w *workload.Workload, p *peak.Options) {
-			w.Load.Arrivals, p.Objectives, p.Plan.StartRate = workload.ArrivalsPoisson, []verdict.Objective{o}, 4_000
+			w.Load.Arrivals, p.Objectives, p.Plan.StartRate = workload.ArrivalsPoisson,
+				[]verdict.Objective{o}, 4_000
 			p.Probe, p.Confirm = 6*time.Second, 6*time.Second
 		},
 	}.run(t)
 	if b := s.Bracket; math.Abs(b.StableRate/9_000-1) > 0.05 {
 		t.Error(story(s))
 	}
-	if c, _ := s.Probes[len(s.Probes)-1].Verdict.Broken(); s.Side == nil || s.Side.Name != verdict.SidePublish || !strings.Contains(s.Reason, "p99<3ms") {
+	if c, _ := s.Probes[len(s.Probes)-1].Verdict.Broken(); s.Side == nil ||
+		s.Side.Name != verdict.SidePublish || !strings.Contains(s.Reason, "p99<3ms") {
 		t.Errorf("%+v: %s", c, story(s))
 	}
 }
@@ -289,8 +309,10 @@ func (s *stopper) Interval(i result.Interval) {
 
 func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := trial{settings: map[string]string{"capacity": "20k/s"}, ctx: ctx, watch: &stopper{stop: cancel}}.run(t)
-	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Probes) != 3 || s.Probes[2].Judged {
+	s := trial{settings: map[string]string{"capacity": "20k/s"}, ctx: ctx,
+		watch: &stopper{stop: cancel}}.run(t)
+	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Probes) != 3 ||
+		s.Probes[2].Judged {
 		t.Errorf("%s: %s", s.State, story(s))
 	}
 	if s.Bracket.StableRate != 10_000 {
@@ -303,7 +325,8 @@ func TestASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
 		settings: map[string]string{"capacity": "20k/s"},
 		change:   func(_ *workload.Workload, o *peak.Options) { o.MaxTime = 20 * time.Second },
 	}.run(t)
-	if s.End != peak.OutOfTime || s.Bracket.Confirmed != 1 || s.Bracket.StableRate < 5_000 || s.Bracket.StableRate > 20_000 {
+	if s.End != peak.OutOfTime || s.Bracket.Confirmed != 1 || s.Bracket.StableRate < 5_000 ||
+		s.Bracket.StableRate > 20_000 {
 		t.Error(story(s))
 	}
 	if took := s.EndedAt.Sub(s.StartedAt); took > 20*time.Second {

@@ -60,7 +60,9 @@ func (t *trial) expiry(p system.Prober) (Finding, error) {
 		return Finding{}, err
 	}
 	all := got.contents()
-	evidence := fmt.Sprintf("a message with a time to live of %s was published, and one without %s later; a consumer that came then received: %s", ttl, 2*ttl, listed(all))
+	evidence := fmt.Sprintf(
+		"a message with a time to live of %s was published, and one without %s later; a consumer "+
+			"that came then received: %s", ttl, 2*ttl, listed(all))
 	switch {
 	case len(missing(all, []string{"kept"})) > 0:
 		return unknown("the message without a time to live did not arrive: %s", evidence), nil
@@ -91,7 +93,8 @@ func (t *trial) priorities(p system.Prober) (Finding, error) {
 		return Finding{}, err
 	}
 	all := got.contents()
-	evidence := fmt.Sprintf("six messages of priority 0 to 5 waited; they arrived as %s", listed(all))
+	evidence := fmt.Sprintf("six messages of priority 0 to 5 waited; they arrived as %s",
+		listed(all))
 	switch {
 	case len(missing(all, wanted)) > 0:
 		return unknown("%s", evidence), nil
@@ -112,7 +115,8 @@ func (t *trial) delay(p system.Prober) (Finding, error) {
 		return Finding{}, err
 	}
 	began := time.Now()
-	if err := t.post(box, system.Envelope{Payload: []byte("later"), Delay: later}, system.Envelope{Payload: []byte("now")}); err != nil {
+	if err := t.post(box, system.Envelope{Payload: []byte("later"), Delay: later},
+		system.Envelope{Payload: []byte("now")}); err != nil {
 		return Finding{}, err
 	}
 	if err := got.awaitAll(t.ctx, arrival, []string{"now", "later"}); err != nil {
@@ -124,9 +128,12 @@ func (t *trial) delay(p system.Prober) (Finding, error) {
 	}
 	delayed, came := got.arrived("later")
 	if !came {
-		return notEven(condition, fmt.Sprintf("a message with a delay of %s did not arrive within %s", later, arrival)), nil
+		return notEven(condition, fmt.Sprintf(
+			"a message with a delay of %s did not arrive within %s", later, arrival)), nil
 	}
-	evidence := fmt.Sprintf("a message with a delay of %s arrived after %s, one without, published after it, after %s", later, rounded(delayed.Sub(began)), rounded(now.Sub(began)))
+	evidence := fmt.Sprintf(
+		"a message with a delay of %s arrived after %s, one without, published after it, after %s",
+		later, rounded(delayed.Sub(began)), rounded(now.Sub(began)))
 	if delayed.Sub(began) < later || delayed.Before(now) {
 		return notEven(condition, evidence), nil
 	}
@@ -150,7 +157,9 @@ func (t *trial) deadLetters(p system.Prober) (Finding, error) {
 	if err := dead.awaitAll(t.ctx, arrival/2, sent); err != nil {
 		return Finding{}, err
 	}
-	evidence := fmt.Sprintf("%d messages; a consumer rejected %d deliveries; put aside and read there: %s", len(sent), len(rejected.contents()), listed(dead.contents()))
+	evidence := fmt.Sprintf(
+		"%d messages; a consumer rejected %d deliveries; put aside and read there: %s", len(
+			sent), len(rejected.contents()), listed(dead.contents()))
 	switch {
 	case len(missing(rejected.contents(), sent)) > 0:
 		return unknown("not every message was delivered: %s", evidence), nil
@@ -167,7 +176,8 @@ func (t *trial) flowControl(prober system.Prober) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	evidence := fmt.Sprintf("messages against a bound (%s): %d accepted, %d refused", p.Limit, p.Accepted, p.Refused)
+	evidence := fmt.Sprintf("messages against a bound (%s): %d accepted, %d refused", p.Limit,
+		p.Accepted, p.Refused)
 	if p.Refused > 0 {
 		evidence += ": " + p.Refusal
 	}

@@ -92,12 +92,14 @@ func (t *trial) connectTwice() (a, b system.Cluster, err error) {
 }
 
 // killed waits until the consumer holds a message and closes it without time.
-func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, second *basket, together bool) error {
+func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, second *basket,
+	together bool) error {
 	most := time.NewTimer(arrival / 2)
 	defer most.Stop()
 	if together {
 		// A system may give it none at all.
-		if err := second.await(t.ctx, quiet, func(all []string) bool { return len(all) == few }); err != nil {
+		if err := second.await(t.ctx, quiet,
+			func(all []string) bool { return len(all) == few }); err != nil {
 			return err
 		}
 		most.Reset(quiet)
@@ -119,7 +121,8 @@ func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, sec
 
 // inherit waits for what comes to the others. A last message shows, where the
 // delivery may drop some, that nothing more will come before it.
-func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *basket, ended time.Time) error {
+func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *basket,
+	ended time.Time) error {
 	wanted := missing(first.contents(), r.sent)
 	if d != workload.AtMostOnce && r.held != "" {
 		wanted = append(wanted, r.held)
@@ -142,7 +145,9 @@ func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first
 }
 
 func (r death) story() string {
-	return fmt.Sprintf("%d messages; a consumer was closed, without time to finish, while it handled the %dth%s; the next one received %d: %s",
+	return fmt.Sprintf(
+		"%d messages; a consumer was closed, without time to finish, while it handled the "+
+			"%dth%s; the next one received %d: %s",
 		few, dieAt+1, r.later(), len(r.second), listed(r.second))
 }
 
@@ -163,7 +168,8 @@ func (t *trial) atMostOnce() (Finding, error) {
 		return Finding{}, err
 	}
 	all := slices.Concat(r.first, r.second)
-	evidence := fmt.Sprintf("%s; %d came twice, %d never", r.story(), repeated(all), len(missing(all, r.sent)))
+	evidence := fmt.Sprintf("%s; %d came twice, %d never", r.story(), repeated(all),
+		len(missing(all, r.sent)))
 	if repeated(all) > 0 {
 		return no(evidence), nil
 	}
@@ -175,9 +181,11 @@ func (t *trial) atLeastOnce() (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	handled := slices.DeleteFunc(slices.Clone(r.first), func(one string) bool { return one == r.held })
+	handled := slices.DeleteFunc(slices.Clone(r.first),
+		func(one string) bool { return one == r.held })
 	lost := missing(slices.Concat(handled, r.second), r.sent)
-	evidence := fmt.Sprintf("%s; %d came to both, %d were handled by neither", r.story(), repeated(slices.Concat(r.first, r.second)), len(lost))
+	evidence := fmt.Sprintf("%s; %d came to both, %d were handled by neither", r.story(),
+		repeated(slices.Concat(r.first, r.second)), len(lost))
 	if len(lost) > 0 {
 		return no(evidence), nil
 	}
@@ -192,7 +200,8 @@ func (t *trial) redelivery() (Finding, error) {
 	if r.again == 0 {
 		return no(r.story() + "; the one that was being handled never came again"), nil
 	}
-	return yes(fmt.Sprintf("%s; the one that was being handled came %s after the end", r.story(), rounded(r.again))), nil
+	return yes(fmt.Sprintf("%s; the one that was being handled came %s after the end", r.story(),
+		rounded(r.again))), nil
 }
 
 func (t *trial) redeliveryOrder() (Finding, error) {
@@ -205,9 +214,11 @@ func (t *trial) redeliveryOrder() (Finding, error) {
 		return Finding{}, err
 	}
 	evidence := []string{
-		fmt.Sprintf("%d messages; a consumer was closed, without time to finish, while it handled the %dth%s; its successor received %s: %d after a later one",
+		fmt.Sprintf("%d messages; a consumer was closed, without time to finish, while it "+
+			"handled the %dth%s; its successor received %s: %d after a later one",
 			few, dieAt+1, alone.later(), listed(alone.second), inversions(alone.second)),
-		fmt.Sprintf("of two consumers at one time one died; the other received %s: %d after a later one", listed(pair.second), inversions(pair.second)),
+		fmt.Sprintf("of two consumers at one time one died; the other received %s: %d after a "+
+			"later one", listed(pair.second), inversions(pair.second)),
 	}
 	if lost := missing(slices.Concat(alone.first, alone.second), alone.sent); len(lost) > 0 {
 		return unknown("%d messages did not arrive: %s", len(lost), listed(lost)), nil

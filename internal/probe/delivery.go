@@ -46,7 +46,9 @@ func (t *trial) timeDecoupling() (Finding, error) {
 	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
 		return Finding{}, err
 	}
-	evidence := fmt.Sprintf("%d messages were published while the subscription had no consumer; the one that came then received %d",
+	evidence := fmt.Sprintf(
+		"%d messages were published while the subscription had no consumer; the one that came "+
+			"then received %d",
 		few, few-len(missing(got.contents(), sent)))
 	if len(missing(got.contents(), sent)) > 0 {
 		return no(evidence), nil
@@ -62,7 +64,9 @@ type shares struct {
 }
 
 func (s shares) String() string {
-	return fmt.Sprintf("of %d messages one received %d and the other %d; %d came to both, %d to neither", s.sent, s.first, s.second, s.both, s.missing)
+	return fmt.Sprintf(
+		"of %d messages one received %d and the other %d; %d came to both, %d to neither", s.sent,
+		s.first, s.second, s.both, s.missing)
 }
 
 // fair says that each message went to one of them, and both had some.
@@ -94,7 +98,8 @@ func (t *trial) share(partitions int, apart bool) (shares, error) {
 }
 
 // divide opens two consumers of one subscription, sends, and counts.
-func (t *trial) divide(topic system.Topic, open func(i int, o system.ConsumerOptions, into *basket) error) (shares, error) {
+func (t *trial) divide(topic system.Topic,
+	open func(i int, o system.ConsumerOptions, into *basket) error) (shares, error) {
 	together, each := newBasket(), []*basket{newBasket(), newBasket()}
 	for i, mine := range each {
 		o := system.ConsumerOptions{
@@ -124,7 +129,9 @@ func (t *trial) competing() (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	evidence := []string{"two consumers of one subscription, from two connections, topic of 1 partition: " + one.String()}
+	evidence := []string{
+		"two consumers of one subscription, from two connections, topic of 1 partition: " +
+			one.String()}
 	if one.fair() {
 		return yes(evidence...), nil
 	}
@@ -197,7 +204,8 @@ func (t *trial) multicast() (Finding, error) {
 	}
 	all := []*basket{newBasket(), newBasket(), newBasket()}
 	for i, b := range all {
-		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i), Delivery: workload.AtLeastOnce}
+		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i),
+			Delivery: workload.AtLeastOnce}
 		if _, err := t.consume(t.cluster, o, b); err != nil {
 			return Finding{}, err
 		}
@@ -215,7 +223,8 @@ func (t *trial) multicast() (Finding, error) {
 		n := few - len(missing(b.contents(), sent))
 		counts[i], whole = fmt.Sprint(n), whole && n == few
 	}
-	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few, strings.Join(counts, ", "))
+	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few,
+		strings.Join(counts, ", "))
 	if !whole {
 		return no(evidence), nil
 	}
@@ -274,7 +283,9 @@ func (t *trial) partitionOrder() (Finding, error) {
 	for partition := range partitions {
 		wrong += outOfOrder(all, partitions, partition)
 	}
-	evidence := fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one of their partition", many, partitions, wrong)
+	evidence := fmt.Sprintf(
+		"%d messages round %d partitions, read by one consumer: %d came after a later one of "+
+			"their partition", many, partitions, wrong)
 	if wrong > 0 {
 		return no(evidence), nil
 	}
@@ -288,7 +299,9 @@ func (t *trial) globalOrder() (Finding, error) {
 		return Finding{}, err
 	}
 	wrong := inversions(all)
-	evidence := []string{fmt.Sprintf("%d messages round %d partitions, read by one consumer: %d came after a later one (%s)", many, partitions, wrong, listed(all))}
+	evidence := []string{fmt.Sprintf(
+		"%d messages round %d partitions, read by one consumer: %d came after a later one (%s)",
+		many, partitions, wrong, listed(all))}
 	if wrong == 0 {
 		return yes(evidence...), nil
 	}
@@ -296,7 +309,8 @@ func (t *trial) globalOrder() (Finding, error) {
 		return Finding{}, err
 	}
 	wrong = inversions(all)
-	evidence = append(evidence, fmt.Sprintf("topic of 1 partition: %d of %d came after a later one", wrong, many))
+	evidence = append(evidence,
+		fmt.Sprintf("topic of 1 partition: %d of %d came after a later one", wrong, many))
 	if wrong > 0 {
 		return no(evidence...), nil
 	}

@@ -55,14 +55,18 @@ func (t *trial) retriedTransaction(p system.Prober) (Finding, error) {
 		return Finding{}, err
 	}
 	all := got.contents()
-	evidence := fmt.Sprintf("two messages were sent in a transaction that was aborted, and again in one that was committed; arrived: %s", listed(all))
+	evidence := fmt.Sprintf(
+		"two messages were sent in a transaction that was aborted, and again in one that was "+
+			"committed; arrived: %s", listed(all))
 	switch {
 	case len(missing(all, []string{"0", "1"})) > 0:
 		return unknown("%s", evidence), nil
 	case len(all) > 2:
 		return notEven(condition, evidence), nil
 	}
-	return when(strings.TrimPrefix(condition+"; what a reader does outside of transactions it may do again", "; "), evidence), nil
+	return when(strings.TrimPrefix(
+			condition+"; what a reader does outside of transactions it may do again", "; "), evidence),
+		nil
 }
 
 // readTopic is a topic with a consumer.
@@ -70,7 +74,8 @@ func (t *trial) readTopic(d workload.Delivery) (system.Topic, *basket, error) {
 	got := newBasket()
 	topic, err := t.topic(1)
 	if err == nil {
-		_, err = t.consume(t.cluster, system.ConsumerOptions{Topic: topic, Subscription: "reader", Delivery: d}, got)
+		_, err = t.consume(t.cluster,
+			system.ConsumerOptions{Topic: topic, Subscription: "reader", Delivery: d}, got)
 	}
 	return topic, got, err
 }
@@ -97,7 +102,8 @@ func (t *trial) transactions(p system.Prober) (Finding, error) {
 		return Finding{}, err
 	}
 	all := got.contents()
-	evidence := fmt.Sprintf("two messages were published and aborted, two more committed; arrived: %s", listed(all))
+	evidence := fmt.Sprintf(
+		"two messages were published and aborted, two more committed; arrived: %s", listed(all))
 	switch {
 	case len(missing(all, wanted)) > 0:
 		return unknown("%s", evidence), nil

@@ -82,7 +82,8 @@ type fakeConsumer struct {
 func newFake(plant planted) *fake { return &fake{plant: plant, topics: map[string]*fakeTopic{}} }
 
 func (f *fake) Describe() system.Description {
-	return system.Description{Name: "fake", Client: "in memory", Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce}}
+	return system.Description{Name: "fake", Client: "in memory",
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce}}
 }
 
 func (f *fake) Connect(context.Context, system.Options) (system.Cluster, error) {
@@ -167,7 +168,8 @@ func (s *fakeSub) give(plant planted, m fakeMessage) {
 	}
 }
 
-func (c *fakeCluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *fakeCluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	if c.plant == hangs {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -239,7 +241,8 @@ func (k *fakeConsumer) Close(ctx context.Context) error {
 		left = nil
 	}
 	k.inbox = slices.Clone(k.inbox)
-	k.sub.consumers = slices.DeleteFunc(k.sub.consumers, func(one *fakeConsumer) bool { return one == k })
+	k.sub.consumers = slices.DeleteFunc(k.sub.consumers,
+		func(one *fakeConsumer) bool { return one == k })
 	for _, m := range left {
 		k.sub.give(k.of.plant, m)
 	}
@@ -255,7 +258,8 @@ type fakeProducer struct {
 	t  *fakeTopic
 }
 
-func (c *fakeCluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *fakeCluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &fakeProducer{c.fake, c.topics[o.Topic.Name]}, nil
@@ -331,7 +335,8 @@ func (*abstaining) PublishTwice(context.Context, system.Topic, []byte) (string, 
 func sorted(plant planted, all []system.Envelope) []system.Envelope {
 	all = slices.Clone(all)
 	if plant != levels {
-		slices.SortStableFunc(all, func(a, b system.Envelope) int { return cmp.Compare(b.Priority, a.Priority) })
+		slices.SortStableFunc(all,
+			func(a, b system.Envelope) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
 	return all
 }

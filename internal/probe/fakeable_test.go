@@ -14,12 +14,14 @@ type able struct{ *fakeCluster }
 
 var _ system.Prober = (*able)(nil)
 
-func (c *able) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *able) OpenShared(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string,
+	error) {
 	k, err := c.OpenConsumer(ctx, o)
 	return k, "sharing", err
 }
 
-func (c *able) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *able) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string,
+	error) {
 	k, err := c.OpenConsumer(ctx, o)
 	if err == nil && c.plant != noPast {
 		c.mu.Lock()
@@ -37,7 +39,8 @@ func (c *able) post(t system.Topic, payload []byte) {
 	c.publish(c.topics[t.Name], 0, string(payload))
 }
 
-func (c *able) PublishAcked(_ context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+func (c *able) PublishAcked(_ context.Context, t system.Topic, kind system.AckKind,
+	payload []byte) (string, error) {
 	if kind == system.AckRefusal {
 		if c.plant == silentRefuse {
 			return "", &system.NotSupported{Reason: "nobody tells"}
@@ -48,7 +51,8 @@ func (c *able) PublishAcked(_ context.Context, t system.Topic, kind system.AckKi
 	return "taken", nil
 }
 
-func (c *able) Transact(_ context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
+func (c *able) Transact(_ context.Context, t system.Topic, payloads [][]byte, commit bool) (string,
+	error) {
 	if commit || c.plant == commitsAll {
 		for _, p := range payloads {
 			c.post(t, p)
@@ -57,7 +61,8 @@ func (c *able) Transact(_ context.Context, t system.Topic, payloads [][]byte, co
 	return "", nil
 }
 
-func (c *able) PublishTwice(_ context.Context, t system.Topic, payload []byte) (string, string, error) {
+func (c *able) PublishTwice(_ context.Context, t system.Topic, payload []byte) (string, string,
+	error) {
 	c.post(t, payload)
 	if c.plant == takesTwice {
 		c.post(t, payload)
@@ -65,11 +70,13 @@ func (c *able) PublishTwice(_ context.Context, t system.Topic, payload []byte) (
 	return "taken", "", nil
 }
 
-func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.BackPressure, string, error) {
+func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.BackPressure, string,
+	error) {
 	if c.plant == boundless {
 		return system.BackPressure{Limit: "none", Accepted: n}, "", nil
 	}
-	return system.BackPressure{Limit: "half", Accepted: n / 2, Refused: n - n/2, Refusal: "full"}, "", nil
+	return system.BackPressure{Limit: "half", Accepted: n / 2, Refused: n - n/2,
+		Refusal: "full"}, "", nil
 }
 
 // fakeBox keeps letters until it is open.
@@ -95,7 +102,8 @@ func (c *able) OpenRoutes(_ context.Context, r system.Routing) (system.Publisher
 	return &fakeBox{plant: c.plant, bindings: r.Bindings, kind: r.Kind}, "", nil
 }
 
-func (c *able) OpenRejecting(_ context.Context, _ system.Topic, rejected, dead func([]byte)) (system.Publisher, string, error) {
+func (c *able) OpenRejecting(_ context.Context, _ system.Topic, rejected,
+	dead func([]byte)) (system.Publisher, string, error) {
 	return &fakeBox{plant: c.plant, receive: rejected, dead: dead}, "", nil
 }
 

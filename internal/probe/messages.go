@@ -143,7 +143,8 @@ func (b *basket) failure() error {
 
 // await waits until done says so of what arrived, and for most at most. That
 // the time is over is no error: the probe looks at what is there.
-func (b *basket) await(ctx context.Context, most time.Duration, done func(all []string) bool) error {
+func (b *basket) await(ctx context.Context, most time.Duration,
+	done func(all []string) bool) error {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	for {
@@ -166,7 +167,8 @@ func (b *basket) await(ctx context.Context, most time.Duration, done func(all []
 // awaitAll waits until all of these have arrived, and then until it is quiet,
 // so that what comes twice is seen.
 func (b *basket) awaitAll(ctx context.Context, most time.Duration, wanted []string) error {
-	if err := b.await(ctx, most, func(all []string) bool { return len(missing(all, wanted)) == 0 }); err != nil {
+	if err := b.await(ctx, most,
+		func(all []string) bool { return len(missing(all, wanted)) == 0 }); err != nil {
 		return err
 	}
 	return b.silence(ctx)

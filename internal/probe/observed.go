@@ -34,7 +34,8 @@ func (c Column) Brief() []string {
 	for _, one := range []struct {
 		answer Answer
 		words  string
-	}{{Yes, "does"}, {Conditional, "does, under conditions"}, {No, "does not"}, {Unknown, "unknown"}} {
+	}{{Yes, "does"}, {Conditional, "does, under conditions"}, {No, "does not"},
+		{Unknown, "unknown"}} {
 		var names []string
 		for _, r := range rows {
 			if c.Finding(r.Name).Answer == one.answer {

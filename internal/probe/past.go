@@ -48,7 +48,9 @@ func (t *trial) replay() (Finding, error) {
 		return Finding{}, err
 	}
 	all := anew.contents()
-	evidence := fmt.Sprintf("%d messages were received and acknowledged; the subscription went back to the beginning and received %d of them again", few, few-len(missing(all, sent)))
+	evidence := fmt.Sprintf(
+		"%d messages were received and acknowledged; the subscription went back to the beginning "+
+			"and received %d of them again", few, few-len(missing(all, sent)))
 	if len(missing(all, sent)) > 0 {
 		return notEven(condition, evidence), nil
 	}
@@ -63,13 +65,16 @@ func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error)
 		return Finding{}, why
 	}
 	got := newBasket()
-	if _, err := t.consume(t.cluster, system.ConsumerOptions{Topic: topic, Subscription: "late", Delivery: workload.AtLeastOnce}, got); err != nil {
+	if _, err := t.consume(t.cluster, system.ConsumerOptions{Topic: topic, Subscription: "late",
+		Delivery: workload.AtLeastOnce}, got); err != nil {
 		return Finding{}, err
 	}
 	if err := got.silence(t.ctx); err != nil {
 		return Finding{}, err
 	}
-	return no(lacking.Reason, fmt.Sprintf("%d messages were received and acknowledged; a subscription opened afterwards received %d of them", few, len(got.contents()))), nil
+	return no(lacking.Reason,
+		fmt.Sprintf("%d messages were received and acknowledged; a subscription opened "+
+			"afterwards received %d of them", few, len(got.contents()))), nil
 }
 
 func (t *trial) publisherAcks(p system.Prober) (Finding, error) {
@@ -79,7 +84,8 @@ func (t *trial) publisherAcks(p system.Prober) (Finding, error) {
 	}
 	var evidence, sent []string
 	acknowledged, refused := false, false
-	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas, system.AckRefusal} {
+	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas,
+		system.AckRefusal} {
 		answer, err := p.PublishAcked(t.ctx, topic, kind, []byte(kind))
 		var lacking *system.NotSupported
 		if errors.As(err, &lacking) {

@@ -24,7 +24,8 @@ func short(a Answer) string {
 	return string(a)
 }
 
-const legend = "if: conditional; the condition stands with the evidence. unknown: the trying itself failed."
+const legend = "if: conditional; the condition stands with the evidence. unknown: the trying " +
+	"itself failed."
 
 // JSON writes the columns for machines.
 func JSON(w io.Writer, all []Column) error {
@@ -47,7 +48,8 @@ func Parse(raw []byte) ([]Column, error) {
 	for _, c := range all {
 		for _, f := range c.Findings {
 			if !slices.Contains([]Answer{Yes, No, Conditional, Unknown}, f.Answer) {
-				return nil, fmt.Errorf("read what was probed: column %s, row %s: %q is no answer", c.Name, f.Row, f.Answer)
+				return nil, fmt.Errorf("read what was probed: column %s, row %s: %q is no answer",
+					c.Name, f.Row, f.Answer)
 			}
 		}
 	}
@@ -133,7 +135,8 @@ func said(f Finding) string {
 
 // about is what was asked when.
 func about(c Column) string {
-	return fmt.Sprintf("%s: durability level %d, %s; %s; %s", c.Name, c.Durability, servers(c), c.Client, c.At.Format("2006-01-02 15:04 MST"))
+	return fmt.Sprintf("%s: durability level %d, %s; %s; %s", c.Name, c.Durability, servers(c),
+		c.Client, c.At.Format("2006-01-02 15:04 MST"))
 }
 
 // servers are the servers' versions: what they all say at the end of their
@@ -200,7 +203,8 @@ func printable(text string) string {
 	}, text)
 }
 
-var special = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "`", "\\`", "[", `\[`, "$", `\$`)
+var special = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "`",
+	"\\`", "[", `\[`, "$", `\$`)
 
 func md(text string) string {
 	return special.Replace(strings.Join(strings.Fields(printable(text)), " "))
@@ -209,7 +213,9 @@ func md(text string) string {
 // Markdown writes the table and the evidence as a document.
 func Markdown(w io.Writer, all []Column) error {
 	var b strings.Builder
-	b.WriteString("# What the systems do, as tried\n\nWritten by `make probes`, from what `plimsoll probe` saw; change nothing here.\n\n|  |")
+	b.WriteString(
+		"# What the systems do, as tried\n\nWritten by `make probes`, from what `plimsoll probe` " +
+			"saw; change nothing here.\n\n|  |")
 	for _, c := range all {
 		b.WriteString(" " + md(c.Name) + " |")
 	}
@@ -229,7 +235,8 @@ func Markdown(w io.Writer, all []Column) error {
 		}
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", md(r.Name), md(strings.ToUpper(r.Question[:1])+r.Question[1:]))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", md(r.Name),
+			md(strings.ToUpper(r.Question[:1])+r.Question[1:]))
 		for _, c := range all {
 			f := c.Finding(r.Name)
 			b.WriteString("- **" + md(c.Name) + "**: " + md(said(f)) + "\n")

@@ -35,7 +35,8 @@ func answers(t *testing.T, s system.System, o system.Options, only ...string) Co
 	})
 	for _, f := range c.Findings {
 		if len(f.Evidence) == 0 || (f.Answer == Conditional) != (f.Condition != "") {
-			t.Errorf("%s: %s without evidence, or with a condition too many or too few: %+v", f.Row, f.Answer, f)
+			t.Errorf("%s: %s without evidence, or with a condition too many or too few: %+v", f.Row,
+				f.Answer, f)
 		}
 	}
 	if len(c.Warnings) > 0 {
@@ -62,7 +63,8 @@ func TestPlantedTruth(t *testing.T) {
 	for plant, changed := range map[planted]map[string]Answer{
 		nothing: {},
 		reorders: {
-			"order in a partition": No, "global order": No, "order on redelivery": No, "transactions": No,
+			"order in a partition": No, "global order": No, "order on redelivery": No,
+			"transactions": No,
 			// It waits for a message that would follow.
 			"exactly once": Unknown, "publisher acks": Unknown,
 		},
@@ -71,8 +73,9 @@ func TestPlantedTruth(t *testing.T) {
 		hoards:  {"competing consumers": No, "order on redelivery": Yes},
 		copies:  {"competing consumers": No},
 		doubles: {
-			"competing consumers": No, "at most once": No, "exactly once": No, "order on redelivery": Conditional,
-			"transactions": No,
+			"competing consumers": No, "at most once": No, "exactly once": No,
+			"order on redelivery": Conditional,
+			"transactions":        No,
 		},
 		noPast:       {"replay": No},
 		misroutes:    {"routing: direct": No, "routing: pattern": No, "routing: headers": No},
@@ -97,14 +100,17 @@ func TestPlantedTruth(t *testing.T) {
 func TestReasons(t *testing.T) {
 	t.Run(string(refuses), func(t *testing.T) {
 		c := answers(t, newFake(refuses), system.Options{}, "multicast", "replay", "at least once")
-		hold(t, c, map[string]Answer{"multicast": Unknown, "replay": Unknown, "at least once": Unknown})
+		hold(t, c, map[string]Answer{"multicast": Unknown, "replay": Unknown,
+			"at least once": Unknown})
 		if got := c.Findings[0].Evidence[0]; !strings.Contains(got, "there is no room") {
 			t.Errorf("the reason is not told: %s", got)
 		}
 	})
 	t.Run(string(mute), func(t *testing.T) {
-		c := answers(t, newFake(mute), system.Options{}, "priorities", "message TTL", "routing: direct", "dead letters")
-		hold(t, c, map[string]Answer{"priorities": Unknown, "message TTL": Unknown, "routing: direct": Unknown, "dead letters": Unknown})
+		c := answers(t, newFake(mute), system.Options{}, "priorities", "message TTL",
+			"routing: direct", "dead letters")
+		hold(t, c, map[string]Answer{"priorities": Unknown, "message TTL": Unknown,
+			"routing: direct": Unknown, "dead letters": Unknown})
 	})
 	t.Run(string(lacksAll), func(t *testing.T) {
 		c := answers(t, newFake(lacksAll), system.Options{}, Rows()[10:]...)
@@ -113,7 +119,8 @@ func TestReasons(t *testing.T) {
 			want[name] = No
 		}
 		hold(t, c, want)
-		if got := c.Finding("priorities").Evidence[0]; !strings.Contains(got, "no protocol has it") {
+		if got := c.Finding("priorities").Evidence[0]; !strings.Contains(got,
+			"no protocol has it") {
 			t.Errorf("the reason is not told: %s", got)
 		}
 	})
@@ -127,7 +134,8 @@ func TestSilenceIsNoYes(t *testing.T) {
 				excused := f.Row == "flow control" // it is about what was refused
 				if plant != deaf {
 					// These may lose messages, or see so few that none is lost.
-					excused = excused || f.Row == "at most once" || f.Row == "redelivery" || f.Row == "exactly once" || slices.Contains(Rows()[11:], f.Row)
+					excused = excused || f.Row == "at most once" || f.Row == "redelivery" ||
+						f.Row == "exactly once" || slices.Contains(Rows()[11:], f.Row)
 				}
 				if !excused && (f.Answer == Yes || f.Answer == Conditional) {
 					t.Errorf("%s: %s: %v", f.Row, f.Answer, f.Evidence)
@@ -153,20 +161,26 @@ func hold(t *testing.T, c Column, want map[string]Answer) {
 func TestOrderOfTheSimulatedSystem(t *testing.T) {
 	for swaps, want := range map[string]Answer{"0": Yes, "200000": No} {
 		s := sim.New(clock.Timers(), nil)
-		settings, err := system.Resolve(s.Describe().Settings, []target.Setting{{Name: "swap_per_million", Value: swaps}})
+		settings, err := system.Resolve(s.Describe().Settings,
+			[]target.Setting{{Name: "swap_per_million", Value: swaps}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := answers(t, s, system.Options{Settings: settings}, "order in a partition", "multicast", "time decoupling")
-		hold(t, c, map[string]Answer{"order in a partition": want, "multicast": Yes, "time decoupling": Yes})
+		c := answers(t, s, system.Options{Settings: settings}, "order in a partition", "multicast",
+			"time decoupling")
+		hold(t, c, map[string]Answer{"order in a partition": want, "multicast": Yes,
+			"time decoupling": Yes})
 	}
 }
 
 // What is printed fits the width, and reads back.
 func TestPrinting(t *testing.T) {
-	c := Column{Name: "rabbitmq quorum", System: "rabbitmq", Client: "library 1.0", Servers: []string{"n1 3.10"}, Durability: 2, Warnings: []string{"a topic was left"}}
+	c := Column{Name: "rabbitmq quorum", System: "rabbitmq", Client: "library 1.0",
+		Servers: []string{"n1 3.10"}, Durability: 2, Warnings: []string{"a topic was left"}}
 	for i, name := range Rows() {
-		f := Finding{Row: name, Answer: []Answer{Yes, No, Conditional, Unknown}[i%4], Evidence: []string{"sent | and\x1b[31m came " + strings.Repeat("long ", 40) + strings.Repeat("x", 130)}}
+		f := Finding{Row: name, Answer: []Answer{Yes, No, Conditional, Unknown}[i%4],
+			Evidence: []string{"sent | and\x1b[31m came " + strings.Repeat("long ", 40) +
+				strings.Repeat("x", 130)}}
 		if f.Answer == Conditional {
 			f.Condition = "a <setting>"
 		}
@@ -201,17 +215,29 @@ func TestPrinting(t *testing.T) {
 			t.Errorf("%s differs; run with -update and look:\n%s", path, b.String())
 		}
 		if one.name == "table" {
-			for line := range strings.Lines(b.String()) {
-				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width || strings.ContainsRune(line, '\x1b') {
-					t.Errorf("%d columns wide, or with an escape: %q", n, line)
-				}
-			}
+			fits(t, b.String())
 		}
 		if one.name == "json" {
 			back, err := Parse(b.Bytes())
-			if err != nil || len(back) != 2 || !slices.EqualFunc(back[0].Findings, c.Findings, func(a, b Finding) bool { return a.Answer == b.Answer && a.Condition == b.Condition }) {
+			if err != nil || len(back) != 2 ||
+				!slices.EqualFunc(back[0].Findings, c.Findings,
+					func(a, b Finding) bool {
+						return a.Answer == b.Answer &&
+							a.Condition == b.Condition
+					}) {
 				t.Errorf("it does not read back: %v", err)
 			}
+		}
+	}
+}
+
+// fits holds that no line is wider than a terminal or controls it.
+func fits(t *testing.T, table string) {
+	t.Helper()
+	for line := range strings.Lines(table) {
+		n := len([]rune(strings.TrimSuffix(line, "\n")))
+		if n > width || strings.ContainsRune(line, '\x1b') {
+			t.Errorf("%d columns wide, or with an escape: %q", n, line)
 		}
 	}
 }
@@ -252,7 +278,8 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(document, b.Bytes()) {
-		t.Error("docs/results/PROBES.md is not what internal/probe/observed.json prints: run make probes")
+		t.Error("docs/results/PROBES.md is not what internal/probe/observed.json prints: run " +
+			"make probes")
 	}
 	names := make([]string, len(all))
 	for i, c := range all {
@@ -263,17 +290,19 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"kafka", "rabbitmq classic", "rabbitmq mirrored", "rabbitmq quorum", "rabbitmq stream", "pulsar", "nats"}; !slices.Equal(names, want) {
+	if want := []string{"kafka", "rabbitmq classic", "rabbitmq mirrored", "rabbitmq quorum",
+		"rabbitmq stream", "pulsar", "nats"}; !slices.Equal(names, want) {
 		t.Errorf("observed are %v, want %v", names, want)
 	}
 }
 
 func TestServersAreSaidOnce(t *testing.T) {
 	for want, lines := range map[string][]string{
-		"servers that do not tell their version":     nil,
-		"n1 2.15":                                    {"n1 2.15"},
-		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol", "broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
-		"n1 2.14, n2 2.15":                           {"n1 2.14", "n2 2.15"},
+		"servers that do not tell their version": nil,
+		"n1 2.15":                                {"n1 2.15"},
+		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol",
+			"broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
+		"n1 2.14, n2 2.15": {"n1 2.14", "n2 2.15"},
 	} {
 		if got := servers(Column{Servers: lines}); got != want {
 			t.Errorf("%v: %q, want %q", lines, got, want)

@@ -23,16 +23,19 @@ func letterTo(payload, key string, headers map[string]string) system.Envelope {
 func (t *trial) routeDirect(p system.Prober) (Finding, error) {
 	return t.routed(p, system.RouteDirect, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
-		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil), letterTo("c", "red", nil)},
-		wanted:   []string{"a c", "b"},
+		posts: []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil),
+			letterTo("c", "red", nil)},
+		wanted: []string{"a c", "b"},
 	})
 }
 
 func (t *trial) routePattern(p system.Prober) (Finding, error) {
 	return t.routed(p, system.RoutePattern, route{
 		bindings: []system.Binding{{Key: "order.*.eu"}, {Key: "order.new.*"}},
-		posts:    []system.Envelope{letterTo("a", "order.new.eu", nil), letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d", "order.old.us", nil)},
-		wanted:   []string{"a b", "a c"},
+		posts: []system.Envelope{letterTo("a", "order.new.eu", nil),
+			letterTo("b", "order.old.eu", nil), letterTo("c", "order.new.us", nil), letterTo("d",
+				"order.old.us", nil)},
+		wanted: []string{"a b", "a c"},
 	})
 }
 
@@ -48,8 +51,9 @@ func (t *trial) routeHeaders(p system.Prober) (Finding, error) {
 	red, green := map[string]string{"colour": "red"}, map[string]string{"colour": "green"}
 	return t.routed(p, system.RouteHeaders, route{
 		bindings: []system.Binding{{Headers: red}, {Headers: green}},
-		posts:    []system.Envelope{letterTo("a", "", red), letterTo("b", "", green), letterTo("c", "", red)},
-		wanted:   []string{"a c", "b"},
+		posts: []system.Envelope{letterTo("a", "", red), letterTo("b", "", green),
+			letterTo("c", "", red)},
+		wanted: []string{"a c", "b"},
 	})
 }
 
@@ -81,7 +85,8 @@ func (t *trial) routed(p system.Prober, kind system.RouteKind, r route) (Finding
 		all := b.contents()
 		slices.Sort(all)
 		right = right && slices.Equal(all, wanted)
-		evidence = append(evidence, fmt.Sprintf("bound by %s: received %s, wanted %s", boundBy(r.bindings[i]), listed(all), r.wanted[i]))
+		evidence = append(evidence, fmt.Sprintf("bound by %s: received %s, wanted %s",
+			boundBy(r.bindings[i]), listed(all), r.wanted[i]))
 	}
 	evidence = append([]string{"published " + posted(r.posts)}, evidence...)
 	if !right {
@@ -100,7 +105,8 @@ func boundBy(b system.Binding) string {
 func posted(all []system.Envelope) string {
 	var words []string
 	for _, l := range all {
-		words = append(words, fmt.Sprintf("%s (%s)", l.Payload, boundBy(system.Binding{Key: l.Key, Headers: l.Headers})))
+		words = append(words, fmt.Sprintf("%s (%s)", l.Payload,
+			boundBy(system.Binding{Key: l.Key, Headers: l.Headers})))
 	}
 	return strings.Join(words, ", ")
 }

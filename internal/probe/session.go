@@ -46,7 +46,8 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	}
 	d := s.System.Describe()
 	run := &session{subject: s, described: d, cluster: c, prefix: "plimsoll-probe-" + nonce()}
-	column := Column{Name: s.Name, System: d.Name, Client: d.Client, Durability: int(s.Options.Durability), At: began.UTC().Truncate(time.Second)}
+	column := Column{Name: s.Name, System: d.Name, Client: d.Client,
+		Durability: int(s.Options.Durability), At: began.UTC().Truncate(time.Second)}
 	release := run.occupy(ctx)
 	column.Findings = run.all(ctx, progress)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
@@ -213,7 +214,10 @@ func (t *trial) cleanup() {
 }
 
 // topic makes a topic that is deleted with the trial.
-func (t *trial) topic(partitions int) (system.Topic, error) { return t.topicOn(t.cluster, partitions) }
+func (t *trial) topic(partitions int) (system.Topic,
+	error) {
+	return t.topicOn(t.cluster, partitions)
+}
 
 // topicOn is topic on one of the trial's connections. The one that opened the
 // consumers knows what else is to be deleted.
@@ -239,7 +243,8 @@ func (t *trial) connect() (system.Cluster, error) {
 }
 
 // consume opens a consumer that is closed with the trial.
-func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket) (system.Consumer, error) {
+func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket) (system.Consumer,
+	error) {
 	if o.Receive == nil {
 		o.Receive = into.receive
 	}

@@ -42,11 +42,14 @@ func (j *Job) Check() error {
 	case embedded && len(j.Target.Endpoints) > 0:
 		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
 	case len(j.Target.Endpoints) == 0 && !embedded && !j.starts():
-		return fmt.Errorf("plimsoll cannot start %s itself: give the target the endpoints of a running cluster", d.Name)
+		return fmt.Errorf(
+			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
+			d.Name)
 	}
 	levels := []workload.Level{j.Durability}
 	if j.Durability == 0 {
-		levels = []workload.Level{workload.SyncAsync, workload.SyncSync, workload.AsyncSync, workload.AsyncAsync}
+		levels = []workload.Level{workload.SyncAsync, workload.SyncSync, workload.AsyncSync,
+			workload.AsyncAsync}
 	}
 	var first error
 	for _, level := range levels {
@@ -68,7 +71,8 @@ func (j *Job) checkLevel(d system.Description, level workload.Level) error {
 		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name, level)
 	}
 	if guarantee.Refusal != "" {
-		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level, guarantee.Refusal)
+		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level,
+			guarantee.Refusal)
 	}
 	checker, able := j.System.(system.Checker)
 	if !able {
@@ -121,14 +125,16 @@ func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column
 			}
 		}()
 	}
-	return On(ctx, Subject{Name: j.Name(), System: j.System, Options: options}, func(f Finding, took time.Duration) {
-		say(fmt.Sprintf("%s: %s: %s, after %s", j.Name(), f.Row, f.Answer, rounded(took)))
-	})
+	return On(ctx, Subject{Name: j.Name(), System: j.System, Options: options},
+		func(f Finding, took time.Duration) {
+			say(fmt.Sprintf("%s: %s: %s, after %s", j.Name(), f.Row, f.Answer, rounded(took)))
+		})
 }
 
 // start starts the cluster and returns what ends it. The servers' logs are
 // removed with it, and kept when it did not start.
-func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (end func() error, err error) {
+func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (end func() error,
+	err error) {
 	provisioner := j.System.(system.Provisioner)
 	if f, fetches := provisioner.(system.Fetcher); fetches {
 		// How long that takes is not for us to bound.
@@ -148,7 +154,8 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 	}
 	bed, err := testbed.Up(starting, testbed.Options{
 		Base: base, Provisioner: provisioner, Progress: say,
-		Provision: system.Provision{Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Durability, Settings: j.Settings},
+		Provision: system.Provision{Nodes: j.Target.Testbed.Nodes, LogDir: logs,
+			Durability: j.Durability, Settings: j.Settings},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w (logs: %s)", err, logs)

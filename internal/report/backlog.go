@@ -24,12 +24,14 @@ func backlogSentence(b *result.Backlog) string {
 	if replays(b) {
 		who = "a new subscription, from the beginning"
 	}
-	out := fmt.Sprintf("%s messages (%s) waited", quantity.Count(b.Messages), quantity.Bytes(b.Bytes))
+	out := fmt.Sprintf("%s messages (%s) waited", quantity.Count(b.Messages),
+		quantity.Bytes(b.Bytes))
 	if b.FirstNs == 0 {
 		return out + " and none was read by " + who
 	}
 	if b.ReadRate > 0 {
-		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate), bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
+		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate),
+			bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
 	}
 	switch {
 	case b.End == result.BacklogCaughtUp:
@@ -38,7 +40,8 @@ func backlogSentence(b *result.Backlog) string {
 		out += fmt.Sprintf("; not caught up, %s were left", quantity.Count(b.LeftMessages))
 	}
 	if late := b.FirstNs - b.BuiltNs; late > 0 {
-		out += fmt.Sprintf(" (the first message came %s after the consumers began to open)", quantity.Duration(late))
+		out += fmt.Sprintf(" (the first message came %s after the consumers began to open)",
+			quantity.Duration(late))
 	}
 	return out
 }
@@ -67,7 +70,8 @@ func effectSentence(b *result.Backlog) string {
 
 // backlogCard is the headline of the reading.
 func backlogCard(b *result.Backlog) card {
-	c := card{Label: "Backlog, read at", Number: none, Bad: b.End == result.BacklogNever || b.End == result.BacklogTooLong}
+	c := card{Label: "Backlog, read at", Number: none, Bad: b.End == result.BacklogNever ||
+		b.End == result.BacklogTooLong}
 	if b.ReadRate > 0 {
 		c.Number, c.Unit = unit(rate(b.ReadRate))
 		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(b.ReadBytesPerS)})
@@ -82,7 +86,8 @@ func backlogCard(b *result.Backlog) card {
 	c.Details = append(c.Details, fact{"caught up", caughtUp})
 	for _, series := range stretchSeries(b) {
 		if ratio, known := b.Effect(series, 99); known && finite(ratio) {
-			c.Details = append(c.Details, fact{seriesTitle(series) + " p99", fmt.Sprintf("× %.2f", ratio)})
+			c.Details = append(c.Details,
+				fact{seriesTitle(series) + " p99", fmt.Sprintf("× %.2f", ratio)})
 		}
 	}
 	return c
@@ -105,9 +110,11 @@ func stretchTable(b *result.Backlog) table {
 		Empty: "The run ended before there was any.",
 	}
 	if replays(b) {
-		t.Note += "End-to-end latencies are those of the subscriptions that kept up; the one that read the backlog is in none."
+		t.Note += "End-to-end latencies are those of the subscriptions that kept up; the one " +
+			"that read the backlog is in none."
 	} else {
-		t.Note += "End-to-end latencies of messages that waited say how long they waited, so only those after it are shown."
+		t.Note += "End-to-end latencies of messages that waited say how long they waited, so " +
+			"only those after it are shown."
 	}
 	rows := []row{{Name: "lasted"}, {Name: "acknowledged"}}
 	columns := []float64{50, 99, 99.9}
@@ -192,8 +199,10 @@ func backlogFigures() []figure {
 		}
 	}
 	out := []figure{
-		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }), read(func(b *result.Backlog) float64 { return b.ReadRate })},
-		{ofBacklog, "read bytes", text(func(b *result.Backlog) string { return bytesPerSecond(b.ReadBytesPerS) }), nil},
+		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }),
+			read(func(b *result.Backlog) float64 { return b.ReadRate })},
+		{ofBacklog, "read bytes",
+			text(func(b *result.Backlog) string { return bytesPerSecond(b.ReadBytesPerS) }), nil},
 		{ofBacklog, "caught up in", text(func(b *result.Backlog) string {
 			if b.CaughtUpNs == 0 {
 				return "never"
@@ -202,13 +211,14 @@ func backlogFigures() []figure {
 		}), nil},
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		out = append(out, figure{ofBacklog, seriesTitle(series) + " p99, × while read", text(func(b *result.Backlog) string {
-			ratio, known := b.Effect(series, 99)
-			if !known || series == result.EndToEnd && !replays(b) {
-				return none
-			}
-			return fmt.Sprintf("%.2f", ratio)
-		}), nil})
+		out = append(out, figure{ofBacklog, seriesTitle(series) + " p99, × while read",
+			text(func(b *result.Backlog) string {
+				ratio, known := b.Effect(series, 99)
+				if !known || series == result.EndToEnd && !replays(b) {
+					return none
+				}
+				return fmt.Sprintf("%.2f", ratio)
+			}), nil})
 	}
 	return out
 }

@@ -12,22 +12,24 @@ import (
 // benchUnits says which way each unit is better, as benchstat understands it.
 var benchUnits = []struct{ unit, better string }{
 	{"achieved-msgs/s", "higher"},
-	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"}, {"publish-max-ns", "lower"},
-	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"}, {"e2e-max-ns", "lower"},
+	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"},
+	{"publish-max-ns", "lower"},
+	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"},
+	{"e2e-max-ns", "lower"},
 	{"publish-missing-msgs", "lower"}, {"e2e-missing-msgs", "lower"},
 	{"instrument-publish-p50-ns", "lower"}, {"instrument-publish-p99-ns", "lower"},
 	{"instrument-e2e-p50-ns", "lower"}, {"instrument-e2e-p99-ns", "lower"},
 	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
-	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"}, {"fsyncs/msg", "lower"},
+	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"},
+	{"fsyncs/msg", "lower"},
 }
 
-// Benchfmt writes the Go benchmark format, for benchstat. Runs of one system
-// under one load share a benchmark name, so benchstat takes them for
-// repetitions. Only the machine and plimsoll are configuration: benchstat puts
-// runs whose configuration differs into different tables, and systems are there
-// to be compared. CPU time is that of servers and plimsoll together, and each
-// apart unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not complete,
-// that plimsoll itself limited, or that another tool measured: it must not be ranked.
+// Benchfmt writes the Go benchmark format, for benchstat. Runs of one system under one load share a
+// benchmark name, so benchstat takes them for repetitions. Only the machine and plimsoll are
+// configuration: benchstat puts runs whose configuration differs into different tables, and systems
+// are there to be compared. CPU time is that of servers and plimsoll together, and each apart
+// unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not
+// complete, that plimsoll itself limited, or that another tool measured: it must not be ranked.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
 	for _, u := range benchUnits {
@@ -50,14 +52,16 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 		}
 		about := []string{
 			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
-			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning", "warnings"),
+			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning",
+				"warnings"),
 		}
 		about = append(about, missingSentences(r.Summary)...)
 		if lacks := lacksSentence(r); lacks != "" {
 			about = append(about, lacks)
 		}
 		fmt.Fprintf(&b, "# %s\n", clean(strings.Join(about, "; ")))
-		fmt.Fprintf(&b, "cpu: %s\nplimsoll: %s\n", clean(r.Environment.CPU), clean(r.Plimsoll.Version))
+		fmt.Fprintf(&b, "cpu: %s\nplimsoll: %s\n", clean(r.Environment.CPU),
+			clean(r.Plimsoll.Version))
 		fmt.Fprintf(&b, "%s 1%s\n", benchName(r), benchValues(r))
 	}
 	_, err := w.Write(b.Bytes())
@@ -70,7 +74,8 @@ func benchName(r *result.Run) string {
 		offered = fmt.Sprintf("closed%dx%d..%d", c.InFlight, c.BatchLeast, c.BatchMost)
 	}
 	out := fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
-		benchWord(r.System.Name), benchWord(r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes, offered)
+		benchWord(r.System.Name), benchWord(
+			r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes, offered)
 	if r.Load.Closed == nil && r.Load.Arrivals != "" {
 		out += "/arrivals=" + benchWord(r.Load.Arrivals)
 	}
@@ -81,7 +86,8 @@ func benchName(r *result.Run) string {
 // name, a slash the word, and a hyphen before digits at the name's end would
 // be read as GOMAXPROCS.
 func benchWord(s string) string {
-	s = strings.Join(strings.FieldsFunc(clean(s), func(r rune) bool { return r == ' ' || r == '/' || r == '=' }), "_")
+	s = strings.Join(strings.FieldsFunc(clean(s),
+		func(r rune) bool { return r == ' ' || r == '/' || r == '=' }), "_")
 	if s == "" {
 		return "unnamed"
 	}
@@ -114,7 +120,8 @@ func benchValues(r *result.Run) string {
 		for _, figure := range []struct {
 			v    *float64
 			unit string
-		}{{c.CPUNsPerMsg, "cpu-ns/msg"}, {c.ServerCPUNsPerMsg, "server-cpu-ns/msg"}, {c.OwnCPUNsPerMsg, "own-cpu-ns/msg"}, {c.SyncsPerMsg, "fsyncs/msg"}} {
+		}{{c.CPUNsPerMsg, "cpu-ns/msg"}, {c.ServerCPUNsPerMsg, "server-cpu-ns/msg"},
+			{c.OwnCPUNsPerMsg, "own-cpu-ns/msg"}, {c.SyncsPerMsg, "fsyncs/msg"}} {
 			if figure.v != nil {
 				value(exact(*figure.v), figure.unit)
 			}

@@ -209,7 +209,8 @@ func proofSentence(p *result.Proof) string {
 		return ""
 	}
 	all := p.Held + p.Missed + p.Unknown
-	out := fmt.Sprintf("%d of %d planted truths held on this machine on %s", p.Held, all, p.At.UTC().Format(time.DateOnly))
+	out := fmt.Sprintf("%d of %d planted truths held on this machine on %s", p.Held, all,
+		p.At.UTC().Format(time.DateOnly))
 	if p.Unknown > 0 {
 		out += fmt.Sprintf(", %d could not be told", p.Unknown)
 	}

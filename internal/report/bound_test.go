@@ -258,7 +258,8 @@ func TestSearchesMarkBounds(t *testing.T) {
 	l.Missing, l.Percentiles[0].Bound = result.Missing{Unsent: 700}, result.AtLeast
 	for format, wants := range map[string][]string{
 		"table": {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals"},
-		"html":  {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals", "v-14m-4"},
+		"html": {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals",
+			"v-14m-4"},
 	} {
 		var b bytes.Buffer
 		if err := RenderSearches(&b, format, []*peak.Saved{s}); err != nil {
@@ -275,9 +276,11 @@ func TestSearchesMarkBounds(t *testing.T) {
 func TestAProofStandsInEveryForm(t *testing.T) {
 	s := bounded(t)
 	s.Run.Environment.Proof = &result.Proof{
-		At: time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC), Held: 27, Missed: 1, Unknown: 2, MissedTruths: []string{"stall"},
+		At: time.Date(2026, 11, 23, 7, 0, 0, 0,
+			time.UTC), Held: 27, Missed: 1, Unknown: 2, MissedTruths: []string{"stall"},
 	}
-	const want = "27 of 30 planted truths held on this machine on 2026-11-23, 2 could not be told, 1 missed: stall"
+	const want = "27 of 30 planted truths held on this machine on 2026-11-23, 2 could not be " +
+		"told, 1 missed: stall"
 	for name, write := range map[string]func(io.Writer) error{
 		"terminal": func(w io.Writer) error { return Terminal(w, []*result.Saved{s}, 120, false) },
 		"markdown": func(w io.Writer) error { return Markdown(w, []*result.Saved{s}) },

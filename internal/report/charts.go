@@ -36,18 +36,22 @@ func charts(run int, s *result.Saved) []chart {
 		noLatency = "No message's latency was saved, so there is no distribution to show."
 	}
 	noCurve := ""
-	if !slices.ContainsFunc(s.Latency, func(l result.IntervalLatency) bool { return isMessageLatency(l) && !l.Warmup }) {
+	if !slices.ContainsFunc(s.Latency,
+		func(l result.IntervalLatency) bool { return isMessageLatency(l) && !l.Warmup }) {
 		noCurve = "No message was measured, so there is no distribution to show."
 	}
 	sum := s.Run.Summary
-	publish, e2e := latencyLabel(sum.Series(publishSeries(&s.Run))), latencyLabel(sum.Series(result.EndToEnd))
+	publish, e2e := latencyLabel(sum.Series(publishSeries(&s.Run))), latencyLabel(
+		sum.Series(result.EndToEnd))
 	out := []chart{
 		{Kind: "throughput", Run: run, Empty: empty, Title: "Messages per second",
 			Note:  "Each interval: due, acknowledged, and received by each subscription.",
 			Label: "Throughput over time. " + throughputSentence(&s.Run) + "."},
 		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
-			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet answered.",
-			Label: fmt.Sprintf("Backlog and messages in flight over time. The greatest backlog was %s messages.",
+			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not " +
+				"yet answered.",
+			Label: fmt.Sprintf(
+				"Backlog and messages in flight over time. The greatest backlog was %s messages.",
 				quantity.Count(sum.MaxBacklog))},
 		{Kind: "latency", Run: run, Empty: empty, Title: "Latency over time",
 			Note:  "From the moment each message was due, by the interval in which it ended.",
@@ -61,15 +65,19 @@ func charts(run int, s *result.Saved) []chart {
 			Label: "Latency by percentile: " + publish + "; " + e2e + "; uncorrected " +
 				latencyLabel(sum.Series(result.Send)) + "."},
 		{Kind: "self", Run: run, Empty: empty, Title: "Is plimsoll to blame?",
-			Note: "Schedule lag: how late messages were handed over, because plimsoll was late or because the system held its " +
-				"producers up. Hiccups: how late a thread woke that only sleeps; where these rise, the figures above are " +
+			Note: "Schedule lag: how late messages were handed over, because plimsoll was late " +
+				"or because the system held its " +
+				"producers up. Hiccups: how late a thread woke that only sleeps; where these " +
+				"rise, the figures above are " +
 				"plimsoll's as much as the system's.",
-			Label: "Schedule lag, hiccups and garbage collection pauses over time: " + latencyLabel(sum.Series(result.Lag)) + "."},
+			Label: "Schedule lag, hiccups and garbage collection pauses over time: " +
+				latencyLabel(sum.Series(result.Lag)) + "."},
 	}
 	if len(s.Resources) == 0 {
 		out = append(out, chart{Kind: "cpu", Run: run, Empty: empty, Title: "Plimsoll's own CPU",
-			Note:  "Cores that this process used; servers that run inside it are included.",
-			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.", share(sum.Generator.CPUShare, 1))})
+			Note: "Cores that this process used; servers that run inside it are included.",
+			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.",
+				share(sum.Generator.CPUShare, 1))})
 	}
 	if imported(&s.Run) {
 		out = forImported(out)
@@ -94,7 +102,8 @@ func withMissing(out []chart, s result.Summary) []chart {
 }
 
 func isMessageLatency(l result.IntervalLatency) bool {
-	return (l.Series == result.Publish || l.Series == result.EndToEnd || l.Series == result.Send) && l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
+	return (l.Series == result.Publish || l.Series == result.EndToEnd || l.Series == result.Send) &&
+		l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
 }
 
 // thinnedSentence says what the charts of a long run leave out.
@@ -104,8 +113,10 @@ func thinnedSentence(s *result.Saved) string {
 		return ""
 	}
 	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / maxGroups
-	return fmt.Sprintf("Of %s intervals, a line shows two points for every %s or so: the least and the greatest value. "+
-		"A column of the heat map sums up neighbouring intervals.",
+	return fmt.Sprintf(
+		"Of %s intervals, a line shows two points for every %s or so: the least and the greatest "+
+			"value. "+
+			"A column of the heat map sums up neighbouring intervals.",
 		quantity.Count(int64(n)), seconds(math.Round(each)))
 }
 
@@ -113,7 +124,8 @@ func latencyLabel(l result.Latency) string {
 	if !counted(l) {
 		return seriesTitle(l.Series) + " has no measured message"
 	}
-	return fmt.Sprintf("%s p50 %s, p99 %s, max %s", seriesTitle(l.Series), at(l, 50), at(l, 99), greatest(l))
+	return fmt.Sprintf("%s p50 %s, p99 %s, max %s", seriesTitle(l.Series), at(l, 50), at(l, 99),
+		greatest(l))
 }
 
 // compareCharts lay the lines of all runs over one another.
@@ -122,7 +134,11 @@ func compareCharts(runs []*result.Saved) []chart {
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
 		empty = ""
 	}
-	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Summary.Series(publishSeries(&s.Run)).Count > 0 }) {
+	if slices.ContainsFunc(runs,
+		func(s *result.Saved) bool {
+			return s.Run.Summary.Series(
+				publishSeries(&s.Run)).Count > 0
+		}) {
 		noCurve = ""
 	}
 	words := func(value func(*result.Run) string) string {
@@ -134,18 +150,21 @@ func compareCharts(runs []*result.Saved) []chart {
 	}
 	out := []chart{
 		{Kind: "compare-curve", Run: -1, Empty: noCurve, Title: "Latency by percentile",
-			Note:  "Each run's whole distribution. Publish and end-to-end start when each message was due.",
+			Note: "Each run's whole distribution. Publish and end-to-end start when each " +
+				"message was due.",
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
 		{Kind: "compare-throughput", Run: -1, Empty: empty, Title: "Throughput, acknowledged",
 			Note:  "Runs are aligned on the start of the measured window.",
 			Label: "Throughput over time, runs side by side." + words(throughputLabel)},
 		{Kind: "compare-latency", Run: -1, Empty: empty, Title: "Latency over time, p99",
-			Label: "The 99th percentile of latency over time, runs side by side." + words(publishLabel)},
+			Label: "The 99th percentile of latency over time, runs side by side." +
+				words(publishLabel)},
 		{Kind: "compare-backlog", Run: -1, Empty: empty, Title: "Backlog",
 			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
 	}
 	if slices.ContainsFunc(inner(runs), imported) {
-		out[0].Note = "Each run's whole distribution. Publish and end-to-end start when each message was due; send, and end-to-end of runs " +
+		out[0].Note = "Each run's whole distribution. Publish and end-to-end start when each " +
+			"message was due; send, and end-to-end of runs " +
 			"that another tool measured, when it was handed over."
 	}
 	return append(out, compareUsage(runs)...)
@@ -155,9 +174,12 @@ func compareCharts(runs []*result.Saved) []chart {
 func compareUsage(runs []*result.Saved) []chart {
 	all := []chart{
 		{Kind: "compare-cpu", Run: -1, Title: "CPU, servers and plimsoll together",
-			Note: "Cores used. Together, because servers that run inside plimsoll have no CPU time apart from it."},
-		{Kind: "compare-written", Run: -1, Title: "Written to disk by the servers", Note: "Bytes per second, all nodes together."},
-		{Kind: "compare-syncs", Run: -1, Title: "fsync and fdatasync by the servers", Note: "Calls per second, all nodes together."},
+			Note: "Cores used. Together, because servers that run inside plimsoll have no CPU " +
+				"time apart from it."},
+		{Kind: "compare-written", Run: -1, Title: "Written to disk by the servers",
+			Note: "Bytes per second, all nodes together."},
+		{Kind: "compare-syncs", Run: -1, Title: "fsync and fdatasync by the servers",
+			Note: "Calls per second, all nodes together."},
 	}
 	var out []chart
 	var spent []*usage

@@ -11,7 +11,8 @@ import (
 // closedSentence says what a closed loop keeps under way.
 func closedSentence(l result.Load) string {
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s under way",
-		plural(int64(l.Topics*l.Producers), "producer", "producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
+		plural(int64(l.Topics*l.Producers), "producer",
+			"producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
 		batchWords(l.Closed), quantity.Bytes(l.MessageBytes))
 }
 
@@ -51,9 +52,11 @@ func minuteSentence(minutes []result.Minute) string {
 	if len(minutes) == 0 {
 		return ""
 	}
-	out := "in each of " + quantity.Count(int64(len(minutes))) + " minutes, least, median and greatest:"
+	out := "in each of " + quantity.Count(int64(len(minutes))) +
+		" minutes, least, median and greatest:"
 	if len(minutes) == 1 {
-		out = fmt.Sprintf("in the one window of %s:", quantity.Duration(minutes[0].EndNs-minutes[0].StartNs))
+		out = fmt.Sprintf("in the one window of %s:",
+			quantity.Duration(minutes[0].EndNs-minutes[0].StartNs))
 	}
 	for i, word := range minuteSeries {
 		if i > 0 {
@@ -78,7 +81,8 @@ func minuteFigure(minutes []result.Minute, of func(result.Minute) int64) string 
 	case 1:
 		return quantity.Duration(all[0])
 	default:
-		return fmt.Sprintf("%s / %s / %s", quantity.Duration(all[0]), quantity.Duration(all[(n-1)/2]), quantity.Duration(all[n-1]))
+		return fmt.Sprintf("%s / %s / %s", quantity.Duration(all[0]),
+			quantity.Duration(all[(n-1)/2]), quantity.Duration(all[n-1]))
 	}
 }
 
@@ -89,8 +93,10 @@ const maxMinutes = 60
 func minuteTable(s result.Summary) table {
 	t := table{
 		ID: "minutes", Title: "95th percentile by minute",
-		Note: "The form in which mqperf's figures were published: over windows of one minute, by the time of the answer or arrival. " +
-			"A run shorter than a minute is one window; what is left after the last whole minute is in none.",
+		Note: "The form in which mqperf's figures were published: over windows of one minute, by " +
+			"the time of the answer or arrival. " +
+			"A run shorter than a minute is one window; what is left after the last whole minute " +
+			"is in none.",
 	}
 	for _, word := range minuteSeries {
 		t.Head = append(t.Head, seriesTitle(word.series))
@@ -102,10 +108,12 @@ func minuteTable(s result.Summary) table {
 	t.Rows = append(t.Rows, whole)
 	for i, m := range s.Minutes {
 		if i == maxMinutes {
-			t.Note += fmt.Sprintf(" Of %s minutes the first %d are shown.", quantity.Count(int64(len(s.Minutes))), maxMinutes)
+			t.Note += fmt.Sprintf(" Of %s minutes the first %d are shown.",
+				quantity.Count(int64(len(s.Minutes))), maxMinutes)
 			break
 		}
-		r := row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs), quantity.Duration(m.EndNs))}
+		r := row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs),
+			quantity.Duration(m.EndNs))}
 		for _, word := range minuteSeries {
 			value := none
 			if ns := word.of(m); ns > 0 {
@@ -121,7 +129,8 @@ func minuteTable(s result.Summary) table {
 // closedFigures are the rows of a comparison that only closed loops have.
 func closedFigures() []figure {
 	of := func(p float64) figure {
-		return figure{ofSendCall, "send call " + percentileName(p), func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
+		return figure{ofSendCall, "send call " + percentileName(p),
+			func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
 			func(r *result.Run) (float64, bool) {
 				ns, ok := exactAt(r.Summary.Series(result.SendCall), p)
 				return float64(ns), ok

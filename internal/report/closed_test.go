@@ -17,7 +17,8 @@ func closedLoop(t *testing.T, name string) *result.Saved {
 	sh.name, sh.stallAt, sh.seconds = name, 0, 20
 	s := sh.load(t)
 	l := &s.Run.Load
-	l.Model, l.Arrivals, l.TargetRate, l.Segments, l.Workload = result.ClosedLoop, "", 0, nil, "mqperf"
+	l.Model, l.Arrivals, l.TargetRate, l.Segments, l.Workload = result.ClosedLoop, "", 0, nil,
+		"mqperf"
 	l.Closed = &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 10}
 	call := s.Run.Summary.Series(result.Publish)
 	call.Series = result.SendCall
@@ -44,7 +45,8 @@ func TestClosedLoopIsNotRankedWithAnOpenOne(t *testing.T) {
 	open, loop := small.load(t), closedLoop(t, "loop")
 	for _, format := range []string{"table", "md", "html"} {
 		page := string(render(t, format, open, loop))
-		if flat := strings.Join(strings.Fields(page), " "); !strings.Contains(flat, "their load models differ (open and closed loop)") {
+		if flat := strings.Join(strings.Fields(page), " "); !strings.Contains(flat,
+			"their load models differ (open and closed loop)") {
 			t.Errorf("%s does not say that the models differ", format)
 		}
 	}
@@ -66,7 +68,8 @@ func TestClosedLoopIsNotRankedWithAnOpenOne(t *testing.T) {
 
 func TestClosedLoopPageShowsMinutes(t *testing.T) {
 	page := render(t, "html", closedLoop(t, "loop"))
-	for _, want := range []string{"95th percentile by minute", "coordinated omission", "1m to 2m", "1 to 10 messages of 1KB under way"} {
+	for _, want := range []string{"95th percentile by minute", "coordinated omission", "1m to 2m",
+		"1 to 10 messages of 1KB under way"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -22,11 +22,15 @@ func newCompareView(runs []*result.Saved) *compareView {
 		Names:        all,
 		Incomparable: incomparable(runs),
 		Warnings:     sharedWarnings(runs),
-		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs), Words: true, Runs: true,
+		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs),
+			Words: true, Runs: true,
 			Empty: "The runs were asked for the same and ran in the same circumstances."},
-		Equal: table{ID: "equal", Title: "What is equal", Head: []string{"in all runs"}, Words: true},
-		Figures: table{ID: "figures", Title: "Figures", Head: all, Marks: marks(runs), Rows: figureRows(runs), Runs: true,
-			Note: "Bars compare the runs of a row with one another: the longest is the greatest, which is not always the best."},
+		Equal: table{ID: "equal", Title: "What is equal", Head: []string{"in all runs"},
+			Words: true},
+		Figures: table{ID: "figures", Title: "Figures", Head: all, Marks: marks(runs),
+			Rows: figureRows(runs), Runs: true,
+			Note: "Bars compare the runs of a row with one another: the longest is the greatest, " +
+				"which is not always the best."},
 		Charts: compareCharts(runs),
 	}
 	if len(v.Incomparable) > 0 {

@@ -44,7 +44,10 @@ func newCost(r *result.Run) cost {
 }
 
 // embedded reports whether the servers live inside plimsoll.
-func embedded(o result.Observation) bool { return len(o.Servers) == 1 && o.Servers[0] == result.Self }
+func embedded(o result.Observation) bool {
+	return len(o.Servers) == 1 &&
+		o.Servers[0] == result.Self
+}
 
 // observed reports whether anything is known at all.
 func (c cost) observed() bool { return c.seconds > 0 }
@@ -204,10 +207,12 @@ func costSentence(r *result.Run) string {
 	own, okOwn := c.ownCPU()
 	switch {
 	case ok && c.embedded:
-		out = fmt.Sprintf("%s of CPU per message, servers and plimsoll in one process", nanoseconds(server))
+		out = fmt.Sprintf("%s of CPU per message, servers and plimsoll in one process",
+			nanoseconds(server))
 	case ok:
 		perCore, _ := c.msgsPerCoreSecond()
-		out = fmt.Sprintf("%s of server CPU per message (%s per core-second)", nanoseconds(server), plural(int64(math.Round(perCore)), "message", "messages"))
+		out = fmt.Sprintf("%s of server CPU per message (%s per core-second)", nanoseconds(server),
+			plural(int64(math.Round(perCore)), "message", "messages"))
 	default:
 		out = "the servers were not observed"
 	}

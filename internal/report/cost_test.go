@@ -20,9 +20,11 @@ func spoil(s *result.Saved) {
 	o.Host.PressureCPU, o.Host.PageCacheBytes = pointer(math.NaN()), -1
 	o.Disks[0].Utilization, o.Disks[0].WriteBytes = math.Inf(1), math.MaxInt64
 	for i := range o.Processes {
-		o.Processes[i].CPUSeconds, o.Processes[i].RSSBytes, o.Processes[i].WriteBytes = math.Inf(1), math.MinInt64, pointer(int64(-5))
+		o.Processes[i].CPUSeconds, o.Processes[i].RSSBytes, o.Processes[i].WriteBytes = math.Inf(
+			1), math.MinInt64, pointer(int64(-5))
 	}
-	o.Shares = []result.Share{{Resource: "disk", Used: math.NaN(), Limit: math.Inf(1), Unit: "bytes_per_s", Share: math.NaN()}, {Unit: "cores"}}
+	o.Shares = []result.Share{{Resource: "disk", Used: math.NaN(), Limit: math.Inf(1),
+		Unit: "bytes_per_s", Share: math.NaN()}, {Unit: "cores"}}
 	o.Limits.SequentialWriteBytes, o.Limits.LoopbackBytes = math.NaN(), -1
 	for i := range s.Resources {
 		s.Resources[i].Host.CPUSeconds = math.NaN()
@@ -43,7 +45,9 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	}
 	v := newCostView(0, s)
 	said := strings.Join(v.Without, " ") + strings.Join(v.Methods, " ")
-	for _, want := range []string{"Not known, so without a chart: fsync and fdatasync; msync; Network, sent", "takes root", "not calibrated", "At zero throughout, so without a chart: Read from disk"} {
+	for _, want := range []string{
+		"Not known, so without a chart: fsync and fdatasync; msync; Network, sent", "takes root",
+		"not calibrated", "At zero throughout, so without a chart: Read from disk"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q: %s", want, said)
 		}
@@ -78,7 +82,8 @@ func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
 	if m := newMessageCost(&s.Run); m.ServerCPUNsPerMsg != nil || !m.ServersInPlimsoll {
 		t.Error("the servers' CPU is known apart")
 	}
-	if page := string(render(t, "html", s)); !strings.Contains(page, "includes the load generator") {
+	if page := string(render(t, "html", s)); !strings.Contains(page,
+		"includes the load generator") {
 		t.Error("the page does not say that the cost includes the load generator")
 	}
 	// Three nodes share the process: what it synced is divided among them.
@@ -89,7 +94,8 @@ func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
 
 func TestRunsThatWereCutShortShowTheirLines(t *testing.T) {
 	s := kafkaThree.load(t)
-	s.Run.State, s.Run.Observation, s.Run.Summary = result.Incomplete, result.Observation{}, result.Summary{}
+	s.Run.State, s.Run.Observation, s.Run.Summary = result.Incomplete, result.Observation{},
+		result.Summary{}
 	v := newCostView(0, s)
 	if len(v.Charts) == 0 || len(v.Cards) > 0 || !strings.Contains(v.Sentence, "no figures") {
 		t.Errorf("%d charts, %d cards: %s", len(v.Charts), len(v.Cards), v.Sentence)
@@ -136,14 +142,16 @@ func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 		}
 		return nil
 	}
-	if got := bar(same, other, limited); len(got) != 3 || got[0] != 100 || got[1] <= 0 || got[1] >= 100 || got[2] >= 0 {
+	if got := bar(same, other, limited); len(got) != 3 || got[0] != 100 || got[1] <= 0 ||
+		got[1] >= 100 || got[2] >= 0 {
 		t.Errorf("bars %v", got)
 	}
 	if got := bar(same, load(func(sh *shape) { sh.level = 2 })); got != nil {
 		t.Errorf("runs of two levels have bars %v", got)
 	}
 	page := string(render(t, "html", same, limited, load(func(sh *shape) { sh.rate = 10_000 })))
-	for _, want := range []string{"Not to be ranked against one another", "workloads differ in rate", "not ranked: limited by plimsoll itself"} {
+	for _, want := range []string{"Not to be ranked against one another",
+		"workloads differ in rate", "not ranked: limited by plimsoll itself"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -153,7 +161,8 @@ func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 // Settings that differ come before the figures, in each form for people.
 func TestWhatDiffersComesFirst(t *testing.T) {
 	runs := []*result.Saved{kafkaThree.load(t), natsInside.load(t)}
-	for format, words := range map[string][2]string{"table": {"min.insync.replicas", "pub p99"}, "md": {"min.insync.replicas", "publish p99"},
+	for format, words := range map[string][2]string{"table": {"min.insync.replicas", "pub p99"},
+		"md":   {"min.insync.replicas", "publish p99"},
 		"html": {"min.insync.replicas", "publish p99"}} {
 		out := string(render(t, format, runs...))
 		differ, figures := strings.Index(out, words[0]), strings.Index(out, words[1])
@@ -169,13 +178,15 @@ func TestManyProcessesAreSummedUp(t *testing.T) {
 		r := &s.Resources[k]
 		r.Processes = nil
 		for i := range 40 {
-			r.Processes = append(r.Processes, result.ProcessUse{Name: strings.Repeat("n", i+1), CPUSeconds: 1})
+			r.Processes = append(r.Processes,
+				result.ProcessUse{Name: strings.Repeat("n", i+1), CPUSeconds: 1})
 		}
 		r.Processes = append(r.Processes, result.ProcessUse{Name: result.Self, CPUSeconds: 0.5})
 	}
 	s.Run.Observation.Servers = nil
 	lines := newUsage(s).Charts[0].Lines
-	if len(lines) != maxMembers+1 || lines[maxMembers-1].Label != "32 others, summed" || lines[maxMembers].Label != "plimsoll" {
+	if len(lines) != maxMembers+1 || lines[maxMembers-1].Label != "32 others, summed" ||
+		lines[maxMembers].Label != "plimsoll" {
 		t.Fatalf("lines %v", lines)
 	}
 	if got := newUsage(s).Lines["rest.cpu"][0]; got != 32 {
@@ -204,13 +215,15 @@ func TestPageDataIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := data.Runs[0]
-	if len(run.Events) != 1 || run.Events[0].Kind != "fault" || !strings.Contains(run.Events[0].Sentence, "n2 (pid 4102) ended") {
+	if len(run.Events) != 1 || run.Events[0].Kind != "fault" ||
+		!strings.Contains(run.Events[0].Sentence, "n2 (pid 4102) ended") {
 		t.Errorf("events %v", run.Events)
 	}
 	for _, c := range run.Usage.Charts {
 		for _, l := range c.Lines {
 			if len(run.Usage.Lines[l.Of]) != len(run.Usage.T) {
-				t.Errorf("%s: line %s has %d of %d points", c.Title, l.Of, len(run.Usage.Lines[l.Of]), len(run.Usage.T))
+				t.Errorf("%s: line %s has %d of %d points", c.Title, l.Of,
+					len(run.Usage.Lines[l.Of]), len(run.Usage.T))
 			}
 		}
 	}

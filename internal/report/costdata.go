@@ -13,16 +13,18 @@ import (
 // messageCost is what a message cost, for programs. What is not known is left
 // out; servers that live inside plimsoll have no CPU time apart from its own.
 type messageCost struct {
-	CPUNsPerMsg        *float64 `json:"cpu_ns_per_msg,omitempty"` // servers and plimsoll together
-	ServerCPUNsPerMsg  *float64 `json:"server_cpu_ns_per_msg,omitempty"`
-	OwnCPUNsPerMsg     *float64 `json:"own_cpu_ns_per_msg,omitempty"`
-	SyncsPerMsg        *float64 `json:"syncs_per_msg,omitempty"`        // of all nodes
-	SyncsPerSPerNode   *float64 `json:"syncs_per_s_per_node,omitempty"` // a mean
-	MapSyncsPerMsg     *float64 `json:"map_syncs_per_msg,omitempty"`    // of all nodes
-	WriteAmplification *float64 `json:"write_amplification,omitempty"`  // bytes written by all nodes per byte acknowledged
-	ServersInPlimsoll  bool     `json:"servers_inside_plimsoll"`        // then the figures of servers include the load generator
-	LimitingResource   string   `json:"limiting_resource"`              // see internal/verdict
-	LimitingShare      *float64 `json:"limiting_share,omitempty"`       // of its limit
+	CPUNsPerMsg       *float64 `json:"cpu_ns_per_msg,omitempty"` // servers and plimsoll together
+	ServerCPUNsPerMsg *float64 `json:"server_cpu_ns_per_msg,omitempty"`
+	OwnCPUNsPerMsg    *float64 `json:"own_cpu_ns_per_msg,omitempty"`
+	SyncsPerMsg       *float64 `json:"syncs_per_msg,omitempty"`        // of all nodes
+	SyncsPerSPerNode  *float64 `json:"syncs_per_s_per_node,omitempty"` // a mean
+	MapSyncsPerMsg    *float64 `json:"map_syncs_per_msg,omitempty"`    // of all nodes
+	// bytes written by all nodes per byte acknowledged
+	WriteAmplification *float64 `json:"write_amplification,omitempty"`
+	// then the figures of servers include the load generator
+	ServersInPlimsoll bool     `json:"servers_inside_plimsoll"`
+	LimitingResource  string   `json:"limiting_resource"`        // see internal/verdict
+	LimitingShare     *float64 `json:"limiting_share,omitempty"` // of its limit
 }
 
 // newMessageCost is nil when nothing was observed.
@@ -40,10 +42,12 @@ func newMessageCost(r *result.Run) *messageCost {
 	perNode, okNode := c.perSecond(syncs)
 	l := verdict.Limiting(r)
 	out := &messageCost{
-		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(c.serverCPU()), OwnCPUNsPerMsg: maybe(c.ownCPU()),
+		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(
+			c.serverCPU()), OwnCPUNsPerMsg: maybe(c.ownCPU()),
 		SyncsPerMsg: maybe(c.perMessage(syncs)), SyncsPerSPerNode: maybe(perNode/c.nodes(), okNode),
 		MapSyncsPerMsg: maybe(c.perMessage(mapSyncs)), WriteAmplification: maybe(c.amplification()),
-		ServersInPlimsoll: c.embedded, LimitingResource: l.Resource, LimitingShare: maybe(l.Share, l.Resource != verdict.NoneSeen && l.Share > 0),
+		ServersInPlimsoll: c.embedded, LimitingResource: l.Resource, LimitingShare: maybe(l.Share,
+			l.Resource != verdict.NoneSeen && l.Share > 0),
 	}
 	if c.embedded {
 		out.ServerCPUNsPerMsg = nil
@@ -53,7 +57,8 @@ func newMessageCost(r *result.Run) *messageCost {
 
 // costHead are the columns of what a message cost; they follow all others.
 var costHead = []string{
-	"cpu_ns_per_msg", "server_cpu_ns_per_msg", "own_cpu_ns_per_msg", "syncs_per_msg", "syncs_per_s_per_node", "map_syncs_per_msg",
+	"cpu_ns_per_msg", "server_cpu_ns_per_msg", "own_cpu_ns_per_msg", "syncs_per_msg",
+	"syncs_per_s_per_node", "map_syncs_per_msg",
 	"write_amplification", "servers_inside_plimsoll", "limiting_resource", "limiting_share",
 }
 
@@ -64,11 +69,13 @@ func csvCost(r *result.Run) []string {
 		return make([]string, len(costHead))
 	}
 	var out []string
-	for _, v := range []*float64{c.CPUNsPerMsg, c.ServerCPUNsPerMsg, c.OwnCPUNsPerMsg, c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg,
+	for _, v := range []*float64{c.CPUNsPerMsg, c.ServerCPUNsPerMsg, c.OwnCPUNsPerMsg,
+		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg,
 		c.WriteAmplification} {
 		out = append(out, maybeExact(v))
 	}
-	return append(out, strconv.FormatBool(c.ServersInPlimsoll), cell(c.LimitingResource), maybeExact(c.LimitingShare))
+	return append(out, strconv.FormatBool(c.ServersInPlimsoll), cell(c.LimitingResource),
+		maybeExact(c.LimitingShare))
 }
 
 func maybeExact(v *float64) string {
@@ -87,9 +94,12 @@ func maybeInteger(v *int64) string {
 
 // resourcesHead are the columns of ResourcesCSV.
 var resourcesHead = []string{
-	"run_id", "start_ns", "end_ns", "phase", "kind", "name", "pid", "server", "cpu_seconds", "rss_bytes", "read_bytes", "write_bytes",
-	"syncs", "map_syncs", "net_received_bytes", "net_sent_bytes", "iowait_seconds", "steal_seconds", "pressure_cpu", "pressure_io",
-	"pressure_memory", "page_cache_bytes", "dirty_bytes", "loopback_bytes", "reads", "writes", "utilization",
+	"run_id", "start_ns", "end_ns", "phase", "kind", "name", "pid", "server", "cpu_seconds",
+	"rss_bytes", "read_bytes", "write_bytes",
+	"syncs", "map_syncs", "net_received_bytes", "net_sent_bytes", "iowait_seconds", "steal_seconds",
+	"pressure_cpu", "pressure_io",
+	"pressure_memory", "page_cache_bytes", "dirty_bytes", "loopback_bytes", "reads", "writes",
+	"utilization",
 }
 
 // ResourcesCSV writes one row per run, second and process, and one for the host
@@ -100,7 +110,8 @@ func ResourcesCSV(w io.Writer, runs []*result.Saved) error {
 	rows := [][]string{resourcesHead}
 	for _, s := range runs {
 		for _, r := range s.Resources {
-			about := []string{cell(s.Run.ID), integer(r.StartNs), integer(r.EndNs), cell(string(r.Phase))}
+			about := []string{cell(s.Run.ID), integer(r.StartNs), integer(r.EndNs),
+				cell(string(r.Phase))}
 			for _, cells := range resourceCells(&s.Run, r) {
 				row := slices.Clone(about)
 				for _, column := range resourcesHead[len(about):] {
@@ -119,23 +130,30 @@ func resourceCells(run *result.Run, r result.Resources) []map[string]string {
 	for _, p := range r.Processes {
 		out = append(out, map[string]string{
 			"kind": "process", "name": cell(p.Name), "pid": strconv.Itoa(p.PID),
-			"server": strconv.FormatBool(slices.Contains(run.Observation.Servers, p.Name)), "cpu_seconds": exact(p.CPUSeconds),
-			"rss_bytes": integer(p.RSSBytes), "read_bytes": maybeInteger(p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
+			"server": strconv.FormatBool(slices.Contains(run.Observation.Servers,
+				p.Name)), "cpu_seconds": exact(p.CPUSeconds),
+			"rss_bytes": integer(p.RSSBytes), "read_bytes": maybeInteger(
+				p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
 			"syncs": maybeInteger(p.Syncs), "map_syncs": maybeInteger(p.MapSyncs),
-			"net_received_bytes": maybeInteger(p.NetReceivedBytes), "net_sent_bytes": maybeInteger(p.NetSentBytes),
+			"net_received_bytes": maybeInteger(p.NetReceivedBytes), "net_sent_bytes": maybeInteger(
+				p.NetSentBytes),
 		})
 	}
 	h := r.Host
 	out = append(out, map[string]string{
-		"kind": "host", "cpu_seconds": exact(h.CPUSeconds), "iowait_seconds": exact(h.IOWaitSeconds), "steal_seconds": exact(h.StealSeconds),
-		"pressure_cpu": maybeExact(h.PressureCPU), "pressure_io": maybeExact(h.PressureIO), "pressure_memory": maybeExact(h.PressureMemory),
+		"kind": "host", "cpu_seconds": exact(h.CPUSeconds), "iowait_seconds": exact(
+			h.IOWaitSeconds), "steal_seconds": exact(h.StealSeconds),
+		"pressure_cpu": maybeExact(h.PressureCPU), "pressure_io": maybeExact(
+			h.PressureIO), "pressure_memory": maybeExact(h.PressureMemory),
 		"page_cache_bytes": integer(h.PageCacheBytes), "dirty_bytes": integer(h.DirtyBytes),
 		"loopback_bytes": maybeInteger(h.LoopbackBytes),
 	})
 	for _, d := range r.Disks {
 		out = append(out, map[string]string{
-			"kind": "disk", "name": cell(d.Name), "read_bytes": integer(d.ReadBytes), "write_bytes": integer(d.WriteBytes),
-			"reads": integer(d.Reads), "writes": integer(d.Writes), "utilization": exact(d.Utilization),
+			"kind": "disk", "name": cell(d.Name), "read_bytes": integer(
+				d.ReadBytes), "write_bytes": integer(d.WriteBytes),
+			"reads": integer(d.Reads), "writes": integer(d.Writes), "utilization": exact(
+				d.Utilization),
 		})
 	}
 	return out

@@ -38,7 +38,8 @@ func newCostView(index int, s *result.Saved) costView {
 		v.Cards = costCards(c)
 		v.Processes, v.Shares, v.Machine = processTable(c), shareTable(&s.Run), machineTable(&s.Run)
 	} else {
-		v.Sentence = "The run did not get to the sum of what it spent in the measured window, so there are lines and no figures."
+		v.Sentence = "The run did not get to the sum of what it spent in the measured window, so " +
+			"there are lines and no figures."
 	}
 	if u == nil {
 		return v
@@ -47,10 +48,12 @@ func newCostView(index int, s *result.Saved) costView {
 		v.Charts = append(v.Charts, chart.view(index, i))
 	}
 	if len(u.Flat) > 0 {
-		v.Without = append(v.Without, "At zero throughout, so without a chart: "+strings.Join(u.Flat, "; ")+".")
+		v.Without = append(v.Without,
+			"At zero throughout, so without a chart: "+strings.Join(u.Flat, "; ")+".")
 	}
 	if len(u.Unknown) > 0 {
-		v.Without = append(v.Without, "Not known, so without a chart: "+strings.Join(u.Unknown, "; ")+".")
+		v.Without = append(v.Without,
+			"Not known, so without a chart: "+strings.Join(u.Unknown, "; ")+".")
 	}
 	return v
 }
@@ -63,7 +66,8 @@ func (c usageChart) view(run, index int) chart {
 	}
 	note := c.Note
 	if c.Limit > 0 {
-		note = strings.TrimSpace(note + " Limit of " + c.LimitOf + ": " + bytesPerSecond(c.Limit) + ".")
+		note = strings.TrimSpace(note + " Limit of " + c.LimitOf + ": " + bytesPerSecond(c.Limit) +
+			".")
 	}
 	return chart{Kind: "usage", Run: run, Index: index, Title: c.Title, Note: note,
 		Label: c.Title + " over time: " + strings.Join(labels, ", ") + "."}
@@ -73,12 +77,15 @@ func (c usageChart) view(run, index int) chart {
 func whoseCost(c cost) string {
 	switch {
 	case c.embedded:
-		return "The servers ran inside plimsoll's own process: what they spent cannot be told from what offering the load spent, " +
+		return "The servers ran inside plimsoll's own process: what they spent cannot be told " +
+			"from what offering the load spent, " +
 			"so each figure of the servers includes the load generator."
 	case len(c.servers) == 0:
-		return "No server's process could be observed, so this is what plimsoll and its machine spent."
+		return "No server's process could be observed, so this is what plimsoll and its machine " +
+			"spent."
 	}
-	out := fmt.Sprintf("Over the measured window, of %s", plural(int64(len(c.servers)), "server process", "server processes"))
+	out := fmt.Sprintf("Over the measured window, of %s",
+		plural(int64(len(c.servers)), "server process", "server processes"))
 	if c.own != nil {
 		out += " and of plimsoll, each apart"
 	}
@@ -141,7 +148,8 @@ func syncCard(c cost) card {
 	if v, ok := c.perSecond(mapSyncs); ok && v > 0 {
 		out.add("msyncs/s", known(v/c.nodes(), ok, rounded))
 	}
-	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 && l.SyncLatency[0].Count > 0 {
+	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
+		l.SyncLatency[0].Count > 0 {
 		out.add("fdatasync, idle", at(l.SyncLatency[0], 50))
 	}
 	return out
@@ -165,7 +173,8 @@ func memoryCard(c cost) card {
 // limitCard names the limiting resource beside the shares of all.
 func limitCard(r *result.Run) card {
 	l := verdict.Limiting(r)
-	out := card{Label: "Limiting resource", Number: clean(l.Resource), Bad: l.Resource == verdict.Generator, Word: true}
+	out := card{Label: "Limiting resource", Number: clean(l.Resource),
+		Bad: l.Resource == verdict.Generator, Word: true}
 	for _, s := range verdict.Shares(r) {
 		out.add(clean(s.Resource), share(s.Share, 1))
 	}
@@ -175,8 +184,10 @@ func limitCard(r *result.Run) card {
 // processTable is what each process spent.
 func processTable(c cost) table {
 	t := table{ID: "processes", Title: "Each process",
-		Note: "Over the measured window. Memory is the greatest; a figure that the kernel did not tell is left out (–).",
-		Head: []string{"cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs", "sent", "received"}, Empty: "No process was observed."}
+		Note: "Over the measured window. Memory is the greatest; a figure that the kernel did " +
+			"not tell is left out (–).",
+		Head: []string{"cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
+			"sent", "received"}, Empty: "No process was observed."}
 	for _, p := range c.run.Observation.Processes {
 		name := clean(p.Name)
 		switch {
@@ -199,8 +210,10 @@ func processTable(c cost) table {
 		count := func(v float64) string { return rounded(v) + "/s" }
 		t.Rows = append(t.Rows, row{Name: name, Values: []string{
 			rounded(p.CPUSeconds / c.seconds),
-			micro(known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0, nanoseconds)), quantity.Bytes(p.RSSBytes),
-			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond), per(p.Syncs, count), per(p.MapSyncs, count),
+			micro(known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0,
+				nanoseconds)), quantity.Bytes(p.RSSBytes),
+			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond), per(p.Syncs,
+				count), per(p.MapSyncs, count),
 			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond),
 		}})
 	}
@@ -210,9 +223,11 @@ func processTable(c cost) table {
 // shareTable is the share of each of the machine's limits.
 func shareTable(r *result.Run) table {
 	l := verdict.Limiting(r)
-	t := table{ID: "shares", Title: "Share of this machine's limits", Head: []string{"used", "share"},
+	t := table{ID: "shares", Title: "Share of this machine's limits",
+		Head: []string{"used", "share"},
 		Note: "Limiting resource: " + clean(l.Resource) + ". " + sentenceCase(clean(l.Sentence)) +
-			". A share is a mean over the measured window; a resource counts as limiting from 80% on.",
+			". A share is a mean over the measured window; a resource counts as limiting from " +
+			"80% on.",
 		Empty: "No limit of this machine is known."}
 	for _, s := range verdict.Shares(r) {
 		of := map[string]string{"disk": ", sequential writes", "loopback": " bandwidth"}[s.Resource]
@@ -220,7 +235,8 @@ func shareTable(r *result.Run) table {
 		if finite(s.Share) {
 			bar = int(math.Round(min(max(s.Share, 0), 1) * 100))
 		}
-		t.Rows = append(t.Rows, row{Name: clean(s.Resource) + of, Values: []string{verdict.UsedOf(s), share(s.Share, 1)}, Bars: []int{-1, bar}})
+		t.Rows = append(t.Rows, row{Name: clean(s.Resource) + of,
+			Values: []string{verdict.UsedOf(s), share(s.Share, 1)}, Bars: []int{-1, bar}})
 	}
 	return t
 }
@@ -229,7 +245,9 @@ func shareTable(r *result.Run) table {
 func machineTable(r *result.Run) table {
 	o := r.Observation
 	t := table{ID: "machine", Title: "The machine", Head: []string{"mean"}}
-	add := func(name, value string) { t.Rows = append(t.Rows, row{Name: name, Values: []string{value}}) }
+	add := func(name, value string) {
+		t.Rows = append(t.Rows, row{Name: name, Values: []string{value}})
+	}
 	whole := float64(o.WindowNs) / 1e9 * float64(r.Environment.Cores)
 	add("CPU busy", share(o.Host.CPUSeconds, whole))
 	add("CPU idle, waiting for a disk", share(o.Host.IOWaitSeconds, whole))
@@ -237,7 +255,8 @@ func machineTable(r *result.Run) table {
 	for _, p := range []struct {
 		name string
 		v    *float64
-	}{{"CPU", o.Host.PressureCPU}, {"disks", o.Host.PressureIO}, {"memory", o.Host.PressureMemory}} {
+	}{{"CPU", o.Host.PressureCPU}, {"disks", o.Host.PressureIO},
+		{"memory", o.Host.PressureMemory}} {
 		if p.v != nil {
 			add("some task waited for "+p.name, share(*p.v, 1))
 		}
@@ -269,20 +288,27 @@ func methods(r *result.Run) []string {
 		return out
 	}
 	if o.Limits == nil {
-		if slices.ContainsFunc(out, func(m string) bool { return strings.Contains(m, "calibrate") }) {
+		if slices.ContainsFunc(out,
+			func(m string) bool { return strings.Contains(m, "calibrate") }) {
 			return out
 		}
-		return append(out, "This machine's limits were not calibrated, so the shares say nothing of its disk and its loopback: plimsoll calibrate measures them once.")
+		return append(out,
+			"This machine's limits were not calibrated, so the shares say nothing of its disk "+
+				"and its loopback: plimsoll calibrate measures them once.")
 	}
 	l := o.Limits
 	how := "through the page cache"
 	if l.DirectIO {
 		how = "with direct I/O"
 	}
-	limits := fmt.Sprintf("The machine's limits were measured at %s: %s sequential writes %s (%s), %s over the loopback",
-		clean(l.MeasuredAt), bytesPerSecond(l.SequentialWriteBytes), how, clean(l.Dir), bytesPerSecond(l.LoopbackBytes))
+	limits := fmt.Sprintf(
+		"The machine's limits were measured at %s: %s sequential writes %s (%s), %s over the "+
+			"loopback",
+		clean(l.MeasuredAt), bytesPerSecond(l.SequentialWriteBytes), how, clean(
+			l.Dir), bytesPerSecond(l.LoopbackBytes))
 	if len(l.SyncLatency) > 0 && l.SyncLatency[0].Count > 0 {
-		limits += fmt.Sprintf(", fdatasync of 4KB p50 %s, p99 %s", at(l.SyncLatency[0], 50), at(l.SyncLatency[0], 99))
+		limits += fmt.Sprintf(", fdatasync of 4KB p50 %s, p99 %s", at(l.SyncLatency[0], 50),
+			at(l.SyncLatency[0], 99))
 	}
 	return append(out, micro(limits)+".")
 }

@@ -28,30 +28,40 @@ func differing(runs []*result.Saved) []row {
 
 // equal are the settings and circumstances that all runs share.
 func equal(runs []*result.Saved) []row {
-	return slices.DeleteFunc(circumstances(runs), func(r row) bool { return !same(r) || r.Values[0] == none })
+	return slices.DeleteFunc(circumstances(runs),
+		func(r row) bool { return !same(r) || r.Values[0] == none })
 }
 
 // circumstances are all settings and circumstances of runs.
 func circumstances(runs []*result.Saved) []row {
 	rows := []row{
 		each(runs, "system", func(r *result.Run) string { return r.System.Name }),
-		each(runs, "servers", func(r *result.Run) string { return strings.Join(repeated(r.System.Servers), ", ") }),
+		each(runs, "servers",
+			func(r *result.Run) string { return strings.Join(repeated(r.System.Servers), ", ") }),
 		each(runs, "client", func(r *result.Run) string { return r.System.Client }),
 	}
 	rows = append(rows, loadRows(runs)...)
 	rows = append(rows, settingRows(runs)...)
 	rows = append(rows,
-		each(runs, "load and servers on one machine", func(r *result.Run) string { return unlessUnknown(r, !r.System.SharesHost, yesNo(r.System.SharesHost)) }),
+		each(runs, "load and servers on one machine",
+			func(r *result.Run) string {
+				return unlessUnknown(r, !r.System.SharesHost,
+					yesNo(r.System.SharesHost))
+			}),
 		each(runs, "machine", func(r *result.Run) string { return r.Environment.Hostname }),
 		each(runs, "CPU", func(r *result.Run) string {
-			return unlessUnknown(r, r.Environment.Cores == 0, fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores))
+			return unlessUnknown(r, r.Environment.Cores == 0,
+				fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores))
 		}),
 		each(runs, "memory of the machine", func(r *result.Run) string {
-			return unlessUnknown(r, r.Environment.MemoryBytes == 0, quantity.Bytes(r.Environment.MemoryBytes))
+			return unlessUnknown(r, r.Environment.MemoryBytes == 0,
+				quantity.Bytes(r.Environment.MemoryBytes))
 		}),
-		each(runs, "file system of the data", func(r *result.Run) string { return r.Environment.DataFS }),
+		each(runs, "file system of the data",
+			func(r *result.Run) string { return r.Environment.DataFS }),
 		each(runs, "kernel", func(r *result.Run) string { return r.Environment.Kernel }),
-		each(runs, "plimsoll", func(r *result.Run) string { return r.Plimsoll.Version + " " + r.Plimsoll.Commit }),
+		each(runs, "plimsoll",
+			func(r *result.Run) string { return r.Plimsoll.Version + " " + r.Plimsoll.Commit }),
 	)
 	return rows
 }
@@ -59,7 +69,9 @@ func circumstances(runs []*result.Saved) []row {
 // became are the fields of a workload of which a run tells more than was asked for: how
 // long it did warm up, and how long its window was.
 var became = map[string]func(*result.Run) string{
-	"warmup":   func(r *result.Run) string { return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r)) },
+	"warmup": func(r *result.Run) string {
+		return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r))
+	},
 	"duration": func(r *result.Run) string { return seconds(r.Load.WindowSeconds) },
 }
 
@@ -195,7 +207,8 @@ func ownSettings(runs []*result.Saved, between string) []string {
 // different systems have nothing to stand beside.
 func allHave(runs []*result.Saved, group string) bool {
 	for _, s := range runs {
-		if !slices.ContainsFunc(s.Run.Settings, func(set result.Setting) bool { return set.Group == group }) {
+		if !slices.ContainsFunc(s.Run.Settings,
+			func(set result.Setting) bool { return set.Group == group }) {
 			return false
 		}
 	}

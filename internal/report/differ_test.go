@@ -19,9 +19,10 @@ var notShown = []string{
 func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 	run := func() *result.Saved {
 		return &result.Saved{Run: result.Run{SchemaVersion: result.SchemaVersion, Load: result.Load{
-			Segments: []result.Segment{{From: 100, To: 200, Seconds: 3}, {From: 400, To: 500, Seconds: 6}},
-			Backlog:  "{for: 10s}",
-			Closed:   &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 2},
+			Segments: []result.Segment{{From: 100, To: 200, Seconds: 3},
+				{From: 400, To: 500, Seconds: 6}},
+			Backlog: "{for: 10s}",
+			Closed:  &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 2},
 		}}}
 	}
 	check := func(name string, closed bool, change func(*result.Load)) {
@@ -50,7 +51,8 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 		})
 	}
 	for i := range reflect.TypeFor[result.Closed]().NumField() {
-		check("Closed", true, func(l *result.Load) { alter(reflect.ValueOf(l.Closed).Elem().Field(i)) })
+		check("Closed", true,
+			func(l *result.Load) { alter(reflect.ValueOf(l.Closed).Elem().Field(i)) })
 	}
 	check("TargetRate", true, func(l *result.Load) { l.TargetRate = 7 })
 }

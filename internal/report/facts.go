@@ -63,7 +63,8 @@ func loadSentence(r *result.Run) string {
 	case l.Closed != nil:
 		offered = closedSentence(l)
 	case l.TargetRate > 0 && finite(l.TargetRate):
-		offered = fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
+		offered = fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate),
+			quantity.Bytes(l.MessageBytes))
 	}
 	if offered != "" {
 		if l.WindowSeconds > 0 {
@@ -73,7 +74,8 @@ func loadSentence(r *result.Run) string {
 	}
 	if l.Topics > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s",
-			plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")))
+			plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition",
+				"partitions")))
 	}
 	if l.Delivery != "" {
 		parts = append(parts, strings.ReplaceAll(clean(l.Delivery), "_", " "))
@@ -133,9 +135,11 @@ func durabilitySentence(d result.Durability) string {
 	case d.Asked == 0:
 		return level(d.Level) + " read back from the cluster, none asked" + meaning
 	case d.Asked != d.Level:
-		return fmt.Sprintf("%s asked, but level %d read back from the cluster%s", level(d.Asked), d.Level, meaning)
+		return fmt.Sprintf("%s asked, but level %d read back from the cluster%s", level(d.Asked),
+			d.Level, meaning)
 	}
-	return fmt.Sprintf("%s asked, level %d read back from the cluster%s", level(d.Asked), d.Level, meaning)
+	return fmt.Sprintf("%s asked, level %d read back from the cluster%s", level(d.Asked), d.Level,
+		meaning)
 }
 
 // throughputSentence says what was achieved of what was offered.
@@ -150,7 +154,8 @@ func throughputSentence(r *result.Run) string {
 		out += " in a closed loop"
 	// What was acknowledged was offered: without a figure for it, it is not known.
 	case s.OfferedRate > 0 || s.AchievedRate == 0:
-		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate), share(s.AchievedRate, s.OfferedRate))
+		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate),
+			share(s.AchievedRate, s.OfferedRate))
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 {
 		out += ", " + bytesPerSecond(s.BytesPerS)
@@ -217,7 +222,8 @@ func countersSentence(c result.Counters) string {
 		equals = "≠" // a run that did not end has messages under way
 	}
 	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
-		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
+		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(
+			c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
 }
 
 // errorSentences are the failures that the system gave.
@@ -283,7 +289,8 @@ func sharedWarnings(runs []*result.Saved) []string {
 // uncorrectedSentence says what coordinated omission would have hidden.
 func uncorrectedSentence(r *result.Run) string {
 	if r.Load.Closed != nil {
-		return "A closed loop: a message is due when an earlier send has been answered, so publish latency is send latency and the time " +
+		return "A closed loop: a message is due when an earlier send has been answered, so " +
+			"publish latency is send latency and the time " +
 			"to begin. What a stall kept from being sent has no latency (coordinated omission)."
 	}
 	s := r.Summary
@@ -296,12 +303,19 @@ func uncorrectedSentence(r *result.Run) string {
 		}
 		d, h := quantity.Duration(due), quantity.Duration(handed)
 		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
-			return fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s. Counted from the moment each "+
-				"message was due it is %s: the difference is time that messages waited before they could be handed over, "+
-				"which the uncorrected figure leaves out (coordinated omission).", percentileName(p), h, d)
+			return fmt.Sprintf(
+				"At %s the uncorrected send latency, the figure most tools print, is %s. Counted "+
+					"from the moment each "+
+					"message was due it is %s: the difference is time that messages waited before "+
+					"they could be handed over, "+
+					"which the uncorrected figure leaves out (coordinated omission).", percentileName(
+					p), h, d)
 		}
-		return fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s, and counted from the moment each "+
-			"message was due it is %s: here the two agree, because producers were seldom held up.", percentileName(p), h, d)
+		return fmt.Sprintf(
+			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
+				"from the moment each "+
+				"message was due it is %s: here the two agree, because producers were seldom held up.",
+			percentileName(p), h, d)
 	}
 	return ""
 }

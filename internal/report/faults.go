@@ -90,13 +90,15 @@ func faultEffectSentence(f result.Fault) string {
 func faultSentences(r *result.Run) []string {
 	var out []string
 	for _, f := range r.Faults {
-		out = append(out, fmt.Sprintf("%s %s: %s", faultTitle(f), faultTimes(r, f), faultEffectSentence(f)))
+		out = append(out,
+			fmt.Sprintf("%s %s: %s", faultTitle(f), faultTimes(r, f), faultEffectSentence(f)))
 	}
 	return out
 }
 
 // impactHead is the head of the table of a run around its faults.
-var impactHead = []string{"acked", "publish p50", "publish p99", "publish max", "e2e p50", "e2e p99", "e2e max"}
+var impactHead = []string{"acked", "publish p50", "publish p99", "publish max", "e2e p50",
+	"e2e p99", "e2e max"}
 
 // impactRows are the figures before, during and after the faults of a run.
 func impactRows(r *result.Run) []row {
@@ -113,7 +115,8 @@ func impactRows(r *result.Run) []row {
 			acked = rate(float64(s.Acked) * 1e9 / float64(s.LengthNs))
 		}
 		rows = append(rows, row{Name: s.name, Values: []string{
-			acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd),
+			acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd,
+				50), at(s.EndToEnd, 99), greatest(s.EndToEnd),
 		}})
 	}
 	return rows
@@ -148,21 +151,26 @@ func faultTables(r *result.Run) []table {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	t := table{ID: "faults", Title: "Faults", Words: true, Head: []string{"when", "no acknowledgement for", "acknowledged again", "recovered", "what was done"},
-		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any producer; those shorter than the reading of the run are not seen."}
+	t := table{ID: "faults", Title: "Faults", Words: true,
+		Head: []string{"when", "no acknowledgement for", "acknowledged again", "recovered",
+			"what was done"},
+		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any " +
+			"producer; those shorter than the reading of the run are not seen."}
 	for _, f := range r.Faults {
 		again := none
 		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
 			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
 		}
 		t.Rows = append(t.Rows, row{Name: faultTitle(f), Values: []string{
-			faultTimes(r, f), unavailable(f.Effect), again, sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(clean(f.Sentence)),
+			faultTimes(r, f), unavailable(f.Effect), again, sinceFault(f, f.Effect.RecoveredNs,
+				"not seen"), orNone(clean(f.Sentence)),
 		}})
 	}
 	out := []table{t}
 	if rows := impactRows(r); len(rows) > 0 {
 		rule := clean(r.Impact.Rule)
-		out = append(out, table{ID: "impact", Title: "Before, during and after the faults", Head: impactHead, Rows: rows,
+		out = append(out, table{ID: "impact", Title: "Before, during and after the faults",
+			Head: impactHead, Rows: rows,
 			Note: strings.ToUpper(rule[:min(1, len(rule))]) + rule[min(1, len(rule)):] + "."})
 	}
 	return out

@@ -58,7 +58,8 @@ const rowArrivals = "arrivals"
 // optional reports whether the row is left out where no run has a value for it.
 func (f figure) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}
-	return f.name == rowArrivals || strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
+	return f.name == rowArrivals || strings.HasSuffix(f.name, withoutLatency) ||
+		slices.Contains(sections, f.section)
 }
 
 // figureRows are the figures that a comparison sets side by side. Rows of
@@ -164,17 +165,21 @@ func figures() []figure {
 		{ofThroughput, "offered", offeredFigure, nil},
 		{ofThroughput, rowArrivals, func(r *result.Run) string { return orNone(arrivals(r.Load)) },
 			nil},
-		{ofThroughput, "acknowledged", achievedFigure, ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
+		{ofThroughput, "acknowledged", achievedFigure,
+			ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
-			return unlessUnknown(r, r.Summary.BytesPerS == 0, measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
+			return unlessUnknown(r, r.Summary.BytesPerS == 0,
+				measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
 		}, nil},
-		{ofThroughput, "received", measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
+		{ofThroughput, "received",
+			measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
 	out = append(out, closedFigures()...)
 	out = append(out, backlogFigures()...)
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		section := map[result.Series]string{result.Publish: ofPublish, result.EndToEnd: ofEndToEnd}[series]
+		section := map[result.Series]string{result.Publish: ofPublish,
+			result.EndToEnd: ofEndToEnd}[series]
 		out = append(out, latencyFigures(section, series)...)
 	}
 	return append(out, latencyFigures(ofCopies, result.Copies)...)
@@ -234,12 +239,13 @@ func latencyFigures(section string, series result.Series) []figure {
 		return orNone(missingWords(r.Summary.Series(series).Missing))
 	}, nil}}
 	for _, p := range []float64{50, 99, 99.9} {
-		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p), func(r *result.Run) string {
-			return at(r.Summary.Series(series), p)
-		}, func(r *result.Run) (float64, bool) {
-			ns, ok := exactAt(r.Summary.Series(series), p)
-			return float64(ns), ok
-		}})
+		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p),
+			func(r *result.Run) string {
+				return at(r.Summary.Series(series), p)
+			}, func(r *result.Run) (float64, bool) {
+				ns, ok := exactAt(r.Summary.Series(series), p)
+				return float64(ns), ok
+			}})
 	}
 	return append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
 		return greatest(r.Summary.Series(series))
@@ -272,13 +278,17 @@ func achievedFigure(r *result.Run) string {
 
 func accountFigures() []figure {
 	return []figure{
-		{ofMessages, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost }), nil},
-		{ofMessages, "duplicate", accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate }), nil},
-		{ofMessages, "reordered", accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered }), nil},
+		{ofMessages, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost }),
+			nil},
+		{ofMessages, "duplicate",
+			accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate }), nil},
+		{ofMessages, "reordered",
+			accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered }), nil},
 		{ofMessages, "failed", func(r *result.Run) string {
 			return unlessUnknown(r, r.Counters.Failed == 0, quantity.Count(r.Counters.Failed))
 		}, nil},
-		{ofMessages, "greatest backlog", measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) }), nil},
+		{ofMessages, "greatest backlog",
+			measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) }), nil},
 	}
 }
 

@@ -31,7 +31,8 @@ type shape struct {
 }
 
 // small is the run that golden files show.
-var small = shape{name: "nats-3", system: "nats", seconds: 8, rate: 20_000, medianU: 600, stallAt: 6}
+var small = shape{name: "nats-3", system: "nats", seconds: 8, rate: 20_000, medianU: 600,
+	stallAt: 6}
 
 // noise is a fixed sequence of numbers between 0 and 1.
 type noise uint64
@@ -86,7 +87,8 @@ func (sh shape) phases() []result.Phase {
 }
 
 // interval is what happened in one second, as the histograms have it.
-func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr.Histogram, n *noise) result.Interval {
+func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr.Histogram,
+	n *noise) result.Interval {
 	i := result.Interval{
 		StartNs: int64(k) * 1e9, EndNs: int64(k+1) * 1e9, Phase: phase,
 		InFlight: int64(10 + 20*n.next()), Backlog: int64(20 + 30*n.next()),
@@ -95,12 +97,14 @@ func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr
 	}
 	if phase != result.PhaseDrain {
 		i.Scheduled = int64(sh.rate)
-		i.Sent, i.Acked, i.Received = i.Scheduled, i.Scheduled-int64(40*n.next()), i.Scheduled-int64(60*n.next())
+		i.Sent, i.Acked, i.Received = i.Scheduled, i.Scheduled-int64(
+			40*n.next()), i.Scheduled-int64(60*n.next())
 	}
 	switch k {
 	case sh.stallAt:
 		if sh.stallAt > 0 {
-			i.Sent, i.Acked, i.Received, i.Backlog, i.InFlight = i.Sent/10, i.Acked/10, i.Received/10, 900, 4000
+			i.Sent, i.Acked, i.Received, i.Backlog, i.InFlight = i.Sent/10, i.Acked/10,
+				i.Received/10, 900, 4000
 		}
 	case sh.stallAt + 1:
 		if sh.stallAt > 0 {
@@ -114,36 +118,47 @@ func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr
 }
 
 func (sh shape) run() result.Run {
-	own := []result.Setting{{Group: sh.system, Name: "replicas", Value: "3"}, {Group: sh.system, Name: "storage", Value: "file"},
+	own := []result.Setting{{Group: sh.system, Name: "replicas", Value: "3"},
+		{Group: sh.system, Name: "storage", Value: "file"},
 		{Group: sh.system, Name: "sync_interval", Value: "2m0s"}}
 	if sh.system == "kafka" {
-		own = []result.Setting{{Group: "kafka", Name: "acks", Value: "all"}, {Group: "kafka", Name: "linger", Value: "5ms"},
-			{Group: "kafka", Name: "min.insync.replicas", Value: "2"}, {Group: "kafka", Name: "flush.messages", Value: "1"}}
+		own = []result.Setting{{Group: "kafka", Name: "acks", Value: "all"},
+			{Group: "kafka", Name: "linger", Value: "5ms"},
+			{Group: "kafka", Name: "min.insync.replicas", Value: "2"},
+			{Group: "kafka", Name: "flush.messages", Value: "1"}}
 	}
-	level, how := cmp.Or(sh.level, 2), "JetStream with 3 replicas: a message is acknowledged when a majority of the servers holds it"
+	level, how := cmp.Or(sh.level,
+		2), "JetStream with 3 replicas: a message is acknowledged when a majority of the servers "+
+		"holds it"
 	return result.Run{
-		SchemaVersion: result.SchemaVersion, ID: "2026-11-21T101502-" + sh.name, Name: sh.name, State: result.Running,
+		SchemaVersion: result.SchemaVersion, ID: "2026-11-21T101502-" +
+			sh.name, Name: sh.name, State: result.Running,
 		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
 		Plimsoll:  result.Build{Version: "0.1.0", Commit: "abc1234", Go: "go1.26"},
 		Environment: result.Environment{
-			Hostname: "bench-1", OS: "linux", Kernel: "6.12.0", CPU: "Example CPU @ 3.00GHz", Cores: 8, MemoryBytes: 32 << 30,
+			Hostname: "bench-1", OS: "linux", Kernel: "6.12.0", CPU: "Example CPU @ 3.00GHz",
+			Cores: 8, MemoryBytes: 32 << 30,
 			GoMaxProcs: 8, Clock: "CLOCK_MONOTONIC (tsc), clock_nanosleep", DataFS: "ext4",
 		},
 		Asked: result.Asked{Command: []string{"plimsoll", "run", "-w", "1kb.yaml"},
 			Workload: "name: 1kb\nrate: 20k/s\n", Target: "system: " + sh.system + "\n"},
 		Load: result.Load{
-			Workload: "1kb", Model: "open", Arrivals: "poisson", TargetRate: sh.rate, MessageBytes: 1024, Topics: 1, Partitions: 3,
+			Workload: "1kb", Model: "open", Arrivals: "poisson", TargetRate: sh.rate,
+			MessageBytes: 1024, Topics: 1, Partitions: 3,
 			Segments:  []result.Segment{{From: sh.rate, To: sh.rate, Seconds: float64(sh.seconds)}},
-			Producers: 2, Subscriptions: 1, Consumers: 3, Keys: "none", Delivery: "at_least_once", MaxInFlight: 4000,
+			Producers: 2, Subscriptions: 1, Consumers: 3, Keys: "none", Delivery: "at_least_once",
+			MaxInFlight:   4000,
 			WarmupSeconds: 3, WindowSeconds: float64(sh.seconds), IncompressiblePct: 50,
 		},
 		System: result.System{
 			Name: sh.system, Client: sh.system + ".go v1.55.0",
-			Servers:   slices.Repeat([]string{sh.system + "-server 2.15.2"}, 3),
-			Endpoints: []string{"127.0.0.2:4222", "127.0.0.3:4222", "127.0.0.4:4222"}, SharesHost: true, Provisioned: true, Nodes: sh.spends.servers(),
+			Servers: slices.Repeat([]string{sh.system + "-server 2.15.2"}, 3),
+			Endpoints: []string{"127.0.0.2:4222", "127.0.0.3:4222",
+				"127.0.0.4:4222"}, SharesHost: true, Provisioned: true, Nodes: sh.spends.servers(),
 		},
 		Settings: append([]result.Setting{
-			{Group: "workload", Name: "arrivals", Value: "poisson"}, {Group: "workload", Name: "max_in_flight", Value: "4000"},
+			{Group: "workload", Name: "arrivals", Value: "poisson"},
+			{Group: "workload", Name: "max_in_flight", Value: "4000"},
 		}, own...),
 		Durability: result.Durability{
 			Asked: level, Level: level, Meaning: "replicated to a majority, in memory", How: how,
@@ -159,14 +174,20 @@ func (sh shape) run() result.Run {
 // finish makes the run's summary from what was recorded, as a run does.
 func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram, acked int64) {
 	n := int64(sh.rate) * int64(sh.seconds)
-	run.State, run.EndedAt = result.Complete, run.StartedAt.Add(time.Duration(sh.seconds+4)*time.Second)
-	run.Warmup = result.Counters{Scheduled: int64(sh.rate) * 3, Acked: int64(sh.rate) * 3, Received: int64(sh.rate) * 3}
-	run.Counters = result.Counters{Scheduled: n, Acked: n - 12, Failed: 8, Unknown: 3, Unsent: 1, Received: n - 12 - sh.lost}
-	run.Errors = []result.Error{{Message: "no responders: the leader of the stream is changing", Count: 8}}
-	run.Ledger = result.Ledger{Accounted: true, MemoryBytes: 1 << 20, Subscriptions: []result.SubscriptionLedger{{
-		Subscription: "plimsoll-0/sub-0", Acked: n + int64(sh.rate)*3 - 12,
-		Received: n + int64(sh.rate)*3 - 12 - sh.lost, Lost: sh.lost, Duplicate: sh.lost * 2, Unacked: 2,
-	}}}
+	run.State, run.EndedAt = result.Complete, run.StartedAt.Add(
+		time.Duration(sh.seconds+4)*time.Second)
+	run.Warmup = result.Counters{Scheduled: int64(sh.rate) * 3, Acked: int64(sh.rate) * 3,
+		Received: int64(sh.rate) * 3}
+	run.Counters = result.Counters{Scheduled: n, Acked: n - 12, Failed: 8, Unknown: 3, Unsent: 1,
+		Received: n - 12 - sh.lost}
+	run.Errors = []result.Error{
+		{Message: "no responders: the leader of the stream is changing", Count: 8}}
+	run.Ledger = result.Ledger{Accounted: true, MemoryBytes: 1 << 20,
+		Subscriptions: []result.SubscriptionLedger{{
+			Subscription: "plimsoll-0/sub-0", Acked: n + int64(sh.rate)*3 - 12,
+			Received: n +
+				int64(sh.rate)*3 - 12 - sh.lost, Lost: sh.lost, Duplicate: sh.lost * 2, Unacked: 2,
+		}}}
 	if sh.lost > 0 {
 		run.Ledger.Subscriptions[0].LostRanges = []result.Range{
 			{Topic: "plimsoll-0", Partition: 1, Producer: 0, First: 4711, Last: 4711 + sh.lost - 1},
@@ -174,11 +195,14 @@ func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram,
 	}
 	seconds := float64(sh.seconds)
 	run.Summary = result.Summary{
-		WindowNs: int64(sh.seconds) * 1e9, OfferedRate: sh.rate, AchievedRate: float64(acked) / seconds,
+		WindowNs: int64(sh.seconds) * 1e9, OfferedRate: sh.rate, AchievedRate: float64(
+			acked) / seconds,
 		ReceivedRate: float64(acked-20) / seconds,
 		BytesPerS:    float64(acked) / seconds * 1024, MaxBacklog: 900, EndBacklog: 31,
-		Generator: result.Generator{OwnLagP99Ns: 92_000, BlockedSeconds: 0.9, CPUSeconds: 0.45 * seconds, CPUShare: 0.056,
-			GCPauseMaxNs: 148_000, GCCount: 2 * int64(sh.seconds), PeakRSSBytes: 120 << 20, HeapPeakBytes: 60 << 20},
+		Generator: result.Generator{OwnLagP99Ns: 92_000, BlockedSeconds: 0.9,
+			CPUSeconds: 0.45 * seconds, CPUShare: 0.056,
+			GCPauseMaxNs: 148_000, GCCount: 2 * int64(
+				sh.seconds), PeakRSSBytes: 120 << 20, HeapPeakBytes: 60 << 20},
 		InFlight:       12.9,
 		FirstMessageNs: 412_000_000,
 	}
@@ -186,14 +210,17 @@ func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram,
 		run.Summary.Latency = append(run.Summary.Latency, result.Summarize(s, totals[s], 0, 0))
 	}
 	run.Verdicts = []result.Verdict{
-		{Name: "stable", Outcome: result.Holds, Sentence: "the backlog did not grow: slope 0.4 messages/s, 95% interval -2.1 to 3.0"},
-		{Name: "achieved", Outcome: result.Holds, Sentence: "99.9% of the target rate was acknowledged, at least 99% was asked"},
+		{Name: "stable", Outcome: result.Holds,
+			Sentence: "the backlog did not grow: slope 0.4 messages/s, 95% interval -2.1 to 3.0"},
+		{Name: "achieved", Outcome: result.Holds,
+			Sentence: "99.9% of the target rate was acknowledged, at least 99% was asked"},
 		{Name: "no failures", Outcome: result.Broken, Sentence: "8 messages were refused"},
 		{Name: "slo", Outcome: result.Unknown, Sentence: "no objective was given"},
 	}
 	run.Warnings = []result.Warning{
 		{Code: "shared-host",
-			Sentence: "the load generator and the servers share one machine: they take CPU from each other, and no network is in between"},
+			Sentence: "the load generator and the servers share one machine: they take CPU from " +
+				"each other, and no network is in between"},
 	}
 }
 
@@ -225,7 +252,8 @@ func (sh shape) write(t testing.TB, root string) string {
 			t.Fatal(err)
 		}
 	}
-	seed, totals, acked := noise(len(sh.name)+sh.seconds), map[result.Series]*hdr.Histogram{}, int64(0)
+	seed, totals, acked := noise(
+		len(sh.name)+sh.seconds), map[result.Series]*hdr.Histogram{}, int64(0)
 	for _, s := range result.AllSeries {
 		totals[s] = result.NewHistogram()
 	}
@@ -276,10 +304,13 @@ func (sh shape) rest(w *result.Writer) error {
 		errs = append(errs, w.Resources(line))
 	}
 	if sh.fault != "" {
-		errs = append(errs, w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 400e6, Kind: "fault", Sentence: sh.fault}))
+		errs = append(errs, w.Event(
+			result.Event{AtNs: int64(sh.stallAt)*1e9 + 400e6, Kind: "fault", Sentence: sh.fault}))
 	} else if sh.stallAt > 0 {
-		errs = append(errs, w.Event(result.Event{AtNs: int64(sh.stallAt) * 1e9, Kind: "fault", Sentence: "node2 was paused"}),
-			w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 900e6, Kind: "fault", Sentence: "node2 goes on"}))
+		errs = append(errs, w.Event(result.Event{AtNs: int64(sh.stallAt) * 1e9, Kind: "fault",
+			Sentence: "node2 was paused"}),
+			w.Event(result.Event{AtNs: int64(sh.stallAt)*1e9 + 900e6, Kind: "fault",
+				Sentence: "node2 goes on"}))
 	}
 	return errors.Join(errs...)
 }
@@ -305,7 +336,8 @@ func (sh shape) load(t testing.TB) *result.Saved {
 		t.Fatal(err)
 	}
 	s := &result.Saved{Dir: made.Dir, Latency: slices.Clone(made.Latency)}
-	if err := json.Unmarshal(src, &figures{&s.Run, &s.Intervals, &s.Events, &s.Resources}); err != nil {
+	if err := json.Unmarshal(src,
+		&figures{&s.Run, &s.Intervals, &s.Events, &s.Resources}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -65,7 +65,8 @@ func HTML(w io.Writer, runs []*result.Saved) error {
 	}
 	doc := document{
 		Title: pageTitle(runs),
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			hash(style), hash(script)),
 		Style:  template.CSS(style),
 		Script: template.JS(script),
@@ -123,8 +124,9 @@ type runData struct {
 	Cores  int               `json:"cores"`
 	Usage  *usage            `json:"usage,omitempty"`
 	Start  float64           `json:"measured_from"` // seconds; comparisons align on it
-	From   float64           `json:"from"`          // seconds; what was before, such as the start of a cluster, has no figures
-	End    float64           `json:"end"`           // seconds
+	// seconds; what was before, such as the start of a cluster, has no figures
+	From float64 `json:"from"`
+	End  float64 `json:"end"` // seconds
 }
 
 type phaseData struct {
@@ -153,7 +155,8 @@ func chartData(runs []*result.Saved) map[string]any {
 
 func newRunData(name string, s *result.Saved) runData {
 	d := runData{
-		Name: name, Time: newTimeline(s), Phases: []phaseData{}, Events: []eventData{}, Cores: s.Run.Environment.Cores,
+		Name: name, Time: newTimeline(
+			s), Phases: []phaseData{}, Events: []eventData{}, Cores: s.Run.Environment.Cores,
 		Heat: map[string]*heat{}, Curves: map[string]*curve{}, Usage: newUsage(s),
 	}
 	d.From, d.End = lasted(s)
@@ -162,23 +165,27 @@ func newRunData(name string, s *result.Saved) runData {
 			d.Start = float64(p.StartNs) / 1e9
 		}
 		if p.EndNs > p.StartNs {
-			d.Phases = append(d.Phases, phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
+			d.Phases = append(d.Phases,
+				phaseData{string(p.Name), float64(p.StartNs) / 1e9, float64(p.EndNs) / 1e9})
 		}
 	}
 	if b := s.Run.Backlog; b != nil {
 		if during, read := b.Stretch(result.During); read {
-			d.Phases = append(d.Phases, phaseData{catchUpPhase, float64(during.StartNs) / 1e9, float64(during.EndNs) / 1e9})
+			d.Phases = append(d.Phases,
+				phaseData{catchUpPhase, float64(during.StartNs) / 1e9, float64(during.EndNs) / 1e9})
 		}
 	}
 	for _, f := range s.Run.Faults {
 		if f.HealedNs > f.StartNs && len(d.Faults) < maxEvents {
-			d.Faults = append(d.Faults, phaseData{faultTitle(f), float64(f.StartNs) / 1e9, float64(f.HealedNs) / 1e9})
+			d.Faults = append(d.Faults,
+				phaseData{faultTitle(f), float64(f.StartNs) / 1e9, float64(f.HealedNs) / 1e9})
 		}
 	}
 	for _, e := range s.Events {
 		// Phases are shaded, so a mark would say it twice.
 		if e.Kind != "phase" && len(d.Events) < maxEvents {
-			d.Events = append(d.Events, eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
+			d.Events = append(d.Events,
+				eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
 		}
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {

@@ -17,7 +17,8 @@ import (
 // withoutParts leaves out the scripts and styles, which have files of their
 // own.
 func withoutParts(page []byte) []byte {
-	page = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAll(page, []byte("<script>…</script>"))
+	page = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAll(page,
+		[]byte("<script>…</script>"))
 	page = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAll(page, []byte("<style>…</style>"))
 	return regexp.MustCompile(`sha256-(?:[^&]|&#43;)*`).ReplaceAll(page, []byte("sha256-…"))
 }
@@ -40,7 +41,8 @@ func pageData(t *testing.T, page []byte) map[string]any {
 func TestHTMLGolden(t *testing.T) {
 	one := small.load(t)
 	lossy := small
-	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
+	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0,
+		3
 	golden(t, "one.html", withoutParts(render(t, "html", one)))
 	golden(t, "two.html", withoutParts(render(t, "html", one, lossy.load(t))))
 	kafka, inside := kafkaThree.load(t), natsInside.load(t)
@@ -58,7 +60,8 @@ func TestHTMLRefersToNothingOutside(t *testing.T) {
 			t.Errorf("the page holds %q, which could load something", found)
 		}
 	}
-	if !strings.Contains(page, "default-src &#39;none&#39;") && !strings.Contains(page, "default-src 'none'") {
+	if !strings.Contains(page, "default-src &#39;none&#39;") &&
+		!strings.Contains(page, "default-src 'none'") {
 		t.Error("the page has no policy that forbids loading")
 	}
 	if strings.Count(page, "<script>") != 1 || strings.Count(page, "</script>") != 2 {
@@ -84,10 +87,12 @@ func TestHTMLPolicyNamesItsParts(t *testing.T) {
 // hostile fills every text of a run with markup and control characters.
 func hostile(t *testing.T) *result.Saved {
 	s := small.load(t)
-	const bad = "</script><script>alert(1)</script>\x1b[2J<img src=x onerror=alert(1)> `|*[x](javascript:alert(1))\" ' \r\n# =cmd"
+	const bad = "</script><script>alert(1)</script>\x1b[2J<img src=x onerror=alert(1)> " +
+		"`|*[x](javascript:alert(1))\" ' \r\n# =cmd"
 	r := &s.Run
 	r.Name, r.ID, r.StateReason = bad, bad, bad
-	r.System.Name, r.System.Client, r.System.Servers, r.System.Endpoints = bad, bad, []string{bad}, []string{bad}
+	r.System.Name, r.System.Client, r.System.Servers, r.System.Endpoints = bad, bad, []string{
+		bad}, []string{bad}
 	r.Load.Workload, r.Load.Delivery, r.Load.Arrivals, r.Load.Model = bad, bad, bad, bad
 	r.Settings = []result.Setting{{Group: bad, Name: bad, Value: bad}}
 	r.Durability.Meaning, r.Durability.How = bad, bad
@@ -134,7 +139,8 @@ func TestHostileTextStaysText(t *testing.T) {
 			t.Errorf("%s lets control characters through", format)
 		}
 	}
-	if out := string(render(t, "md", s)); strings.Contains(out, "<img") || strings.Contains(out, "[x](") {
+	if out := string(render(t, "md", s)); strings.Contains(out, "<img") ||
+		strings.Contains(out, "[x](") {
 		t.Error("markdown lets markup through")
 	}
 	for _, row := range strings.Split(string(render(t, "csv", s)), "\n") {
@@ -154,7 +160,8 @@ func TestNothingIsNotANumber(t *testing.T) {
 	whole.spends.endsAt = 0
 	odd := whole.load(t)
 	spoil(odd)
-	for _, runs := range [][]*result.Saved{{s}, {odd}, {odd, s}, {crashed(t)}, {s, crashed(t)}, {{}}, nil} {
+	for _, runs := range [][]*result.Saved{{s}, {odd}, {odd, s}, {crashed(t)}, {s, crashed(t)},
+		{{}}, nil} {
 		for _, format := range Formats() {
 			if format == "json" && len(runs) > 0 && (runs[0] == s || runs[0] == odd) {
 				continue // JSON has no such numbers, so no saved run has them
@@ -186,7 +193,8 @@ func long(intervals int) *result.Saved {
 	var shown []result.Interval
 	for range different {
 		h := small.record(&seed, false)
-		some, shown = append(some, h), append(shown, small.interval(100, result.PhaseMeasure, h, &seed))
+		some, shown = append(some, h), append(shown,
+			small.interval(100, result.PhaseMeasure, h, &seed))
 	}
 	for k := range intervals {
 		from, to := int64(k)*1e9, int64(k+1)*1e9
@@ -194,7 +202,8 @@ func long(intervals int) *result.Saved {
 		i.StartNs, i.EndNs = from, to
 		s.Intervals = append(s.Intervals, i)
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-			s.Latency = append(s.Latency, result.IntervalLatency{Series: series, StartNs: from, EndNs: to, Histogram: packed(some[k%different][series])})
+			s.Latency = append(s.Latency, result.IntervalLatency{Series: series, StartNs: from,
+				EndNs: to, Histogram: packed(some[k%different][series])})
 		}
 	}
 	s.Run.Phases = []result.Phase{{Name: result.PhaseMeasure, EndNs: int64(intervals) * 1e9}}
@@ -212,7 +221,8 @@ func TestHTMLIsBounded(t *testing.T) {
 	for _, c := range []struct{ intervals, most int }{{20, 300_000}, {1500, 600_000}} {
 		size := len(render(t, "html", long(c.intervals)))
 		if size > c.most {
-			t.Errorf("the page of %d intervals has %d bytes, more than %d", c.intervals, size, c.most)
+			t.Errorf("the page of %d intervals has %d bytes, more than %d", c.intervals, size,
+				c.most)
 		}
 	}
 }
@@ -243,7 +253,8 @@ func TestThinKeepsExtremes(t *testing.T) {
 	if len(out.Lines["b"]) != len(out.Seconds) {
 		t.Error("a line without values lost its places")
 	}
-	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") || !strings.Contains(got, "12s") {
+	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") ||
+		!strings.Contains(got, "12s") {
 		t.Errorf("the page says of its thinning: %q", got)
 	}
 }
@@ -332,7 +343,8 @@ func TestLimitedByPlimsollIsSaidEverywhere(t *testing.T) {
 	s := small.load(t)
 	s.Run.Summary.Generator.Limited = true
 	for _, format := range []string{"table", "html", "md", "benchfmt"} {
-		if out := stripSpaces(string(render(t, format, s))); !strings.Contains(out, "limited by plimsoll itself") {
+		if out := stripSpaces(string(render(t, format, s))); !strings.Contains(out,
+			"limited by plimsoll itself") {
 			t.Errorf("%s does not say that plimsoll was the limit", format)
 		}
 	}

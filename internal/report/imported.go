@@ -59,9 +59,11 @@ func forImported(all []chart) []chart {
 		case "backlog":
 			all[i].Title, all[i].Note = "Backlog", "Backlog: acknowledged and not yet received."
 		case "latency":
-			all[i].Note = "From the moment each message was handed over, by the period in which it ended."
+			all[i].Note = "From the moment each message was handed over, by the period in which " +
+				"it ended."
 		case "heat":
-			all[i].Empty = "Only one distribution of the whole run was recorded, so there is none over time."
+			all[i].Empty = "Only one distribution of the whole run was recorded, so there is " +
+				"none over time."
 		}
 	}
 	return all
@@ -81,9 +83,12 @@ func importedLines(lines []line) []line {
 // importedTable says where figures come from that plimsoll did not measure, in
 // place of what it says of itself.
 func importedTable(r *result.Run) table {
-	t := table{ID: "imported", Title: "Where this comes from", Head: []string{"source"}, Words: true,
-		Note: "Plimsoll did not measure this run. It made no schedule for it, kept no account and asked no cluster."}
-	for _, f := range []fact{{"measured by", r.Imported.Tool}, {"read from", r.Imported.File}, {"read by plimsoll", r.Plimsoll.Version}} {
+	t := table{ID: "imported", Title: "Where this comes from", Head: []string{"source"},
+		Words: true,
+		Note: "Plimsoll did not measure this run. It made no schedule for it, kept no account " +
+			"and asked no cluster."}
+	for _, f := range []fact{{"measured by", r.Imported.Tool}, {"read from", r.Imported.File},
+		{"read by plimsoll", r.Plimsoll.Version}} {
 		t.Rows = append(t.Rows, row{Name: f.Name, Values: []string{clean(f.Value)}})
 	}
 	return t

@@ -22,7 +22,8 @@ func fromOMB(t *testing.T) []*result.Saved {
 	known := omb.Known{MessageBytes: 1024, Dialects: omb.Of([]system.System{kafka.New(),
 		pulsar.New()})}
 	var runs []*result.Saved
-	for _, name := range []string{"kafka-latency-default-sync-200k", "pulsar-latency-default-sync-200k"} {
+	for _, name := range []string{"kafka-latency-default-sync-200k",
+		"pulsar-latency-default-sync-200k"} {
 		path := filepath.Join("..", "omb", "testdata", "results", name+".json")
 		r, err := omb.ReadResult(path)
 		if err != nil {
@@ -60,7 +61,8 @@ func TestImportedShowsNoZeros(t *testing.T) {
 	for _, format := range []string{"table", "md"} {
 		for _, some := range [][]*result.Saved{runs, runs[:1]} {
 			out := string(render(t, format, some...))
-			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds", "never got that far", "level 0", " 0 scheduled", "| 0 |"} {
+			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds",
+				"never got that far", "level 0", " 0 scheduled", "| 0 |"} {
 				if strings.Contains(out, bad) {
 					t.Errorf("%s of %d runs says %q:\n%s", format, len(some), bad, out)
 				}
@@ -76,7 +78,8 @@ func TestImportedShowsNoZeros(t *testing.T) {
 	}
 	page := render(t, "html", mixed...)
 	pageData(t, page)
-	if !bytes.Contains(page, []byte(byAnother)) || !bytes.Contains(page, []byte("Send latency, uncorrected")) {
+	if !bytes.Contains(page, []byte(byAnother)) ||
+		!bytes.Contains(page, []byte("Send latency, uncorrected")) {
 		t.Error("the page does not set runs of other tools apart")
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 var livePlan = Plan{TargetRate: 20_000, Subscriptions: 1, Phases: []PlannedPhase{
-	{Name: result.PhaseConnect}, {Name: result.PhaseWarmup, Ns: 3e9}, {Name: result.PhaseMeasure, Ns: 8e9},
+	{Name: result.PhaseConnect}, {Name: result.PhaseWarmup, Ns: 3e9},
+	{Name: result.PhaseMeasure, Ns: 8e9},
 	{Name: result.PhaseDrain, Ns: 30e9, AtMost: true},
 }}
 

@@ -19,7 +19,8 @@ func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
 		return
 	}
 	if !l.closed {
-		l.write(fmt.Sprintf("%s: probe %d of at most %d: %s at %s\n", clean(s.Name), len(s.Probes)+1, s.Plan.MaxProbes,
+		l.write(fmt.Sprintf("%s: probe %d of at most %d: %s at %s\n", clean(s.Name),
+			len(s.Probes)+1, s.Plan.MaxProbes,
 			kindOf(step.Kind, step.Long), rate(step.Rate)))
 	}
 }
@@ -43,7 +44,8 @@ func (l *Live) Probed(s *peak.Saved) {
 	if c, broken := p.Verdict.Broken(); broken {
 		why = ": " + clean(c.Sentence)
 	}
-	l.write(fmt.Sprintf("%s: %s was %s, %s achieved%s; bracket %s\n", clean(s.Name), rate(p.TargetRate), word, rate(p.AchievedRate), why, bracketOf(s.Bracket)))
+	l.write(fmt.Sprintf("%s: %s was %s, %s achieved%s; bracket %s\n", clean(s.Name),
+		rate(p.TargetRate), word, rate(p.AchievedRate), why, bracketOf(s.Bracket)))
 }
 
 // picture is a search under way; the step's rate is 0 between two probes.
@@ -60,7 +62,8 @@ func (c *picture) lines(width int) []spans {
 	if c.step.Rate > 0 {
 		number++
 	}
-	head := fmt.Sprintf("%s: probe %d of at most %d, bracket %s", clean(s.Name), number, s.Plan.MaxProbes, bracketOf(s.Bracket))
+	head := fmt.Sprintf("%s: probe %d of at most %d, bracket %s", clean(s.Name), number,
+		s.Plan.MaxProbes, bracketOf(s.Bracket))
 	if w := s.Bracket.Width(); finite(w) {
 		head += fmt.Sprintf(" (%.1f%% wide, %.3g%% asked)", w*100, s.Plan.Tolerance*100)
 	}
@@ -74,7 +77,8 @@ func (c *picture) lines(width int) []spans {
 	}
 	if c.step.Rate > 0 {
 		now := make([]string, len(probeHead))
-		now[0], now[1], now[len(now)-1] = fmt.Sprintf("%d %s", number, kindOf(c.step.Kind, c.step.Long)), rate(c.step.Rate), "now"
+		now[0], now[1], now[len(now)-1] = fmt.Sprintf("%d %s", number,
+			kindOf(c.step.Kind, c.step.Long)), rate(c.step.Rate), "now"
 		rows = append(rows, now)
 	}
 	out := []spans{{{strong, head}}}

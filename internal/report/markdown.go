@@ -11,7 +11,8 @@ import (
 )
 
 // markdownSpecial keeps text from outside from becoming markup.
-var markdownSpecial = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "[", `\[`, "]", `\]`,
+var markdownSpecial = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "[", `\[`,
+	"]", `\]`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`)
 
 func md(s string) string { return markdownSpecial.Replace(clean(s)) }
@@ -95,7 +96,8 @@ func markdownStretches(b *bytes.Buffer, of *result.Backlog) {
 
 func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	r := &s.Run
-	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt), md(stateSentence(r)))
+	fmt.Fprintf(b, "### %s\n\n%s. %s, %s.\n\n", md(name), md(loadSentence(r)), moment(r.StartedAt),
+		md(stateSentence(r)))
 	markdownWarnings(b, warnings(s))
 	sure := newWithin(s)
 	markdownFacts(b, s, sure)

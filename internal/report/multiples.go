@@ -113,7 +113,8 @@ func placesOf(axes []sweep.Axis) places {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return len(axes[b].Values) - len(axes[a].Values) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return len(axes[b].Values) - len(axes[a].Values) })
 	p := places{along: order[0], line: -1}
 	for _, i := range order[1:] {
 		if p.line < 0 && len(axes[i].Values) <= runColors {
@@ -164,11 +165,13 @@ func multiples(plan sweep.Plan, runs []*result.Saved) (panels []panel, left int)
 	return panels, max(left, 0)
 }
 
-func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, m metric, title string) multiple {
+func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, m metric,
+	title string) multiple {
 	axis, along := uprightOf(runs, m), plan.Axes[at.along]
 	out := multiple{Title: m.title, X: clean(along.Key), YTicks: axis.ticks(m.print)}
 	x := func(i int) float64 {
-		return plotLeft + (multipleWidth-plotLeft-plotRight)*(float64(i)+0.5)/float64(len(along.Values))
+		return plotLeft +
+			(multipleWidth-plotLeft-plotRight)*(float64(i)+0.5)/float64(len(along.Values))
 	}
 	for i, v := range along.Values {
 		out.XTicks = append(out.XTicks, tick{x(i), cut(clean(v), max(3, 40/len(along.Values)))})
@@ -184,7 +187,8 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 		for i, v := range along.Values {
 			k := slices.IndexFunc(cells, func(k int) bool {
 				c := plan.Cells[k]
-				return c.Values[at.along] == v && (at.line < 0 || c.Values[at.line] == plan.Axes[at.line].Values[color])
+				return c.Values[at.along] == v &&
+					(at.line < 0 || c.Values[at.line] == plan.Axes[at.line].Values[color])
 			})
 			l.add(plan, runs, cells, k, x(i), axis, m)
 		}
@@ -198,7 +202,8 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 }
 
 // add draws the line on to a cell; where it has no figure the line is broken.
-func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k int, x float64, axis upright, m metric) {
+func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k int, x float64,
+	axis upright, m metric) {
 	if k < 0 || runs[cells[k]] == nil {
 		l.Path += " "
 		return

@@ -165,7 +165,8 @@ func (s *progress) progressLine(width int) spans {
 		size := min(width-labelWidth-words, 40)
 		if size >= 8 {
 			full := int(min(max(in, 0), phase.Ns) * int64(size) / phase.Ns)
-			line = append(line, span{accent, strings.Repeat("━", full)}, span{faint, strings.Repeat("─", size-full)}, span{"", "  "})
+			line = append(line, span{accent, strings.Repeat("━", full)},
+				span{faint, strings.Repeat("─", size-full)}, span{"", "  "})
 		}
 	}
 	return append(line, span{"", words})
@@ -205,7 +206,8 @@ func (s *progress) throughputLines(width int) []spans {
 	}
 	last := &lines[len(lines)-1]
 	if room := width - last.columns() - 2; room >= 4 {
-		*last = append(*last, span{"", "  "}, span{accent, sparkline(s.history, s.plan.TargetRate, min(room, 30))})
+		*last = append(*last, span{"", "  "},
+			span{accent, sparkline(s.history, s.plan.TargetRate, min(room, 30))})
 	}
 	return lines
 }
@@ -259,8 +261,10 @@ func (s *progress) stateLines(width int) []spans {
 		failed = span{bad, "failed " + quantity.Count(s.failed)}
 	}
 	return flow(spans{
-		{"", "backlog " + quantity.Count(s.last.Backlog)}, {"", "in flight " + quantity.Count(s.last.InFlight)}, failed,
-		{faint, "schedule lag p99 " + at(latencyOf(s.last, result.Lag), 99)}, {faint, s.cpu() + " cores"},
+		{"", "backlog " + quantity.Count(s.last.Backlog)},
+		{"", "in flight " + quantity.Count(s.last.InFlight)}, failed,
+		{faint, "schedule lag p99 " + at(latencyOf(s.last, result.Lag), 99)},
+		{faint, s.cpu() + " cores"},
 	}, width)
 }
 
@@ -280,14 +284,17 @@ func (s *progress) sentence() string {
 		when += ", " + wholeSeconds(left) + " left"
 	}
 	parts := []string{
-		"offered " + rate(s.perSecond(s.last.Scheduled)), "acked " + rate(s.perSecond(s.last.Acked)), "received " + rate(s.received()),
+		"offered " + rate(s.perSecond(s.last.Scheduled)), "acked " +
+			rate(s.perSecond(s.last.Acked)), "received " + rate(s.received()),
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		l := latencyOf(s.last, series)
-		parts = append(parts, fmt.Sprintf("%s p50 %s p99 %s max %s", seriesTitle(series), at(l, 50), at(l, 99), greatest(l)))
+		parts = append(parts, fmt.Sprintf("%s p50 %s p99 %s max %s", seriesTitle(series), at(l, 50),
+			at(l, 99), greatest(l)))
 	}
 	parts = append(parts,
-		"backlog "+quantity.Count(s.last.Backlog), "in flight "+quantity.Count(s.last.InFlight), "failed "+quantity.Count(s.failed),
+		"backlog "+quantity.Count(s.last.Backlog), "in flight "+quantity.Count(
+			s.last.InFlight), "failed "+quantity.Count(s.failed),
 		"schedule lag p99 "+at(latencyOf(s.last, result.Lag), 99), s.cpu()+" cores")
 	if s.plan.Name != "" {
 		when = clean(s.plan.Name) + ": " + when

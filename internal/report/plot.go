@@ -87,16 +87,19 @@ func (p *plot) svg() template.HTML {
 		if s.from < p.x.least || s.to > p.x.most || s.to < s.from {
 			continue
 		}
-		put(`<rect class="band" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, p.px(s.from), marginTop, max(p.px(s.to)-p.px(s.from), 1), bottom-marginTop)
+		put(`<rect class="band" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, p.px(s.from),
+			marginTop, max(p.px(s.to)-p.px(s.from), 1), bottom-marginTop)
 	}
 	for _, v := range p.y.marks {
-		put(`<path class="grid" d="M%.1f %.1fH%.1f"/><text class="y" x="%.1f" y="%.1f">%s</text>`, marginLeft, p.py(v), right, marginLeft-9, p.py(v)+4, esc(p.y.words(v)))
+		put(`<path class="grid" d="M%.1f %.1fH%.1f"/><text class="y" x="%.1f" y="%.1f">%s</text>`,
+			marginLeft, p.py(v), right, marginLeft-9, p.py(v)+4, esc(p.y.words(v)))
 	}
 	last := math.Inf(-1)
 	for _, v := range p.x.marks {
 		put(`<path class="grid" d="M%.1f %.1fV%.1f"/>`, p.px(v), marginTop, bottom)
 		if p.px(v)-last > 56 {
-			put(`<text class="x" x="%.1f" y="%.1f">%s</text>`, p.px(v), bottom+18, esc(p.x.words(v)))
+			put(`<text class="x" x="%.1f" y="%.1f">%s</text>`, p.px(v), bottom+18,
+				esc(p.x.words(v)))
 			last = p.px(v)
 		}
 	}
@@ -123,7 +126,8 @@ func (p *plot) line(put func(string, ...any), l ruled) {
 	}
 	put(`<path class="ruled %s" d="%s"/>`, l.class, path)
 	if n := len(l.x); l.words != "" && n > 0 {
-		put(`<text class="end" x="%.1f" y="%.1f">%s</text>`, p.px(l.x[n-1])-6, p.py(l.y[n-1])-6, template.HTMLEscapeString(l.words))
+		put(`<text class="end" x="%.1f" y="%.1f">%s</text>`, p.px(l.x[n-1])-6, p.py(l.y[n-1])-6,
+			template.HTMLEscapeString(l.words))
 	}
 }
 
@@ -132,7 +136,8 @@ func (p *plot) mark(put func(string, ...any), m mark) {
 	put(`<g class="mark %s"><title>%s</title>`, m.class, template.HTMLEscapeString(m.tip))
 	if m.low < m.high {
 		low, high := p.py(max(m.low, p.y.least)), p.py(min(m.high, p.y.most))
-		put(`<path class="whisker" d="M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8"/>`, x, low, high, x-4, low, x-4, high)
+		put(`<path class="whisker" d="M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8"/>`, x, low, high,
+			x-4, low, x-4, high)
 	}
 	if m.cross {
 		put(`<path class="cross" d="M%.1f %.1fl9 9m0 -9l-9 9"/>`, x-4.5, y-4.5)

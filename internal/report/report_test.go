@@ -32,7 +32,8 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatalf("%v (make it with: go test ./internal/report -update)", err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got), if that is meant: go test ./internal/report -update\n%s", name, diff)
+		t.Errorf("%s differs (-want +got), if that is meant: go test ./internal/report -update\n%s",
+			name, diff)
 	}
 }
 
@@ -48,14 +49,17 @@ func render(t *testing.T, format string, runs ...*result.Saved) []byte {
 func TestGolden(t *testing.T) {
 	one := small.load(t)
 	lossy := small
-	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0, 3
+	lossy.name, lossy.system, lossy.medianU, lossy.stallAt, lossy.lost = "sim-lossy", "sim", 900, 0,
+		3
 	two := lossy.load(t)
 	kafka, inside := kafkaThree.load(t), natsInside.load(t)
 	limited := kafkaThree
-	limited.name, limited.level = "kafka-at-a-lower-level-on-a-machine-too-slow-to-offer-the-load", 2
+	limited.name, limited.level = "kafka-at-a-lower-level-on-a-machine-too-slow-to-offer-the-load",
+		2
 	unranked := limited.load(t)
 	unranked.Run.Summary.Generator.Limited, unranked.Run.Summary.Generator.OwnLagP99Ns = true, 9e9
-	for _, format := range []string{"table", "md", "csv", "intervals", "resources", "json", "benchfmt"} {
+	for _, format := range []string{"table", "md", "csv", "intervals", "resources", "json",
+		"benchfmt"} {
 		t.Run(format, func(t *testing.T) {
 			if format != "intervals" {
 				golden(t, "cost."+format, render(t, format, kafka, inside))

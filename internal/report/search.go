@@ -29,7 +29,9 @@ func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
 		return SearchJSON(w, searches)
 	}
 	if slices.Contains(Formats(), format) {
-		return fmt.Errorf("a search for a peak is written as table, html or json, not as %s: each of its probes is a run directory that can be", format)
+		return fmt.Errorf(
+			"a search for a peak is written as table, html or json, not as %s: each of its "+
+				"probes is a run directory that can be", format)
 	}
 	return errors.New(strict.Unknown("report format", format, SearchFormats()))
 }
@@ -106,7 +108,8 @@ func sideOf(s *peak.Saved) string {
 		return none
 	}
 	side := clean(s.Side.Name)
-	if s.Side.Resource != "" && s.Side.Resource != verdict.NoneSeen && s.Side.Resource != verdict.NotKnown {
+	if s.Side.Resource != "" && s.Side.Resource != verdict.NoneSeen &&
+		s.Side.Resource != verdict.NotKnown {
 		side += ", " + clean(s.Side.Resource)
 	}
 	return side
@@ -118,7 +121,8 @@ func sideSentence(s *peak.Saved) string {
 		return ""
 	}
 	words := map[string]string{
-		verdict.SideGenerator: "plimsoll itself", verdict.SideWorkload: "the workload", verdict.SidePublish: "the publish side",
+		verdict.SideGenerator: "plimsoll itself", verdict.SideWorkload: "the workload",
+		verdict.SidePublish: "the publish side",
 		verdict.SideConsume: "the consume side", verdict.SideUnknown: "not known",
 	}[s.Side.Name]
 	out := orNone(words) + ": " + clean(s.Side.Sentence)
@@ -141,8 +145,11 @@ func askedOf(s *peak.Saved) string {
 	if words := arrivalWords(s.Load); words != "" {
 		messages += ", " + words
 	}
-	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name), messages,
-		plural(int64(s.Load.Subscriptions), "subscription", "subscriptions"), seconds(s.ProbeSeconds), plural(int64(s.Plan.Confirmations), "run", "runs"))
+	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name),
+		messages,
+		plural(int64(s.Load.Subscriptions), "subscription",
+			"subscriptions"), seconds(s.ProbeSeconds),
+		plural(int64(s.Plan.Confirmations), "run", "runs"))
 	if s.Plan.Confirmations > 0 {
 		out += " of " + seconds(s.ConfirmSeconds)
 	}
@@ -160,13 +167,16 @@ func searchWarnings(s *peak.Saved) []string {
 	case result.Running:
 		out = append(out, "this search is still running: the figures are of the probes made so far")
 	default:
-		out = append(out, fmt.Sprintf("this search is %s (%s): what it had found by then is kept", s.State, clean(s.StateReason)))
+		out = append(out, fmt.Sprintf("this search is %s (%s): what it had found by then is kept",
+			s.State, clean(s.StateReason)))
 	}
 	for _, c := range s.Caveats() {
 		out = append(out, clean(c))
 	}
 	if s.System.SharesHost {
-		out = append(out, "servers and load shared one machine and its loopback: compare such figures with one another, not with a cluster's")
+		out = append(out,
+			"servers and load shared one machine and its loopback: compare such figures with one "+
+				"another, not with a cluster's")
 	}
 	return out
 }
@@ -225,7 +235,8 @@ func (p *page) peaks(searches []*peak.Saved) {
 		b := s.Bracket
 		row := []string{cut(clean(s.Name), 24), none, none, none, widthOf(b), sideOf(s)}
 		if b.StableRate > 0 {
-			row[1], row[2] = rate(b.StableRate), fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations)
+			row[1], row[2] = rate(b.StableRate), fmt.Sprintf("%d of %d", b.Confirmed,
+				s.Plan.Confirmations)
 		}
 		if b.UnstableRate > 0 {
 			row[3] = rate(b.UnstableRate)
@@ -242,7 +253,8 @@ func (p *page) peaks(searches []*peak.Saved) {
 
 func (p *page) search(s *peak.Saved) {
 	when := "  " + moment(s.StartedAt) + "  " + string(s.State)
-	p.line(p.paint.as(strong, cut(clean(s.Name)+": peak stable throughput", max(p.width-columns(when), 10))) + p.paint.as(faint, when))
+	p.line(p.paint.as(strong, cut(clean(s.Name)+": peak stable throughput",
+		max(p.width-columns(when), 10))) + p.paint.as(faint, when))
 	for _, l := range wrap(askedOf(s), p.width) {
 		p.line(l)
 	}
@@ -268,13 +280,16 @@ func (p *page) search(s *peak.Saved) {
 }
 
 // probeHead is the head of a table of probes, and probeCells a row of it.
-var probeHead = []string{"probe", "offered", "achieved", "publish p99", "e2e p99", "backlog", "verdict"}
+var probeHead = []string{"probe", "offered", "achieved", "publish p99", "e2e p99", "backlog",
+	"verdict"}
 
 func probeCells(p *peak.Probe) []string {
 	word, _ := outcomeOf(p)
 	return []string{
-		fmt.Sprintf("%d %s", p.Number, kindOf(p.Kind, p.Long)), rate(p.TargetRate), rate(p.AchievedRate),
-		at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd), 99), slopeOf(p.Verdict), word,
+		fmt.Sprintf("%d %s", p.Number,
+			kindOf(p.Kind, p.Long)), rate(p.TargetRate), rate(p.AchievedRate),
+		at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd),
+			99), slopeOf(p.Verdict), word,
 	}
 }
 

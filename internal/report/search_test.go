@@ -23,22 +23,29 @@ func probed(number int, kind peak.Kind, target float64) peak.Probe {
 	stable, slope := target <= capacity, max(target-capacity, 0)
 	p99 := int64(3e6 + 200*target)
 	p := peak.Probe{
-		Number: number, Dir: fmt.Sprintf("2026-11-21T1015%02d-sim-1kb", number), Kind: kind, Long: kind == peak.Confirm, Judged: true,
-		TargetRate: target, OfferedRate: target, AchievedRate: min(target, capacity), ReceivedRate: min(target, capacity), WindowSeconds: 10,
-		Verdict: verdict.Stability{Stable: stable, Sloped: true, SlopeRate: slope, SlopeLow: slope - 12, SlopeHigh: slope + 15, Clauses: []verdict.Clause{
-			{Name: verdict.ClauseWhole, Outcome: result.Holds, Sentence: "the whole window was measured: 10s"},
-			{Name: verdict.ClauseBacklog, Outcome: result.Holds, Sentence: "what waits is not shown to grow"},
-		}},
+		Number: number, Dir: fmt.Sprintf("2026-11-21T1015%02d-sim-1kb",
+			number), Kind: kind, Long: kind == peak.Confirm, Judged: true,
+		TargetRate: target, OfferedRate: target, AchievedRate: min(target,
+			capacity), ReceivedRate: min(target, capacity), WindowSeconds: 10,
+		Verdict: verdict.Stability{Stable: stable, Sloped: true, SlopeRate: slope,
+			SlopeLow: slope - 12, SlopeHigh: slope + 15, Clauses: []verdict.Clause{
+				{Name: verdict.ClauseWhole, Outcome: result.Holds,
+					Sentence: "the whole window was measured: 10s"},
+				{Name: verdict.ClauseBacklog, Outcome: result.Holds,
+					Sentence: "what waits is not shown to grow"},
+			}},
 	}
 	if p.Long {
 		p.WindowSeconds = 20
 	}
 	if !stable {
 		p99 = int64(slope / capacity * 1e10)
-		p.Verdict.Clauses[1].Outcome, p.Verdict.Clauses[1].Sentence = result.Broken, fmt.Sprintf("what waits grows by %s", rate(slope))
+		p.Verdict.Clauses[1].Outcome, p.Verdict.Clauses[1].Sentence = result.Broken, fmt.Sprintf(
+			"what waits grows by %s", rate(slope))
 	}
 	for i, s := range []result.Series{result.Publish, result.EndToEnd} {
-		p.Latency = append(p.Latency, result.Latency{Series: s, Count: 100_000, Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: p99 * int64(10+i) / 10}}})
+		p.Latency = append(p.Latency, result.Latency{Series: s, Count: 100_000,
+			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: p99 * int64(10+i) / 10}}})
 	}
 	return p
 }
@@ -48,28 +55,38 @@ func probed(number int, kind peak.Kind, target float64) peak.Probe {
 func searched(name string) *peak.Saved {
 	s := &peak.Saved{
 		SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name, State: result.Complete,
-		StartedAt:  time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
-		Plan:       peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 2, MaxProbes: 12, LeastRate: 10, MostRate: 1e8},
-		Objectives: []string{"publish.p99<20ms"}, ProbeSeconds: 10, ConfirmSeconds: 20, MaxSeconds: 1800,
-		System: result.System{Name: "sim", SharesHost: true}, Load: result.Load{MessageBytes: 1024, Subscriptions: 1},
-		Durability: result.Durability{Asked: 2, Level: 2, Meaning: "replicated to a majority, in memory"},
-		Bracket:    peak.Bracket{StableRate: 19_850, Confirmed: 2, UnstableRate: 20_416}, End: peak.Found,
+		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 2, MaxProbes: 12,
+			LeastRate: 10, MostRate: 1e8},
+		Objectives: []string{
+			"publish.p99<20ms"}, ProbeSeconds: 10, ConfirmSeconds: 20, MaxSeconds: 1800,
+		System: result.System{Name: "sim", SharesHost: true}, Load: result.Load{MessageBytes: 1024,
+			Subscriptions: 1},
+		Durability: result.Durability{Asked: 2, Level: 2,
+			Meaning: "replicated to a majority, in memory"},
+		Bracket: peak.Bracket{StableRate: 19_850, Confirmed: 2,
+			UnstableRate: 20_416}, End: peak.Found,
 		Reason: "at 20.42k/s: what waits grows by 416/s",
-		Side: &verdict.Side{Name: verdict.SidePublish, Sentence: "what is due and not acknowledged grows by 416/s", Resource: "cpu",
+		Side: &verdict.Side{Name: verdict.SidePublish,
+			Sentence: "what is due and not acknowledged grows by 416/s", Resource: "cpu",
 			Use: "93% of all cores (7.44 of 8 cores) was used"},
 		Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
-		Probes: []peak.Probe{probed(1, peak.Ramp, 5_000), probed(2, peak.Ramp, 10_000), probed(3, peak.Repeat, 10_000), probed(4, peak.Ramp, 40_000),
-			probed(5, peak.Guess, 19_850), probed(6, peak.Guess, 20_416), probed(7, peak.Confirm, 19_850), probed(8, peak.Confirm, 19_850)},
+		Probes: []peak.Probe{probed(1, peak.Ramp, 5_000), probed(2, peak.Ramp, 10_000),
+			probed(3, peak.Repeat, 10_000), probed(4, peak.Ramp, 40_000),
+			probed(5, peak.Guess, 19_850), probed(6, peak.Guess, 20_416), probed(7, peak.Confirm,
+				19_850), probed(8, peak.Confirm, 19_850)},
 	}
 	again := &s.Probes[1]
-	again.Repeated, again.Verdict.Stable, again.AchievedRate, again.Noise = true, false, 9_700, "a noisy machine"
+	again.Repeated, again.Verdict.Stable, again.AchievedRate, again.Noise = true, false, 9_700,
+		"a noisy machine"
 	return s
 }
 
 // stoppedSearch ended in the middle of its second probe.
 func stoppedSearch() *peak.Saved {
 	s := searched("stopped")
-	s.State, s.StateReason, s.End, s.Probes = result.Interrupted, "stopped on request", peak.Stopped, s.Probes[:2]
+	s.State, s.StateReason, s.End, s.Probes = result.Interrupted, "stopped on request",
+		peak.Stopped, s.Probes[:2]
 	s.Bracket, s.Reason, s.Side = peak.Bracket{StableRate: 5_000}, "", nil
 	s.Probes[1].Judged, s.Probes[1].Repeated = false, false
 	return s
@@ -77,7 +94,8 @@ func stoppedSearch() *peak.Saved {
 
 func TestSearchGolden(t *testing.T) {
 	for name, searches := range map[string][]*peak.Saved{
-		"search-one": {searched("sim-20k")}, "search-two": {searched("sim-20k"), stoppedSearch()}, "search-none": nil,
+		"search-one": {searched("sim-20k")}, "search-two": {searched("sim-20k"),
+			stoppedSearch()}, "search-none": nil,
 	} {
 		for _, format := range []string{"table", "html"} {
 			var b bytes.Buffer
@@ -91,18 +109,22 @@ func TestSearchGolden(t *testing.T) {
 
 func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 	var b bytes.Buffer
-	if err := RenderSearches(&b, "json", []*peak.Saved{searched("a"), stoppedSearch()}); err != nil {
+	if err := RenderSearches(&b, "json",
+		[]*peak.Saved{searched("a"), stoppedSearch()}); err != nil {
 		t.Fatal(err)
 	}
 	var back []peak.Saved
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 || back[0].Bracket.StableRate != 19_850 || len(back[1].Probes) != 2 {
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 ||
+		back[0].Bracket.StableRate != 19_850 || len(back[1].Probes) != 2 {
 		t.Errorf("%v: %+v", err, back)
 	}
 }
 
 func TestSearchRefusesOtherFormats(t *testing.T) {
-	for format, says := range map[string]string{"csv": "table, html or json", "htlm": `did you mean "html"`} {
-		if err := RenderSearches(io.Discard, format, nil); err == nil || !strings.Contains(err.Error(), says) {
+	for format, says := range map[string]string{"csv": "table, html or json",
+		"htlm": `did you mean "html"`} {
+		if err := RenderSearches(io.Discard, format, nil); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
@@ -123,16 +145,27 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 			s.Name, s.Reason, s.Side.Sentence, s.Objectives[0] = hostile, hostile, hostile, hostile
 			s.Probes[0].Dir = hostile
 		},
-		"no probes":    func(s *peak.Saved) { s.Probes = nil },
-		"one probe":    func(s *peak.Saved) { s.Probes = s.Probes[:1]; s.Bracket = peak.Bracket{StableRate: 5_000} },
-		"only zero":    func(s *peak.Saved) { *s = peak.Saved{Probes: make([]peak.Probe, 3)} },
-		"nothing came": func(s *peak.Saved) { s.Probes[2].AchievedRate = 0; s.Bracket.StableRate = 0 },
+		"no probes": func(s *peak.Saved) { s.Probes = nil },
+		"one probe": func(s *peak.Saved) {
+			s.Probes = s.Probes[:1]
+			s.Bracket = peak.Bracket{StableRate: 5_000}
+		},
+		"only zero": func(s *peak.Saved) { *s = peak.Saved{Probes: make([]peak.Probe, 3)} },
+		"nothing came": func(s *peak.Saved) {
+			s.Probes[2].AchievedRate = 0
+			s.Bracket.StableRate = 0
+		},
 		"vast": func(s *peak.Saved) {
 			s.Probes[2].TargetRate, s.Probes[3].AchievedRate = 1e300, 1e308
 			s.Bracket.UnstableRate = 1e300
 		},
-		"not finite": func(s *peak.Saved) { s.Probes[2].TargetRate, s.Probes[3].AchievedRate = math.NaN(), math.Inf(1) },
-		"no width":   func(s *peak.Saved) { s.Probes = s.Probes[4:5]; s.Bracket.UnstableRate = s.Bracket.StableRate },
+		"not finite": func(s *peak.Saved) {
+			s.Probes[2].TargetRate, s.Probes[3].AchievedRate = math.NaN(), math.Inf(1)
+		},
+		"no width": func(s *peak.Saved) {
+			s.Probes = s.Probes[4:5]
+			s.Bracket.UnstableRate = s.Bracket.StableRate
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := searched("x")
@@ -194,7 +227,8 @@ func TestLiveSearchLines(t *testing.T) {
 		l.Probe(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 10_000})
 		l.Close()
 		out := b.String()
-		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 2 || !isTerminal && erased != 0 {
+		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 2 || !isTerminal &&
+			erased != 0 {
 			t.Errorf("terminal %v: erased %d times: %q", isTerminal, erased, out)
 		}
 		if !isTerminal && strings.Count(out, "\n") != 3 {

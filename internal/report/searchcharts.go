@@ -36,9 +36,12 @@ func usable(s *peak.Saved) []*peak.Probe {
 // pointOf is a probe as a mark, without its height.
 func pointOf(p *peak.Probe) mark {
 	word, _ := outcomeOf(p)
-	return mark{x: p.TargetRate, class: word, cross: word == "unstable", number: fmt.Sprint(p.Number),
-		tip: fmt.Sprintf("probe %d, %s: %s offered, %s achieved, publish p99 %s, backlog %s, %s", p.Number, kindOf(p.Kind, p.Long),
-			rate(p.TargetRate), rate(p.AchievedRate), at(p.Series(result.Publish), 99), slopeOf(p.Verdict), word)}
+	return mark{x: p.TargetRate, class: word, cross: word == "unstable",
+		number: fmt.Sprint(p.Number),
+		tip: fmt.Sprintf("probe %d, %s: %s offered, %s achieved, publish p99 %s, backlog %s, %s",
+			p.Number, kindOf(p.Kind, p.Long),
+			rate(p.TargetRate), rate(p.AchievedRate), at(p.Series(result.Publish),
+				99), slopeOf(p.Verdict), word)}
 }
 
 // rateScale is an axis of rates.
@@ -80,8 +83,10 @@ func probeWords(s *peak.Saved) string {
 
 // hockeyStick is the hockey stick: what was achieved over what was offered.
 func hockeyStick(s *peak.Saved) drawing {
-	f := drawing{Title: "Achieved over offered", Label: "Achieved rate over offered rate. " + probeWords(s),
-		Note: "On the line, all that was offered was acknowledged. The shaded stretch is where the peak lies; numbers are the order of the probes."}
+	f := drawing{Title: "Achieved over offered", Label: "Achieved rate over offered rate. " +
+		probeWords(s),
+		Note: "On the line, all that was offered was acknowledged. The shaded stretch is where " +
+			"the peak lies; numbers are the order of the probes."}
 	probes := usable(s)
 	if len(probes) == 0 {
 		return f
@@ -93,7 +98,8 @@ func hockeyStick(s *peak.Saved) drawing {
 			low = min(low, p.AchievedRate)
 		}
 	}
-	d := &plot{width: wideWidth, height: wideHeight, x: rateScale(least, most, "offered"), y: rateScale(low, most, "achieved"), bands: bracketBand(s)}
+	d := &plot{width: wideWidth, height: wideHeight, x: rateScale(least, most, "offered"),
+		y: rateScale(low, most, "achieved"), bands: bracketBand(s)}
 	d.y.least, d.y.most = min(d.x.least, d.y.least), d.x.most
 	d.y.place = d.x.place
 	d.lines = []ruled{loadLine(d, "achieved = offered")}
@@ -114,7 +120,8 @@ func loadLine(d *plot, words string) ruled {
 
 // closeFigure is the hockey stick around the bracket.
 func closeFigure(s *peak.Saved) drawing {
-	f := drawing{Title: "Around the peak", Label: "Achieved rate over offered rate, around the bracket.", Note: "The same, closer."}
+	f := drawing{Title: "Around the peak",
+		Label: "Achieved rate over offered rate, around the bracket.", Note: "The same, closer."}
 	b := s.Bracket
 	middle := b.StableRate
 	if !sane(middle) || b.UnstableRate != 0 && !sane(b.UnstableRate) {
@@ -135,7 +142,8 @@ func closeFigure(s *peak.Saved) drawing {
 		return f
 	}
 	low, high := middle*(1-reach), middle*(1+reach)
-	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s), x: linear(low, high, rate)}
+	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s),
+		x: linear(low, high, rate)}
 	for _, p := range probes {
 		low, high = min(low, p.AchievedRate), max(high, p.AchievedRate)
 	}
@@ -153,7 +161,8 @@ func closeFigure(s *peak.Saved) drawing {
 
 // latencyFigure is p99 over rate, with the objectives.
 func latencyFigure(s *peak.Saved) drawing {
-	f := drawing{Title: "Latency, p99", Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
+	f := drawing{Title: "Latency, p99",
+		Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. " +
 			"An arrow points from a latency that the true one exceeds."}
 	probes := usable(s)
@@ -181,12 +190,15 @@ func latencyFigure(s *peak.Saved) drawing {
 	var lines []ruled
 	for _, text := range s.Objectives {
 		if o, err := verdict.ParseObjective(text); err == nil && o.Percentile == 99 {
-			lines = append(lines, ruled{y: []float64{float64(o.BelowNs), float64(o.BelowNs)}, class: "bound", words: o.String()})
+			lines = append(lines, ruled{y: []float64{float64(o.BelowNs), float64(o.BelowNs)},
+				class: "bound", words: o.String()})
 			see(float64(o.BelowNs))
 		}
 	}
-	d := &plot{width: wideWidth, height: halfHeight, bands: bracketBand(s), x: rateScale(least, most, "offered"), points: points,
-		y: logarithmic(low/1.6, high*1.6, func(ns float64) string { return quantity.Duration(int64(ns)) })}
+	d := &plot{width: wideWidth, height: halfHeight, bands: bracketBand(s),
+		x: rateScale(least, most, "offered"), points: points,
+		y: logarithmic(low/1.6, high*1.6,
+			func(ns float64) string { return quantity.Duration(int64(ns)) })}
 	d.y.title = "p99"
 	for i := range lines {
 		lines[i].x = []float64{d.x.least, d.x.most}
@@ -198,8 +210,10 @@ func latencyFigure(s *peak.Saved) drawing {
 
 // slopeFigure is the growth of what waits, as a share of what was offered.
 func slopeFigure(s *peak.Saved) drawing {
-	f := drawing{Title: "Growth of the backlog", Label: "Growth of what waits over offered rate. " + probeWords(s),
-		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound it counts as growing."}
+	f := drawing{Title: "Growth of the backlog", Label: "Growth of what waits over offered rate. " +
+		probeWords(s),
+		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound it " +
+			"counts as growing."}
 	const bound = verdict.GrowthBound
 	place := func(v float64) float64 { return math.Asinh(v / bound) }
 	probes := usable(s)
@@ -207,9 +221,11 @@ func slopeFigure(s *peak.Saved) drawing {
 	low, high := -bound, 4*bound
 	var points []mark
 	for _, p := range probes {
-		if v := p.Verdict; v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) && sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh)) {
+		if v := p.Verdict; v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) &&
+			sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh)) {
 			m := pointOf(p)
-			m.y, m.low, m.high = v.SlopeRate/p.OfferedRate, v.SlopeLow/p.OfferedRate, v.SlopeHigh/p.OfferedRate
+			m.y, m.low, m.high = v.SlopeRate/p.OfferedRate, v.SlopeLow/p.OfferedRate,
+				v.SlopeHigh/p.OfferedRate
 			low, high = min(low, m.low), max(high, m.high)
 			points = append(points, m)
 		}
@@ -217,7 +233,8 @@ func slopeFigure(s *peak.Saved) drawing {
 	if len(points) == 0 {
 		return f
 	}
-	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s), x: rateScale(least, most, "offered"), points: points,
+	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s),
+		x: rateScale(least, most, "offered"), points: points,
 		y: scale{least: low * 1.3, most: high * 1.3, place: place, title: "share of offered",
 			words: func(v float64) string { return fmt.Sprintf("%.3g%%", v*100) }}}
 	for _, v := range []float64{-1, -0.1, -0.01, 0, 0.01, 0.1, 1} {
@@ -225,7 +242,8 @@ func slopeFigure(s *peak.Saved) drawing {
 			d.y.marks = append(d.y.marks, v)
 		}
 	}
-	d.lines = []ruled{{x: []float64{d.x.least, d.x.most}, y: []float64{bound, bound}, class: "bound"}}
+	d.lines = []ruled{
+		{x: []float64{d.x.least, d.x.most}, y: []float64{bound, bound}, class: "bound"}}
 	f.Drawing = d.svg()
 	return f
 }

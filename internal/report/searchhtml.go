@@ -68,7 +68,8 @@ func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 	style, script := pageStyle()+peakCSS, themeJS
 	doc := searchDocument{
 		Title: "peak stable throughput · plimsoll",
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			hash(style), hash(script)),
 		Style: template.CSS(style), Script: template.JS(script),
 	}
@@ -87,11 +88,14 @@ func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 }
 
 func togetherTable(searches []*peak.Saved) *table {
-	t := &table{ID: "peaks", Title: "Peaks", Head: []string{"stable", "confirmed", "unstable", "width", "limited by"},
-		Note: "Each target was searched after the one before, with the same workload. They are ranked by nothing."}
+	t := &table{ID: "peaks", Title: "Peaks",
+		Head: []string{"stable", "confirmed", "unstable", "width", "limited by"},
+		Note: "Each target was searched after the one before, with the same workload. They are " +
+			"ranked by nothing."}
 	for _, s := range searches {
 		b := s.Bracket
-		values := []string{none, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), none, widthOf(b), sideOf(s)}
+		values := []string{none, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), none,
+			widthOf(b), sideOf(s)}
 		if b.StableRate > 0 {
 			values[0] = rate(b.StableRate)
 		}
@@ -105,9 +109,11 @@ func togetherTable(searches []*peak.Saved) *table {
 
 func newSearchView(i int, s *peak.Saved) searchView {
 	v := searchView{
-		Index: i, Name: clean(s.Name), Sentence: clean(s.Sentence()) + ".", Warnings: searchWarnings(s), Cards: searchCards(s),
+		Index: i, Name: clean(s.Name), Sentence: clean(s.Sentence()) +
+			".", Warnings: searchWarnings(s), Cards: searchCards(s),
 		Meta:     []string{moment(s.StartedAt), string(s.State), askedOf(s)},
-		Achieved: hockeyStick(s), Others: []drawing{closeFigure(s), slopeFigure(s)}, Latency: latencyFigure(s), Probes: probesTable(s),
+		Achieved: hockeyStick(s), Others: []drawing{closeFigure(s),
+			slopeFigure(s)}, Latency: latencyFigure(s), Probes: probesTable(s),
 		Durable: durabilitySentence(s.Durability),
 	}
 	if s.Reason != "" {
@@ -119,10 +125,12 @@ func newSearchView(i int, s *peak.Saved) searchView {
 	for i := range s.Probes {
 		p := &s.Probes[i]
 		word, _ := outcomeOf(p)
-		e := evidenceView{Title: fmt.Sprintf("Probe %d, %s at %s: %s (%s)", p.Number, kindOf(p.Kind, p.Long), rate(p.TargetRate), word, clean(p.Dir))}
+		e := evidenceView{Title: fmt.Sprintf("Probe %d, %s at %s: %s (%s)", p.Number,
+			kindOf(p.Kind, p.Long), rate(p.TargetRate), word, clean(p.Dir))}
 		for _, c := range p.Verdict.Clauses {
 			mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[c.Outcome]
-			e.Clauses = append(e.Clauses, verdictView{Mark: orNone(mark), Outcome: clean(c.Outcome), Name: clean(c.Name), Sentence: clean(c.Sentence)})
+			e.Clauses = append(e.Clauses, verdictView{Mark: orNone(mark), Outcome: clean(c.Outcome),
+				Name: clean(c.Name), Sentence: clean(c.Sentence)})
 		}
 		v.Evidence = append(v.Evidence, e)
 	}
@@ -136,13 +144,17 @@ func newSearchView(i int, s *peak.Saved) searchView {
 
 func searchCards(s *peak.Saved) []card {
 	b := s.Bracket
-	stable := card{Label: "Highest stable rate", Number: none, Details: []fact{{"confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations)}}}
+	stable := card{Label: "Highest stable rate", Number: none,
+		Details: []fact{{"confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations)}}}
 	if b.StableRate > 0 {
 		stable.Number = rate(b.StableRate)
-		stable.Details = append(stable.Details, fact{"payload", bytesPerSecond(b.StableRate * float64(s.Load.MessageBytes))})
+		stable.Details = append(stable.Details,
+			fact{"payload", bytesPerSecond(b.StableRate * float64(s.Load.MessageBytes))})
 	}
 	stable.Bad = b.StableRate == 0
-	unstable := card{Label: "Lowest unstable rate", Number: none, Details: []fact{{"above", widthOf(b)}, {"asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100)}}}
+	unstable := card{Label: "Lowest unstable rate", Number: none,
+		Details: []fact{{"above", widthOf(b)},
+			{"asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100)}}}
 	if b.UnstableRate > 0 {
 		unstable.Number = rate(b.UnstableRate)
 	}
@@ -159,13 +171,18 @@ func searchCards(s *peak.Saved) []card {
 			long++
 		}
 	}
-	probes := card{Label: "Probes", Number: fmt.Sprint(len(s.Probes)), Details: []fact{{"at most", fmt.Sprint(s.Plan.MaxProbes)}, {"confirmations", fmt.Sprint(long)}}}
+	probes := card{Label: "Probes", Number: fmt.Sprint(len(s.Probes)),
+		Details: []fact{{"at most", fmt.Sprint(s.Plan.MaxProbes)},
+			{"confirmations", fmt.Sprint(long)}}}
 	return []card{stable, unstable, side, probes}
 }
 
 func probesTable(s *peak.Saved) table {
-	t := table{ID: "probes", Title: "Probes", Head: append(append([]string{}, probeHead[1:6]...), "95% interval", "verdict"), Empty: "No probe was made.",
-		Note: "Backlog: the growth of what was due and had not arrived, waiting to be handed over, in flight, or not yet received."}
+	t := table{ID: "probes", Title: "Probes",
+		Head: append(append([]string{}, probeHead[1:6]...), "95% interval",
+			"verdict"), Empty: "No probe was made.",
+		Note: "Backlog: the growth of what was due and had not arrived, waiting to be handed " +
+			"over, in flight, or not yet received."}
 	for i := range s.Probes {
 		p := &s.Probes[i]
 		cells := probeCells(p)
@@ -173,7 +190,8 @@ func probesTable(s *peak.Saved) table {
 		if p.Verdict.Sloped {
 			interval = signed(p.Verdict.SlopeLow) + " to " + signed(p.Verdict.SlopeHigh)
 		}
-		t.Rows = append(t.Rows, row{Name: cells[0], Values: append(append([]string{}, cells[1:6]...), interval, cells[6])})
+		t.Rows = append(t.Rows, row{Name: cells[0],
+			Values: append(append([]string{}, cells[1:6]...), interval, cells[6])})
 	}
 	if missing := missingProbes(s); len(missing) > 0 {
 		t.Note += " Without a latency: " + strings.Join(missing, "; ") + "."

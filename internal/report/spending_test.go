@@ -24,10 +24,14 @@ type spending struct {
 // kafkaThree and natsInside are runs of which everything was observed: servers
 // as processes, one of which ends, and servers inside plimsoll.
 var (
-	kafkaThree = shape{name: "kafka", system: "kafka", seconds: 16, rate: 20_000, medianU: 1900, stallAt: 9, level: 1, fault: "n2 (pid 4102) ended: killed",
-		spends: spending{nodes: 3, cores: 0.92, own: 0.31, syncs: 410, amplify: 3.21, endsAt: 9, limits: true}}
-	natsInside = shape{name: "nats", system: "nats", seconds: 16, rate: 20_000, medianU: 1100, level: 1,
-		spends: spending{nodes: 1, inside: true, cores: 1.4, syncs: 900, amplify: 3.46, limits: true}}
+	kafkaThree = shape{name: "kafka", system: "kafka", seconds: 16, rate: 20_000, medianU: 1900,
+		stallAt: 9, level: 1, fault: "n2 (pid 4102) ended: killed",
+		spends: spending{nodes: 3, cores: 0.92, own: 0.31, syncs: 410, amplify: 3.21, endsAt: 9,
+			limits: true}}
+	natsInside = shape{name: "nats", system: "nats", seconds: 16, rate: 20_000, medianU: 1100,
+		level: 1,
+		spends: spending{nodes: 1, inside: true, cores: 1.4, syncs: 900, amplify: 3.46,
+			limits: true}}
 )
 
 func pointer[T any](v T) *T { return &v }
@@ -75,10 +79,13 @@ func (sh shape) resources() []result.Resources {
 		case k == sh.stallAt+1 && sh.stallAt > 0:
 			wobble = 1.6
 		}
-		line := result.Resources{StartNs: int64(k) * 1e9, EndNs: int64(k+1) * 1e9, Phase: phase, Host: result.HostUse{
-			IOWaitSeconds: 0.3 * wobble, StealSeconds: 0, PressureCPU: pointer(0.12 * wobble), PressureIO: pointer(0.31 * wobble),
-			PressureMemory: pointer(0.0), PageCacheBytes: 2<<30 + int64(k)*60<<20, DirtyBytes: int64(float64(90<<20) * (0.4 + seed.next())),
-		}}
+		line := result.Resources{StartNs: int64(k) * 1e9, EndNs: int64(k+1) * 1e9, Phase: phase,
+			Host: result.HostUse{
+				IOWaitSeconds: 0.3 * wobble, StealSeconds: 0, PressureCPU: pointer(
+					0.12 * wobble), PressureIO: pointer(0.31 * wobble),
+				PressureMemory: pointer(0.0), PageCacheBytes: 2<<30 +
+					int64(k)*60<<20, DirtyBytes: int64(float64(90<<20) * (0.4 + seed.next())),
+			}}
 		total := int64(0)
 		for _, name := range p.processes() {
 			if name == "n2" && p.endsAt > 0 && k > p.endsAt {
@@ -92,7 +99,8 @@ func (sh shape) resources() []result.Resources {
 		line.Host.CPUSeconds += 0.2
 		line.Host.LoopbackBytes = pointer(int64(130e6 * wobble))
 		line.Disks = []result.DiskUse{
-			{Name: "vda", WriteBytes: total + total/9, Writes: 900, ReadBytes: 0, Utilization: min(0.55*wobble, 1)},
+			{Name: "vda", WriteBytes: total + total/9, Writes: 900, ReadBytes: 0,
+				Utilization: min(0.55*wobble, 1)},
 			{Name: "vdb"},
 		}
 		out = append(out, line)
@@ -106,14 +114,18 @@ func (sh shape) process(name string, wobble float64) result.ProcessUse {
 	payload := sh.rate * 1024 * wobble
 	use := result.ProcessUse{
 		Name: name, PID: 4100 + int(name[1]-'0'), CPUSeconds: p.cores * wobble, RSSBytes: 410 << 20,
-		ReadBytes: pointer(int64(0)), WriteBytes: pointer(int64(payload * p.amplify / float64(p.nodes))),
-		Syncs: pointer(int64(float64(p.syncs) * wobble)), MapSyncs: pointer(2 * int64(float64(p.syncs)*wobble)),
-		NetReceivedBytes: pointer(int64(payload * 1.05)), NetSentBytes: pointer(int64(payload * 1.1)),
+		ReadBytes: pointer(int64(0)), WriteBytes: pointer(
+			int64(payload * p.amplify / float64(p.nodes))),
+		Syncs: pointer(int64(float64(p.syncs) * wobble)), MapSyncs: pointer(
+			2 * int64(float64(p.syncs)*wobble)),
+		NetReceivedBytes: pointer(int64(payload * 1.05)), NetSentBytes: pointer(
+			int64(payload * 1.1)),
 	}
 	if name == result.Self {
 		use.PID, use.RSSBytes = 4242, 120<<20
 		if !p.inside {
-			use.CPUSeconds, use.WriteBytes, use.Syncs, use.MapSyncs = p.own*wobble, pointer(int64(30_000)), pointer(int64(0)), pointer(int64(0))
+			use.CPUSeconds, use.WriteBytes, use.Syncs, use.MapSyncs = p.own*wobble, pointer(
+				int64(30_000)), pointer(int64(0)), pointer(int64(0))
 		}
 	}
 	if p.uncounted {
@@ -139,15 +151,17 @@ func (sh shape) observe() result.Observation {
 	if p.nodes == 0 {
 		return result.Observation{}
 	}
-	o := result.Observation{Servers: p.processes(), Disks: []result.DiskUse{{Name: "vda"}, {Name: "vdb"}}, Methods: []string{
-		"CPU and memory of each process are read from /proc once a second",
-		"fsync and fdatasync are counted by a probe on the system calls",
-	}}
+	o := result.Observation{Servers: p.processes(),
+		Disks: []result.DiskUse{{Name: "vda"}, {Name: "vdb"}}, Methods: []string{
+			"CPU and memory of each process are read from /proc once a second",
+			"fsync and fdatasync are counted by a probe on the system calls",
+		}}
 	if !p.inside {
 		o.Servers = o.Servers[:len(o.Servers)-1]
 	}
 	if p.uncounted {
-		o.Methods = append(o.Methods[:1], "fsync calls are not counted: that takes root, and this run had none")
+		o.Methods = append(o.Methods[:1],
+			"fsync calls are not counted: that takes root, and this run had none")
 	}
 	for _, line := range sh.resources() {
 		if line.Phase != result.PhaseMeasure {
@@ -160,9 +174,11 @@ func (sh shape) observe() result.Observation {
 		o.Host.DirtyBytes = max(o.Host.DirtyBytes, line.Host.DirtyBytes)
 		o.Disks[0].WriteBytes += line.Disks[0].WriteBytes
 		for _, use := range line.Processes {
-			at := slices.IndexFunc(o.Processes, func(p result.ProcessUse) bool { return p.Name == use.Name })
+			at := slices.IndexFunc(o.Processes,
+				func(p result.ProcessUse) bool { return p.Name == use.Name })
 			if at < 0 {
-				o.Processes = append(o.Processes, result.ProcessUse{Name: use.Name, PID: use.PID, RSSBytes: use.RSSBytes})
+				o.Processes = append(o.Processes,
+					result.ProcessUse{Name: use.Name, PID: use.PID, RSSBytes: use.RSSBytes})
 				at = len(o.Processes) - 1
 			}
 			to := &o.Processes[at]
@@ -175,7 +191,8 @@ func (sh shape) observe() result.Observation {
 			sumUp(&to.NetSentBytes, use.NetSentBytes)
 		}
 	}
-	o.Host.PressureCPU, o.Host.PressureIO, o.Host.PressureMemory = pointer(0.12), pointer(0.31), pointer(0.0)
+	o.Host.PressureCPU, o.Host.PressureIO, o.Host.PressureMemory = pointer(0.12), pointer(
+		0.31), pointer(0.0)
 	o.Disks[0].Utilization = 0.55
 	return sh.limited(o)
 }
@@ -195,15 +212,21 @@ func (sh shape) limited(o result.Observation) result.Observation {
 	if !sh.spends.limits {
 		return o
 	}
-	sync := result.Latency{Series: "fdatasync", Count: 2000, MaxNs: 9e6, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 610_000}, {Percentile: 99, LatencyNs: 2_100_000}}}
-	o.Limits = &result.Limits{MeasuredAt: "2026-11-20T08:00:00Z", Dir: "/var/lib/plimsoll", Device: "vda", SequentialWriteBytes: 95e6, DirectIO: true,
-		SyncLatency: []result.Latency{sync}, LoopbackBytes: 4.1e9, MemoryCopyBytes: 9e9, ClockResolutionNs: 1, Cores: 8}
+	sync := result.Latency{Series: "fdatasync", Count: 2000, MaxNs: 9e6,
+		Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 610_000},
+			{Percentile: 99, LatencyNs: 2_100_000}}}
+	o.Limits = &result.Limits{MeasuredAt: "2026-11-20T08:00:00Z", Dir: "/var/lib/plimsoll",
+		Device: "vda", SequentialWriteBytes: 95e6, DirectIO: true,
+		SyncLatency: []result.Latency{
+			sync}, LoopbackBytes: 4.1e9, MemoryCopyBytes: 9e9, ClockResolutionNs: 1, Cores: 8}
 	disk, cpu := float64(o.Disks[0].WriteBytes)/seconds, o.Host.CPUSeconds/seconds
 	o.Shares = []result.Share{
 		{Resource: "disk", Used: disk, Limit: 95e6, Unit: "bytes_per_s", Share: disk / 95e6},
 		{Resource: "cpu", Used: cpu, Limit: 8, Unit: "cores", Share: cpu / 8},
-		{Resource: "loopback", Used: 130e6, Limit: 4.1e9, Unit: "bytes_per_s", Share: 130e6 / 4.1e9},
+		{Resource: "loopback", Used: 130e6, Limit: 4.1e9, Unit: "bytes_per_s",
+			Share: 130e6 / 4.1e9},
 	}
-	slices.SortStableFunc(o.Shares, func(a, b result.Share) int { return int((b.Share - a.Share) * 1e6) })
+	slices.SortStableFunc(o.Shares,
+		func(a, b result.Share) int { return int((b.Share - a.Share) * 1e6) })
 	return o
 }

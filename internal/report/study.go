@@ -43,7 +43,9 @@ func RenderStudy(w io.Writer, format string, r StudyResult) error {
 		return StudyJSON(w, r)
 	}
 	if slices.Contains(Formats(), format) {
-		return fmt.Errorf("a study is written as table, html, md or json, not as %s: each of its cells is a run directory that can be", format)
+		return fmt.Errorf(
+			"a study is written as table, html, md or json, not as %s: each of its cells is a "+
+				"run directory that can be", format)
 	}
 	return errors.New(strict.Unknown("report format", format, StudyFormats()))
 }
@@ -58,7 +60,8 @@ func StudyJSON(w io.Writer, r StudyResult) error {
 		Only   []string     `json:"only,omitempty"`
 		Cells  []study.Cell `json:"cells"`
 		study.Outcome
-	}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells, r.Outcome}, "", "  ")
+	}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells,
+		r.Outcome}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode a study as JSON: %w", err)
 	}
@@ -76,7 +79,8 @@ func studySentence(p study.Plan) string {
 			counts[c.State]++
 		}
 	}
-	out := fmt.Sprintf("%d of %s measured", counts[sweep.Done], plural(int64(len(p.Cells)), "cell", "cells"))
+	out := fmt.Sprintf("%d of %s measured", counts[sweep.Done],
+		plural(int64(len(p.Cells)), "cell", "cells"))
 	for _, more := range []sweep.State{sweep.Failed, sweep.Running, sweep.Pending} {
 		if counts[more] > 0 {
 			out += fmt.Sprintf(", %d %s", counts[more], more)
@@ -89,7 +93,8 @@ func studySentence(p study.Plan) string {
 }
 
 // studyNote is what a study's figures must not be taken for.
-const studyNote = "Their figures are of other machines, versions and years: compare ratios and shapes, and read absolute figures for orientation only. " +
+const studyNote = "Their figures are of other machines, versions and years: compare ratios and " +
+	"shapes, and read absolute figures for orientation only. " +
 	"\"times\" is a figure divided by that of the first cell of its table that both have."
 
 // studyColumns are the heads of a table behind its axes.
@@ -113,13 +118,15 @@ func studyRow(t study.TableOutcome, r study.Row) (labels, figures []string) {
 	if r.About {
 		theirs = "~" + theirs
 	}
-	return labels, []string{lvl, theirs, value(r.Ours), study.Times(r.TheirsTimes), study.Times(r.OursTimes)}
+	return labels, []string{lvl, theirs, value(r.Ours), study.Times(r.TheirsTimes),
+		study.Times(r.OursTimes)}
 }
 
 // StudyTerminal writes a study for a terminal of the given width.
 func StudyTerminal(w io.Writer, r StudyResult, width int, color bool) error {
 	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
-	p.line(p.paint.as(strong, "study "+clean(r.Study.Name)+" at scale "+r.Plan.Scale) + p.paint.as(faint, "  "+moment(r.Plan.StartedAt)))
+	p.line(p.paint.as(strong, "study "+clean(r.Study.Name)+" at scale "+r.Plan.Scale) +
+		p.paint.as(faint, "  "+moment(r.Plan.StartedAt)))
 	p.said("measured", "", studySentence(r.Plan))
 	p.said("question", "", r.Study.Question)
 	p.said("theirs", "", r.Study.Source)
@@ -142,7 +149,8 @@ func StudyTerminal(w io.Writer, r StudyResult, width int, color bool) error {
 
 func (p *page) studyTable(t study.TableOutcome) {
 	p.line("")
-	p.line(p.paint.as(strong, clean(t.Table+": "+t.Title)) + p.paint.as(faint, "  "+clean(t.Figure)))
+	p.line(p.paint.as(strong, clean(t.Table+": "+t.Title)) +
+		p.paint.as(faint, "  "+clean(t.Figure)))
 	const gap = 2
 	heads := append(slices.Clone(t.Axes), studyColumns...)
 	lines := [][]string{heads}
@@ -231,7 +239,8 @@ func (p *page) studyClaims(all []study.Judgement) {
 	p.line("")
 	p.line(p.paint.as(strong, "what they found, and whether ours agrees"))
 	for _, j := range all {
-		p.said(claimWord(j.Answer), answerColor(j.Answer), fmt.Sprintf("%s (%s): %s", clean(j.Says), j.Bound, clean(j.Sentence)))
+		p.said(claimWord(j.Answer), answerColor(j.Answer),
+			fmt.Sprintf("%s (%s): %s", clean(j.Says), j.Bound, clean(j.Sentence)))
 	}
 	p.said("", "", claimsSentence(all))
 }
@@ -253,8 +262,12 @@ func claimsSentence(all []study.Judgement) string {
 	for _, j := range all {
 		counts[j.Answer]++
 	}
-	return fmt.Sprintf("Of %s ours agrees in %d and differs in %d; in %d the machine forbids an answer, and %d were not measured.",
-		plural(int64(len(all)), "claim", "claims"), counts[study.Agrees], counts[study.Differs], counts[study.Forbidden], counts[study.NoAnswer])
+	return fmt.Sprintf(
+		"Of %s ours agrees in %d and differs in %d; in %d the machine forbids an answer, and %d "+
+			"were not measured.",
+		plural(int64(len(all)), "claim",
+			"claims"), counts[study.Agrees], counts[study.Differs], counts[study.Forbidden],
+		counts[study.NoAnswer])
 }
 
 func (p *page) studyQualities(o study.Outcome) {

@@ -70,7 +70,8 @@ func studied(t *testing.T) StudyResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.StartedAt, p.Command = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), []string{"plimsoll", "study", "run", "<b>"}
+	p.StartedAt, p.Command = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), []string{"plimsoll",
+		"study", "run", "<b>"}
 	measured := make([]study.Measured, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
@@ -136,10 +137,12 @@ func TestStudyGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "study.plan", plan.Bytes())
-	if err := RenderStudy(&plan, "csv", r); err == nil || !strings.Contains(err.Error(), "table, html, md or json") {
+	if err := RenderStudy(&plan, "csv", r); err == nil ||
+		!strings.Contains(err.Error(), "table, html, md or json") {
 		t.Error(err)
 	}
-	if err := RenderStudy(&plan, "htlm", r); err == nil || !strings.Contains(err.Error(), `did you mean "html"?`) {
+	if err := RenderStudy(&plan, "htlm", r); err == nil ||
+		!strings.Contains(err.Error(), `did you mean "html"?`) {
 		t.Error(err)
 	}
 	if r.Measured[0].Search.Side.Resource != result.ResourceCPU {

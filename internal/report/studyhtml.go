@@ -59,11 +59,14 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 	style := pageStyle() + sweepCSS + studyCSS
 	doc := studyDocument{
 		Title: "study " + clean(r.Study.Name) + " · plimsoll",
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			hash(style), hash(themeJS)),
-		Style: template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(r.Study.Name),
-		Sentence: fmt.Sprintf("Scale %s: %s, from %s.", r.Plan.Scale, studySentence(r.Plan), moment(r.Plan.StartedAt)),
-		Note:     studyNote, Summary: claimsSentence(r.Outcome.Claims), Heads: studyColumns,
+		Style: template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(
+			r.Study.Name),
+		Sentence: fmt.Sprintf("Scale %s: %s, from %s.", r.Plan.Scale, studySentence(r.Plan),
+			moment(r.Plan.StartedAt)),
+		Note: studyNote, Summary: claimsSentence(r.Outcome.Claims), Heads: studyColumns,
 		Columns: r.Outcome.Columns, Qualities: r.Outcome.Qualities, Scaled: r.Outcome.Scaled,
 	}
 	for _, j := range r.Outcome.Claims {
@@ -71,7 +74,8 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 		if j.Answer == study.Agrees || j.Answer == study.Differs {
 			class = string(j.Answer)
 		}
-		doc.Claims = append(doc.Claims, claimView{clean(j.Says), j.Bound, string(j.Answer), class, clean(j.Sentence)})
+		doc.Claims = append(doc.Claims,
+			claimView{clean(j.Says), j.Bound, string(j.Answer), class, clean(j.Sentence)})
 	}
 	for _, t := range r.Outcome.Tables {
 		doc.Tables = append(doc.Tables, studyTableOf(t))
@@ -90,7 +94,8 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 }
 
 func studyTableOf(t study.TableOutcome) studyTableView {
-	view := studyTableView{Table: t.Table, Title: t.Title, Figure: t.Figure, From: t.From, Axes: t.Axes}
+	view := studyTableView{Table: t.Table, Title: t.Title, Figure: t.Figure, From: t.From,
+		Axes: t.Axes}
 	theirs, ours := 0.0, 0.0
 	for _, r := range t.Rows {
 		theirs, ours = max(theirs, r.Theirs), max(ours, r.Ours)
@@ -103,7 +108,8 @@ func studyTableOf(t study.TableOutcome) studyTableView {
 	}
 	for _, r := range t.Rows {
 		labels, figures := studyRow(t, r)
-		row := studyRowView{Labels: labels, Figures: figures, Theirs: figures[1], Ours: figures[2], Remark: clean(r.Remark),
+		row := studyRowView{Labels: labels, Figures: figures, Theirs: figures[1], Ours: figures[2],
+			Remark:     clean(r.Remark),
 			TheirsWide: wide(r.Theirs, theirs), OursWide: wide(r.Ours, ours)}
 		if r.Run != "" {
 			row.Link = r.Run + "/" + result.ReportFile

@@ -13,10 +13,13 @@ import (
 // StudyMarkdown writes studies as one document.
 func StudyMarkdown(w io.Writer, all []StudyResult) error {
 	var b strings.Builder
-	b.WriteString("# The published studies, run again\n\nWritten by `make studies`, from saved runs of `plimsoll study run`; change nothing here.\n\n")
+	b.WriteString(
+		"# The published studies, run again\n\nWritten by `make studies`, from saved runs of " +
+			"`plimsoll study run`; change nothing here.\n\n")
 	b.WriteString(studyNote + "\n\n")
 	for _, r := range all {
-		fmt.Fprintf(&b, "- [%s](#%s): %s; %s\n", md(r.Study.Name), r.Study.Name, md(r.Study.Title), claimsSentence(r.Outcome.Claims))
+		fmt.Fprintf(&b, "- [%s](#%s): %s; %s\n", md(r.Study.Name), r.Study.Name, md(r.Study.Title),
+			claimsSentence(r.Outcome.Claims))
 	}
 	for _, r := range all {
 		studySection(&b, r)
@@ -26,22 +29,26 @@ func StudyMarkdown(w io.Writer, all []StudyResult) error {
 }
 
 func studySection(b *strings.Builder, r StudyResult) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n\nTheirs: %s.\n\n", md(r.Study.Name), md(r.Study.Title), md(r.Study.Question), md(r.Study.Source))
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n\nTheirs: %s.\n\n", md(r.Study.Name), md(r.Study.Title),
+		md(r.Study.Question), md(r.Study.Source))
 	for _, s := range r.Study.Testbed {
 		b.WriteString("- " + md(s) + "\n")
 	}
-	fmt.Fprintf(b, "\nOurs: scale %s, %s; %s\n\n", r.Plan.Scale, moment(r.Plan.StartedAt), machineOf(r))
+	fmt.Fprintf(b, "\nOurs: scale %s, %s; %s\n\n", r.Plan.Scale, moment(r.Plan.StartedAt),
+		machineOf(r))
 	for _, s := range r.Study.Missing {
 		b.WriteString("- " + md(s) + "\n")
 	}
 	if len(r.Outcome.Claims) > 0 {
-		b.WriteString("\n### Where ours agrees\n\n| claim | theirs | ours | answer |\n|---|---|---|---|\n")
+		b.WriteString(
+			"\n### Where ours agrees\n\n| claim | theirs | ours | answer |\n|---|---|---|---|\n")
 		for _, j := range r.Outcome.Claims {
 			ours := study.Times(j.Ours)
 			if j.Low > 0 {
 				ours += fmt.Sprintf(" (%s to %s)", study.Times(j.Low), study.Times(j.High))
 			}
-			fmt.Fprintf(b, "| %s (%s) | %s | %s | %s |\n", md(j.Says), j.Bound, study.Times(j.Theirs), ours, md(answerText(j)))
+			fmt.Fprintf(b, "| %s (%s) | %s | %s | %s |\n", md(j.Says), j.Bound,
+				study.Times(j.Theirs), ours, md(answerText(j)))
 		}
 		b.WriteString("\n" + claimsSentence(r.Outcome.Claims) + "\n")
 	}
@@ -70,7 +77,8 @@ func answerText(j study.Judgement) string {
 }
 
 func studyTableMarkdown(b *strings.Builder, t study.TableOutcome) {
-	fmt.Fprintf(b, "\n### %s: %s, %s\n\nTheirs: %s.\n\n", md(t.Table), md(t.Title), md(t.Figure), md(t.From))
+	fmt.Fprintf(b, "\n### %s: %s, %s\n\nTheirs: %s.\n\n", md(t.Table), md(t.Title), md(t.Figure),
+		md(t.From))
 	heads := append(slices.Clone(t.Axes), studyColumns...)
 	b.WriteString("|")
 	for _, h := range heads {
@@ -103,7 +111,9 @@ func qualitiesMarkdown(b *strings.Builder, o study.Outcome) {
 	if len(o.Qualities) == 0 {
 		return
 	}
-	b.WriteString("\n### What the systems do beside carrying load\n\nAs tried by `plimsoll probe`; [PROBES.md](PROBES.md) has the evidence.\n\n| quality | tried |")
+	b.WriteString(
+		"\n### What the systems do beside carrying load\n\nAs tried by `plimsoll probe`; " +
+			"[PROBES.md](PROBES.md) has the evidence.\n\n| quality | tried |")
 	for _, c := range o.Columns {
 		b.WriteString(" " + md(c) + " |")
 	}
@@ -126,7 +136,8 @@ func machineOf(r StudyResult) string {
 	for _, m := range r.Measured {
 		if m.Run != nil {
 			e := m.Run.Run.Environment
-			return fmt.Sprintf("%s, %d cores, %s of memory, %s", md(clean(e.CPU)), e.Cores, quantity.Bytes(e.MemoryBytes), studySentence(r.Plan))
+			return fmt.Sprintf("%s, %d cores, %s of memory, %s", md(clean(e.CPU)), e.Cores,
+				quantity.Bytes(e.MemoryBytes), studySentence(r.Plan))
 		}
 	}
 	return studySentence(r.Plan)

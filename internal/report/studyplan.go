@@ -81,7 +81,8 @@ func (p *page) plannedTable(t *study.Table, r StudyResult) {
 		}
 	}
 	p.line("")
-	p.line(p.paint.as(strong, clean(t.Name+": "+t.Title)) + p.paint.as(faint, "  theirs: "+clean(t.From)))
+	p.line(p.paint.as(strong, clean(t.Name+": "+t.Title)) +
+		p.paint.as(faint, "  theirs: "+clean(t.From)))
 	for i, line := range append([][]string{heads}, lines...) {
 		out := ""
 		for k, text := range line {
@@ -103,12 +104,14 @@ func plannedCell(c study.Cell) string {
 	if err != nil {
 		return none
 	}
-	parts := []string{string(c.Measure), level(int(w.Durability)), plural(int64(w.Partitions), "partition", "partitions")}
+	parts := []string{string(c.Measure), level(int(w.Durability)),
+		plural(int64(w.Partitions), "partition", "partitions")}
 	if w.Subscriptions > 1 {
 		parts = append(parts, plural(int64(w.Subscriptions), "subscription", "subscriptions"))
 	}
 	if w.Load.Closed != nil {
-		parts = append(parts, plural(int64(w.Producers), "sender", "senders"), "batches of "+w.Load.Closed.Batch.String())
+		parts = append(parts, plural(int64(w.Producers), "sender", "senders"),
+			"batches of "+w.Load.Closed.Batch.String())
 	}
 	if c.Rate != "" {
 		parts = append(parts, "rate "+c.Rate)

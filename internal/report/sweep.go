@@ -65,7 +65,8 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 		return "by plimsoll itself, so not to be ranked"
 	case mark == "unsound":
 		for _, v := range s.Run.Verdicts {
-			if v.Outcome == result.Broken && slices.Contains([]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
+			if v.Outcome == result.Broken && slices.Contains(
+				[]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
 				return clean(v.Sentence)
 			}
 		}
@@ -80,7 +81,8 @@ func sweepSentence(p sweep.Plan) string {
 	for _, c := range p.Cells {
 		counts[c.State]++
 	}
-	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[sweep.Done])), plural(int64(len(p.Cells)), "cell", "cells"))
+	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[sweep.Done])),
+		plural(int64(len(p.Cells)), "cell", "cells"))
 	for _, more := range []sweep.State{sweep.Failed, sweep.Running, sweep.Pending} {
 		if counts[more] > 0 {
 			out += fmt.Sprintf(", %d %s", counts[more], more)
@@ -97,7 +99,8 @@ const sweepNote = "each cell carries another load: read along an axis, and rank 
 // there is none.
 func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, color bool) error {
 	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
-	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) + p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
+	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) +
+		p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
 	p.line(sweepNote)
 	p.line("")
 	figure := figureWidth

@@ -17,7 +17,8 @@ import (
 // cells one failed, one lost messages and one was limited by plimsoll.
 func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
 	t.Helper()
-	p := sweep.Plan{Name: "orders", StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), Command: []string{"plimsoll", "sweep", "<b>"}}
+	p := sweep.Plan{Name: "orders", StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+		Command: []string{"plimsoll", "sweep", "<b>"}}
 	cells := [][]string{nil}
 	for k, n := range counts {
 		a := sweep.Axis{Key: []string{"partitions", "message.size", "<producers>", "load.rate"}[k]}
@@ -35,7 +36,8 @@ func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
 	base := small.load(t)
 	var runs []*result.Saved
 	for i, values := range cells {
-		c, run := sweep.Cell{Values: values, State: sweep.Done, Run: fmt.Sprintf("run-%d", i)}, *base
+		c, run := sweep.Cell{Values: values, State: sweep.Done,
+			Run: fmt.Sprintf("run-%d", i)}, *base
 		run.Run.Summary.AchievedRate = 1000 * float64(i+1)
 		run.Run.Ledger.Subscriptions = []result.SubscriptionLedger{base.Run.Ledger.Subscriptions[0]}
 		shown := &run
@@ -82,7 +84,8 @@ func TestSweepPagesOfAnyShape(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := page.String()
-		for _, bad := range []string{"<b>", "<producers>", "<full>", "\x1b", "NaN", "Inf", "http:", "https:", "ZgotmplZ"} {
+		for _, bad := range []string{"<b>", "<producers>", "<full>", "\x1b", "NaN", "Inf", "http:",
+			"https:", "ZgotmplZ"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%v: the page holds %q", counts, bad)
 			}
@@ -104,12 +107,15 @@ func TestSweepPagesOfAnyShape(t *testing.T) {
 
 // Every point lies within its plot, and axes have ticks enough to read them.
 func TestSweepScales(t *testing.T) {
-	for _, c := range []struct{ least, most float64 }{{1, 1}, {1e3, 1.1e3}, {5e5, 3e6}, {1e4, 5e9}, {999, 172_200}} {
+	for _, c := range []struct{ least, most float64 }{{1, 1}, {1e3, 1.1e3}, {5e5, 3e6}, {1e4, 5e9},
+		{999, 172_200}} {
 		for _, log := range []bool{false, true} {
-			m := metric{log: log, value: func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, true }}
+			m := metric{log: log,
+				value: func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, true }}
 			var runs []*result.Saved
 			for _, v := range []float64{c.least, c.most} {
-				runs = append(runs, &result.Saved{Run: result.Run{Summary: result.Summary{AchievedRate: v}}})
+				runs = append(runs,
+					&result.Saved{Run: result.Run{Summary: result.Summary{AchievedRate: v}}})
 			}
 			s := uprightOf(runs, m)
 			for _, v := range []float64{c.least, c.most} {
@@ -137,7 +143,8 @@ func TestSweepPlaces(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
 		want   string
-	}{{[]int{3}, "0 -1 []"}, {[]int{2, 5}, "1 0 []"}, {[]int{7, 8}, "1 -1 [0]"}, {[]int{2, 9, 3}, "1 2 [0]"}, {[]int{3, 3}, "0 1 []"}} {
+	}{{[]int{3}, "0 -1 []"}, {[]int{2, 5}, "1 0 []"}, {[]int{7, 8}, "1 -1 [0]"},
+		{[]int{2, 9, 3}, "1 2 [0]"}, {[]int{3, 3}, "0 1 []"}} {
 		p := placesOf(axes(c.counts...))
 		if got := fmt.Sprint(p.along, p.line, p.panels); got != c.want {
 			t.Errorf("%v: %s, want %s", c.counts, got, c.want)

@@ -46,14 +46,17 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	panels, left := multiples(plan, runs)
 	doc := sweepDocument{
 		Title: "sweep " + clean(plan.Name) + " · plimsoll",
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			hash(style), hash(themeJS)),
 		Style: template.CSS(style), Script: template.JS(themeJS),
-		Name:     clean(plan.Name),
-		Sentence: fmt.Sprintf("Varied: %s. %s, from %s.", varied(plan.Axes), sweepSentence(plan), moment(plan.StartedAt)),
-		Note:     sweepNote, Panels: panels, Left: panelsLeft(left), Rows: cellRows(plan, runs),
-		Width: multipleWidth, Height: multipleHeight, PlotLeft: plotLeft, PlotRight: multipleWidth - plotRight,
-		PlotTop: plotTop, PlotBottom: multipleHeight - plotBottom,
+		Name: clean(plan.Name),
+		Sentence: fmt.Sprintf("Varied: %s. %s, from %s.", varied(plan.Axes), sweepSentence(plan),
+			moment(plan.StartedAt)),
+		Note: sweepNote, Panels: panels, Left: panelsLeft(left), Rows: cellRows(plan, runs),
+		Width: multipleWidth, Height: multipleHeight, PlotLeft: plotLeft,
+		PlotRight: multipleWidth - plotRight,
+		PlotTop:   plotTop, PlotBottom: multipleHeight - plotBottom,
 		TickBelow: multipleHeight - plotBottom + 16, TitleBelow: multipleHeight - 6,
 	}
 	var shown []*result.Saved

@@ -16,7 +16,8 @@ func percentileTable(r *result.Run) table {
 	t := table{
 		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load),
 		Empty: "No message was measured.",
-		Note: "Over the measured window, from one histogram of all messages: percentiles are never averaged. " +
+		Note: "Over the measured window, from one histogram of all messages: percentiles are " +
+			"never averaged. " +
 			"A percentile is left out (–) when fewer than ten messages lie beyond it.",
 		Head: []string{"messages", "mean", "min"},
 	}
@@ -27,7 +28,8 @@ func percentileTable(r *result.Run) table {
 	odd := outOfRange(s)
 	if odd {
 		t.Head = append(t.Head, "clamped", "negative")
-		t.Note += " Clamped values were above one hour and count as one hour; negative ones, from clocks that disagree, count as zero."
+		t.Note += " Clamped values were above one hour and count as one hour; negative ones, " +
+			"from clocks that disagree, count as zero."
 	} else {
 		t.Note += " No value was out of range."
 	}
@@ -87,14 +89,16 @@ func latencyRows(s result.Summary) []latencyRow {
 }
 
 func outOfRange(s result.Summary) bool {
-	return slices.ContainsFunc(s.Latency, func(l result.Latency) bool { return l.Clamped > 0 || l.Negative > 0 })
+	return slices.ContainsFunc(s.Latency,
+		func(l result.Latency) bool { return l.Clamped > 0 || l.Negative > 0 })
 }
 
 // countersTable shows where each scheduled message ended.
 func countersTable(r *result.Run) table {
 	t := table{
 		ID: "counters", Title: "Every scheduled message",
-		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by the system), unknown (handed over, " +
+		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by " +
+			"the system), unknown (handed over, " +
 			"no answer) and unsent (never handed over).",
 		Head: []string{"scheduled", "acknowledged", "failed", "unknown", "unsent", "received"},
 	}
@@ -102,8 +106,10 @@ func countersTable(r *result.Run) table {
 		name string
 		c    result.Counters
 	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
-		t.Rows = append(t.Rows, row{Name: c.name, Values: []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked), quantity.Count(c.c.Failed),
-			quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(c.c.Received)}})
+		t.Rows = append(t.Rows, row{Name: c.name,
+			Values: []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked),
+				quantity.Count(c.c.Failed),
+				quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(c.c.Received)}})
 	}
 	return t
 }
@@ -113,9 +119,12 @@ func ledgerTable(r *result.Run) table {
 	l := r.Ledger
 	t := table{
 		ID: "ledger", Title: "Account of each subscription",
-		Note: "Of the whole run, warm-up included. Lost: acknowledged and never received. Reordered: came after a later message " +
-			"of the same lane. A message that was received without ever being acknowledged is legal.",
-		Head:  []string{"acknowledged", "received", "lost", "duplicate", "reordered", "unacknowledged, received", "corrupt", "foreign"},
+		Note: "Of the whole run, warm-up included. Lost: acknowledged and never received. " +
+			"Reordered: came after a later message " +
+			"of the same lane. A message that was received without ever being acknowledged is " +
+			"legal.",
+		Head: []string{"acknowledged", "received", "lost", "duplicate", "reordered",
+			"unacknowledged, received", "corrupt", "foreign"},
 		Empty: "The messages were not accounted for: the run never got that far.",
 	}
 	if !l.Accounted {
@@ -124,8 +133,10 @@ func ledgerTable(r *result.Run) table {
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
 		t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
-			quantity.Count(s.Acked), quantity.Count(s.Received), quantity.Count(s.Lost), quantity.Count(s.Duplicate),
-			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt), quantity.Count(s.Foreign),
+			quantity.Count(s.Acked), quantity.Count(s.Received), quantity.Count(
+				s.Lost), quantity.Count(s.Duplicate),
+			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(
+				s.Corrupt), quantity.Count(s.Foreign),
 		}})
 	}
 	for _, more := range rareCounts {
@@ -153,7 +164,8 @@ var rareCounts = []struct {
 	name string
 	of   func(result.SubscriptionLedger) int64
 }{
-	{"overtaken at another consumer", func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
+	{"overtaken at another consumer",
+		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
 	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
 	{"transactions in part", func(s result.SubscriptionLedger) int64 {
@@ -179,9 +191,11 @@ func lostTable(l result.Ledger) table {
 }
 
 func errorTable(errs []result.Error) table {
-	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"}, Words: true}
+	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"},
+		Words: true}
 	for _, e := range errs {
-		t.Rows = append(t.Rows, row{Name: quantity.Count(e.Count) + " ×", Values: []string{clean(e.Message)}})
+		t.Rows = append(t.Rows,
+			row{Name: quantity.Count(e.Count) + " ×", Values: []string{clean(e.Message)}})
 	}
 	return t
 }
@@ -199,7 +213,9 @@ func generatorTable(r *result.Run) table {
 		return t
 	}
 	g := s.Generator
-	add := func(name, value string) { t.Rows = append(t.Rows, row{Name: name, Values: []string{micro(value)}}) }
+	add := func(name, value string) {
+		t.Rows = append(t.Rows, row{Name: name, Values: []string{micro(value)}})
+	}
 	limited := "no"
 	if g.Limited {
 		limited = "yes"
@@ -217,7 +233,8 @@ func generatorTable(r *result.Run) table {
 		add("answers of the simulated system late by, p99", quantity.Duration(g.SimulatedLateP99Ns))
 	}
 	add("producers held up by the system, summed", seconds(g.BlockedSeconds))
-	add("CPU time (with embedded servers)", fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
+	add("CPU time (with embedded servers)",
+		fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
 	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
 	add("garbage collections", quantity.Count(g.GCCount))
 	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
@@ -237,10 +254,12 @@ func generatorTable(r *result.Run) table {
 }
 
 func evidenceTable(d result.Durability) table {
-	t := table{ID: "evidence", Title: "What the live cluster reported", Head: []string{"fact", "value", "source"}, Words: true,
+	t := table{ID: "evidence", Title: "What the live cluster reported",
+		Head: []string{"fact", "value", "source"}, Words: true,
 		Empty: "The cluster was not asked, or did not say."}
 	for _, f := range d.Evidence {
-		t.Rows = append(t.Rows, row{Name: clean(f.Where), Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
+		t.Rows = append(t.Rows, row{Name: clean(f.Where),
+			Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
 	}
 	return t
 }
@@ -250,14 +269,16 @@ func settingsTable(r *result.Run) table {
 	t := table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
 		Head: []string{"setting", "value"}, Empty: "No settings are on record."}
 	for _, s := range r.Settings {
-		t.Rows = append(t.Rows, row{Name: clean(s.Group), Values: []string{clean(s.Name), clean(s.Value)}})
+		t.Rows = append(t.Rows,
+			row{Name: clean(s.Group), Values: []string{clean(s.Name), clean(s.Value)}})
 	}
 	return t
 }
 
 // environmentTable is what the run ran on.
 func environmentTable(r *result.Run) table {
-	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true, Empty: "No environment is on record."}
+	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true,
+		Empty: "No environment is on record."}
 	add := func(name, value string) {
 		if value = clean(value); value != "" {
 			t.Rows = append(t.Rows, row{Name: name, Values: []string{value}})

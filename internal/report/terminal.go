@@ -206,12 +206,14 @@ func (p *page) verdicts(verdicts []result.Verdict) {
 	for _, v := range verdicts {
 		code := map[string]string{result.Holds: good, result.Broken: bad}[v.Outcome]
 		const outcomeWidth = 9
-		for i, l := range wrap(verdictName(v)+": "+clean(v.Sentence), p.width-labelWidth-outcomeWidth) {
+		for i, l := range wrap(verdictName(v)+": "+clean(v.Sentence),
+			p.width-labelWidth-outcomeWidth) {
 			outcome := ""
 			if i == 0 {
 				outcome = outcomeWord(v)
 			}
-			p.line(p.paint.as(faint, pad(label, labelWidth)) + p.paint.as(code, pad(outcome, outcomeWidth)) + l)
+			p.line(p.paint.as(faint, pad(label, labelWidth)) +
+				p.paint.as(code, pad(outcome, outcomeWidth)) + l)
 			label = ""
 		}
 	}
@@ -263,8 +265,10 @@ type column struct{ title, figure string }
 // fit is in each run's own section.
 var (
 	wideColumns = []column{
-		{"acked", "acknowledged"}, {"pub p50", "publish p50"}, {"pub p99", "publish p99"}, {"pub p99.9", "publish p99.9"},
-		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"}, {"lost", "lost"}, {"duplicate", "duplicate"},
+		{"acked", "acknowledged"}, {"pub p50", "publish p50"}, {"pub p99", "publish p99"},
+		{"pub p99.9", "publish p99.9"},
+		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"}, {"lost", "lost"},
+		{"duplicate", "duplicate"},
 		{"offered", "offered"}, {"warnings", "warnings"},
 	}
 	narrowColumns = []column{
@@ -273,11 +277,14 @@ var (
 	}
 	// importedColumns are those of runs that other tools measured.
 	importedColumns = []column{
-		{"acked", "acknowledged"}, {"bytes", "acknowledged bytes"}, {"send p99", "send (uncorrected) p99"},
-		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"}, {"e2e p99.9", "end-to-end p99.9"}, {"e2e max", "end-to-end max"},
+		{"acked", "acknowledged"}, {"bytes", "acknowledged bytes"},
+		{"send p99", "send (uncorrected) p99"},
+		{"e2e p50", "end-to-end p50"}, {"e2e p99", "end-to-end p99"},
+		{"e2e p99.9", "end-to-end p99.9"}, {"e2e max", "end-to-end max"},
 	}
 	costColumns = []column{
-		{"servers", rowServerCPU}, {"plimsoll", rowOwnCPU}, {"both", rowAllCPU}, {"fsyncs", rowSyncsMessage},
+		{"servers", rowServerCPU}, {"plimsoll", rowOwnCPU}, {"both", rowAllCPU},
+		{"fsyncs", rowSyncsMessage},
 		{"written", rowAmplification}, {"limiting", rowLimiting},
 	}
 )
@@ -332,7 +339,8 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 const nameWidth = 20
 
 // runTable writes a run a line.
-func (p *page) runTable(corner string, columns []column, all []string, value func(figure string, i int) string) {
+func (p *page) runTable(corner string, columns []column, all []string,
+	value func(figure string, i int) string) {
 	width := figureWidth
 	for i := range all {
 		unreached := func(c column) bool { return value(c.figure, i) == notReached }

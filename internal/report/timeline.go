@@ -51,14 +51,19 @@ func timelines(subscriptions int) []line {
 	lines := []line{
 		{"offered", func(i result.Interval, s float64) float64 { return float64(i.Scheduled) / s }},
 		{"acked", func(i result.Interval, s float64) float64 { return float64(i.Acked) / s }},
-		{"received", func(i result.Interval, s float64) float64 { return float64(i.Received) / s / per }},
+		{"received", func(i result.Interval, s float64) float64 {
+			return float64(i.Received) / s / per
+		}},
 		{"failed", func(i result.Interval, s float64) float64 { return float64(i.Failed) / s }},
 		{"backlog", func(i result.Interval, _ float64) float64 { return float64(i.Backlog) }},
 		{"in_flight", func(i result.Interval, _ float64) float64 { return float64(i.InFlight) }},
 		{"cpu", func(i result.Interval, s float64) float64 { return i.CPUSeconds / s }},
-		{"gc", func(i result.Interval, _ float64) float64 { return positive(float64(i.GCPauseNs)) }},
+		{"gc", func(i result.Interval, _ float64) float64 {
+			return positive(float64(i.GCPauseNs))
+		}},
 	}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Lag, result.Hiccup} {
+	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Lag,
+		result.Hiccup} {
 		lines = append(lines, latencyLines(series)...)
 	}
 	return lines
@@ -76,7 +81,8 @@ func latencyLines(series result.Series) []line {
 	}
 }
 
-func percentileLine(series result.Series, percentile float64) func(result.Interval, float64) float64 {
+func percentileLine(series result.Series, percentile float64) func(result.Interval,
+	float64) float64 {
 	return func(i result.Interval, _ float64) float64 {
 		ns, ok := exactAt(latencyOf(i, series), percentile)
 		return orGap(ns, ok)
@@ -107,7 +113,8 @@ func newTimeline(s *result.Saved) timeline {
 		lines = importedLines(lines)
 	}
 	if s.Run.Backlog != nil {
-		lines = append(lines, line{"replayed", func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
+		lines = append(lines, line{"replayed",
+			func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
 	}
 	for _, l := range lines {
 		t.Lines[l.name] = points{}

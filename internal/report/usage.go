@@ -25,13 +25,14 @@ type usage struct {
 
 // usageChart is a small chart.
 type usageChart struct {
-	Title   string      `json:"title"`
-	Note    string      `json:"-"`
-	Format  string      `json:"format"`          // how the script prints a value
-	Top     float64     `json:"top,omitempty"`   // of the axis; 0: by the values
-	Limit   float64     `json:"limit,omitempty"` // of the machine, as calibrated
-	LimitOf string      `json:"-"`
-	Members bool        `json:"members"` // the lines are processes, whose names are shared by charts
+	Title   string  `json:"title"`
+	Note    string  `json:"-"`
+	Format  string  `json:"format"`          // how the script prints a value
+	Top     float64 `json:"top,omitempty"`   // of the axis; 0: by the values
+	Limit   float64 `json:"limit,omitempty"` // of the machine, as calibrated
+	LimitOf string  `json:"-"`
+	// the lines are processes, whose names are shared by charts
+	Members bool        `json:"members"`
 	Lines   []usageLine `json:"lines"`
 }
 
@@ -112,20 +113,27 @@ var processCharts = []struct {
 	key, title, note, format string
 	value                    value
 }{
-	{"cpu", "CPU", "Cores used.", inCores, func(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }},
+	{"cpu", "CPU", "Cores used.", inCores,
+		func(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }},
 	{"syncs", "fsync and fdatasync", "Calls per second.", inPerS, perSecondOf(syncs)},
-	{"written", "Written to disk", "Per second, now or when the page cache is written back.", inBytesPerS, perSecondOf(written)},
-	{"read", "Read from disk", "Per second: what was not in the page cache.", inBytesPerS, perSecondOf(read)},
+	{"written", "Written to disk", "Per second, now or when the page cache is written back.",
+		inBytesPerS, perSecondOf(written)},
+	{"read", "Read from disk", "Per second: what was not in the page cache.", inBytesPerS,
+		perSecondOf(read)},
 	{"map_syncs", "msync", "Calls per second, on mapped files.", inPerS, perSecondOf(mapSyncs)},
-	{"sent", "Network, sent", "TCP bytes per second.", inBytesPerS, perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
-	{"received", "Network, received", "TCP bytes per second.", inBytesPerS, perSecondOf(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })},
-	{"memory", "Memory", "Resident, at the end of each interval.", inBytes, func(p result.ProcessUse, _ float64) float64 { return float64(p.RSSBytes) }},
+	{"sent", "Network, sent", "TCP bytes per second.", inBytesPerS,
+		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
+	{"received", "Network, received", "TCP bytes per second.", inBytesPerS,
+		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })},
+	{"memory", "Memory", "Resident, at the end of each interval.", inBytes,
+		func(p result.ProcessUse, _ float64) float64 { return float64(p.RSSBytes) }},
 }
 
 // newUsage is nil when nothing was observed.
 func newUsage(s *result.Saved) *usage {
 	lines, all := usageLines(s), members(s)
-	u := &usage{timeline: timeline{Seconds: points{}, Lines: map[string]points{}}, Charts: []usageChart{}}
+	u := &usage{timeline: timeline{Seconds: points{}, Lines: map[string]points{}},
+		Charts: []usageChart{}}
 	for _, r := range s.Resources {
 		seconds := float64(r.EndNs-r.StartNs) / 1e9
 		if seconds <= 0 {
@@ -142,7 +150,8 @@ func newUsage(s *result.Saved) *usage {
 	for _, c := range processCharts {
 		chart := usageChart{Title: c.title, Note: c.note, Format: c.format, Members: true}
 		for _, m := range all {
-			chart.Lines = append(chart.Lines, usageLine{Of: m.key + "." + c.key, Label: m.label, Color: m.color})
+			chart.Lines = append(chart.Lines,
+				usageLine{Of: m.key + "." + c.key, Label: m.label, Color: m.color})
 		}
 		u.add(chart)
 	}
@@ -163,7 +172,8 @@ func (u *usage) add(c usageChart) {
 	case len(c.Lines) == 0:
 		u.Unknown = append(u.Unknown, c.Title)
 	case !slices.ContainsFunc(c.Lines, func(l usageLine) bool {
-		return slices.ContainsFunc(u.Lines[l.Of], func(v float64) bool { return finite(v) && v != 0 })
+		return slices.ContainsFunc(u.Lines[l.Of],
+			func(v float64) bool { return finite(v) && v != 0 })
 	}):
 		u.Flat = append(u.Flat, c.Title)
 	default:
@@ -220,7 +230,9 @@ func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds flo
 			of = whole
 		}
 		if name := "all." + c.key; slices.Contains(comparedUsage, name) {
-			out[name] = func(r result.Resources, seconds float64) float64 { return summed(r, of, c.value, seconds) }
+			out[name] = func(r result.Resources, seconds float64) float64 {
+				return summed(r, of, c.value, seconds)
+			}
 		}
 	}
 	return out

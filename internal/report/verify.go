@@ -31,7 +31,9 @@ func RenderVerifications(w io.Writer, format string, all []*verify.Saved) error 
 		return VerifyJSON(w, all)
 	}
 	if slices.Contains(Formats(), format) {
-		return fmt.Errorf("a verification is written as table, html, md or json, not as %s: each of its rounds is a run directory that can be", format)
+		return fmt.Errorf(
+			"a verification is written as table, html, md or json, not as %s: each of its rounds "+
+				"is a run directory that can be", format)
 	}
 	return errors.New(strict.Unknown("report format", format, VerifyFormats()))
 }
@@ -67,13 +69,17 @@ func guaranteeCode(g verify.Guarantee) string {
 	if !g.Promised {
 		return ""
 	}
-	return map[string]string{result.Holds: good, result.Broken: bad, result.Unknown: warn}[g.Outcome]
+	return map[string]string{result.Holds: good, result.Broken: bad,
+		result.Unknown: warn}[g.Outcome]
 }
 
 // verifiedSentence says what was done, how often.
 func verifiedSentence(s *verify.Saved) string {
-	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s", clean(strings.Join(s.Faults, ", then ")),
-		plural(int64(s.Wanted), "round", "rounds"), rate(s.Load.TargetRate), quantity.Bytes(s.Load.MessageBytes), seconds(s.Load.WindowSeconds),
+	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s",
+		clean(strings.Join(s.Faults, ", then ")),
+		plural(int64(s.Wanted), "round",
+			"rounds"), rate(s.Load.TargetRate), quantity.Bytes(s.Load.MessageBytes),
+		seconds(s.Load.WindowSeconds),
 		s.Durability.Asked, strings.ReplaceAll(clean(s.Load.Delivery), "_", " "))
 }
 
@@ -83,9 +89,11 @@ func verifyWarnings(s *verify.Saved) []string {
 	switch s.State {
 	case result.Complete:
 	case result.Running:
-		out = append(out, "this verification is still running: the judgements are of the rounds made so far")
+		out = append(out,
+			"this verification is still running: the judgements are of the rounds made so far")
 	default:
-		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made", s.State, clean(s.StateReason), len(s.Rounds), s.Wanted))
+		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made",
+			s.State, clean(s.StateReason), len(s.Rounds), s.Wanted))
 	}
 	for _, r := range s.Rounds {
 		for _, f := range r.Faults {
@@ -99,12 +107,15 @@ func verifyWarnings(s *verify.Saved) []string {
 
 // lostSentence says how what is missing was told from what is late.
 func lostSentence(s *verify.Saved) string {
-	return fmt.Sprintf("lost is what was acknowledged and had not arrived when nothing had happened for %s after the heal, or %s after the load; unacknowledged messages may legally arrive",
+	return fmt.Sprintf(
+		"lost is what was acknowledged and had not arrived when nothing had happened for %s "+
+			"after the heal, or %s after the load; unacknowledged messages may legally arrive",
 		seconds(s.QuietSeconds), seconds(s.DrainSeconds))
 }
 
 // roundHead is the head of the table of rounds.
-var roundHead = []string{"acked", "not acked", "lost", "unacked, arrived", "twice", "reordered", "unavailable", "acked again", "recovered"}
+var roundHead = []string{"acked", "not acked", "lost", "unacked, arrived", "twice", "reordered",
+	"unavailable", "acked again", "recovered"}
 
 // roundRows is a row for each round and subscription.
 func roundRows(s *verify.Saved) []row {
@@ -116,11 +127,15 @@ func roundRows(s *verify.Saved) []row {
 				continue
 			}
 			// Of several faults, the last.
-			gap, again, recovered = unavailable(f.Effect), afterHeal(f, f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
+			gap, again, recovered = unavailable(f.Effect), afterHeal(f,
+				f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
 		}
 		for i, l := range r.Ledger {
-			out := row{Name: fmt.Sprint(r.Number), Values: []string{quantity.Count(l.Acked), quantity.Count(r.Counters.Failed + r.Counters.Unknown + r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
-				quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
+			out := row{Name: fmt.Sprint(r.Number),
+				Values: []string{quantity.Count(l.Acked),
+					quantity.Count(r.Counters.Failed + r.Counters.Unknown +
+						r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
+					quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
 			if len(r.Ledger) > 1 {
 				out.Name += " " + clean(l.Subscription)
 			}
@@ -161,8 +176,11 @@ func evidenceSentences(s *verify.Saved) []string {
 			for _, e := range []struct {
 				what string
 				all  []result.Range
-			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges}, {"reordered", l.ReorderedRanges}} {
-				out = append(out, evidenceOf(r, fmt.Sprintf("round %d, %s, %s: ", r.Number, clean(l.Subscription), e.what), e.all)...)
+			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges},
+				{"reordered", l.ReorderedRanges}} {
+				out = append(out, evidenceOf(r,
+					fmt.Sprintf("round %d, %s, %s: ", r.Number, clean(l.Subscription),
+						e.what), e.all)...)
 			}
 		}
 	}
@@ -185,7 +203,8 @@ func rangeWords(lost result.Range, faults []result.Fault) string {
 	if lost.Last > lost.First {
 		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
 	}
-	out := fmt.Sprintf("%s of producer %d in partition %d of %s", which, lost.Producer, lost.Partition, clean(lost.Topic))
+	out := fmt.Sprintf("%s of producer %d in partition %d of %s", which, lost.Producer,
+		lost.Partition, clean(lost.Topic))
 	w := lost.When
 	if w == nil {
 		return out
@@ -194,7 +213,8 @@ func rangeWords(lost result.Range, faults []result.Fault) string {
 	if f == nil {
 		return out
 	}
-	return out + fmt.Sprintf(", due from %s to %s %s began, and acknowledged from %s to %s", besides(w.FirstDueNs-f.StartNs), besides(w.LastDueNs-f.StartNs),
+	return out + fmt.Sprintf(", due from %s to %s %s began, and acknowledged from %s to %s",
+		besides(w.FirstDueNs-f.StartNs), besides(w.LastDueNs-f.StartNs),
 		faultTitle(*f), besides(w.FirstAckNs-f.StartNs), besides(w.LastAckNs-f.StartNs))
 }
 
@@ -224,12 +244,14 @@ func repeatSentence(s *verify.Saved) string {
 	}
 	again := s.Rounds[0]
 	for _, r := range s.Rounds {
-		if slices.ContainsFunc(r.Guarantees, func(g verify.Guarantee) bool { return g.Outcome == result.Broken }) {
+		if slices.ContainsFunc(r.Guarantees,
+			func(g verify.Guarantee) bool { return g.Outcome == result.Broken }) {
 			again = r
 			break
 		}
 	}
-	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number, again.Seed)
+	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number,
+		again.Seed)
 	if len(s.Asked.Command) > 0 {
 		out += "; it was " + clean(commandLine(s.Asked.Command))
 	}
@@ -297,7 +319,8 @@ func (p *page) matrix(m table) {
 
 func (p *page) verification(s *verify.Saved) {
 	when := "  " + moment(s.StartedAt) + "  " + string(s.State)
-	p.line(p.paint.as(strong, cut(clean(s.Name)+": what an acknowledgement is worth", max(p.width-columns(when), 10))) + p.paint.as(faint, when))
+	p.line(p.paint.as(strong, cut(clean(s.Name)+": what an acknowledgement is worth",
+		max(p.width-columns(when), 10))) + p.paint.as(faint, when))
 	for _, l := range wrap(verifiedSentence(s), p.width) {
 		p.line(l)
 	}
@@ -310,7 +333,8 @@ func (p *page) verification(s *verify.Saved) {
 		if !g.Promised {
 			label = "no promise"
 		}
-		p.said(label, guaranteeCode(g), fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
+		p.said(label, guaranteeCode(g),
+			fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
 		p.said("", faint, clean(g.Why))
 	}
 	p.line("")

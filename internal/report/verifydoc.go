@@ -94,7 +94,8 @@ func matrixCell(all []*verify.Saved) string {
 			case g.Outcome == result.Unknown:
 				unknown = true
 			default:
-				word := map[string]string{verify.NoDuplicates: "twice", verify.Order: "reordered"}[g.Name]
+				word := map[string]string{verify.NoDuplicates: "twice",
+					verify.Order: "reordered"}[g.Name]
 				more = append(more, fmt.Sprintf("%s %s", word, quantity.Count(g.Count)))
 			}
 		}
@@ -104,7 +105,8 @@ func matrixCell(all []*verify.Saved) string {
 	switch {
 	case unknown:
 		// What did not arrive may still be there, in servers that are not back.
-		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all), quantity.Count(lost), quantity.Count(of))
+		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all),
+			quantity.Count(lost), quantity.Count(of))
 	case held:
 		out = fmt.Sprintf("held: %s", out)
 	}
@@ -141,7 +143,9 @@ func unknownOf(all []*verify.Saved) string {
 // VerifyMarkdown writes verifications for a wiki: the table of all, then each.
 func VerifyMarkdown(w io.Writer, all []*verify.Saved) error {
 	var b bytes.Buffer
-	b.WriteString("# What an acknowledgement is worth\n\nWritten by `plimsoll report -f md`, from saved runs of `plimsoll verify`; change nothing here.\n\n")
+	b.WriteString(
+		"# What an acknowledgement is worth\n\nWritten by `plimsoll report -f md`, from saved " +
+			"runs of `plimsoll verify`; change nothing here.\n\n")
 	if len(all) == 0 {
 		b.WriteString("No verifications.\n")
 	} else {
@@ -150,17 +154,20 @@ func VerifyMarkdown(w io.Writer, all []*verify.Saved) error {
 		markdownTable(&b, "system and level", m.Head, m.Rows)
 	}
 	for _, s := range all {
-		fmt.Fprintf(&b, "### %s: %s\n\n%s. %s, %s.\n\n", md(rowOf(s)), md(columnOf(s)), md(verifiedSentence(s)), moment(s.StartedAt), s.State)
+		fmt.Fprintf(&b, "### %s: %s\n\n%s. %s, %s.\n\n", md(rowOf(s)), md(columnOf(s)),
+			md(verifiedSentence(s)), moment(s.StartedAt), s.State)
 		markdownWarnings(&b, verifyWarnings(s))
 		for _, g := range s.Guarantees {
-			fmt.Fprintf(&b, "- **%s, %s (%s):** %s. %s.\n", md(guaranteeWords[g.Name]), md(g.Outcome), promiseWord(g), md(g.Sentence), md(g.Why))
+			fmt.Fprintf(&b, "- **%s, %s (%s):** %s. %s.\n", md(guaranteeWords[g.Name]),
+				md(g.Outcome), promiseWord(g), md(g.Sentence), md(g.Why))
 		}
 		b.WriteString("\n")
 		markdownTable(&b, "round", roundHead, roundRows(s))
 		for _, sentence := range evidenceSentences(s) {
 			fmt.Fprintf(&b, "- %s\n", md(sentence))
 		}
-		fmt.Fprintf(&b, "- %s\n- %s\n- %s\n\n", md(lostSentence(s)), md(durabilitySentence(s.Durability)), md(repeatSentence(s)))
+		fmt.Fprintf(&b, "- %s\n- %s\n- %s\n\n", md(lostSentence(s)),
+			md(durabilitySentence(s.Durability)), md(repeatSentence(s)))
 	}
 	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
@@ -200,7 +207,8 @@ func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 	style, script := pageStyle(), themeJS
 	doc := verifyDocument{
 		Title: "what an acknowledgement is worth · plimsoll",
-		Policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			hash(style), hash(script)),
 		Style: template.CSS(style), Script: template.JS(script),
 	}
@@ -221,27 +229,38 @@ func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 
 func newVerifyView(i int, s *verify.Saved) verifyView {
 	v := verifyView{
-		Index: i, Name: clean(s.Name), Sentence: verifiedSentence(s) + ".", Warnings: verifyWarnings(s),
-		Meta:     []string{moment(s.StartedAt), string(s.State), "seed " + fmt.Sprint(s.Seed), "plimsoll " + clean(s.Plimsoll.Version)},
-		Rounds:   table{ID: "rounds", Title: "Rounds", Head: roundHead, Rows: roundRows(s), Empty: "No round was made.", Note: "Acked again and recovered: after the heal. " + lostSentence(s) + "."},
-		Evidence: evidenceSentences(s), Durable: durabilitySentence(s.Durability), Repeat: repeatSentence(s),
+		Index: i, Name: clean(s.Name), Sentence: verifiedSentence(s) +
+			".", Warnings: verifyWarnings(s),
+		Meta: []string{moment(s.StartedAt), string(s.State), "seed " + fmt.Sprint(s.Seed),
+			"plimsoll " + clean(s.Plimsoll.Version)},
+		Rounds: table{ID: "rounds", Title: "Rounds", Head: roundHead, Rows: roundRows(s),
+			Empty: "No round was made.", Note: "Acked again and recovered: after the heal. " +
+				lostSentence(s) + "."},
+		Evidence: evidenceSentences(s), Durable: durabilitySentence(
+			s.Durability), Repeat: repeatSentence(s),
 		DurabilityEvidence: evidenceTable(s.Durability),
 	}
 	v.Settings = settingsTable(&result.Run{Settings: s.Settings})
 	for _, g := range s.Guarantees {
 		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[g.Outcome]
-		v.Guarantees = append(v.Guarantees, verdictView{Mark: orNone(mark), Outcome: clean(g.Outcome), Name: guaranteeWords[g.Name],
-			Sentence: fmt.Sprintf("%s. %s: %s", clean(g.Sentence), promiseWord(g), clean(g.Why))})
+		v.Guarantees = append(v.Guarantees,
+			verdictView{Mark: orNone(mark), Outcome: clean(g.Outcome), Name: guaranteeWords[g.Name],
+				Sentence: fmt.Sprintf("%s. %s: %s", clean(g.Sentence), promiseWord(g), clean(g.Why))})
 	}
-	v.Faults = table{ID: "timeline", Title: "Time line", Words: true, Head: []string{"since", "what happened"}, Empty: "No fault was injected."}
+	v.Faults = table{ID: "timeline", Title: "Time line", Words: true,
+		Head: []string{"since", "what happened"}, Empty: "No fault was injected."}
 	for _, r := range s.Rounds {
-		v.Reports = append(v.Reports, fact{fmt.Sprintf("round %d", r.Number), clean(r.Dir) + "/" + result.ReportFile})
+		v.Reports = append(v.Reports,
+			fact{fmt.Sprintf("round %d", r.Number), clean(r.Dir) + "/" + result.ReportFile})
 		for _, f := range r.Faults {
-			v.Faults.Rows = append(v.Faults.Rows, row{Name: fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
-				Values: []string{quantity.Duration(f.StartNs), clean(f.Sentence) + "; " + faultEffectSentence(f)}})
+			v.Faults.Rows = append(v.Faults.Rows,
+				row{Name: fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
+					Values: []string{quantity.Duration(f.StartNs), clean(f.Sentence) + "; " +
+						faultEffectSentence(f)}})
 		}
 	}
-	for _, f := range []fact{{"Command", clean(commandLine(s.Asked.Command))}, {"Workload", s.Asked.Workload}, {"Target", s.Asked.Target}} {
+	for _, f := range []fact{{"Command", clean(commandLine(s.Asked.Command))},
+		{"Workload", s.Asked.Workload}, {"Target", s.Asked.Target}} {
 		if f.Value != "" {
 			v.Asked = append(v.Asked, f)
 		}

@@ -57,7 +57,8 @@ func (v Versus) method() string {
 	case v.Within:
 		return withinMethod + fmt.Sprintf(alarmMethod, "runs", v.deciding())
 	case v.Pairing != "":
-		out, equals = medianMethod+strings.ReplaceAll(pairedMethod, "%s", string(v.Pairing)), "systems"
+		out, equals = medianMethod+strings.ReplaceAll(pairedMethod, "%s",
+			string(v.Pairing)), "systems"
 		if bounded {
 			out += boundByRanks
 		}
@@ -112,14 +113,16 @@ func answer(e compare.Effect) string {
 	case e.Shown:
 		return fmt.Sprintf("%s of B is %s: %s", name, by(e), against)
 	case e.Blurred:
-		return fmt.Sprintf("%s: no difference shown: %s; the sides are too near one another beside "+
-			"plimsoll's own error of %s",
+		return fmt.Sprintf(
+			"%s: no difference shown: %s; the sides are too near one another beside "+
+				"plimsoll's own error of %s",
 			name, against, compare.Print(e.Figure.Unit, e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	if share, ok := e.Detectable(); ok {
-		out += fmt.Sprintf("; had the systems differed by %s, %.0f of 10 such comparisons would have "+
-			"shown it",
+		out += fmt.Sprintf(
+			"; had the systems differed by %s, %.0f of 10 such comparisons would have "+
+				"shown it",
 			percent(share), compare.Power*10)
 	}
 	return out
@@ -268,7 +271,8 @@ func (v Versus) sets() []row {
 	for _, r := range differing(runs) {
 		sides := row{Name: r.Name}
 		for _, values := range [][]string{r.Values[:len(v.A.Runs)], r.Values[len(v.A.Runs):]} {
-			sides.Values = append(sides.Values, strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), " | "))
+			sides.Values = append(sides.Values,
+				strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), " | "))
 		}
 		if r.Name == rowSeed && same(sides) {
 			continue // trials have a seed of their own in each round
@@ -343,7 +347,8 @@ func (p *page) versus(v Versus) {
 	if p.width < versusWide {
 		medians = versusMedian
 	}
-	p.line(p.paint.as(faint, pad("figure", versusName)+pad("A", medians)+pad("B", medians)+pad("B / A", versusFigure)+pad("p", versusP)))
+	p.line(p.paint.as(faint, pad("figure", versusName)+pad("A", medians)+pad("B",
+		medians)+pad("B / A", versusFigure)+pad("p", versusP)))
 	for _, e := range v.Figures {
 		a, inA := middle(e, e.A)
 		b, inB := middle(e, e.B)
@@ -391,8 +396,9 @@ func VersusMarkdown(w io.Writer, v Versus) error {
 		if e.OwnError > 0 {
 			own = compare.Print(e.Figure.Unit, e.OwnError)
 		}
-		rows = append(rows, row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb,
-			inB), ratio, pValue(e), own, shown(e)}})
+		rows = append(rows,
+			row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb,
+				inB), ratio, pValue(e), own, shown(e)}})
 	}
 	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "plimsoll's own error", "shown"},
 		rows)
@@ -437,8 +443,9 @@ func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
 	for i, f := range figures {
 		median, interval := printCenter(f.Unit, centers[i])
-		p.line(pad(f.Name, versusName) + pad(median, versusMedian) + fmt.Sprintf("%s (%.3g%%)", interval,
-			centers[i].Confidence*100))
+		p.line(pad(f.Name, versusName) + pad(median, versusMedian) +
+			fmt.Sprintf("%s (%.3g%%)", interval,
+				centers[i].Confidence*100))
 	}
 	_, err := w.Write(p.Bytes())
 	return err

@@ -24,7 +24,8 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 			s.Runs = append(s.Runs, sh.load(t))
 			s.Runs[i].Run.ID = fmt.Sprintf("%s-%d", name, i+1)
 			if name == "after" {
-				at := slices.IndexFunc(s.Runs[i].Run.Settings, func(set result.Setting) bool { return set.Name == "sync_interval" })
+				at := slices.IndexFunc(s.Runs[i].Run.Settings,
+					func(set result.Setting) bool { return set.Name == "sync_interval" })
 				s.Runs[i].Run.Settings[at].Value = "1s"
 			}
 		}
@@ -34,7 +35,8 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Versus{Notes: []string{"run x is left out: it is incomplete"}, Objections: []string{"one reason\x1b[31m"}}
+	v := Versus{Notes: []string{"run x is left out: it is incomplete"},
+		Objections: []string{"one reason\x1b[31m"}}
 	if v.Comparison, err = compare.New(side("before", 600), side("after", 690),
 		primary...); err != nil {
 		t.Fatal(err)
@@ -75,7 +77,8 @@ func boundedPairs(t *testing.T, runs int, gates ...string) Versus {
 			r.Run.Summary.Instrument = &result.Instrument{Publish: twin, EndToEnd: twin}
 			for _, l := range r.Run.Summary.Latency {
 				for at := range l.Percentiles {
-					l.Percentiles[at].LatencyNs = l.Percentiles[at].LatencyNs*times/100 + int64(i)*1000
+					l.Percentiles[at].LatencyNs = l.Percentiles[at].LatencyNs*times/100 +
+						int64(i)*1000
 				}
 			}
 			s.Runs = append(s.Runs, r)
@@ -131,7 +134,8 @@ func TestVersusSaysBounds(t *testing.T) {
 		said := strings.Join(strings.Fields(out), " ")
 		for _, want := range []string{
 			"publish.p99 of B is at least 1348 times " +
-				"as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher", "fails: e2e.p99 is not reached",
+				"as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher",
+			"fails: e2e.p99 is not reached",
 			"differ in their shares of messages without a publish " +
 				"latency", "2,000 refused", "7,500 never answered",
 			"the medians lie 13us apart, less than 3 times plimsoll's own error of 20us",
@@ -149,8 +153,10 @@ func TestVersusSaysBounds(t *testing.T) {
 func TestVersusGolden(t *testing.T) {
 	gates := []string{"publish.p99 > 1.05x", "rate < 0.95x", "lost > 0"}
 	for name, v := range map[string]Versus{
-		"versus": versus(t, 8, 5, gates...), "versus-single": versus(t, 30, 1, gates...), "versus-few": versus(t, 8, 3),
-		"versus-bounds": boundedPairs(t, 5, gates...), "versus-bounds-single": boundedPairs(t, 1, gates[0],
+		"versus": versus(t, 8, 5, gates...), "versus-single": versus(t, 30, 1,
+			gates...), "versus-few": versus(t, 8, 3),
+		"versus-bounds": boundedPairs(t, 5, gates...), "versus-bounds-single": boundedPairs(t, 1,
+			gates[0],
 			"e2e.p99 > 1.1x"),
 	} {
 		var table, markdown, raw bytes.Buffer
@@ -177,7 +183,8 @@ func TestVersusGolden(t *testing.T) {
 			t.Errorf("%s: not JSON", name)
 		}
 		for _, out := range []string{table.String(), markdown.String(), raw.String()} {
-			if strings.ContainsAny(out, "\x1b") || strings.Contains(out, "NaN") || strings.Contains(out, "Inf") {
+			if strings.ContainsAny(out, "\x1b") || strings.Contains(out, "NaN") ||
+				strings.Contains(out, "Inf") {
 				t.Errorf("%s shows what is no text or no number:\n%s", name, out)
 			}
 		}

@@ -52,7 +52,8 @@ func number(v float64) *float64 {
 
 func newCenterJSON(c compare.Center) centerJSON {
 	return centerJSON{
-		Median: number(c.Median.Least), Bound: c.Median.Bound(), Low: number(c.Low), High: number(c.High),
+		Median: number(c.Median.Least), Bound: c.Median.Bound(), Low: number(c.Low), High: number(
+			c.High),
 		Confidence: c.Confidence, Values: c.Values,
 	}
 }
@@ -112,7 +113,8 @@ func VersusJSON(w io.Writer, v Versus) error {
 		Figures  []versusFigureJSON `json:"figures"`
 		Gates    []compare.Ruling   `json:"gates,omitempty"`
 		Method   string             `json:"method"`
-	}{ids(v.A), ids(v.B), strings.Join(v.Primary, ","), v.Within, v.Pairing, strings.Join(v.answers(),
+	}{ids(v.A), ids(v.B), strings.Join(v.Primary,
+		","), v.Within, v.Pairing, strings.Join(v.answers(),
 		"; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
 	for _, e := range v.Figures {
 		out.Figures = append(out.Figures, newVersusFigureJSON(e))

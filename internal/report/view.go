@@ -107,7 +107,8 @@ func newRunView(index int, name string, s *result.Saved) runView {
 		Lacks:  lacksSentence(r),
 		Tables: []table{percentileTable(r)},
 		Durability: durabilityView{
-			Sentence: durabilitySentence(r.Durability), How: clean(r.Durability.How), Evidence: evidenceTable(r.Durability),
+			Sentence: durabilitySentence(r.Durability), How: clean(
+				r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
 	v.Tables = append(v.Tables, faultTables(r)...)
@@ -142,7 +143,8 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	}
 	v.Verdicts = verdictViews(r.Verdicts)
 	for _, a := range []fact{
-		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload}, {"target", r.Asked.Target},
+		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload},
+		{"target", r.Asked.Target},
 		{"what was read into it", strings.Join(r.Asked.Notes, "\n")},
 	} {
 		if strings.TrimSpace(a.Value) != "" {
@@ -189,7 +191,8 @@ func headline(r *result.Run) string {
 	case l.Closed != nil:
 		offered = ", in " + closedSentence(l)
 	case l.TargetRate > 0 && finite(l.TargetRate):
-		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate), quantity.Bytes(l.MessageBytes))
+		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate),
+			quantity.Bytes(l.MessageBytes))
 		if l.WindowSeconds > 0 {
 			offered += " for " + seconds(l.WindowSeconds)
 		}
@@ -210,10 +213,12 @@ func metaWords(r *result.Run) []string {
 	out = append(out, modelWords(l)...)
 	if l.Topics > 0 {
 		out = append(out,
-			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition", "partitions")),
+			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"),
+				plural(int64(l.Partitions), "partition", "partitions")),
 			plural(int64(l.Topics*l.Producers), "producer", "producers"))
 		if l.Subscriptions > 0 || !imported(r) {
-			out[len(out)-1] += ", " + plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
+			out[len(out)-1] += ", " +
+				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
 		}
 	}
 	if l.Delivery != "" {
@@ -227,7 +232,8 @@ func metaWords(r *result.Run) []string {
 
 // unit splits a printed quantity into its number and its unit.
 func unit(printed string) (string, string) {
-	i := strings.IndexFunc(printed, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '-' })
+	i := strings.IndexFunc(printed,
+		func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '-' })
 	if i <= 0 {
 		return printed, ""
 	}

@@ -79,5 +79,6 @@ func (w within) sentence() string {
 	if len(said) == 0 {
 		return ""
 	}
-	return strings.Join(said, ", ") + ": intervals of 95% by what varied within this run; another run may differ by more"
+	return strings.Join(said, ", ") +
+		": intervals of 95% by what varied within this run; another run may differ by more"
 }

@@ -15,13 +15,15 @@ func TestPercentilesHaveIntervals(t *testing.T) {
 	began := time.Now()
 	sentence := newWithin(s).sentence()
 	t.Logf("took %v: %s", time.Since(began), sentence)
-	for _, want := range []string{"publish p50 6", "publish p99 1.", "end-to-end p99 ", "another run may differ by more"} {
+	for _, want := range []string{"publish p50 6", "publish p99 1.", "end-to-end p99 ",
+		"another run may differ by more"} {
 		if !strings.Contains(sentence, want) {
 			t.Errorf("%q lacks %q", sentence, want)
 		}
 	}
 	for _, format := range []string{"table", "md", "html"} {
-		if out := strings.Join(strings.Fields(string(render(t, format, s))), " "); !strings.Contains(out, "by what varied within this run") {
+		if out := strings.Join(strings.Fields(string(render(t, format, s))),
+			" "); !strings.Contains(out, "by what varied within this run") {
 			t.Errorf("%s does not say how sure its percentiles are", format)
 		}
 	}

@@ -52,7 +52,8 @@ func TestSlopeIntervalKeepsItsWord(t *testing.T) {
 		}
 		t.Logf("%d points with memory %v: missed in %d of %d", c.n, c.memory, missed, tries)
 		if missed > tries*7/100 {
-			t.Errorf("%d points with memory %v: the interval misses the slope in %d of %d", c.n, c.memory, missed, tries)
+			t.Errorf("%d points with memory %v: the interval misses the slope in %d of %d", c.n,
+				c.memory, missed, tries)
 		}
 	}
 }

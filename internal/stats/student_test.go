@@ -8,7 +8,8 @@ import (
 
 // The values stand in every table of Student's distribution.
 func TestStudent(t *testing.T) {
-	for _, c := range []struct{ dof, tail, want float64 }{{1, 0.025, 12.7062}, {4, 0.025, 2.77645}, {30, 0.05, 1.69726}} {
+	for _, c := range []struct{ dof, tail, want float64 }{{1, 0.025, 12.7062}, {4, 0.025, 2.77645},
+		{30, 0.05, 1.69726}} {
 		got := Student(c.dof, c.tail)
 		if math.Abs(got-c.want) > 1e-4*c.want {
 			t.Errorf("Student(%v, %v) = %v, want %v", c.dof, c.tail, got, c.want)
@@ -34,7 +35,8 @@ func TestHolm(t *testing.T) {
 		ps   []float64
 		want []bool
 	}{
-		{[]float64{0.01, 0.04, 0.03, 0.005}, []bool{true, false, false, true}}, // Holm's own example
+		// Holm's own example
+		{[]float64{0.01, 0.04, 0.03, 0.005}, []bool{true, false, false, true}},
 		{[]float64{0.04, 0.02}, []bool{true, true}},
 		{[]float64{0.03, 0.04}, []bool{false, false}},
 		{nil, []bool{}},

@@ -32,11 +32,13 @@ var (
 
 func (d *Document) decodeRoot(root *node, into any) {
 	target := reflect.ValueOf(into)
-	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct && target.Elem().Type() != keysType {
+	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct &&
+		target.Elem().Type() != keysType {
 		panic(fmt.Sprintf("strict: cannot decode into %T", into))
 	}
 	if root.shape != mapping {
-		d.add(root.line, root.column, fmt.Sprintf("must be a mapping of keys to values, not %s: write `key: value` lines", root.shape))
+		d.add(root.line, root.column, fmt.Sprintf(
+			"must be a mapping of keys to values, not %s: write `key: value` lines", root.shape))
 		return
 	}
 	d.structure(root, target.Elem(), "")
@@ -138,7 +140,8 @@ func (d *Document) repeated(key entry, path string, lines map[string]int) bool {
 		lines[key.name] = key.line
 		return false
 	}
-	d.add(key.line, key.column, fmt.Sprintf("duplicate key %q: it is given on line %d already, keep one", join(path, key.name), first))
+	d.add(key.line, key.column, fmt.Sprintf(
+		"duplicate key %q: it is given on line %d already, keep one", join(path, key.name), first))
 	return true
 }
 
@@ -165,7 +168,8 @@ func fieldsOf(v reflect.Value) (fields map[string]field, names []string) {
 		if name == "" {
 			continue
 		}
-		at := field{name: name, short: tag("short"), refuse: tag("refuse"), into: v.FieldByIndex(f.Index)}
+		at := field{name: name, short: tag("short"), refuse: tag("refuse"),
+			into: v.FieldByIndex(f.Index)}
 		fields[name] = at
 		if old := tag("was"); old != "" {
 			fields[old] = at
@@ -217,7 +221,8 @@ func (d *Document) pairs(n *node, into reflect.Value, path string) {
 		switch {
 		case d.repeated(key, path, lines):
 		case key.name == "":
-			d.add(key.line, key.column, fmt.Sprintf("a name in %s is empty: write one or remove the line", path))
+			d.add(key.line, key.column,
+				fmt.Sprintf("a name in %s is empty: write one or remove the line", path))
 		case key.value.shape == nothing:
 			d.fail(key.value, inner, " has no value: write one or remove the key")
 		case d.shaped(key.value, single, inner):
@@ -259,7 +264,8 @@ func (d *Document) scalar(n *node, into reflect.Value, path string) {
 	case kind == reflect.Uint64:
 		v, err := strconv.ParseUint(n.text, 10, 64)
 		if err != nil {
-			d.fail(n, path, fmt.Sprintf(": %s is not a whole number from 0 to %d", quote(n.text), uint64(math.MaxUint64)))
+			d.fail(n, path, fmt.Sprintf(": %s is not a whole number from 0 to %d", quote(n.text),
+				uint64(math.MaxUint64)))
 			return
 		}
 		into.SetUint(v)

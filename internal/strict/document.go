@@ -43,13 +43,15 @@ type spot struct{ line, column int }
 //
 // Paths name values as people write them: load.steps[0].rate.
 func Decode(file string, src []byte, into any) *Document {
-	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}).decode(src, into)
+	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}).decode(src,
+		into)
 }
 
 // DecodeSparse is Decode for files of other programs, in which a key without a
 // value, or with null, means what its absence means.
 func DecodeSparse(file string, src []byte, into any) *Document {
-	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}, emptyIsAbsent: true}).decode(src, into)
+	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{},
+		emptyIsAbsent: true}).decode(src, into)
 }
 
 func (d *Document) decode(src []byte, into any) *Document {
@@ -108,7 +110,8 @@ func (d *Document) At(path string) Place {
 	if !has {
 		return Place{File: d.file}
 	}
-	return Place{File: d.file, Line: at.line, Column: at.column, Excerpt: d.source.excerpt(at.line, at.column)}
+	return Place{File: d.file, Line: at.line, Column: at.column,
+		Excerpt: d.source.excerpt(at.line, at.column)}
 }
 
 // Reject records that the value at the path breaks a rule: "load.rate" and
@@ -152,7 +155,8 @@ func (d *Document) Err() error {
 	}
 	all = all.Sorted()
 	if len(all) > mostViolations {
-		all = append(all[:mostViolations:mostViolations], Violation{File: d.file, Message: "more is wrong: correct these first"})
+		all = append(all[:mostViolations:mostViolations],
+			Violation{File: d.file, Message: "more is wrong: correct these first"})
 	}
 	for i, v := range all {
 		if d.source != nil && v.Line > 0 {

@@ -46,7 +46,8 @@ func explain(path string, err error) error {
 		}
 		return sentence{fmt.Sprintf("%s does not exist: check the path", path), err}
 	case errors.Is(err, fs.ErrPermission):
-		return sentence{fmt.Sprintf("%s may not be read: give this user the right to read it", path), err}
+		return sentence{
+			fmt.Sprintf("%s may not be read: give this user the right to read it", path), err}
 	}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {

@@ -90,7 +90,8 @@ func onlyPrefixed(given []rune, valid []string) string {
 }
 
 func fold(name string) []rune {
-	return []rune(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name)))
+	return []rune(
+		strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name)))
 }
 
 // distance is the Damerau-Levenshtein distance in its restricted form: how

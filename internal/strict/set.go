@@ -32,7 +32,8 @@ func SetAll(src []byte, all Pairs) (string, error) {
 		}
 		given, err := read([]byte("value: " + p.Value))
 		if err != nil || len(given.keys) != 1 {
-			return "", fmt.Errorf("%s is not a value that can be read: check its quotes and brackets", quote(p.Value))
+			return "", fmt.Errorf(
+				"%s is not a value that can be read: check its quotes and brackets", quote(p.Value))
 		}
 		if err := root.set(p.Name, p.Name, given.keys[0].value); err != nil {
 			return "", err
@@ -83,7 +84,8 @@ func (n *node) set(path, rest string, value *node) error {
 	case nothing:
 		at.shape = mapping
 	case single, list:
-		return fmt.Errorf("%s goes through %s, which is %s: give all of %s at once", path, step, at.shape, step)
+		return fmt.Errorf("%s goes through %s, which is %s: give all of %s at once", path, step,
+			at.shape, step)
 	}
 	return at.set(path, rest, value)
 }

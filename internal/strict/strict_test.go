@@ -85,10 +85,12 @@ options:
 		got.Options[i].At = Place{}
 	}
 	want := &sample{
-		Name: "x # y", Small: -3, Large: 1<<63 - 1, Seed: 1<<64 - 1, Factor: 1500, On: true, Size: 65536,
+		Name: "x # y", Small: -3, Large: 1<<63 - 1, Seed: 1<<64 - 1, Factor: 1500, On: true,
+		Size:  65536,
 		Hosts: []string{"a:1", "b:2"}, Keys: sampleKeys{Kind: "zipf"},
 		Load: &sampleLoad{Rate: 10, Steps: []sampleStep{{10e3, 10e9}, {20e3, 90e9}}},
-		Options: Pairs{{Name: "z.last", Value: "07"}, {Name: "a", Value: "1.50"}, {Name: "b", Value: "true"},
+		Options: Pairs{{Name: "z.last", Value: "07"}, {Name: "a", Value: "1.50"},
+			{Name: "b", Value: "true"},
 			{Name: "text", Value: "two\nlines\n"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -153,10 +155,14 @@ func TestInputsThatAreNotText(t *testing.T) {
 		"blanks":         {" \n\n", "f: is empty: write at least {}"},
 		"only a comment": {"# hello\n", "f: is empty: write at least {}"},
 		"only a header":  {"---\n", "f: is empty: write at least {}"},
-		"too large":      {strings.Repeat("a: b\n", MaxBytes/5+1), "f: is larger than 1 MiB: keep it smaller"},
-		"latin 1":        {"name: caf\xe9\n", "f:1:10: byte 0xe9 is not UTF-8 text: save the file as UTF-8"},
-		"a NUL":          {"name: a\nsmall: \x00\n", "f:2:8: control character U+0000 does not belong in a text file: remove it"},
-		"ELF":            {"\x7fELF\x02\x01\x01", "f:1:1: control character U+007F does not belong in a text file: remove it"},
+		"too large": {strings.Repeat("a: b\n", MaxBytes/5+1),
+			"f: is larger than 1 MiB: keep it smaller"},
+		"latin 1": {"name: caf\xe9\n",
+			"f:1:10: byte 0xe9 is not UTF-8 text: save the file as UTF-8"},
+		"a NUL": {"name: a\nsmall: \x00\n",
+			"f:2:8: control character U+0000 does not belong in a text file: remove it"},
+		"ELF": {"\x7fELF\x02\x01\x01",
+			"f:1:1: control character U+007F does not belong in a text file: remove it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, doc := decodeSample("f", []byte(c.src))
@@ -202,8 +208,10 @@ func TestListsBesideLists(t *testing.T) {
 			} `yaml:"items"`
 		} `yaml:"groups"`
 	}
-	src := "groups:\n" + strings.Repeat("  - name: a\n    items:\n      - {name: b}\n      - name: c\n", 50)
-	if err := Decode("long", []byte(src), &into).Err(); err != nil || len(into.Groups) != 50 || len(into.Groups[49].Items) != 2 {
+	src := "groups:\n" +
+		strings.Repeat("  - name: a\n    items:\n      - {name: b}\n      - name: c\n", 50)
+	if err := Decode("long", []byte(src), &into).Err(); err != nil || len(into.Groups) != 50 ||
+		len(into.Groups[49].Items) != 2 {
 		t.Error(err)
 	}
 }
@@ -225,7 +233,8 @@ func dashStairs(n int) string {
 }
 
 func TestRejectPointsAtTheValue(t *testing.T) {
-	_, doc := decodeSample("w.yaml", []byte("size: 1KB\nload:\n  steps: [{rate: 0}]\nkeys: {count: x}\n"))
+	_, doc := decodeSample("w.yaml",
+		[]byte("size: 1KB\nload:\n  steps: [{rate: 0}]\nkeys: {count: x}\n"))
 	doc.Reject("load.steps[0].rate", "must be above 0")
 	doc.Reject("load.rate", "must be there")
 	doc.Reject("keys.count", "was refused already")
@@ -299,9 +308,12 @@ func TestReadFile(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{dir, dir + " is a folder: name a file in it"},
 		{large, large + " is larger than 1 MiB: name the YAML file that was meant"},
-		{filepath.Join(dir, "nothing"), filepath.Join(dir, "nothing") + " does not exist: check the path"},
-		{filepath.Join(dir, "lareg.yaml"), filepath.Join(dir, "lareg.yaml") + " does not exist: did you mean " + large + "?"},
-		{filepath.Join(large, "x"), filepath.Join(large, "x") + " cannot be read: not a directory: check the path"},
+		{filepath.Join(dir, "nothing"), filepath.Join(dir, "nothing") +
+			" does not exist: check the path"},
+		{filepath.Join(dir, "lareg.yaml"), filepath.Join(dir, "lareg.yaml") +
+			" does not exist: did you mean " + large + "?"},
+		{filepath.Join(large, "x"), filepath.Join(large, "x") +
+			" cannot be read: not a directory: check the path"},
 		{"", "the file's name is empty: name a file"},
 	} {
 		if _, err := ReadFile(c.path); err == nil || err.Error() != c.want {
@@ -312,7 +324,8 @@ func TestReadFile(t *testing.T) {
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v hides its cause", err)
 	}
-	if got := explain("x", os.ErrPermission).Error(); got != "x may not be read: give this user the right to read it" {
+	if got := explain("x",
+		os.ErrPermission).Error(); got != "x may not be read: give this user the right to read it" {
 		t.Error(got)
 	}
 }
@@ -356,7 +369,8 @@ func TestSparseTakesEmptyForAbsent(t *testing.T) {
 	into.Name, into.Count = "kept", 7
 	src := []byte("name:\ncount: null\nin:\n  list: ~\n")
 	doc := DecodeSparse("sparse.yaml", src, &into)
-	if err := doc.Err(); err != nil || into.Name != "kept" || into.Count != 7 || into.In.List != nil {
+	if err := doc.Err(); err != nil || into.Name != "kept" || into.Count != 7 ||
+		into.In.List != nil {
 		t.Errorf("%v %+v", err, into)
 	}
 	if doc.Has("name") || doc.Has("in.list") || !doc.Has("in") {

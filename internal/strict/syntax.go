@@ -71,11 +71,13 @@ func clean(src []byte) (string, *fault) {
 		r, size := utf8.DecodeRune(src[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return "", &fault{line, column, fmt.Sprintf("byte 0x%02x is not UTF-8 text: save the file as UTF-8", src[i])}
+			return "", &fault{line, column,
+				fmt.Sprintf("byte 0x%02x is not UTF-8 text: save the file as UTF-8", src[i])}
 		case r == '\n':
 			line, column = line+1, 0
 		case r < ' ' && r != '\t', r == 0x7f, r == '\uFEFF':
-			return "", &fault{line, column, fmt.Sprintf("control character U+%04X does not belong in a text file: remove it", r)}
+			return "", &fault{line, column, fmt.Sprintf(
+				"control character U+%04X does not belong in a text file: remove it", r)}
 		}
 		i, column = i+size, column+1
 	}
@@ -102,7 +104,8 @@ func parse(text string) (*node, []fault) {
 func tokenize(text string) (tokens token.Tokens, broken *fault) {
 	defer func() {
 		if recover() != nil {
-			tokens, broken = nil, &fault{1, 1, "is not YAML that can be read: check the quotes, brackets and indentation"}
+			tokens, broken = nil, &fault{1, 1,
+				"is not YAML that can be read: check the quotes, brackets and indentation"}
 		}
 	}()
 	return lexer.Tokenize(text), nil
@@ -112,7 +115,8 @@ func tokenize(text string) (tokens token.Tokens, broken *fault) {
 func build(tokens token.Tokens) (file *ast.File, broken *fault) {
 	defer func() {
 		if recover() != nil {
-			file, broken = nil, &fault{1, 1, "is not YAML that can be read: check the quotes, brackets and indentation"}
+			file, broken = nil, &fault{1, 1,
+				"is not YAML that can be read: check the quotes, brackets and indentation"}
 		}
 	}()
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -138,10 +142,12 @@ var explanations = [][2]string{
 	{"sequence end token ']' not found", "a list begun with [ is not closed: add the ]"},
 	{"',' or '}' must be", "a mapping begun with { above is not closed: add the }"},
 	{"could not find flow mapping end", "a mapping begun with { is not closed: add the }"},
-	{"could not find end character of", "a quoted value that begins here is not closed: add the quote"},
+	{"could not find end character of",
+		"a quoted value that begins here is not closed: add the quote"},
 	{"unexpected key name", "a key without its colon: write `key: value`"},
 	{"non-map value is specified", "a key without its colon: write `key: value`"},
-	{"value is not allowed in this context", "this does not belong here: check the indentation and brackets before it"},
+	{"value is not allowed in this context",
+		"this does not belong here: check the indentation and brackets before it"},
 }
 
 func explainSyntax(complaint string) string {
@@ -174,7 +180,9 @@ func refuse(tokens token.Tokens) []fault {
 	depth, dashes, dashLine, contents := 0, 0, 0, false
 	var blocks indentation
 	for _, t := range tokens {
-		at := func(message string) { faults = append(faults, fault{t.Position.Line, t.Position.Column, message}) }
+		at := func(message string) {
+			faults = append(faults, fault{t.Position.Line, t.Position.Column, message})
+		}
 		if message, found := unsupported[t.Type]; found {
 			at(message)
 		}
@@ -194,7 +202,8 @@ func refuse(tokens token.Tokens) []fault {
 				return faults
 			}
 		}
-		contents = contents || (t.Type != token.DocumentHeaderType && t.Type != token.CommentType && t.Type != token.DirectiveType)
+		contents = contents || (t.Type != token.DocumentHeaderType && t.Type != token.CommentType &&
+			t.Type != token.DirectiveType)
 		if max(depth, dashes, blocks.at(t.Position)) > maxDepth {
 			at(fmt.Sprintf("is nested more than %d deep: write it flatter", maxDepth))
 			return faults

@@ -21,7 +21,8 @@ func CheckName(name string, most int) string {
 	for i, r := range name {
 		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 		if !plain && (i == 0 || (r != '-' && r != '_' && r != '.')) {
-			return fmt.Sprintf("holds %q: use letters, digits, - _ and . and begin with a letter or digit", r)
+			return fmt.Sprintf(
+				"holds %q: use letters, digits, - _ and . and begin with a letter or digit", r)
 		}
 	}
 	return ""

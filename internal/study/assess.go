@@ -117,7 +117,8 @@ func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutc
 	}
 	first := out.Rows[base]
 	for i := range out.Rows {
-		out.Rows[i].TheirsTimes, out.Rows[i].OursTimes = out.Rows[i].Theirs/first.Theirs, out.Rows[i].Ours/first.Ours
+		out.Rows[i].TheirsTimes, out.Rows[i].OursTimes = out.Rows[i].Theirs/first.Theirs,
+			out.Rows[i].Ours/first.Ours
 	}
 	return out
 }
@@ -142,7 +143,8 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	}
 	unstable := ""
 	if m.Search != nil && !has {
-		unstable = fmt.Sprintf("no rate was stable, and the most that was acknowledged is %s", quantity.Rate(mostCarried(m.Search)))
+		unstable = fmt.Sprintf("no rate was stable, and the most that was acknowledged is %s",
+			quantity.Rate(mostCarried(m.Search)))
 	}
 	if limit := machineLimit(m); limit != "" {
 		return strings.TrimPrefix(unstable+"; "+limit, "; "), true
@@ -152,8 +154,10 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	}
 	if m.Run != nil {
 		r := &m.Run.Run
-		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil && r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
-			return fmt.Sprintf("it fell behind: %s of %s offered", quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false
+		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil &&
+			r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
+			return fmt.Sprintf("it fell behind: %s of %s offered",
+				quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false
 		}
 		if !verdict.Sound(r) {
 			return "the system did not keep its word: see the run", false

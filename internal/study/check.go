@@ -32,8 +32,10 @@ func (c *checker) table(path string, t *Table) {
 			c.doc.Reject(at, fmt.Sprintf("is %s, which measure: %s does not give", name, t.Measure))
 		}
 	}
-	if w := c.study.workload(t.Workload); w != nil && (w.Backlog != nil) != (t.Measure == MeasureBacklog || t.Measure == MeasureMixed) {
-		c.doc.Reject(path+".workload", "has a backlog where nothing of one is measured, or has none where it is")
+	if w := c.study.workload(t.Workload); w != nil &&
+		(w.Backlog != nil) != (t.Measure == MeasureBacklog || t.Measure == MeasureMixed) {
+		c.doc.Reject(path+".workload",
+			"has a backlog where nothing of one is measured, or has none where it is")
 	}
 	if len(t.Axes) == 0 {
 		c.doc.Reject(path, "has no axes: write axes with a list of values each")
@@ -93,13 +95,16 @@ func (c *checker) cells() {
 		}
 		for _, p := range t.Published {
 			if !slices.ContainsFunc(places, func(at place) bool { return at.name() == p.At }) {
-				c.doc.Reject(path+".published."+p.At, "is of no cell of the table: name one value of each axis, in order, with \", \" between")
+				c.doc.Reject(path+".published."+p.At,
+					"is of no cell of the table: name one value of each axis, in order, with \", "+
+						"\" between")
 			}
 		}
 		for _, at := range places {
 			for _, scale := range scales {
 				if _, err := c.study.cell(t, at, scale); err != nil {
-					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v", at.name(), scale.Name, firstOf(err)))
+					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v",
+						at.name(), scale.Name, firstOf(err)))
 					break
 				}
 			}
@@ -138,7 +143,8 @@ func (c *checker) claim(path string, claim Claim) {
 		return
 	}
 	if !slices.Contains(t.Figures, claim.Figure) {
-		c.doc.Reject(path+".figure", fmt.Sprintf("%q is no figure of table %s, which has %s", claim.Figure, t.Name, strings.Join(t.Figures, ", ")))
+		c.doc.Reject(path+".figure", fmt.Sprintf("%q is no figure of table %s, which has %s",
+			claim.Figure, t.Name, strings.Join(t.Figures, ", ")))
 	}
 	c.place(path+".of", t, claim.Of)
 	c.place(path+".to", t, claim.To)
@@ -153,6 +159,8 @@ func (c *checker) claim(path string, claim Claim) {
 // place holds that a table has a cell of a name.
 func (c *checker) place(path string, t *Table, name string) {
 	if !slices.ContainsFunc(t.places(), func(at place) bool { return at.name() == name }) {
-		c.doc.Reject(path, fmt.Sprintf("%q is no cell of table %s: name one value of each axis, in order, with \", \" between", name, t.Name))
+		c.doc.Reject(path,
+			fmt.Sprintf("%q is no cell of table %s: name one value of each axis, in order, with "+
+				"\", \" between", name, t.Name))
 	}
 }

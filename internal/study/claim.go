@@ -88,7 +88,8 @@ func (c Claim) theirs(t *Table) float64 {
 // judge holds a claim against the cells that it names.
 func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	t := s.Table(c.Table)
-	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To, Bound: c.bound(), Theirs: c.theirs(t), Answer: NoAnswer}
+	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
+		Bound: c.bound(), Theirs: c.theirs(t), Answer: NoAnswer}
 	of, ofCell := cellAt(p, measured, c.Table, c.Of)
 	to, toCell := cellAt(p, measured, c.Table, c.To)
 	f, err := FindFigure(c.Figure)
@@ -119,7 +120,9 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	j.Low, j.High = f.interval(of, to)
 	j.answer(c, map[string]string{c.Of: machineLimit(of), c.To: machineLimit(to)})
 	if l, other := ofCell.level(), toCell.level(); l != other {
-		j.Sentence += fmt.Sprintf("; durability levels %d and %d, so their acknowledgements are not worth the same", l, other)
+		j.Sentence += fmt.Sprintf(
+			"; durability levels %d and %d, so their acknowledgements are not worth the same", l,
+			other)
 	}
 	return j
 }
@@ -147,7 +150,9 @@ func (j *Judgement) answer(c Claim, limits map[string]string) {
 	low, high := j.Low, j.High
 	if low <= 0 {
 		low, high = j.Ours/blindly, j.Ours*blindly
-		figures += fmt.Sprintf("; how much it scatters is not known, so the bound must be passed by %s", Times(blindly))
+		figures += fmt.Sprintf(
+			"; how much it scatters is not known, so the bound must be passed by %s", Times(
+				blindly))
 	}
 	switch {
 	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(j.Ours) || c.spans(low, high):
@@ -179,7 +184,8 @@ func (f Figure) interval(of, to Measured) (low, high float64) {
 	if err != nil {
 		return 0, 0
 	}
-	c, err := compare.New(compare.Side{Name: "to", Runs: []*result.Saved{to.Run}}, compare.Side{Name: "of", Runs: []*result.Saved{of.Run}}, primary)
+	c, err := compare.New(compare.Side{Name: "to", Runs: []*result.Saved{to.Run}},
+		compare.Side{Name: "of", Runs: []*result.Saved{of.Run}}, primary)
 	if err != nil {
 		return 0, 0
 	}

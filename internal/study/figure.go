@@ -83,29 +83,38 @@ func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
 func own() []Figure {
 	return []Figure{
 		{Name: "peak", Title: "peak stable throughput", Unit: PerSecond, of: peakRate},
-		{Name: "peak_bytes", Title: "peak stable throughput in bytes", Unit: BytesPerSecond, of: func(m Measured) (float64, bool) {
-			rate, known := peakRate(m)
-			if !known {
-				return 0, false
-			}
-			return rate * float64(m.Search.Load.MessageBytes), true
-		}},
-		{Name: "sent", Title: "sent and acknowledged", Unit: PerSecond, compared: "rate", of: ofRun(func(r *result.Run) (float64, bool) {
-			return r.Summary.AchievedRate, r.Summary.WindowNs > 0
-		})},
-		{Name: "received", Title: "received, each subscription", Unit: PerSecond, of: ofRun(func(r *result.Run) (float64, bool) {
-			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
-		})},
-		{Name: "e2e.max", Title: "greatest end-to-end latency", Unit: Nanoseconds, of: greatest(result.EndToEnd)},
-		{Name: "publish.max", Title: "greatest publish latency", Unit: Nanoseconds, of: greatest(result.Publish)},
-		{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows", Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
-			return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
-		})},
-		{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows", Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
-			return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
-		})},
-		{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond, of: ofRun(catchUpBytes)},
-		{Name: "catch_up.publish.p99", Title: "publish p99 while a second reader catches up", Unit: Nanoseconds, of: ofRun(catchUpPublish)},
+		{Name: "peak_bytes", Title: "peak stable throughput in bytes", Unit: BytesPerSecond,
+			of: func(m Measured) (float64, bool) {
+				rate, known := peakRate(m)
+				if !known {
+					return 0, false
+				}
+				return rate * float64(m.Search.Load.MessageBytes), true
+			}},
+		{Name: "sent", Title: "sent and acknowledged", Unit: PerSecond, compared: "rate",
+			of: ofRun(func(r *result.Run) (float64, bool) {
+				return r.Summary.AchievedRate, r.Summary.WindowNs > 0
+			})},
+		{Name: "received", Title: "received, each subscription", Unit: PerSecond,
+			of: ofRun(func(r *result.Run) (float64, bool) {
+				return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
+			})},
+		{Name: "e2e.max", Title: "greatest end-to-end latency", Unit: Nanoseconds,
+			of: greatest(result.EndToEnd)},
+		{Name: "publish.max", Title: "greatest publish latency", Unit: Nanoseconds,
+			of: greatest(result.Publish)},
+		{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows", Unit: Nanoseconds,
+			of: ofRun(func(r *result.Run) (float64, bool) {
+				return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
+			})},
+		{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows", Unit: Nanoseconds,
+			of: ofRun(func(r *result.Run) (float64, bool) {
+				return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
+			})},
+		{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond,
+			of: ofRun(catchUpBytes)},
+		{Name: "catch_up.publish.p99", Title: "publish p99 while a second reader catches up",
+			Unit: Nanoseconds, of: ofRun(catchUpPublish)},
 	}
 }
 
@@ -168,7 +177,8 @@ func FindFigure(name string) (Figure, error) {
 	if of.Unit == compare.Messages {
 		return Figure{}, errors.New("a count is no figure of a study")
 	}
-	return Figure{Name: name, Title: titleOf(name), Unit: Unit(of.Unit), compared: name, of: ofRun(of.Value)}, nil
+	return Figure{Name: name, Title: titleOf(name), Unit: Unit(of.Unit), compared: name,
+		of: ofRun(of.Value)}, nil
 }
 
 func titleOf(name string) string {

@@ -25,8 +25,9 @@ type Cell struct {
 	Workload string      `json:"workload_yaml"`
 	Target   string      `json:"target_yaml"`
 	State    sweep.State `json:"state"`
-	Run      string      `json:"run,omitempty"`    // its run directory or search's folder, in the study's
-	Reason   string      `json:"reason,omitempty"` // why it failed, or cannot be had
+	// its run directory or search's folder, in the study's
+	Run    string `json:"run,omitempty"`
+	Reason string `json:"reason,omitempty"` // why it failed, or cannot be had
 	// Absent: it cannot be had here, or is left out at this scale.
 	Absent bool `json:"absent,omitempty"`
 
@@ -99,7 +100,8 @@ func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
 	}
 	to := &target.Target{Name: of.Name, System: of.System, Testbed: target.Testbed{Nodes: of.Nodes}}
 	for _, p := range append(slices.Clone(of.Settings), settingsOf(at, scale)...) {
-		to.Settings = slices.DeleteFunc(to.Settings, func(has target.Setting) bool { return has.Name == p.Key })
+		to.Settings = slices.DeleteFunc(to.Settings,
+			func(has target.Setting) bool { return has.Name == p.Key })
 		to.Settings = append(to.Settings, target.Setting{Name: p.Key, Value: p.Value})
 	}
 	c.Target = to.YAML()
@@ -185,7 +187,8 @@ func (s *Study) rateOf(t *Table, at place) (name string) {
 
 // workloadAt is the workload of a cell, at a rate of messages per second; 0: one
 // that is not known yet.
-func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64, backlog bool) (*workload.Workload, error) {
+func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
+	backlog bool) (*workload.Workload, error) {
 	of := s.workload(t.Workload)
 	layers := s.layersAt(t, at)
 	own := scale.layer()
@@ -221,9 +224,11 @@ func (b *Backlog) layer(scale Scale) []Pair {
 	}
 	return []Pair{
 		// What the warm-up sends is part of the backlog, and must not be all of it.
-		{"warmup", quantity.ExactDuration(scale.Warmup / 4)}, {"drain", quantity.ExactDuration(scale.Drain)},
+		{"warmup", quantity.ExactDuration(scale.Warmup / 4)},
+		{"drain", quantity.ExactDuration(scale.Drain)},
 		{"backlog.size", quantity.ExactBytes(bytes)}, {"backlog.then", string(b.Then)},
-		{"backlog.limit", quantity.ExactDuration(scale.Limit)}, {"backlog.after", quantity.ExactDuration(scale.After)},
+		{"backlog.limit", quantity.ExactDuration(scale.Limit)},
+		{"backlog.after", quantity.ExactDuration(scale.After)},
 	}
 }
 
@@ -231,7 +236,8 @@ func (b *Backlog) layer(scale Scale) []Pair {
 // promise what a bracket cannot hold.
 func (r *Rate) shareOf(peaks []float64) (float64, error) {
 	if len(peaks) == 0 {
-		return 0, fmt.Errorf("no peak was measured of which it could take %s", quantity.ExactShare(r.Share))
+		return 0, fmt.Errorf("no peak was measured of which it could take %s",
+			quantity.ExactShare(r.Share))
 	}
 	value := r.Share * slices.Min(peaks)
 	digit := math.Pow(10, math.Floor(math.Log10(value))-1)

@@ -37,7 +37,8 @@ func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
 // clusterOf tells jobs apart that need different clusters: by target, durability
 // level and the settings of servers. Those of clients do not matter.
 func clusterOf(job *bench.Job) string {
-	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v", job.Target.Name, job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints)
+	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v", job.Target.Name,
+		job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints)
 	for _, s := range job.System.Describe().Settings {
 		if s.Server {
 			key += "\n" + s.Name + "=" + job.Settings.Text(s.Name)

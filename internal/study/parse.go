@@ -139,23 +139,28 @@ func pairs(from strict.Pairs) []Pair {
 }
 
 func (f *file) study(doc *strict.Document) *Study {
-	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source, Testbed: f.Testbed, Missing: f.Missing}
+	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
+		Testbed: f.Testbed, Missing: f.Missing}
 	for _, t := range f.Targets {
 		nodes := int(min(t.Nodes, maxNodes+1))
 		if nodes == 0 {
 			nodes = 3
 		}
-		s.Targets = append(s.Targets, Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
+		s.Targets = append(s.Targets,
+			Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
 	}
 	for _, w := range f.Workloads {
-		of := Workload{Name: w.Name, Layer: Layer{pairs(w.Set), pairs(w.Small), pairs(w.Smoke), w.Rate}}
+		of := Workload{Name: w.Name,
+			Layer: Layer{pairs(w.Set), pairs(w.Small), pairs(w.Smoke), w.Rate}}
 		if w.Backlog != nil {
-			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size), Then: workload.BacklogThen(w.Backlog.Then)}
+			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size),
+				Then: workload.BacklogThen(w.Backlog.Then)}
 		}
 		s.Workloads = append(s.Workloads, of)
 	}
 	for _, r := range f.Rates {
-		s.Rates = append(s.Rates, Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At})
+		s.Rates = append(s.Rates,
+			Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At})
 	}
 	for i, t := range f.Tables {
 		s.Tables = append(s.Tables, t.table(doc, fmt.Sprintf("tables[%d]", i)))
@@ -170,14 +175,17 @@ func (f *file) study(doc *strict.Document) *Study {
 }
 
 func (f *fileTable) table(doc *strict.Document, path string) Table {
-	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure), Workload: f.Workload, Figures: f.Figures}
+	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
+		Workload: f.Workload, Figures: f.Figures}
 	for _, a := range f.Axes {
 		axis := Axis{Name: a.Name}
 		for _, v := range a.Values {
 			if v.Label == "" {
 				v.Label = v.Name
 			}
-			axis.Values = append(axis.Values, Value{v.Name, v.Label, v.Target, Layer{pairs(v.Set), pairs(v.Small), pairs(v.Smoke), v.Rate}, v.Leave})
+			axis.Values = append(axis.Values,
+				Value{v.Name, v.Label, v.Target,
+					Layer{pairs(v.Set), pairs(v.Small), pairs(v.Smoke), v.Rate}, v.Leave})
 		}
 		t.Axes = append(t.Axes, axis)
 	}
@@ -197,7 +205,9 @@ func (f *fileTable) table(doc *strict.Document, path string) Table {
 func references(text string, figures []string) ([]Reference, error) {
 	parts := strings.Split(text, " / ")
 	if len(parts) != len(figures) {
-		return nil, fmt.Errorf("holds %d values, and the table has %d figures: write one for each with \" / \" between, and - where there is none", len(parts), len(figures))
+		return nil, fmt.Errorf(
+			"holds %d values, and the table has %d figures: write one for each with \" / \" "+
+				"between, and - where there is none", len(parts), len(figures))
 	}
 	out := make([]Reference, len(parts))
 	for i, part := range parts {
@@ -232,7 +242,8 @@ func (c *checker) all() {
 		c.known(path+".rate", "rate", w.Rate, c.rateNames())
 		if b := w.Backlog; b != nil {
 			if b.Then != workload.BacklogDrain && b.Then != workload.BacklogReplay {
-				c.doc.Reject(path+".backlog.then", fmt.Sprintf("must be %s or %s", workload.BacklogDrain, workload.BacklogReplay))
+				c.doc.Reject(path+".backlog.then",
+					fmt.Sprintf("must be %s or %s", workload.BacklogDrain, workload.BacklogReplay))
 			}
 			if b.Bytes < 1 {
 				c.doc.Reject(path+".backlog", "has no size: write one like 512GB")
@@ -256,7 +267,8 @@ func (c *checker) all() {
 }
 
 func (c *checker) texts() {
-	for _, t := range []struct{ path, text string }{{"name", c.study.Name}, {"title", c.study.Title}, {"question", c.study.Question}, {"source", c.study.Source}} {
+	for _, t := range []struct{ path, text string }{{"name", c.study.Name},
+		{"title", c.study.Title}, {"question", c.study.Question}, {"source", c.study.Source}} {
 		switch {
 		case t.text == "":
 			c.doc.Reject(t.path, "is missing: write one")
@@ -291,7 +303,8 @@ func names[T any](c *checker, list string, items []T, name func(T) string) {
 		case strings.ContainsAny(n, ",/"):
 			c.doc.Reject(path+".name", "cannot hold a comma or a slash")
 		case seen[n]:
-			c.doc.Reject(path+".name", fmt.Sprintf("is %q, as that of another: give each its own", n))
+			c.doc.Reject(path+".name",
+				fmt.Sprintf("is %q, as that of another: give each its own", n))
 		}
 		seen[n] = true
 	}

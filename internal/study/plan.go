@@ -62,7 +62,8 @@ func (p *Plan) Left() int {
 // systems that it keeps to; without any it is whole. Cells whose rates are
 // shares of peaks bring the cells of those peaks with them.
 func NewPlan(s *Study, scale Scale, only []string) (Plan, error) {
-	p := Plan{Name: s.Name, Scale: scale.Name, Only: only, StartedAt: time.Now().UTC(), Study: s.YAML}
+	p := Plan{Name: s.Name, Scale: scale.Name, Only: only, StartedAt: time.Now().UTC(),
+		Study: s.YAML}
 	pick, err := s.pick(only)
 	if err != nil {
 		return p, err
@@ -125,7 +126,8 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	}
 	return func(c Cell, s *Study) bool {
 		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
-			(len(systems) == 0 || slices.Contains(systems, c.system) || slices.Contains(systems, s.targetAt(c)))
+			(len(systems) == 0 || slices.Contains(systems, c.system) ||
+				slices.Contains(systems, s.targetAt(c)))
 	}, nil
 }
 
@@ -145,7 +147,8 @@ func (s *Study) targetAt(c Cell) (name string) {
 }
 
 // kind is what sets a study's folder apart.
-var kind = folder.Kind[Plan]{Word: "study", ID: func(p *Plan) *string { return &p.ID }, Check: (*Plan).check}
+var kind = folder.Kind[Plan]{Word: "study", ID: func(p *Plan) *string { return &p.ID },
+	Check: (*Plan).check}
 
 // Folder is a study's folder, held by this process.
 type Folder = folder.Folder[Plan]
@@ -177,7 +180,8 @@ func Read(dir string) (Plan, *Study, error) {
 // scale, kept to the same.
 func FindFolder(runs string, like Plan) (dir string, err error) {
 	dir, err = kind.Newest(runs, func(p *Plan) (time.Time, bool) {
-		return p.StartedAt, p.Name == like.Name && p.Scale == like.Scale && p.Study == like.Study && slices.Equal(p.Only, like.Only)
+		return p.StartedAt, p.Name == like.Name && p.Scale == like.Scale && p.Study == like.Study &&
+			slices.Equal(p.Only, like.Only)
 	})
 	if err == nil && dir == "" {
 		what := like.Name + " at scale " + like.Scale
@@ -193,14 +197,18 @@ func FindFolder(runs string, like Plan) (dir string, err error) {
 // must ask for the same, and what is complete is not repeated.
 func GoOn(f *Folder, wanted Plan) error {
 	p := &f.Plan
-	if p.Name != wanted.Name || p.Scale != wanted.Scale || p.Study != wanted.Study || !slices.Equal(p.Only, wanted.Only) {
-		return fmt.Errorf("the study in %s is of %s at scale %s, or of other cells: give its name, --scale and --only as they were", f.Dir, p.Name, p.Scale)
+	if p.Name != wanted.Name || p.Scale != wanted.Scale || p.Study != wanted.Study ||
+		!slices.Equal(p.Only, wanted.Only) {
+		return fmt.Errorf(
+			"the study in %s is of %s at scale %s, or of other cells: give its name, --scale and "+
+				"--only as they were", f.Dir, p.Name, p.Scale)
 	}
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
 		for _, before := range p.Cells {
 			// Its rate was found then, by peaks that may be there still.
-			if before.Table == c.Table && before.At == c.At && c.Rate != "" && before.Workload != "" {
+			if before.Table == c.Table && before.At == c.At && c.Rate != "" &&
+				before.Workload != "" {
 				c.Workload = before.Workload
 			}
 		}

@@ -194,7 +194,8 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 			if at.name() != c.At {
 				continue
 			}
-			w, err := r.Study.workloadAt(t, at, r.scale, rate, r.Study.workload(t.Workload).Backlog != nil)
+			w, err := r.Study.workloadAt(t, at, r.scale, rate,
+				r.Study.workload(t.Workload).Backlog != nil)
 			if err != nil {
 				return nil, err
 			}
@@ -255,8 +256,10 @@ func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 		if err != nil {
 			return err
 		}
-		logs := result.NamePart(fmt.Sprintf("%s-level-%d", job.Target.Name, job.Workload.Durability))
-		cluster, err := bench.OpenCluster(ctx, job, filepath.Join(r.Folder.Dir, result.LogsDir, logs), r.Watch)
+		logs := result.NamePart(
+			fmt.Sprintf("%s-level-%d", job.Target.Name, job.Workload.Durability))
+		cluster, err := bench.OpenCluster(ctx, job,
+			filepath.Join(r.Folder.Dir, result.LogsDir, logs), r.Watch)
 		if err != nil {
 			if !stopped(ctx) {
 				r.broken[key] = err
@@ -315,9 +318,11 @@ func (r *runner) search(ctx context.Context, job *bench.Job) (*peak.Saved, error
 	return peak.Run(ctx, peak.Options{
 		Job: &probe,
 		Plan: peak.Plan{
-			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm, MaxProbes: peak.MostProbes,
+			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm,
+			MaxProbes: peak.MostProbes,
 			LeastRate: peak.FewestMessages / r.scale.Probe.Seconds(), MostRate: workload.MaxRate,
 		},
-		Probe: r.scale.Probe, Confirm: peak.ConfirmTimes * r.scale.Probe, MaxTime: r.scale.Search, Watch: r.Watch,
+		Probe: r.scale.Probe, Confirm: peak.ConfirmTimes * r.scale.Probe, MaxTime: r.scale.Search,
+		Watch: r.Watch,
 	})
 }

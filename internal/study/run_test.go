@@ -25,7 +25,8 @@ func onSim(w *workload.Workload, t *target.Target, runs string) (*bench.Job, err
 	if err != nil {
 		return nil, err
 	}
-	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Runs: runs, Clock: clock.Precise()}
+	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Runs: runs,
+		Clock: clock.Precise()}
 	return job, job.Check()
 }
 
@@ -36,7 +37,10 @@ func (*silent) Phase(result.PhaseName, string)           {}
 func (*silent) Interval(result.Interval)                 {}
 func (*silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
 func (*silent) Probed(*peak.Saved)                       {}
-func (s *silent) Cell(_, _ int, c *Cell, _ *bench.Job)   { s.cells = append(s.cells, c.Table+" "+c.At) }
+func (s *silent) Cell(_, _ int, c *Cell,
+	_ *bench.Job) {
+	s.cells = append(s.cells, c.Table+" "+c.At)
+}
 
 const twoTables = `
 name: two
@@ -73,7 +77,8 @@ func begun(t *testing.T) (*Study, *Folder) {
 		t.Fatal(err)
 	}
 	e, err := Prepare(s, &p, onSim, t.TempDir())
-	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 || e.Length < 3*(scale.Warmup+scale.Window) {
+	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 ||
+		e.Length < 3*(scale.Warmup+scale.Window) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	f, err := Create(t.TempDir(), p)
@@ -87,7 +92,8 @@ func begun(t *testing.T) (*Study, *Folder) {
 // measured is a run directory of a job, in a state.
 func measured(t *testing.T, job *bench.Job, state result.State) *result.Saved {
 	t.Helper()
-	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state, StateReason: "because", Asked: job.Asked}
+	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
+		StateReason: "because", Asked: job.Asked}
 	w, err := result.Create(job.Runs, &run)
 	if err != nil {
 		t.Fatal(err)
@@ -113,15 +119,16 @@ func states(p Plan) string {
 func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	s, f := begun(t)
 	watch := &silent{}
-	err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
-		switch {
-		case job.Workload.Partitions == 9:
-			return nil, errors.New("no such server")
-		case job.Target.Name == "other":
-			return measured(t, job, result.Failed), nil
-		}
-		return measured(t, job, result.Complete), nil
-	}})
+	err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch,
+		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+			switch {
+			case job.Workload.Partitions == 9:
+				return nil, errors.New("no such server")
+			case job.Target.Name == "other":
+				return measured(t, job, result.Failed), nil
+			}
+			return measured(t, job, result.Complete), nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +136,13 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	if err != nil || study.Name != "two" || states(on) != "done failed done failed" {
 		t.Fatalf("%v: %s", err, states(on))
 	}
-	if on.Cells[1].Reason != "because" || on.Cells[3].Reason != "no such server" || on.Left() != 2 || on.EndedAt.IsZero() {
+	if on.Cells[1].Reason != "because" || on.Cells[3].Reason != "no such server" ||
+		on.Left() != 2 || on.EndedAt.IsZero() {
 		t.Errorf("%+v", on)
 	}
 	// The cell that two tables have is measured once.
-	if on.Cells[0].Run != on.Cells[2].Run || on.Cells[0].Run == "" || !slices.Equal(watch.cells, []string{"first one", "second 9, one", "first other"}) {
+	if on.Cells[0].Run != on.Cells[2].Run || on.Cells[0].Run == "" ||
+		!slices.Equal(watch.cells, []string{"first one", "second 9, one", "first other"}) {
 		t.Errorf("%v, %+v", watch.cells, on.Cells)
 	}
 	if got := Measurements(f.Dir, on); got[0].Run == nil || got[3].Run != nil {
@@ -147,13 +156,14 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	wanted.Cells = slices.Clone(f.Plan.Cells)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := &silent{}
-	err := Run(ctx, Options{Folder: f, Study: s, Job: onSim, Watch: first, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
-		if len(first.cells) == 2 {
-			cancel()
-			return measured(t, job, result.Interrupted), nil
-		}
-		return measured(t, job, result.Complete), nil
-	}})
+	err := Run(ctx, Options{Folder: f, Study: s, Job: onSim, Watch: first,
+		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+			if len(first.cells) == 2 {
+				cancel()
+				return measured(t, job, result.Interrupted), nil
+			}
+			return measured(t, job, result.Complete), nil
+		}})
 	if err != nil || states(f.Plan) != "done pending done pending" || !f.Plan.EndedAt.IsZero() {
 		t.Fatalf("%v: %s", err, states(f.Plan))
 	}
@@ -171,17 +181,20 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	defer again.Close()
 	other := wanted
 	other.Scale = Small
-	if err := GoOn(again, other); err == nil || !strings.Contains(err.Error(), "or of other cells") {
+	if err := GoOn(again, other); err == nil ||
+		!strings.Contains(err.Error(), "or of other cells") {
 		t.Error(err)
 	}
 	if err := GoOn(again, wanted); err != nil || again.Plan.Left() != 2 {
 		t.Fatal(err, states(again.Plan))
 	}
 	second := &silent{}
-	err = Run(t.Context(), Options{Folder: again, Study: s, Job: onSim, Watch: second, Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
-		return measured(t, job, result.Complete), nil
-	}})
-	if err != nil || again.Plan.Left() != 0 || !slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
+	err = Run(t.Context(), Options{Folder: again, Study: s, Job: onSim, Watch: second,
+		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+			return measured(t, job, result.Complete), nil
+		}})
+	if err != nil || again.Plan.Left() != 0 ||
+		!slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
 		t.Errorf("%v: %s, %v", err, states(again.Plan), second.cells)
 	}
 }
@@ -189,7 +202,8 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 func TestDamagedPlansAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"": "unexpected end of JSON", "{}": "schema version 0", `{"schema_version": 9}`: "schema version 9",
+		"": "unexpected end of JSON", "{}": "schema version 0",
+		`{"schema_version": 9}`:                                 "schema version 9",
 		`{"schema_version": 1, "cells": [{"run": "../other"}]}`: "outside the folder",
 		`{"schema_version": 1, "study_yaml": "tabel: x"}`:       `did you mean "tables"`,
 	} {

@@ -16,8 +16,12 @@ func (s *Study) scaled(p Plan) []string {
 	if err != nil || scale.Published {
 		return nil
 	}
-	out := []string{fmt.Sprintf("a run measures for %s after %s of warm-up; a search takes at most %s, its windows are %s and its bracket may be %s wide",
-		quantity.ExactDuration(scale.Window), quantity.ExactDuration(scale.Warmup), quantity.ExactDuration(scale.Search), quantity.ExactDuration(scale.Probe), quantity.ExactShare(scale.Tolerance))}
+	out := []string{fmt.Sprintf(
+		"a run measures for %s after %s of warm-up; a search takes at most %s, its windows are "+
+			"%s and its bracket may be %s wide",
+		quantity.ExactDuration(scale.Window), quantity.ExactDuration(
+			scale.Warmup), quantity.ExactDuration(scale.Search),
+		quantity.ExactDuration(scale.Probe), quantity.ExactShare(scale.Tolerance))}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
 			out = append(out, sentence)
@@ -25,13 +29,15 @@ func (s *Study) scaled(p Plan) []string {
 	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		if !slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == t.Name && !c.Absent }) {
+		if !slices.ContainsFunc(p.Cells,
+			func(c Cell) bool { return c.Table == t.Name && !c.Absent }) {
 			continue
 		}
 		w := s.workload(t.Workload)
 		sayLayer(say, "workload "+w.Name, w.Layer, scale)
 		if w.Backlog != nil && scale.BacklogBytes < w.Backlog.Bytes {
-			say(fmt.Sprintf("workload %s: a backlog of %s stands for %s", w.Name, quantity.Bytes(scale.BacklogBytes), quantity.Bytes(w.Backlog.Bytes)))
+			say(fmt.Sprintf("workload %s: a backlog of %s stands for %s", w.Name,
+				quantity.Bytes(scale.BacklogBytes), quantity.Bytes(w.Backlog.Bytes)))
 		}
 		for _, a := range t.Axes {
 			for _, v := range a.Values {
@@ -75,8 +81,11 @@ func (s *Study) sayRate(say func(string), r Rate, p Plan) {
 		if err != nil || len(w.Load.Segments) == 0 {
 			continue
 		}
-		say(fmt.Sprintf("rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or of the most acknowledged where no rate was stable", r.Name,
-			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published), quantity.ExactShare(r.Share), r.Table, strings.Join(r.At, " and ")))
+		say(fmt.Sprintf(
+			"rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or "+
+				"of the most acknowledged where no rate was stable", r.Name,
+			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published), quantity.ExactShare(
+				r.Share), r.Table, strings.Join(r.At, " and ")))
 		return
 	}
 }

@@ -80,7 +80,8 @@ const (
 )
 
 func measures() []string {
-	return []string{string(MeasureRun), string(MeasurePeak), string(MeasureBacklog), string(MeasureMixed), string(MeasureClosed)}
+	return []string{string(MeasureRun), string(MeasurePeak), string(MeasureBacklog),
+		string(MeasureMixed), string(MeasureClosed)}
 }
 
 // Table is a published table or figure: a cell for every combination of the

@@ -18,14 +18,17 @@ import (
 
 // Every table and figure of the four studies, with how many cells it has.
 var published = map[string]map[string]int{
-	"confluent-2020":    {"peak": 7, "figure-2": 8, "figures-12-13": 6, "figure-14": 8},
-	"streamnative-2020": {"table-1": 12, "table-1-catch-up": 4, "table-2": 16, "table-3": 48, "table-4": 8},
-	"softwaremill-2017": {"mongodb": 7, "sqs": 3, "rabbitmq": 11, "activemq": 6, "artemis": 9, "kafka": 13, "eventstore": 7, "kafka-against-rabbitmq": 6},
-	"ufcg-2020":         {"throughput": 4, "latency": 2},
+	"confluent-2020": {"peak": 7, "figure-2": 8, "figures-12-13": 6, "figure-14": 8},
+	"streamnative-2020": {"table-1": 12, "table-1-catch-up": 4, "table-2": 16, "table-3": 48,
+		"table-4": 8},
+	"softwaremill-2017": {"mongodb": 7, "sqs": 3, "rabbitmq": 11, "activemq": 6, "artemis": 9,
+		"kafka": 13, "eventstore": 7, "kafka-against-rabbitmq": 6},
+	"ufcg-2020": {"throughput": 4, "latency": 2},
 }
 
 func TestTheLibraryIsWhole(t *testing.T) {
-	if want := []string{"confluent-2020", "softwaremill-2017", "streamnative-2020", "ufcg-2020"}; !slices.Equal(Names(), want) {
+	if want := []string{"confluent-2020", "softwaremill-2017", "streamnative-2020",
+		"ufcg-2020"}; !slices.Equal(Names(), want) {
 		t.Fatalf("%v", Names())
 	}
 	for name, tables := range published {
@@ -80,27 +83,32 @@ func TestScalesOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 500", Smoke: "partitions: 120"}
+	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 500",
+		Smoke: "partitions: 120"}
 	for name, line := range want {
 		scale, _ := FindScale(name)
 		p, err := NewPlan(s, scale, []string{"table-3", "kafka"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := slices.IndexFunc(p.Cells, func(c Cell) bool { return c.Table == "table-3" && c.At == "10000, async-1, kafka" })
+		at := slices.IndexFunc(p.Cells,
+			func(c Cell) bool { return c.Table == "table-3" && c.At == "10000, async-1, kafka" })
 		if at < 0 {
 			t.Fatalf("%s: %+v", name, p.Cells)
 		}
 		c := p.Cells[at]
-		if !strings.Contains(c.Workload, line) || c.level() != 4 || !strings.Contains(c.Target, `linger: "1ms"`) {
+		if !strings.Contains(c.Workload, line) || c.level() != 4 ||
+			!strings.Contains(c.Target, `linger: "1ms"`) {
 			t.Errorf("%s: %s\n%s", name, c.Workload, c.Target)
 		}
 		if got := strings.Contains(c.Workload, "200k/s"); got != (name == Full) {
 			t.Errorf("%s: the published rate: %v\n%s", name, got, c.Workload)
 		}
 		// The peaks that the rate is taken from come along, also Pulsar's.
-		peaks := slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, pulsar" })
-		if peaks != (name != Full) || slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-2" }) {
+		peaks := slices.ContainsFunc(p.Cells,
+			func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, pulsar" })
+		if peaks != (name != Full) ||
+			slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-2" }) {
 			t.Errorf("%s: peaks %v", name, peaks)
 		}
 	}
@@ -113,14 +121,17 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 		"figure-3": `unknown table or system "figure-3": did you mean "figure-2"?`,
 		"kafkaa":   `did you mean "kafka"?`,
 	} {
-		if _, err := NewPlan(s, scale, []string{only}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewPlan(s, scale, []string{only}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", only, err)
 		}
 	}
-	if _, err := NewPlan(s, scale, []string{"figure-2", "rabbitmq"}); err == nil || !strings.Contains(err.Error(), "leaves no cell") {
+	if _, err := NewPlan(s, scale, []string{"figure-2", "rabbitmq"}); err == nil ||
+		!strings.Contains(err.Error(), "leaves no cell") {
 		t.Error(err)
 	}
-	if _, err := FindScale("smok"); err == nil || !strings.Contains(err.Error(), `did you mean "smoke"?`) {
+	if _, err := FindScale("smok"); err == nil ||
+		!strings.Contains(err.Error(), `did you mean "smoke"?`) {
 		t.Error(err)
 	}
 }
@@ -145,7 +156,8 @@ func TestOrderStartsClustersSeldom(t *testing.T) {
 		}
 	}
 	if len(all) != len(p.Cells)-1 || starts != 9 || first < 4 {
-		t.Errorf("%d cells of %d, %d starts, the first rate at %d", len(all), len(p.Cells), starts, first)
+		t.Errorf("%d cells of %d, %d starts, the first rate at %d", len(all), len(p.Cells), starts,
+			first)
 	}
 }
 
@@ -168,8 +180,9 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 
 // searched is a peak between two rates, limited by a side.
 func searched(stable, unstable float64, side, resource string) Measured {
-	return Measured{Search: &peak.Saved{State: result.Complete, Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
-		Load: result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
+	return Measured{Search: &peak.Saved{State: result.Complete,
+		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
+		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
 }
 
 func TestClaimsOnPeaks(t *testing.T) {
@@ -188,15 +201,29 @@ func TestClaimsOnPeaks(t *testing.T) {
 		answer        Answer
 		sentence      string
 	}{
-		{searched(40_000, 41_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "ours is 2.00x (1.90x to 2.05x), theirs 1.98x"},
-		{searched(20_000, 21_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 1.00x"},
-		{searched(30_000, 36_000, verdict.SidePublish, ""), searched(20_000, 24_000, verdict.SidePublish, ""), Forbidden, "both sides of the bound"},
-		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "in kafka the shared cores were the limit"},
-		{searched(40_000, 41_000, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SideGenerator, ""), Forbidden, "in pulsar plimsoll itself was the limit"},
-		{searched(40_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Forbidden, "the bound must be passed by 2.00x: measure at a larger scale"},
-		{searched(80_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "scatters is not known"},
-		{searched(10_000, 0, verdict.SidePublish, ""), searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 0.50x"},
-		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer, "kafka: measured, without this figure"},
+		{searched(40_000, 41_000, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SidePublish,
+				""), Agrees, "ours is 2.00x (1.90x to 2.05x), theirs 1.98x"},
+		{searched(20_000, 21_000, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 1.00x"},
+		{searched(30_000, 36_000, verdict.SidePublish, ""),
+			searched(20_000, 24_000, verdict.SidePublish,
+				""), Forbidden, "both sides of the bound"},
+		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU),
+			searched(20_000, 21_000, verdict.SidePublish,
+				""), Forbidden, "in kafka the shared cores were the limit"},
+		{searched(40_000, 41_000, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SideGenerator,
+				""), Forbidden, "in pulsar plimsoll itself was the limit"},
+		{searched(40_000, 0, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SidePublish,
+				""), Forbidden, "the bound must be passed by 2.00x: measure at a larger scale"},
+		{searched(80_000, 0, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "scatters is not known"},
+		{searched(10_000, 0, verdict.SidePublish, ""),
+			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 0.50x"},
+		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer,
+			"kafka: measured, without this figure"},
 	} {
 		measured := make([]Measured, len(p.Cells))
 		for i, cell := range p.Cells {
@@ -215,18 +242,22 @@ func TestClaimsOnPeaks(t *testing.T) {
 }
 
 func TestReferences(t *testing.T) {
-	got, err := references("~305.69MB/s / - / 5.434ms / 618991/s", []string{"peak_bytes", "e2e.p99", "e2e.p99", "peak"})
+	got, err := references("~305.69MB/s / - / 5.434ms / 618991/s",
+		[]string{"peak_bytes", "e2e.p99", "e2e.p99", "peak"})
 	bytes := 305.69 * (1 << 20)
 	want := []Reference{{true, true, bytes}, {}, {true, false, 5_434_000}, {true, false, 618_991}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	for text, want := range map[string]string{"1ms": "holds 1 values", "1 / 2 / 3": "holds 3 values", "fast / -": "not a rate", "605MB / 1ms": "605MB"} {
-		if _, err := references(text, []string{"peak", "e2e.p99"}); err == nil || !strings.Contains(err.Error(), want) {
+	for text, want := range map[string]string{"1ms": "holds 1 values",
+		"1 / 2 / 3": "holds 3 values", "fast / -": "not a rate", "605MB / 1ms": "605MB"} {
+		if _, err := references(text, []string{"peak", "e2e.p99"}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if Times(0) != "–" || Times(1.234) != "1.23x" || Times(4.44) != "4.4x" || Times(1234) != "1234x" {
+	if Times(0) != "–" || Times(1.234) != "1.23x" || Times(4.44) != "4.4x" ||
+		Times(1234) != "1234x" {
 		t.Error(Times(1.234), Times(4.44), Times(1234))
 	}
 }

@@ -93,7 +93,8 @@ func combinations(axes []Axis) ([][]string, error) {
 	count := 1
 	for _, a := range axes {
 		if count *= len(a.Values); count > MaxCells {
-			return nil, fmt.Errorf("there are more than %s combinations of values: vary less", quantity.Count(MaxCells))
+			return nil, fmt.Errorf("there are more than %s combinations of values: vary less",
+				quantity.Count(MaxCells))
 		}
 	}
 	out := [][]string{nil}

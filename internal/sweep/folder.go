@@ -26,8 +26,10 @@ type Plan struct {
 
 // same reports whether two plans ask for the same cells.
 func (p *Plan) same(other *Plan) bool {
-	return slices.EqualFunc(p.Axes, other.Axes, func(a, b Axis) bool { return a.Key == b.Key && slices.Equal(a.Values, b.Values) }) &&
-		slices.EqualFunc(p.Cells, other.Cells, func(a, b Cell) bool { return a.Workload == b.Workload && a.Target == b.Target })
+	return slices.EqualFunc(p.Axes, other.Axes,
+		func(a, b Axis) bool { return a.Key == b.Key && slices.Equal(a.Values, b.Values) }) &&
+		slices.EqualFunc(p.Cells, other.Cells,
+			func(a, b Cell) bool { return a.Workload == b.Workload && a.Target == b.Target })
 }
 
 // check holds what readers rely on.
@@ -37,7 +39,8 @@ func (p *Plan) check(path string) error {
 	}
 	for i, c := range p.Cells {
 		if len(c.Values) != len(p.Axes) {
-			return fmt.Errorf("%s is damaged: cell %d has %d values for %d keys", path, i+1, len(c.Values), len(p.Axes))
+			return fmt.Errorf("%s is damaged: cell %d has %d values for %d keys", path, i+1,
+				len(c.Values), len(p.Axes))
 		}
 		if err := folder.CheckName(path, c.Run); err != nil {
 			return err
@@ -47,7 +50,8 @@ func (p *Plan) check(path string) error {
 }
 
 // kind is what sets a sweep's folder apart.
-var kind = folder.Kind[Plan]{Word: "sweep", ID: func(p *Plan) *string { return &p.ID }, Check: (*Plan).check}
+var kind = folder.Kind[Plan]{Word: "sweep", ID: func(p *Plan) *string { return &p.ID },
+	Check: (*Plan).check}
 
 // Folder is a sweep's folder, held by this process.
 type Folder struct{ *folder.Folder[Plan] }
@@ -81,7 +85,8 @@ func Read(dir string) (Plan, error) { return kind.Read(dir) }
 
 // Find returns the newest sweep below runs that asks for the same cells.
 func Find(runs string, like Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, func(p *Plan) (time.Time, bool) { return p.StartedAt, p.same(&like) })
+	dir, err = kind.Newest(runs,
+		func(p *Plan) (time.Time, bool) { return p.StartedAt, p.same(&like) })
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no sweep of these cells in %s: start it without --resume", runs)
 	}
@@ -91,7 +96,9 @@ func Find(runs string, like Plan) (dir string, err error) {
 // MustBe refuses a plan that asks for other cells than the folder's.
 func (f *Folder) MustBe(p Plan) error {
 	if !f.Plan.same(&p) {
-		return fmt.Errorf("the sweep in %s was asked for other cells: leave -w, -t and --vary out to go on with it", f.Dir)
+		return fmt.Errorf(
+			"the sweep in %s was asked for other cells: leave -w, -t and --vary out to go on "+
+				"with it", f.Dir)
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 	for _, a := range varied {
 		if f, is := workload.FieldAt(a.Key); is && f.Fixed {
 			bad = append(bad, strict.Violation{File: "--vary " + a.Key,
-				Message: a.Key + " cannot be varied: it changes nothing that is measured, remove it"})
+				Message: a.Key +
+					" cannot be varied: it changes nothing that is measured, remove it"})
 			continue
 		}
 		for _, v := range a.Values {
@@ -88,7 +89,8 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 	for _, values := range combined {
 		to, rest := b.Targets[0], values
 		if len(b.Targets) > 1 {
-			to = b.Targets[slices.IndexFunc(b.Targets, func(t Target) bool { return t.Name == values[0] })]
+			to = b.Targets[slices.IndexFunc(b.Targets,
+				func(t Target) bool { return t.Name == values[0] })]
 			rest = values[1:]
 		}
 		cell, err := b.cell(to, varied, rest)
@@ -99,8 +101,9 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 		cell.Values = values
 		for _, other := range cells {
 			if other.Workload == cell.Workload && other.Target == cell.Target {
-				bad = append(bad, strict.Violation{File: "--vary", Message: fmt.Sprintf("%s and %s are the same: keep one",
-					Label(b.Axes(varied), other.Values), Label(b.Axes(varied), values))})
+				bad = append(bad, strict.Violation{File: "--vary",
+					Message: fmt.Sprintf("%s and %s are the same: keep one",
+						Label(b.Axes(varied), other.Values), Label(b.Axes(varied), values))})
 			}
 		}
 		cells = append(cells, cell)
@@ -139,7 +142,8 @@ func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
 // set gives a target's setting another value.
 func set(t *target.Target, name, value, from string) {
 	given := target.Setting{Name: name, Value: value, At: target.Place{File: from}}
-	if i := slices.IndexFunc(t.Settings, func(s target.Setting) bool { return s.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(t.Settings,
+		func(s target.Setting) bool { return s.Name == name }); i >= 0 {
 		t.Settings[i] = given
 		return
 	}

@@ -25,7 +25,8 @@ func (f *Folder) Reconcile() error {
 			continue
 		}
 		// What is no run, or cannot be read, is no complete run either.
-		if s, err := result.Read(filepath.Join(f.Dir, e.Name())); err == nil && s.Run.State == result.Complete {
+		if s, err := result.Read(filepath.Join(f.Dir, e.Name())); err == nil &&
+			s.Run.State == result.Complete {
 			complete[asked{s.Run.Asked.Workload, s.Run.Asked.Target}] = e.Name()
 		}
 	}

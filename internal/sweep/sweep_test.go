@@ -18,7 +18,8 @@ import (
 )
 
 func TestParseAxes(t *testing.T) {
-	got, err := ParseAxes([]string{"partitions=1, 10,100", "load.closed={in_flight: 1, batch: 1..10},{in_flight: 4}", `name="a,b",c`})
+	got, err := ParseAxes([]string{"partitions=1, 10,100",
+		"load.closed={in_flight: 1, batch: 1..10},{in_flight: 4}", `name="a,b",c`})
 	want := []Axis{
 		{"partitions", []string{"1", "10", "100"}},
 		{"load.closed", []string{"{in_flight: 1, batch: 1..10}", "{in_flight: 4}"}},
@@ -60,21 +61,28 @@ func FuzzParseAxes(f *testing.F) {
 
 // simBase is a workload on the simulated system.
 func simBase(src string, more ...Target) Base {
-	return Base{File: "w.yaml", Source: src, Override: func(*workload.Workload) error { return nil },
-		Targets: append([]Target{{"sim", target.Of("sim")}}, more...)}
+	return Base{File: "w.yaml", Source: src,
+		Override: func(*workload.Workload) error { return nil },
+		Targets:  append([]Target{{"sim", target.Of("sim")}}, more...)}
 }
 
 func TestCellsAreEveryCombination(t *testing.T) {
-	axes := []Axis{{"partitions", []string{"1", "10"}}, {"message.size", []string{"1KB", "64KB"}}, {"settings.service_time", []string{"1ms", "2ms"}}}
-	base := simBase("name: x\nproducers: 8 # many\n", Target{"other.yaml", &target.Target{Name: "other", System: "sim", Testbed: target.Testbed{Nodes: 3},
-		Settings: []target.Setting{{Name: "service_time", Value: "5ms"}, {Name: "seed", Value: "2"}}}})
+	axes := []Axis{{"partitions", []string{"1", "10"}}, {"message.size", []string{"1KB", "64KB"}},
+		{"settings.service_time", []string{"1ms", "2ms"}}}
+	base := simBase("name: x\nproducers: 8 # many\n",
+		Target{"other.yaml",
+			&target.Target{Name: "other", System: "sim", Testbed: target.Testbed{Nodes: 3},
+				Settings: []target.Setting{{Name: "service_time", Value: "5ms"},
+					{Name: "seed", Value: "2"}}}})
 	base.Override = func(w *workload.Workload) error { w.Durability = 4; return w.Validate() }
 	cells, err := base.Cells(axes)
 	if err != nil || len(cells) != 16 {
 		t.Fatalf("%d cells: %v", len(cells), err)
 	}
 	all := base.Axes(axes)
-	if all[0].Key != TargetKey || Label(all, cells[11].Values) != "target=other.yaml, partitions=1, message.size=64KB, settings.service_time=2ms" {
+	if all[0].Key != TargetKey || Label(all,
+		cells[11].Values) != "target=other.yaml, partitions=1, message.size=64KB, "+
+		"settings.service_time=2ms" {
 		t.Errorf("%+v, %v", all[0], cells[11].Values)
 	}
 	w, to, err := cells[11].Inputs(all)
@@ -82,10 +90,12 @@ func TestCellsAreEveryCombination(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the file leaves out follows from the cell's own values.
-	if w.Partitions != 1 || w.Message.Size != 64<<10 || w.Producers != 8 || w.Durability != 4 || w.MaxInFlight != 512 || w.Name != "x" {
+	if w.Partitions != 1 || w.Message.Size != 64<<10 || w.Producers != 8 || w.Durability != 4 ||
+		w.MaxInFlight != 512 || w.Name != "x" {
 		t.Errorf("%+v", w)
 	}
-	if to.Name != "other" || len(to.Settings) != 2 || to.Settings[0].Value != "2ms" || to.Settings[0].At.File != "--vary settings.service_time=2ms" {
+	if to.Name != "other" || len(to.Settings) != 2 || to.Settings[0].Value != "2ms" ||
+		to.Settings[0].At.File != "--vary settings.service_time=2ms" {
 		t.Errorf("%+v", to)
 	}
 	if again, _ := base.Cells(axes); !cmp.Equal(again, cells) {
@@ -99,20 +109,27 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 		axes []Axis
 		want string
 	}{
-		{"{}", []Axis{{"partition", []string{"1", "2"}}, {"message.size", []string{"1KB", "8B", "x"}}},
-			"--vary message.size=8B: message.size must be at least 32B, not 8B: the stamp that carries due time and sequence takes 32 bytes\n" +
-				"--vary message.size=x: message.size: \"x\" is not a size: write a size like 1024, 64KB or 1.5MB\n" +
+		{"{}", []Axis{{"partition", []string{"1", "2"}},
+			{"message.size", []string{"1KB", "8B", "x"}}},
+			"--vary message.size=8B: message.size must be at least 32B, not 8B: the stamp that " +
+				"carries due time and sequence takes 32 bytes\n" +
+				"--vary message.size=x: message.size: \"x\" is not a size: write a size like " +
+				"1024, 64KB or 1.5MB\n" +
 				"--vary partition=1: unknown key \"partition\": did you mean \"partitions\"?\n" +
 				"--vary partition=2: unknown key \"partition\": did you mean \"partitions\"?"},
 		{"load: {ramp: {from: 1k/s, to: 2k/s}}", []Axis{{"load.rate", []string{"5k/s"}}},
-			"--vary load.rate=5k/s: load.ramp cannot stand beside load.rate: keep one of rate, steps and ramp"},
+			"--vary load.rate=5k/s: load.ramp cannot stand beside load.rate: keep one of rate, " +
+				"steps and ramp"},
 		{"{}", []Axis{{"name", []string{"a", "b"}}},
 			"--vary name: name cannot be varied: it changes nothing that is measured, remove it"},
 		{"keys: zipf", []Axis{{"keys.count", []string{"5"}}},
-			"--vary keys.count=5: keys.count goes through keys, which is a single value: give all of keys at once"},
-		{"{}", []Axis{{"message.size", []string{"1KB", "1024B"}}}, "--vary: message.size=1KB and message.size=1024B are the same: keep one"},
+			"--vary keys.count=5: keys.count goes through keys, which is a single value: give " +
+				"all of keys at once"},
+		{"{}", []Axis{{"message.size", []string{"1KB", "1024B"}}},
+			"--vary: message.size=1KB and message.size=1024B are the same: keep one"},
 		{"{}", []Axis{{"topics", []string{"1", "1000"}}, {"partitions", []string{"1", "1000"}}},
-			"--vary topics=1000, partitions=1000: partitions is too large: topics x partitions is 1,000,000, keep it to 100,000 or less"},
+			"--vary topics=1000, partitions=1000: partitions is too large: topics x partitions " +
+				"is 1,000,000, keep it to 100,000 or less"},
 	} {
 		cells, err := simBase(c.src).Cells(c.axes)
 		if err == nil || err.Error() != c.want {
@@ -137,7 +154,9 @@ func planned(t *testing.T) *Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Create(filepath.Join(t.TempDir(), "runs"), Plan{Name: "A b", StartedAt: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Axes: axes, Cells: cells})
+	f, err := Create(filepath.Join(t.TempDir(), "runs"),
+		Plan{Name: "A b", StartedAt: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Axes: axes,
+			Cells: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +167,9 @@ func planned(t *testing.T) *Folder {
 // measured is a run directory of a cell, in a state.
 func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved {
 	t.Helper()
-	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state, StateReason: "because",
-		Asked: result.Asked{Workload: f.Plan.Cells[i].Workload, Target: f.Plan.Cells[i].Target}}
+	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
+		StateReason: "because",
+		Asked:       result.Asked{Workload: f.Plan.Cells[i].Workload, Target: f.Plan.Cells[i].Target}}
 	w, err := result.Create(f.Dir, &run)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +213,8 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	on, err := Read(f.Dir)
-	if err != nil || states(on) != "failed failed done" || on.Cells[0].Reason != "no such server" || on.Cells[1].Reason != "because" || on.EndedAt.IsZero() {
+	if err != nil || states(on) != "failed failed done" || on.Cells[0].Reason != "no such server" ||
+		on.Cells[1].Reason != "because" || on.EndedAt.IsZero() {
 		t.Errorf("%v: %+v", err, on)
 	}
 	if on.Left() != 2 || on.Cells[2].Run == "" {
@@ -235,7 +256,8 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 		order = append(order, i)
 		return measured(t, again, i, result.Complete), nil
 	})
-	if err != nil || !slices.Equal(order, []int{0, 1, 1, 2}) || states(again.Plan) != "done done done" {
+	if err != nil || !slices.Equal(order, []int{0, 1, 1, 2}) ||
+		states(again.Plan) != "done done done" {
 		t.Errorf("%v: %v, %s", err, order, states(again.Plan))
 	}
 }
@@ -260,7 +282,8 @@ func TestTheRunsTellWhatIsDone(t *testing.T) {
 
 func TestAFolderBelongsToOneProcess(t *testing.T) {
 	f := planned(t)
-	if _, err := Open(f.Dir); err == nil || !strings.Contains(err.Error(), "under way in another process") {
+	if _, err := Open(f.Dir); err == nil ||
+		!strings.Contains(err.Error(), "under way in another process") {
 		t.Errorf("a held folder: %v", err)
 	}
 	other := f.Plan
@@ -272,7 +295,8 @@ func TestAFolderBelongsToOneProcess(t *testing.T) {
 		t.Error("a folder was found for another plan")
 	}
 	again, err := Create(filepath.Dir(f.Dir), f.Plan)
-	if err != nil || filepath.Base(again.Dir) != "2026-11-21T100000-sweep-a-b-2" || again.Plan.ID != filepath.Base(again.Dir) {
+	if err != nil || filepath.Base(again.Dir) != "2026-11-21T100000-sweep-a-b-2" ||
+		again.Plan.ID != filepath.Base(again.Dir) {
 		t.Errorf("%v: %+v", err, again)
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Dir), ".new-*")); len(left) > 0 {
@@ -284,7 +308,8 @@ func TestAFolderBelongsToOneProcess(t *testing.T) {
 func TestDamagedPlansAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"": "unexpected end of JSON", "{}": "schema version 0", `{"schema_version": 9}`: "schema version 9",
+		"": "unexpected end of JSON", "{}": "schema version 0",
+		`{"schema_version": 9}`: "schema version 9",
 		`{"schema_version": 1, "axes": [], "cells": [{"values": ["1"]}]}`:     "1 values for 0 keys",
 		`{"schema_version": 1, "cells": [{"values": [], "run": "../other"}]}`: "outside the folder",
 	} {
@@ -295,7 +320,8 @@ func TestDamagedPlansAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a sweep's folder") {
+	if _, err := Open(t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "is not a sweep's folder") {
 		t.Error(err)
 	}
 }

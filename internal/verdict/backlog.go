@@ -13,16 +13,25 @@ func catchUp(b *result.Backlog) result.Verdict {
 	read, published := quantity.Rate(b.ReadRate), quantity.Rate(b.PublishedRate)
 	switch b.End {
 	case result.BacklogCaughtUp:
-		return say(CatchUp, result.Holds, "the readers caught up with %s messages (%s) in %s: they read %s while %s were published",
-			quantity.Count(b.Messages), quantity.Bytes(b.Bytes), quantity.Duration(b.CatchUpNs()), read, published)
+		return say(CatchUp, result.Holds,
+			"the readers caught up with %s messages (%s) in %s: they read %s while %s were "+
+				"published",
+			quantity.Count(b.Messages), quantity.Bytes(b.Bytes), quantity.Duration(
+				b.CatchUpNs()), read, published)
 	case result.BacklogNever:
-		return say(CatchUp, result.Broken, "the readers never catch up at this rate: they read %s and %s are published, and the backlog of %s messages does not shrink",
+		return say(CatchUp, result.Broken,
+			"the readers never catch up at this rate: they read %s and %s are published, and the "+
+				"backlog of %s messages does not shrink",
 			read, published, quantity.Count(b.Messages))
 	case result.BacklogTooLong:
-		return say(CatchUp, result.Broken, "the readers did not catch up within the limit: they read %s while %s were published, and %s messages were left",
+		return say(CatchUp, result.Broken,
+			"the readers did not catch up within the limit: they read %s while %s were "+
+				"published, and %s messages were left",
 			read, published, quantity.Count(b.LeftMessages))
 	case result.BacklogNotBuilt:
-		return say(CatchUp, result.Unknown, "the backlog was not there in time, because less was acknowledged than offered: lower the rate")
+		return say(CatchUp, result.Unknown,
+			"the backlog was not there in time, because less was acknowledged than offered: "+
+				"lower the rate")
 	case result.BacklogBuilding:
 		return say(CatchUp, result.Unknown, "the run ended before the backlog was there")
 	}

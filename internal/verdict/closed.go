@@ -21,9 +21,12 @@ func turnAround(r *result.Run) result.Verdict {
 	share := own / max(own+send.MeanNs, 1)
 	if share > turnAroundBound {
 		return say(Generator, result.Broken,
-			"the load generator was the limit: from an answer to the next message it took %s on average, %.0f%% of the time of a send (bound %.0f%%)",
+			"the load generator was the limit: from an answer to the next message it took %s on "+
+				"average, %.0f%% of the time of a send (bound %.0f%%)",
 			quantity.Duration(int64(own)), share*100, turnAroundBound*100)
 	}
-	return say(Generator, result.Holds, "the load generator kept up: from an answer to the next message it took %s on average, %.1f%% of the time of a send",
+	return say(Generator, result.Holds,
+		"the load generator kept up: from an answer to the next message it took %s on average, "+
+			"%.1f%% of the time of a send",
 		quantity.Duration(int64(own)), share*100)
 }

@@ -19,21 +19,32 @@ func Comparable(runs []*result.Run) []result.Warning {
 		out = append(out, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 	}
 	if slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Imported != nil }) {
-		warn("imported", "these runs are not comparable: another tool measured some of them, and it did not record their rate, durability and settings")
+		warn("imported",
+			"these runs are not comparable: another tool measured some of them, and it did not "+
+				"record their rate, durability and settings")
 	}
 	if levels := distinct(runs, guaranteed); len(levels) > 1 {
-		warn("durability_differs", "these runs are not comparable: their durability differs (%s), and an acknowledgement that promises less is cheaper to give",
+		warn("durability_differs",
+			"these runs are not comparable: their durability differs (%s), and an "+
+				"acknowledgement that promises less is cheaper to give",
 			strings.Join(levels, ", "))
 	}
-	if models := distinct(runs, func(r *result.Run) string { return r.Load.Delivery }); len(models) > 1 {
-		warn("delivery_differs", "these runs are not comparable: their delivery guarantees differ (%s)", strings.Join(models, ", "))
+	if models := distinct(runs,
+		func(r *result.Run) string { return r.Load.Delivery }); len(models) > 1 {
+		warn("delivery_differs",
+			"these runs are not comparable: their delivery guarantees differ (%s)", strings.Join(
+				models, ", "))
 	}
-	if models := distinct(runs, func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
-		warn("model_differs", "these runs are not comparable: their load models differ (%s): a closed loop offers no more than the system answers, and its latencies leave out what waited meanwhile",
+	if models := distinct(runs,
+		func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
+		warn("model_differs",
+			"these runs are not comparable: their load models differ (%s): a closed loop offers "+
+				"no more than the system answers, and its latencies leave out what waited meanwhile",
 			strings.Join(models, " and ")+" loop")
 	}
 	if names := offeredOtherwise(runs); len(names) > 0 {
-		warn("workload_differs", "these runs are not comparable: their workloads differ in %s", strings.Join(names, ", "))
+		warn("workload_differs", "these runs are not comparable: their workloads differ in %s",
+			strings.Join(names, ", "))
 	}
 	return out
 }

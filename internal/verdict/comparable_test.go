@@ -85,7 +85,8 @@ func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 				// A window that lasts as long as readers take is no load by itself.
 				follows := slices.Contains(noLoad, field) || field == "WindowSeconds"
 				if comparable != follows {
-					t.Errorf("%s: runs that differ in %s are comparable: %v", name, part, comparable)
+					t.Errorf("%s: runs that differ in %s are comparable: %v", name, part,
+						comparable)
 				}
 			})
 		}
@@ -105,7 +106,8 @@ func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 
 // bases are workloads that have every key between them.
 var bases = []string{
-	"description: a base", "keys: {kind: zipf}", "load: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}",
+	"description: a base", "keys: {kind: zipf}",
+	"load: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}",
 	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {closed: {in_flight: 2, batch: 3}}",
 	"backlog: {size: 2GB}", "backlog: {messages: 1M}", "backlog: {for: 10m}",
 	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
@@ -113,7 +115,8 @@ var bases = []string{
 
 // otherValues are values of any key, one of which means something else.
 var otherValues = []string{
-	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s", "3k/s", "21s", "11m", "auto",
+	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s",
+	"3k/s", "21s", "11m", "auto",
 	"exactly_once", "true", "false", "replay", "1..9", "other",
 	"[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
 }
@@ -169,12 +172,15 @@ func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
 			if older && slices.Contains(notInFigures, f.Path) {
 				continue
 			}
-			found := workload.Differing([]workload.Values{workload.Recorded(a), workload.Recorded(b)})
-			if !slices.ContainsFunc(found, func(d workload.Field) bool { return d.Path == f.Path }) {
+			found := workload.Differing(
+				[]workload.Values{workload.Recorded(a), workload.Recorded(b)})
+			if !slices.ContainsFunc(found,
+				func(d workload.Field) bool { return d.Path == f.Path }) {
 				t.Errorf("%s, older %v: not among the differences", f.Path, older)
 			}
 			if why := Comparable([]*result.Run{a, b}); (len(why) == 0) != f.Comparable() {
-				t.Errorf("%s, older %v: declared comparable %v: %v", f.Path, older, f.Comparable(), why)
+				t.Errorf("%s, older %v: declared comparable %v: %v", f.Path, older, f.Comparable(),
+					why)
 			}
 			a.Resolved, b.Resolved = result.Resolved{}, result.Resolved{Workload: before.YAML()}
 			b.Load = before.Record()

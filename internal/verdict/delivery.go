@@ -90,7 +90,8 @@ func order(r *result.Run) result.Verdict {
 				"another partition",
 			quantity.Count(l.Misplaced))
 	case l.Reordered > 0:
-		return say(Order, result.Broken, "%s messages came out of order", quantity.Count(l.Reordered))
+		return say(Order, result.Broken, "%s messages came out of order",
+			quantity.Count(l.Reordered))
 	case l.Overtaken > 0 && r.System.PartitionsOwned:
 		return say(Order, result.Broken,
 			"%s messages came after a later message of their partition had come to another "+

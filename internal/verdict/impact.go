@@ -143,7 +143,8 @@ func (p *past) usual(before result.Part) {
 	p.rate = float64(before.Acked) * 1e9 / float64(before.LengthNs)
 	for _, percentile := range []float64{99, 95, 90, 75, 50} {
 		ns, ok := before.Publish.At(percentile)
-		if ok && (percentile == 50 || result.Supported(percentile, int64(p.rate*recoverySpanNs/1e9+0.5))) {
+		if ok && (percentile == 50 ||
+			result.Supported(percentile, int64(p.rate*recoverySpanNs/1e9+0.5))) {
 			p.percentile, p.latencyNs = percentile, ns
 			return
 		}
@@ -156,8 +157,12 @@ func (p *past) rule() string {
 	if p.rate == 0 {
 		return "nothing was acknowledged before the first fault, so there is nothing to recover to"
 	}
-	return fmt.Sprintf("recovered is the begin of the first second of load in which at least %.0f%% of the rate before the first fault was acknowledged and publish p%s was at most %s, which is %d times what it was before and %s more; percentiles are of merged histograms",
-		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1, 64), quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
+	return fmt.Sprintf(
+		"recovered is the begin of the first second of load in which at least %.0f%% of the rate "+
+			"before the first fault was acknowledged and publish p%s was at most %s, which is %d "+
+			"times what it was before and %s more; percentiles are of merged histograms",
+		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1,
+			64), quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
 }
 
 // effect fills what one fault did, up to the next one.
@@ -198,12 +203,14 @@ func (p *past) gap(e *result.Effect, startNs, horizonNs int64) {
 		if i.FirstAckNs == 0 {
 			continue
 		}
-		if gap := i.FirstAckNs - lastNs; i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) && gap > e.UnavailableNs {
+		if gap := i.FirstAckNs - lastNs; i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) &&
+			gap > e.UnavailableNs {
 			e.UnavailableNs, e.AckedAgainNs = gap, i.FirstAckNs
 		}
 		lastNs = i.LastAckNs
 	}
-	if end := p.pieces[len(p.pieces)-1].EndNs; lastNs < horizonNs && min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
+	if end := p.pieces[len(p.pieces)-1].EndNs; lastNs < horizonNs &&
+		min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
 		e.UnavailableNs, e.AckedAgainNs = end-lastNs, 0
 	}
 	if e.UnavailableNs <= e.ResolutionNs {
@@ -228,12 +235,14 @@ func (p *past) recovered(fromNs, horizonNs int64) int64 {
 				break
 			}
 		}
-		if last == len(p.pieces) || p.pieces[last].Phase != result.PhaseMeasure || p.pieces[last].EndNs > horizonNs {
+		if last == len(p.pieces) || p.pieces[last].Phase != result.PhaseMeasure ||
+			p.pieces[last].EndNs > horizonNs {
 			return 0
 		}
 		second := p.pieces[first : last+1]
 		length := float64(p.pieces[last].EndNs - p.pieces[first].StartNs)
-		if float64(acked)*1e9 >= recoveredShare*p.rate*length && merged(second, result.Publish).ValueAtPercentile(p.percentile) <= p.bound() {
+		if float64(acked)*1e9 >= recoveredShare*p.rate*length &&
+			merged(second, result.Publish).ValueAtPercentile(p.percentile) <= p.bound() {
 			return p.pieces[first].StartNs
 		}
 	}

@@ -12,14 +12,18 @@ func imported(r *result.Run) []result.Verdict {
 	tool := r.Imported.Tool
 	out := []result.Verdict{
 		say(Generator, result.Unknown, "%s did not record how late it was by its own fault", tool),
-		say(Rate, result.Unknown, "%s did not record what it meant to offer; %s was acknowledged", tool, quantity.Rate(r.Summary.AchievedRate)),
+		say(Rate, result.Unknown, "%s did not record what it meant to offer; %s was acknowledged",
+			tool, quantity.Rate(r.Summary.AchievedRate)),
 		say(Receiving, result.Unknown,
 			"%s did not record whether consumers kept up; %s was received",
 			tool, quantity.Rate(r.Summary.ReceivedRate)),
 		say(Loss, result.Unknown, "%s does not account for messages", tool),
 		say(Order, result.Unknown, "%s does not look at the order of messages", tool),
-		say(Failures, result.Unknown, "%s did not record that any message failed, and messages without an answer are not counted by it", tool),
-		say(Durability, result.Unknown, "%s did not record what an acknowledgement was worth", tool),
+		say(Failures, result.Unknown,
+			"%s did not record that any message failed, and messages without an answer are not "+
+				"counted by it", tool),
+		say(Durability, result.Unknown, "%s did not record what an acknowledgement was worth",
+			tool),
 	}
 	if n := r.Counters.Failed; n > 0 {
 		out[5] = say(Failures, result.Broken,

@@ -57,20 +57,25 @@ func Limiting(r *result.Run) Limit {
 	away := len(o.Servers) == 0 && !r.System.SharesHost
 	switch {
 	case greatest.Share >= nearLimit:
-		l := Limit{Resource: greatest.Resource, Share: greatest.Share, Sentence: shareOf(greatest) + " was used"}
+		l := Limit{Resource: greatest.Resource, Share: greatest.Share, Sentence: shareOf(greatest) +
+			" was used"}
 		if away {
-			l.Sentence += ", on the machine that offered the load; the servers' machines were not observed"
+			l.Sentence += ", on the machine that offered the load; the servers' machines were " +
+				"not observed"
 		}
 		return l
 	case len(shares) == 0:
 		return Limit{Resource: NotKnown, Sentence: "what the run spent was not observed"}
 	case away:
-		return Limit{Resource: NotKnown, Sentence: "the servers' machines were not observed; on plimsoll's own the most used was " + most}
+		return Limit{Resource: NotKnown,
+			Sentence: "the servers' machines were not observed; on plimsoll's own the most used " +
+				"was " + most}
 	case greatest.Share <= 0:
 		return Limit{Resource: NoneSeen, Sentence: "nothing of what has a known limit was used"}
 	}
 	return Limit{Resource: NoneSeen, Share: greatest.Share,
-		Sentence: fmt.Sprintf("no resource reached %.0f%% of its limit; the most used was %s", nearLimit*100, most)}
+		Sentence: fmt.Sprintf("no resource reached %.0f%% of its limit; the most used was %s",
+			nearLimit*100, most)}
 }
 
 // Shares are the shares of the machine's limits that a run used, the greatest
@@ -87,15 +92,18 @@ func Shares(r *result.Run) []result.Share {
 		}
 	}
 	cores, seconds := float64(r.Environment.Cores), float64(o.WindowNs)/1e9
-	if used := o.Host.CPUSeconds / max(seconds, 1e-9); !cpu && cores > 0 && seconds > 0 && finite(used) {
-		out = append(out, result.Share{Resource: result.ResourceCPU, Used: used, Limit: cores, Unit: result.UnitCores, Share: used / cores})
+	if used := o.Host.CPUSeconds / max(seconds, 1e-9); !cpu && cores > 0 && seconds > 0 &&
+		finite(used) {
+		out = append(out, result.Share{Resource: result.ResourceCPU, Used: used, Limit: cores,
+			Unit: result.UnitCores, Share: used / cores})
 	}
 	slices.SortStableFunc(out, func(a, b result.Share) int { return cmp.Compare(b.Share, a.Share) })
 	return out
 }
 
 func finite(values ...float64) bool {
-	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	return !slices.ContainsFunc(values,
+		func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // shareOf prints a share of a limit: 71% of its sequential limit (312MB/s of

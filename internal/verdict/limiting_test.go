@@ -13,12 +13,16 @@ import (
 func observed() *result.Run {
 	r := good()
 	r.Environment.Cores, r.System.SharesHost = 4, true
-	r.Load = result.Load{Delivery: "at_least_once", Subscriptions: 1, TargetRate: 1000, MessageBytes: 1024}
-	r.Phases = []result.Phase{{Name: result.PhaseWarmup, StartNs: 0, EndNs: 3e9}, {Name: result.PhaseMeasure, StartNs: 3e9, EndNs: 13e9}}
+	r.Load = result.Load{Delivery: "at_least_once", Subscriptions: 1, TargetRate: 1000,
+		MessageBytes: 1024}
+	r.Phases = []result.Phase{{Name: result.PhaseWarmup, StartNs: 0, EndNs: 3e9},
+		{Name: result.PhaseMeasure, StartNs: 3e9, EndNs: 13e9}}
 	r.Observation = result.Observation{
 		Servers: []string{"n1", "n2", "n3"}, WindowNs: 10e9, Host: result.HostUse{CPUSeconds: 20},
-		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: 6}, {Name: "n2", CPUSeconds: 5}, {Name: "n3", CPUSeconds: 5}, {Name: result.Self, CPUSeconds: 1}},
-		Shares:    []result.Share{{Resource: "disk", Used: 30e6, Limit: 100e6, Unit: "bytes_per_s", Share: 0.3}},
+		Processes: []result.ProcessUse{{Name: "n1", CPUSeconds: 6}, {Name: "n2", CPUSeconds: 5},
+			{Name: "n3", CPUSeconds: 5}, {Name: result.Self, CPUSeconds: 1}},
+		Shares: []result.Share{
+			{Resource: "disk", Used: 30e6, Limit: 100e6, Unit: "bytes_per_s", Share: 0.3}},
 	}
 	return r
 }
@@ -29,12 +33,20 @@ func TestLimiting(t *testing.T) {
 		want   string
 		say    string
 	}{
-		"nothing near its limit": {func(*result.Run) {}, NoneSeen, "the most used was cpu, 50% of all cores (2 of 4 cores)"},
-		"disk":                   {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 }, "disk", "80% of its sequential limit"},
-		"disk, just below":       {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 }, NoneSeen, "no resource reached 80%"},
-		"cpu, not calibrated":    {func(r *result.Run) { r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36 }, "cpu", "90% of all cores"},
+		"nothing near its limit": {func(*result.Run) {}, NoneSeen,
+			"the most used was cpu, 50% of all cores (2 of 4 cores)"},
+		"disk": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 },
+			"disk", "80% of its sequential limit"},
+		"disk, just below": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 },
+			NoneSeen, "no resource reached 80%"},
+		"cpu, not calibrated": {
+			func(r *result.Run) {
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
+					36
+			}, "cpu", "90% of all cores"},
 		"cpu, as calibrated": {func(r *result.Run) {
-			r.Observation.Shares = append(r.Observation.Shares, result.Share{Resource: "cpu", Used: 3.9, Limit: 4, Unit: "cores", Share: 0.97})
+			r.Observation.Shares = append(r.Observation.Shares,
+				result.Share{Resource: "cpu", Used: 3.9, Limit: 4, Unit: "cores", Share: 0.97})
 		}, "cpu", "97% of all cores"},
 		"the greater of two": {func(r *result.Run) {
 			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = 0.85, 38
@@ -42,13 +54,23 @@ func TestLimiting(t *testing.T) {
 		"the generator before all": {func(r *result.Run) {
 			r.Observation.Shares[0].Share, r.Summary.Generator.OwnLagP99Ns = 0.99, 1e10
 		}, Generator, "the load generator was the limit"},
-		"not observed":          {func(r *result.Run) { r.Observation = result.Observation{} }, NotKnown, "was not observed"},
+		"not observed": {func(r *result.Run) { r.Observation = result.Observation{} },
+			NotKnown, "was not observed"},
 		"the generator, unseen": {func(r *result.Run) { r.Observation = result.Observation{}; r.Summary.Generator.OwnLagP99Ns = 1e10 }, Generator, ""},
-		"servers elsewhere":     {func(r *result.Run) { r.Observation.Servers, r.System.SharesHost = nil, false }, NotKnown, "the servers' machines were not observed"},
+		"servers elsewhere": {
+			func(r *result.Run) {
+				r.Observation.Servers, r.System.SharesHost = nil,
+					false
+			}, NotKnown, "the servers' machines were not observed"},
 		"servers elsewhere, cpu": {func(r *result.Run) {
-			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false, 39
+			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
+				39
 		}, "cpu", "on the machine that offered the load"},
-		"an idle machine": {func(r *result.Run) { r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0 }, NoneSeen, "nothing of what has a known limit was used"},
+		"an idle machine": {
+			func(r *result.Run) {
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
+					0
+			}, NoneSeen, "nothing of what has a known limit was used"},
 		"no numbers": {func(r *result.Run) {
 			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
 		}, NotKnown, ""},
@@ -56,7 +78,8 @@ func TestLimiting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := observed()
 			c.change(r)
-			if got := Limiting(r); got.Resource != c.want || !strings.Contains(got.Sentence, c.say) {
+			if got := Limiting(r); got.Resource != c.want ||
+				!strings.Contains(got.Sentence, c.say) {
 				t.Errorf("%s: %s; want %s: …%s", got.Resource, got.Sentence, c.want, c.say)
 			}
 		})
@@ -81,24 +104,47 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 		want   string
 	}{
 		"a quiet machine": {func(*result.Run) {}, ""},
-		"full":            {func(r *result.Run) { r.Observation.Host.CPUSeconds, r.Observation.Processes[0].CPUSeconds = 36, 24 }, "machine_full"},
-		"nearly full":     {func(r *result.Run) { r.Observation.Host.CPUSeconds, r.Observation.Processes[0].CPUSeconds = 35.9, 24 }, ""},
+		"full": {
+			func(r *result.Run) {
+				r.Observation.Host.CPUSeconds,
+					r.Observation.Processes[0].CPUSeconds = 36, 24
+			}, "machine_full"},
+		"nearly full": {
+			func(r *result.Run) {
+				r.Observation.Host.CPUSeconds,
+					r.Observation.Processes[0].CPUSeconds = 35.9, 24
+			}, ""},
 		"full of load only": {func(r *result.Run) {
-			r.Observation.Host.CPUSeconds, r.Observation.Processes[3].CPUSeconds, r.System.SharesHost = 39, 22, false
+			r.Observation.Host.CPUSeconds, r.Observation.Processes[3].CPUSeconds,
+				r.System.SharesHost = 39, 22, false
 		}, "machine_full"},
-		"full of others":       {func(r *result.Run) { r.Observation.Host.CPUSeconds = 36 }, "machine_full noisy_machine"},
-		"others":               {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21.1 }, "noisy_machine"},
-		"a few others":         {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21 }, ""},
-		"servers not observed": {func(r *result.Run) { r.Observation.Servers, r.Observation.Host.CPUSeconds = nil, 30 }, ""},
+		"full of others": {func(r *result.Run) { r.Observation.Host.CPUSeconds = 36 },
+			"machine_full noisy_machine"},
+		"others": {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21.1 },
+			"noisy_machine"},
+		"a few others": {func(r *result.Run) { r.Observation.Host.CPUSeconds = 21 }, ""},
+		"servers not observed": {
+			func(r *result.Run) {
+				r.Observation.Servers, r.Observation.Host.CPUSeconds = nil,
+					30
+			}, ""},
 		"a server not seen": {func(r *result.Run) {
-			r.Observation.Servers, r.Observation.Host.CPUSeconds = append(r.Observation.Servers, "n4"), 30
+			r.Observation.Servers, r.Observation.Host.CPUSeconds = append(r.Observation.Servers,
+				"n4"), 30
 		}, ""},
-		"stolen":               {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 }, "noisy_machine"},
-		"waiting for a disk":   {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2.1 }, "noisy_machine"},
-		"hardly waiting":       {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2 }, ""},
-		"both":                 {func(r *result.Run) { r.Observation.Host.IOWaitSeconds, r.Observation.Host.StealSeconds = 3, 3 }, "noisy_machine noisy_machine"},
-		"page cache":           {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
-		"cores not on record":  {func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},
+		"stolen": {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 },
+			"noisy_machine"},
+		"waiting for a disk": {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2.1 },
+			"noisy_machine"},
+		"hardly waiting": {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2 }, ""},
+		"both": {
+			func(r *result.Run) {
+				r.Observation.Host.IOWaitSeconds,
+					r.Observation.Host.StealSeconds = 3, 3
+			}, "noisy_machine noisy_machine"},
+		"page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
+		"cores not on record": {
+			func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},
 		"nothing was observed": {func(r *result.Run) { r.Observation = result.Observation{} }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,11 +165,12 @@ func TestFaultsInTheMeasuredWindowAreWarnedOf(t *testing.T) {
 		events []result.Event
 		want   string
 	}{
-		"in it":         {[]result.Event{fault(5e9)}, "after 2s: node n2 (pid 123) ended"},
-		"before it":     {[]result.Event{fault(1e9)}, ""},
-		"after it":      {[]result.Event{fault(13e9)}, ""},
-		"no fault":      {[]result.Event{{AtNs: 5e9, Kind: "note", Sentence: "x"}}, ""},
-		"more than fit": {[]result.Event{fault(4e9), fault(5e9), fault(6e9), fault(7e9), fault(8e9)}, "; and 2 more"},
+		"in it":     {[]result.Event{fault(5e9)}, "after 2s: node n2 (pid 123) ended"},
+		"before it": {[]result.Event{fault(1e9)}, ""},
+		"after it":  {[]result.Event{fault(13e9)}, ""},
+		"no fault":  {[]result.Event{{AtNs: 5e9, Kind: "note", Sentence: "x"}}, ""},
+		"more than fit": {[]result.Event{fault(4e9), fault(5e9), fault(6e9), fault(7e9),
+			fault(8e9)}, "; and 2 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := observed()
@@ -166,7 +213,8 @@ func TestExactlyOnceForbidsDuplicates(t *testing.T) {
 		t.Errorf("a duplicate is told twice: order %s", got)
 	}
 	r.Ledger.Subscriptions[0].Duplicate, r.Ledger.Subscriptions[0].Reordered = 0, 1
-	if d, o := outcome(r, Duplicates), outcome(r, Order); d != result.Holds || o != result.Broken || !Sound(r) {
+	if d, o := outcome(r, Duplicates), outcome(r, Order); d != result.Holds || o != result.Broken ||
+		!Sound(r) {
 		t.Errorf("duplicates %s, order %s, sound %v", d, o, Sound(r))
 	}
 	r.Ledger.Subscriptions[0].Received = 0
@@ -184,16 +232,26 @@ func TestComparable(t *testing.T) {
 		change func(*result.Run)
 		want   string
 	}{
-		"alike":              {func(*result.Run) {}, ""},
-		"another name":       {func(r *result.Run) { r.Load.Workload, r.Name = "other", "other" }, ""},
-		"another warm-up":    {func(r *result.Run) { r.Load.WarmupSeconds = 9 }, ""},
-		"durability":         {func(r *result.Run) { r.Durability.Level = 1 }, "durability_differs"},
-		"not read back":      {func(r *result.Run) { r.Durability.Level = 0 }, "durability_differs"},
-		"delivery":           {func(r *result.Run) { r.Load.Delivery = "exactly_once" }, "delivery_differs"},
-		"rate":               {func(r *result.Run) { r.Load.TargetRate = 2000 }, "workload_differs"},
-		"message size":       {func(r *result.Run) { r.Load.MessageBytes = 1 }, "workload_differs"},
-		"curve of same mean": {func(r *result.Run) { r.Load.Segments = []result.Segment{{From: 0, To: 2000, Seconds: 1}} }, "workload_differs"},
-		"rate and level":     {func(r *result.Run) { r.Load.TargetRate, r.Durability.Level = 1, 1 }, "durability_differs workload_differs"},
+		"alike": {func(*result.Run) {}, ""},
+		"another name": {func(r *result.Run) { r.Load.Workload, r.Name = "other", "other" },
+			""},
+		"another warm-up": {func(r *result.Run) { r.Load.WarmupSeconds = 9 }, ""},
+		"durability": {func(r *result.Run) { r.Durability.Level = 1 },
+			"durability_differs"},
+		"not read back": {func(r *result.Run) { r.Durability.Level = 0 },
+			"durability_differs"},
+		"delivery": {func(r *result.Run) { r.Load.Delivery = "exactly_once" },
+			"delivery_differs"},
+		"rate": {func(r *result.Run) { r.Load.TargetRate = 2000 },
+			"workload_differs"},
+		"message size": {func(r *result.Run) { r.Load.MessageBytes = 1 }, "workload_differs"},
+		"curve of same mean": {
+			func(r *result.Run) {
+				r.Load.Segments = []result.Segment{
+					{From: 0, To: 2000, Seconds: 1}}
+			}, "workload_differs"},
+		"rate and level": {func(r *result.Run) { r.Load.TargetRate, r.Durability.Level = 1, 1 },
+			"durability_differs workload_differs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := observed()

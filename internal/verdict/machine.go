@@ -33,17 +33,25 @@ func machine(all *list, r *result.Run) {
 		if r.System.SharesHost {
 			all.warn("machine_full", "the machine was full (%.0f%% of its CPU busy), with servers and load on it: the figures are of the two together, and say little of what the servers alone could do", busy*100)
 		} else {
-			all.warn("machine_full", "the machine that offered the load was full (%.0f%% of its CPU busy): latencies include waiting for its cores", busy*100)
+			all.warn("machine_full",
+				"the machine that offered the load was full (%.0f%% of its CPU busy): latencies "+
+					"include waiting for its cores", busy*100)
 		}
 	}
 	if used, ok := others(r); ok && used > othersBound {
-		all.warn(NoisyMachine, "a noisy machine: %.0f%% of its CPU went to what is neither plimsoll nor an observed server, so a repetition may come out differently", used*100)
+		all.warn(NoisyMachine,
+			"a noisy machine: %.0f%% of its CPU went to what is neither plimsoll nor an observed "+
+				"server, so a repetition may come out differently", used*100)
 	}
 	if stolen, ok := hostShare(r, host.StealSeconds); ok && stolen > noiseBound {
-		all.warn(NoisyMachine, "a noisy machine: its hypervisor gave %.0f%% of its CPU time to others, so a repetition may come out differently", stolen*100)
+		all.warn(NoisyMachine,
+			"a noisy machine: its hypervisor gave %.0f%% of its CPU time to others, so a "+
+				"repetition may come out differently", stolen*100)
 	}
 	if waited, ok := hostShare(r, host.IOWaitSeconds); ok && waited > noiseBound {
-		all.warn(NoisyMachine, "cores stood idle for a disk in %.0f%% of their time: whatever else used that disk is in the figures too", waited*100)
+		all.warn(NoisyMachine,
+			"cores stood idle for a disk in %.0f%% of their time: whatever else used that disk "+
+				"is in the figures too", waited*100)
 	}
 }
 
@@ -87,7 +95,8 @@ func faults(all *list, r *result.Run, events []result.Event) {
 	if count > toldFaults {
 		more = "; and " + quantity.Count(int64(count-toldFaults)) + " more"
 	}
-	all.warn("fault", "the measured window holds a fault, and the figures what came of it: %s%s", strings.Join(told, "; "), more)
+	all.warn("fault", "the measured window holds a fault, and the figures what came of it: %s%s",
+		strings.Join(told, "; "), more)
 }
 
 // measuredWindow is when the run measured, in ns since it started; without an

@@ -25,7 +25,8 @@ const rightObjective = "p99<20ms (publish), e2e.p99<50ms or publish.max<1s"
 
 // objectiveSeries are the words for the series that an objective may be of.
 var objectiveSeries = map[string]result.Series{
-	"publish": result.Publish, "e2e": result.EndToEnd, "end_to_end": result.EndToEnd, "end-to-end": result.EndToEnd,
+	"publish": result.Publish, "e2e": result.EndToEnd, "end_to_end": result.EndToEnd,
+	"end-to-end": result.EndToEnd,
 }
 
 // String is the objective as ParseObjective reads it.
@@ -49,14 +50,16 @@ func (o Objective) figure() string {
 // what would be right.
 func ParseObjective(s string) (Objective, error) {
 	if len(s) > 64 {
-		return Objective{}, fmt.Errorf("an objective is at most 64 characters long: write %s", rightObjective)
+		return Objective{}, fmt.Errorf("an objective is at most 64 characters long: write %s",
+			rightObjective)
 	}
 	if strings.TrimSpace(s) == "" {
 		return Objective{}, errors.New("an objective is missing: write " + rightObjective)
 	}
 	left, right, found := strings.Cut(s, "<")
 	if !found {
-		return Objective{}, fmt.Errorf("%q has no <: a latency must stay below something, write %s", s, rightObjective)
+		return Objective{}, fmt.Errorf("%q has no <: a latency must stay below something, write %s",
+			s, rightObjective)
 	}
 	if strings.HasPrefix(right, "=") {
 		return Objective{}, fmt.Errorf("%q: write < in place of <=", s)
@@ -67,7 +70,8 @@ func ParseObjective(s string) (Objective, error) {
 		series, known, figure = result.Publish, true, strings.TrimSpace(left)
 	}
 	if !known {
-		return Objective{}, fmt.Errorf("%q: %s", s, strict.Unknown("latency", word, []string{"publish", "e2e"}))
+		return Objective{}, fmt.Errorf("%q: %s", s,
+			strict.Unknown("latency", word, []string{"publish", "e2e"}))
 	}
 	percentile, err := parseFigure(figure)
 	if err != nil {
@@ -101,7 +105,8 @@ func parseFigure(s string) (float64, error) {
 		return result.Percentiles[i], nil
 	}
 	// No nearest one: p98 is no slip for p90.
-	return 0, fmt.Errorf("results have no figure %.20q: they have %s and max", s, strings.Join(names, ", "))
+	return 0, fmt.Errorf("results have no figure %.20q: they have %s and max", s,
+		strings.Join(names, ", "))
 }
 
 // of returns the figure of a latency that the objective is about; false when
@@ -109,19 +114,22 @@ func parseFigure(s string) (float64, error) {
 func (o Objective) of(l result.Latency) (result.Percentile, bool) {
 	if o.Percentile == 100 {
 		ns, bound := l.Worst()
-		return result.Percentile{Percentile: 100, LatencyNs: ns, Bound: bound}, l.Count+l.Missing.Total() > 0
+		return result.Percentile{Percentile: 100, LatencyNs: ns,
+			Bound: bound}, l.Count+l.Missing.Total() > 0
 	}
 	return l.Point(o.Percentile)
 }
 
 // judge asks whether the objective holds in a run.
 func (o Objective) judge(s *result.Saved) Clause {
-	c := Clause{Name: ClauseSLO, Series: o.Series, Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
+	c := Clause{Name: ClauseSLO, Series: o.Series,
+		Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
 	latency := s.Run.Summary.Series(o.Series)
 	point, known := o.of(latency)
 	ns := point.LatencyNs
 	if !known {
-		return c.say(result.Unknown, "%s: too few messages for %s, offer them for longer", o, o.figure())
+		return c.say(result.Unknown, "%s: too few messages for %s, offer them for longer", o,
+			o.figure())
 	}
 	c.Figures = append(c.Figures, Figure{Name: "latency_ns", Value: float64(ns)})
 	switch {
@@ -153,7 +161,8 @@ func (o Objective) passing(s *result.Saved) bool {
 		if i.Phase != result.PhaseMeasure {
 			continue
 		}
-		at := slices.IndexFunc(i.Latency, func(l result.Latency) bool { return l.Series == o.Series })
+		at := slices.IndexFunc(i.Latency,
+			func(l result.Latency) bool { return l.Series == o.Series })
 		if at < 0 {
 			continue
 		}

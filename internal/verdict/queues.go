@@ -41,7 +41,8 @@ func queuesOf(s *result.Saved) queues {
 		}
 		for _, l := range i.Latency {
 			if l.Series == result.Lag && l.Count > 0 {
-				q.lagEnd, q.lagNs = append(q.lagEnd, float64(i.EndNs)/1e9), append(q.lagNs, l.MeanNs)
+				q.lagEnd, q.lagNs = append(q.lagEnd, float64(i.EndNs)/1e9), append(q.lagNs,
+					l.MeanNs)
 			}
 		}
 	}

@@ -30,11 +30,13 @@ func receivingByRates(r *result.Run) result.Verdict {
 	s := r.Summary
 	waits := float64(s.EndBacklog) / float64(max(r.Load.Subscriptions, 1))
 	// Without its intervals it is not known how much waited when the window began.
-	if s.ReceivedRate < achievedBound*s.AchievedRate && waits > (1-achievedBound)*float64(r.Counters.Acked) {
+	if s.ReceivedRate < achievedBound*s.AchievedRate &&
+		waits > (1-achievedBound)*float64(r.Counters.Acked) {
 		return say(Receiving, result.Broken,
 			"consumers did not keep up: %s was acknowledged and %s received, and %s messages "+
 				"waited at the end of the window",
-			quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate), quantity.Count(int64(waits)))
+			quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate), quantity.Count(
+				int64(waits)))
 	}
 	return say(Receiving, result.Holds, "%s was acknowledged and %s received",
 		quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate))
@@ -52,7 +54,8 @@ func receiving(s *result.Saved) result.Verdict {
 	bound := GrowthBound * sum.AchievedRate
 	j := judge(q.seconds, q.unread, sum.AchievedRate, bound)
 	lost, least := lostRate(r), leastReceived(sum)
-	rates := fmt.Sprintf("%s was acknowledged and %s received", quantity.Rate(sum.AchievedRate), quantity.Rate(least))
+	rates := fmt.Sprintf("%s was acknowledged and %s received", quantity.Rate(sum.AchievedRate),
+		quantity.Rate(least))
 	if r.Load.Subscriptions > 1 {
 		rates += " by the slowest of the subscriptions"
 	}
@@ -66,7 +69,8 @@ func receiving(s *result.Saved) result.Verdict {
 		return say(Receiving, result.Broken,
 			"consumers fell behind in the course of the window: %s", rates)
 	case j.grows && j.short:
-		return say(Receiving, result.Unknown, "%s; %s", rates, j.sentence("what waits for consumers", bound, quantity.Rate))
+		return say(Receiving, result.Unknown, "%s; %s", rates,
+			j.sentence("what waits for consumers", bound, quantity.Rate))
 	}
 	return say(Receiving, result.Holds,
 		"%s, and what waits for consumers is not shown to grow", rates)

@@ -77,7 +77,8 @@ func sideOf(unstable, stable *result.Saved, s Stability) Side {
 		return Side{Name: SidePublish, Sentence: "the system held its producers up: " + c.Sentence}
 	case ClauseAchieved:
 		if sum.AchievedRate >= achievedBound*sum.OfferedRate {
-			return Side{Name: SideConsume, Sentence: "what was acknowledged was not received in time"}
+			return Side{Name: SideConsume,
+				Sentence: "what was acknowledged was not received in time"}
 		}
 		return Side{Name: SidePublish, Sentence: "what was offered was not acknowledged in time"}
 	}
@@ -111,7 +112,8 @@ func fullOf(unstable, stable *result.Saved, q queues) (Side, bool) {
 			full++
 		}
 	}
-	if most <= 0 || full*2 < len(q.inFlight) || unstable.Run.Summary.Generator.BlockedSeconds == 0 || stable == nil {
+	if most <= 0 || full*2 < len(q.inFlight) ||
+		unstable.Run.Summary.Generator.BlockedSeconds == 0 || stable == nil {
 		return Side{}, false
 	}
 	now, before := unstable.Run.Summary.Series(result.Send), stable.Run.Summary.Series(result.Send)
@@ -119,8 +121,11 @@ func fullOf(unstable, stable *result.Saved, q queues) (Side, bool) {
 		return Side{}, false
 	}
 	return Side{Name: SideWorkload, Sentence: fmt.Sprintf(
-		"max_in_flight x producers / latency = %s x %s / %s = %s: no more can be under way at once, and the latency is not the load's (%s at a stable rate): a larger max_in_flight, or more producers, may carry more",
-		quantity.Count(int64(l.MaxInFlight)), quantity.Count(int64(producers)), duration(now.MeanNs),
+		"max_in_flight x producers / latency = %s x %s / %s = %s: no more can be under way at "+
+			"once, and the latency is not the load's (%s at a stable rate): a larger "+
+			"max_in_flight, or more producers, may carry more",
+		quantity.Count(int64(l.MaxInFlight)), quantity.Count(int64(producers)), duration(
+			now.MeanNs),
 		quantity.Rate(most/now.MeanNs*1e9), duration(before.MeanNs))}, true
 }
 
@@ -131,9 +136,11 @@ func missed(s Stability) Side {
 			continue
 		}
 		if c.Series == result.EndToEnd {
-			return Side{Name: SideConsume, Sentence: "an objective of end-to-end latency was missed: " + c.Sentence}
+			return Side{Name: SideConsume,
+				Sentence: "an objective of end-to-end latency was missed: " + c.Sentence}
 		}
-		return Side{Name: SidePublish, Sentence: "an objective of publish latency was missed: " + c.Sentence}
+		return Side{Name: SidePublish, Sentence: "an objective of publish latency was missed: " +
+			c.Sentence}
 	}
 	return Side{Name: SideUnknown}
 }

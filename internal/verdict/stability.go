@@ -76,7 +76,8 @@ type Stability struct {
 func (s Stability) Broken() (Clause, bool) {
 	// A clause that is broken says more than one that cannot be judged.
 	for _, outcome := range []string{result.Broken, result.Unknown} {
-		if i := slices.IndexFunc(s.Clauses, func(c Clause) bool { return c.Outcome == outcome }); i >= 0 {
+		if i := slices.IndexFunc(s.Clauses,
+			func(c Clause) bool { return c.Outcome == outcome }); i >= 0 {
 			return s.Clauses[i], true
 		}
 	}
@@ -116,11 +117,13 @@ func Stable(s *result.Saved, objectives []Objective) Stability {
 	v := Stability{Clauses: []Clause{whole(&s.Run), achieved(&s.Run, q)}}
 	backlog, t, sloped := q.backlog(s.Run.Summary.OfferedRate)
 	v.Sloped, v.SlopeRate, v.SlopeLow, v.SlopeHigh = sloped, t.slope, t.low, t.high
-	v.Clauses = append(v.Clauses, backlog, q.lag(), nothingFailed(&s.Run), ownLimit(&s.Run, len(objectives) > 0))
+	v.Clauses = append(v.Clauses, backlog, q.lag(), nothingFailed(&s.Run),
+		ownLimit(&s.Run, len(objectives) > 0))
 	for _, o := range objectives {
 		v.Clauses = append(v.Clauses, o.judge(s))
 	}
-	bad := slices.DeleteFunc(slices.Clone(v.Clauses), func(c Clause) bool { return c.Outcome == result.Holds })
+	bad := slices.DeleteFunc(slices.Clone(v.Clauses),
+		func(c Clause) bool { return c.Outcome == result.Holds })
 	v.Stable = len(bad) == 0
 	v.Short = !v.Stable && !slices.ContainsFunc(bad, func(c Clause) bool { return !c.Short })
 	// Where nothing waits longer and longer, a shortfall is one that passes.
@@ -133,9 +136,11 @@ func Stable(s *result.Saved, objectives []Objective) Stability {
 func whole(r *result.Run) Clause {
 	c := Clause{Name: ClauseWhole}
 	if r.State != result.Complete {
-		return c.say(result.Unknown, "the run is %s: %s", r.State, cmp.Or(r.StateReason, "it did not measure all of its window"))
+		return c.say(result.Unknown, "the run is %s: %s", r.State,
+			cmp.Or(r.StateReason, "it did not measure all of its window"))
 	}
-	return c.say(result.Holds, "the whole window was measured: %s", quantity.Duration(r.Summary.WindowNs))
+	return c.say(result.Holds, "the whole window was measured: %s",
+		quantity.Duration(r.Summary.WindowNs))
 }
 
 func achieved(r *result.Run, q queues) Clause {
@@ -146,16 +151,22 @@ func achieved(r *result.Run, q queues) Clause {
 		return c.say(result.Unknown, "nothing was offered in the measured window")
 	}
 	window := float64(sum.WindowNs) / 1e9
-	unacked, unread := (sum.OfferedRate-sum.AchievedRate)*window, (sum.OfferedRate-sum.ReceivedRate)*window
+	unacked, unread := (sum.OfferedRate-sum.AchievedRate)*window,
+		(sum.OfferedRate-sum.ReceivedRate)*window
 	share := (1 - achievedBound) * sum.OfferedRate * window
 	mayUnacked, mayUnread := share+mayWait(q.unacked()), share+mayWait(q.waiting())
-	c.Figures = []Figure{{"offered_msgs_per_s", sum.OfferedRate}, {"acked_msgs_per_s", sum.AchievedRate}, {"received_msgs_per_s", sum.ReceivedRate},
-		{"least_share", achievedBound}, {"unacked_msgs", unacked}, {"unacked_bound_msgs", mayUnacked}, {"unread_msgs", unread}, {"unread_bound_msgs", mayUnread}}
-	words := fmt.Sprintf("%.1f%% of what was offered was acknowledged within the window, and %.1f%% received",
+	c.Figures = []Figure{{"offered_msgs_per_s", sum.OfferedRate},
+		{"acked_msgs_per_s", sum.AchievedRate}, {"received_msgs_per_s", sum.ReceivedRate},
+		{"least_share", achievedBound}, {"unacked_msgs", unacked},
+		{"unacked_bound_msgs", mayUnacked}, {"unread_msgs", unread},
+		{"unread_bound_msgs", mayUnread}}
+	words := fmt.Sprintf(
+		"%.1f%% of what was offered was acknowledged within the window, and %.1f%% received",
 		sum.AchievedRate/sum.OfferedRate*100, sum.ReceivedRate/sum.OfferedRate*100)
 	if unacked > mayUnacked || unread > mayUnread {
 		c.Short = judge(q.seconds, q.waiting(), sum.OfferedRate, GrowthBound*sum.OfferedRate).pulses
-		return c.say(result.Broken, "%s: at least %.0f%% is asked, give or take what always waits", words, achievedBound*100)
+		return c.say(result.Broken, "%s: at least %.0f%% is asked, give or take what always waits",
+			words, achievedBound*100)
 	}
 	c.Passing = false
 	return c.say(result.Holds, "%s", words)
@@ -173,8 +184,10 @@ func mayWait(waits []float64) float64 {
 // nothingFailed asks that every message was answered well, and arrived.
 func nothingFailed(r *result.Run) Clause {
 	v := failures(r)
-	c := Clause{Name: ClauseFailures, Figures: []Figure{{"refused_msgs", float64(r.Counters.Failed)},
-		{"unanswered_msgs", float64(r.Counters.Unknown)}, {"unsent_msgs", float64(r.Counters.Unsent)}}}
+	c := Clause{Name: ClauseFailures,
+		Figures: []Figure{{"refused_msgs", float64(r.Counters.Failed)},
+			{"unanswered_msgs", float64(r.Counters.Unknown)},
+			{"unsent_msgs", float64(r.Counters.Unsent)}}}
 	if v.Outcome != result.Holds {
 		return c.say(v.Outcome, "%s", v.Sentence)
 	}

@@ -68,10 +68,13 @@ func window(publish, unread func(i int) int64) *result.Saved {
 	s.Run.Summary.ReceivedRate = 999
 	s.Run.Load = result.Load{Topics: 1, Producers: 2, MaxInFlight: 1000, Subscriptions: 1}
 	for i := range 21 {
-		in := result.Interval{StartNs: int64(i) * 5e8, EndNs: int64(i+1) * 5e8, Phase: result.PhaseMeasure,
+		in := result.Interval{StartNs: int64(i) * 5e8, EndNs: int64(i+1) * 5e8,
+			Phase:     result.PhaseMeasure,
 			Scheduled: 500, Sent: 500, InFlight: publish(i), Backlog: unread(i),
 			Latency: []result.Latency{{Series: result.Lag, Count: 500, MeanNs: 50_000},
-				{Series: result.Publish, Count: 500, MaxNs: 9e6, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 2e6}, {Percentile: 99, LatencyNs: 8e6}}}}}
+				{Series: result.Publish, Count: 500, MaxNs: 9e6,
+					Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 2e6},
+						{Percentile: 99, LatencyNs: 8e6}}}}}
 		if i == 0 {
 			in.Phase = result.PhaseWarmup
 		}
@@ -96,53 +99,80 @@ func broken(s Stability) (names string) {
 
 // Each clause breaks on its own account, keeps its evidence, and says whether
 // it may pass.
-func TestStableBreaksClauseByClause(t *testing.T) {
-	for name, c := range map[string]struct {
-		of      *result.Saved
-		change  func(*result.Saved)
-		slo     []Objective
-		want    string
-		passing bool
-	}{
+// clauseCase is a window, what changes it, and the clauses that it breaks.
+type clauseCase struct {
+	of      *result.Saved
+	change  func(*result.Saved)
+	slo     []Objective
+	want    string
+	passing bool
+}
+
+// clauseCases are made anew for each test, because a change changes the window.
+func clauseCases() map[string]clauseCase {
+	return map[string]clauseCase{
 		"all is well":     {of: window(level(50), level(3))},
 		"much in flight":  {of: window(level(5000), level(3))},
 		"queue grows 1%":  {of: window(grows(10), level(0)), want: "backlog"},
 		"unread grows 1%": {of: window(level(9), grows(10)), want: "backlog"},
 		"grows by 0.1%":   {of: window(grows(1), level(0))},
 		"shrinks":         {of: window(func(i int) int64 { return 5000 - 50*int64(i) }, level(0))},
-		"not achieved":    {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.AchievedRate = 980 }, want: "achieved", passing: true},
-		"short by what always waits": {of: window(func(i int) int64 { return 400 + 200*int64(i%3-1) }, level(5)),
-			change: func(s *result.Saved) { s.Run.Summary.AchievedRate, s.Run.Summary.ReceivedRate = 980, 980 }},
-		"not received": {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.ReceivedRate = 980 }, want: "achieved", passing: true},
+		"not achieved": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Run.Summary.AchievedRate = 980 }, want: "achieved",
+			passing: true},
+		"short by what always waits": {
+			of: window(func(i int) int64 { return 400 + 200*int64(i%3-1) }, level(5)),
+			change: func(s *result.Saved) {
+				s.Run.Summary.AchievedRate, s.Run.Summary.ReceivedRate = 980, 980
+			}},
+		"not received": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Run.Summary.ReceivedRate = 980 }, want: "achieved",
+			passing: true},
 		"refused": {of: window(level(5), level(5)), change: func(s *result.Saved) {
 			s.Run.Counters.Acked, s.Run.Counters.Failed = 9_999, 1
 		}, want: "failures"},
-		"lost": {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Lost = 1 }, want: "failures"},
-		"own lag": {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.Summary.Generator.OwnLagP99Ns = 1e9 },
-			want: "generator", passing: true},
-		"cut short":  {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Run.State = result.Interrupted }, want: "whole"},
+		"lost": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Lost = 1 },
+			want:   "failures"},
+		"own lag": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Run.Summary.Generator.OwnLagP99Ns = 1e9 },
+			want:   "generator", passing: true},
+		"cut short": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Run.State = result.Interrupted }, want: "whole"},
 		"slo holds":  {of: window(level(5), level(5)), slo: objective("p99<9ms")},
 		"slo broken": {of: window(level(5), level(5)), slo: objective("p99<8ms"), want: "slo"},
-		"slo broken by a few intervals": {of: window(level(5), level(5)), slo: objective("p99<10ms"), want: "slo", passing: true,
-			change: func(s *result.Saved) { s.Run.Summary.Latency[0].Percentiles[1].LatencyNs = 3e8 }},
-		"slo not known": {of: window(level(5), level(5)), slo: objective("e2e.p99<10ms"), want: "slo"},
+		"slo broken by a few intervals": {of: window(level(5), level(5)),
+			slo: objective("p99<10ms"), want: "slo", passing: true,
+			change: func(s *result.Saved) {
+				s.Run.Summary.Latency[0].Percentiles[1].LatencyNs = 3e8
+			}},
+		"slo not known": {of: window(level(5), level(5)), slo: objective("e2e.p99<10ms"),
+			want: "slo"},
 		"lag grows": {of: window(level(5), level(5)), want: "lag", change: func(s *result.Saved) {
 			for i := range s.Intervals {
 				s.Intervals[i].Latency[0].MeanNs = 1e7 * float64(i)
 			}
 		}},
-		"too few intervals": {of: window(level(5), level(5)), change: func(s *result.Saved) { s.Intervals = s.Intervals[:3] }, want: "backlog lag"},
-	} {
+		"too few intervals": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) { s.Intervals = s.Intervals[:3] }, want: "backlog lag"},
+	}
+}
+
+func TestStableBreaksClauseByClause(t *testing.T) {
+	for name, c := range clauseCases() {
 		t.Run(name, func(t *testing.T) {
 			if c.change != nil {
 				c.change(c.of)
 			}
 			v := Stable(c.of, c.slo)
-			if got := broken(v); got != c.want || v.Stable != (c.want == "") || v.Passing != c.passing {
-				t.Errorf("%q, stable %v, passing %v, want %q, %v", got, v.Stable, v.Passing, c.want, c.passing)
+			if got := broken(v); got != c.want || v.Stable != (c.want == "") ||
+				v.Passing != c.passing {
+				t.Errorf("%q, stable %v, passing %v, want %q, %v", got, v.Stable, v.Passing, c.want,
+					c.passing)
 			}
 			for _, clause := range v.Clauses {
-				if clause.Sentence == "" || clause.Outcome == result.Holds && clause.Name != ClauseWhole && len(clause.Figures) == 0 {
+				if clause.Sentence == "" || clause.Outcome == result.Holds &&
+					clause.Name != ClauseWhole && len(clause.Figures) == 0 {
 					t.Errorf("no evidence: %+v", clause)
 				}
 			}
@@ -180,12 +210,16 @@ func TestLimitingSide(t *testing.T) {
 		want     string
 		sentence string
 	}{
-		"generator":   {of: lagging, want: SideGenerator},
-		"publish":     {of: window(grows(100), level(0)), want: SidePublish, sentence: "grows by 100/s"},
-		"consume":     {of: window(level(9), grows(100)), want: SideConsume, sentence: "grows by 100/s"},
-		"workload":    {of: full(5e7), want: SideWorkload, sentence: "max_in_flight x producers / latency = 1,000 x 2 / 50ms = 40k/s"},
-		"queue":       {of: full(4e8), want: SidePublish},
-		"slo publish": {of: window(level(5), level(5)), slo: objective("p99<8ms"), want: SidePublish, sentence: "8ms"},
+		"generator": {of: lagging, want: SideGenerator},
+		"publish": {of: window(grows(100), level(0)), want: SidePublish,
+			sentence: "grows by 100/s"},
+		"consume": {of: window(level(9), grows(100)), want: SideConsume,
+			sentence: "grows by 100/s"},
+		"workload": {of: full(5e7), want: SideWorkload,
+			sentence: "max_in_flight x producers / latency = 1,000 x 2 / 50ms = 40k/s"},
+		"queue": {of: full(4e8), want: SidePublish},
+		"slo publish": {of: window(level(5), level(5)), slo: objective("p99<8ms"),
+			want: SidePublish, sentence: "8ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			side := LimitingSide(c.of, calm, Stable(c.of, c.slo))
@@ -231,7 +265,8 @@ func TestParseObjective(t *testing.T) {
 }
 
 func FuzzParseObjective(f *testing.F) {
-	for _, s := range []string{"p99<20ms", "e2e.p99.9<1.5s", "publish.max<2m", "p99<", ".<.", "p99<9223372036854775807ns"} {
+	for _, s := range []string{"p99<20ms", "e2e.p99.9<1.5s", "publish.max<2m", "p99<", ".<.",
+		"p99<9223372036854775807ns"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

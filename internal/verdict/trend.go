@@ -63,8 +63,11 @@ func trends(all *list, s *result.Saved) {
 		if median < 0 {
 			word = "fell"
 		}
-		all.warn("trend", "no steady state: %s %s by %s over the measured window, at a median of %s (at least %.0f%% of it, with 95%% confidence): a longer run would show other figures",
-			f.name, word, f.print(math.Abs(median)*length), f.print(usual), math.Floor(least/usual*100))
+		all.warn("trend",
+			"no steady state: %s %s by %s over the measured window, at a median of %s (at least "+
+				"%.0f%% of it, with 95%% confidence): a longer run would show other figures",
+			f.name, word, f.print(math.Abs(median)*length), f.print(usual), math.Floor(
+				least/usual*100))
 	}
 }
 
@@ -79,7 +82,8 @@ func latencyAt(of result.Series, percentile float64) func(result.Interval) (floa
 
 // series is a figure over the measured window, by seconds, of whole intervals.
 // It is empty when some have it and others not.
-func series(intervals []result.Interval, value func(result.Interval) (float64, bool)) (x, y []float64) {
+func series(intervals []result.Interval, value func(result.Interval) (float64, bool)) (x,
+	y []float64) {
 	for _, i := range intervals {
 		if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < 5e8 {
 			continue

@@ -51,7 +51,8 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 		r.Warnings = importWarnings(r)
 		return
 	}
-	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, loss(r), order(r), duplicates(r)}
+	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, loss(r), order(r),
+		duplicates(r)}
 	if once(r) {
 		r.Verdicts = append(r.Verdicts, aborted(r), transactions(r))
 	}
@@ -103,7 +104,9 @@ func say(name, outcome, format string, args ...any) result.Verdict {
 func rate(r *result.Run) result.Verdict {
 	s := r.Summary
 	if r.Load.Closed != nil {
-		return say(Rate, result.Unknown, "a closed loop offers no more than the system answers, so it cannot tell whether a rate is kept up with: %s was acknowledged", quantity.Rate(s.AchievedRate))
+		return say(Rate, result.Unknown,
+			"a closed loop offers no more than the system answers, so it cannot tell whether a "+
+				"rate is kept up with: %s was acknowledged", quantity.Rate(s.AchievedRate))
 	}
 	if s.OfferedRate == 0 {
 		return say(Rate, result.Unknown, "nothing was offered in the measured window")
@@ -113,7 +116,8 @@ func rate(r *result.Run) result.Verdict {
 		return say(Rate, result.Broken, "%s was offered and %s acknowledged in time (%.1f%%)",
 			quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate), share*100)
 	}
-	return say(Rate, result.Holds, "%s was offered and %s acknowledged", quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
+	return say(Rate, result.Holds, "%s was offered and %s acknowledged",
+		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
 }
 
 // ledger adds the subscriptions' accounts up.
@@ -151,15 +155,23 @@ func loss(r *result.Run) result.Verdict {
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
 	case l.Lost == 0 && l.Unread > 0:
-		return say(Loss, result.Unknown, "%s acknowledged messages had not been read by those who read later when the run ended", quantity.Count(l.Unread))
+		return say(Loss, result.Unknown,
+			"%s acknowledged messages had not been read by those who read later when the run ended",
+			quantity.Count(l.Unread))
 	case l.Lost == 0:
-		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s", quantity.Count(l.Acked), quantity.Count(l.Acked))
+		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s",
+			quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:
-		return say(Loss, result.Unknown, "%s acknowledged messages had not arrived when the run was cut short", quantity.Count(l.Lost))
+		return say(Loss, result.Unknown,
+			"%s acknowledged messages had not arrived when the run was cut short", quantity.Count(
+				l.Lost))
 	case r.Load.Delivery == "at_most_once":
-		return say(Loss, result.Broken, "%s acknowledged messages never arrived, which at_most_once delivery allows", quantity.Count(l.Lost))
+		return say(Loss, result.Broken,
+			"%s acknowledged messages never arrived, which at_most_once delivery allows",
+			quantity.Count(l.Lost))
 	}
-	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain", quantity.Count(l.Lost))
+	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain",
+		quantity.Count(l.Lost))
 }
 
 // failures asks whether the system refused or left anything unanswered.
@@ -174,7 +186,8 @@ func failures(r *result.Run) result.Verdict {
 	if c.Failed+c.Unknown+c.Unsent == 0 {
 		return say(Failures, result.Holds, "every message was sent and acknowledged")
 	}
-	return say(Failures, result.Broken, "%s messages were refused, %s never answered, %s due and never sent",
+	return say(Failures, result.Broken,
+		"%s messages were refused, %s never answered, %s due and never sent",
 		quantity.Count(c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
 }
 
@@ -182,9 +195,12 @@ func durability(r *result.Run) result.Verdict {
 	d := r.Durability
 	switch {
 	case d.Level == 0:
-		return say(Durability, result.Unknown, "level %d was set and could not be read back", d.Asked)
+		return say(Durability, result.Unknown, "level %d was set and could not be read back",
+			d.Asked)
 	case d.Level != d.Asked:
-		return say(Durability, result.Broken, "level %d was asked for, the cluster is at level %d", d.Asked, d.Level)
+		return say(Durability, result.Broken, "level %d was asked for, the cluster is at level %d",
+			d.Asked, d.Level)
 	}
-	return say(Durability, result.Holds, "level %d, read back from the cluster: an acknowledged message is %s", d.Level, d.Meaning)
+	return say(Durability, result.Holds,
+		"level %d, read back from the cluster: an acknowledged message is %s", d.Level, d.Meaning)
 }

@@ -10,20 +10,26 @@ import (
 // good is a run to which nothing is wrong.
 func good() *result.Run {
 	at := func(s result.Series, p50, p99 int64) result.Latency {
-		return result.Latency{Series: s, Count: 10_000, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: p50}, {Percentile: 99, LatencyNs: p99}}}
+		return result.Latency{Series: s, Count: 10_000,
+			Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: p50},
+				{Percentile: 99, LatencyNs: p99}}}
 	}
 	return &result.Run{
-		SchemaVersion: result.SchemaVersion, Environment: result.Environment{ThreadStates: "schedstat"},
+		SchemaVersion: result.SchemaVersion, Environment: result.Environment{
+			ThreadStates: "schedstat"},
 		State: result.Complete, Durability: result.Durability{Asked: 2, Level: 2, Meaning: "m"},
 		System:   result.System{Redelivery: &result.Redelivery{Never: true}},
 		Load:     result.Load{Subscriptions: 1, Delivery: "at_least_once"},
 		Counters: result.Counters{Scheduled: 10_000, Acked: 10_000, Received: 10_000},
-		Ledger:   result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{{Acked: 10_000, Received: 10_000}}},
+		Ledger: result.Ledger{Accounted: true,
+			Subscriptions: []result.SubscriptionLedger{{Acked: 10_000, Received: 10_000}}},
 		Summary: result.Summary{
 			OfferedRate: 1000, AchievedRate: 999, ReceivedRate: 999, WindowNs: 1e10,
-			Latency:    []result.Latency{at(result.Publish, 2e6, 8e6), at(result.Lag, 5e4, 2e5), at(result.Send, 2e6, 8e6)},
-			Generator:  result.Generator{OwnLagP99Ns: 2e5, OwnLagCount: 10_000, CPUShare: 0.2},
-			Instrument: &result.Instrument{Publish: at(result.Twin, 3e4, 2e5), EndToEnd: at(result.TwinReceive, 4e4, 3e5)},
+			Latency: []result.Latency{at(result.Publish, 2e6, 8e6), at(result.Lag, 5e4, 2e5),
+				at(result.Send, 2e6, 8e6)},
+			Generator: result.Generator{OwnLagP99Ns: 2e5, OwnLagCount: 10_000, CPUShare: 0.2},
+			Instrument: &result.Instrument{Publish: at(result.Twin, 3e4, 2e5),
+				EndToEnd: at(result.TwinReceive, 4e4, 3e5)},
 		},
 	}
 }
@@ -101,7 +107,8 @@ func TestUnfinishedRunsSaySo(t *testing.T) {
 		result.Incomplete: "did not finish", result.Running: "still running",
 		result.Interrupted: "stopped before its end", result.Failed: "failed: disk",
 	} {
-		r := &result.Run{State: state, StateReason: map[bool]string{true: "disk"}[state == result.Failed]}
+		r := &result.Run{State: state,
+			StateReason: map[bool]string{true: "disk"}[state == result.Failed]}
 		Judge(r)
 		if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0].Sentence, want) {
 			t.Errorf("%s: %v", state, r.Warnings)
@@ -118,7 +125,8 @@ func TestUnfinishedRunsSaySo(t *testing.T) {
 // they have, not against a millisecond.
 func TestGeneratorIsJudgedByWhatFewMessagesTell(t *testing.T) {
 	r := good()
-	r.Summary.Latency[2] = result.Latency{Series: result.Send, Count: 200, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 100e6}}}
+	r.Summary.Latency[2] = result.Latency{Series: result.Send, Count: 200,
+		Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 100e6}}}
 	r.Summary.Generator.OwnLagP99Ns = 40e6
 	if v := generator(r); v.Outcome != result.Holds {
 		t.Error(v.Sentence)
@@ -162,15 +170,18 @@ func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 		r.System.Redelivery, r.Ledger.WatchedNs = c.redelivery, c.watchedNs
 		Judge(r)
 		if got := outcomes(r); got[Duplicates] != c.want || got[Order] != c.want {
-			t.Errorf("%s: duplicates %s, order %s, want %s", name, got[Duplicates], got[Order], c.want)
+			t.Errorf("%s: duplicates %s, order %s, want %s", name, got[Duplicates], got[Order],
+				c.want)
 		}
 	}
-	for watchedNs, want := range map[int64]string{WatchAfterFaultNs - 1: result.Unknown, WatchAfterFaultNs: result.Holds} {
+	for watchedNs, want := range map[int64]string{WatchAfterFaultNs - 1: result.Unknown,
+		WatchAfterFaultNs: result.Holds} {
 		r := good()
 		r.Faults, r.Ledger.WatchedNs = []result.Fault{{Do: "kill"}}, watchedNs
 		Judge(r)
 		if got := outcomes(r); got[Duplicates] != want || got[Order] != want {
-			t.Errorf("a fault, watched for %d ns: duplicates %s, order %s, want %s", watchedNs, got[Duplicates], got[Order], want)
+			t.Errorf("a fault, watched for %d ns: duplicates %s, order %s, want %s", watchedNs,
+				got[Duplicates], got[Order], want)
 		}
 	}
 	r := good()
@@ -196,14 +207,20 @@ func TestExactlyOnceVerdicts(t *testing.T) {
 		aborted, transactions string
 		sound                 bool
 	}{
-		"kept":                {func(*result.SubscriptionLedger) {}, result.Holds, result.Holds, true},
-		"aborted and read":    {func(l *result.SubscriptionLedger) { l.RefusedReceived = 440 }, result.Broken, result.Holds, false},
-		"seen in part":        {func(l *result.SubscriptionLedger) { l.PartialTransactions = 1 }, result.Holds, result.Broken, false},
-		"not known which are": {func(l *result.SubscriptionLedger) { l.Transactions = 0 }, result.Holds, result.Unknown, true},
-		"one message each":    {func(l *result.SubscriptionLedger) { l.WholeTransactions = 0 }, result.Holds, result.Unknown, true},
+		"kept": {func(*result.SubscriptionLedger) {}, result.Holds, result.Holds,
+			true},
+		"aborted and read": {func(l *result.SubscriptionLedger) { l.RefusedReceived = 440 },
+			result.Broken, result.Holds, false},
+		"seen in part": {func(l *result.SubscriptionLedger) { l.PartialTransactions = 1 },
+			result.Holds, result.Broken, false},
+		"not known which are": {func(l *result.SubscriptionLedger) { l.Transactions = 0 },
+			result.Holds, result.Unknown, true},
+		"one message each": {func(l *result.SubscriptionLedger) { l.WholeTransactions = 0 },
+			result.Holds, result.Unknown, true},
 	} {
 		r := once(c.spoil)
-		if got := outcomes(r); got[Aborted] != c.aborted || got[Transactions] != c.transactions || Sound(r) != c.sound {
+		if got := outcomes(r); got[Aborted] != c.aborted || got[Transactions] != c.transactions ||
+			Sound(r) != c.sound {
 			t.Errorf("%s: %v, sound %v", name, got, Sound(r))
 		}
 	}
@@ -215,11 +232,14 @@ func TestObjectivesUseTheBound(t *testing.T) {
 		p99  result.Percentile
 		want string
 	}{
-		"exact and kept":        {result.Percentile{LatencyNs: 19e6}, result.Holds},
-		"exact and missed":      {result.Percentile{LatencyNs: 20e6}, result.Broken},
-		"at least, and missed":  {result.Percentile{LatencyNs: 20e6, Bound: result.AtLeast}, result.Broken},
-		"at least, not decided": {result.Percentile{LatencyNs: 1e6, Bound: result.AtLeast}, result.Unknown},
-		"not reached":           {result.Percentile{LatencyNs: 1e6, Bound: result.NotReached}, result.Broken},
+		"exact and kept":   {result.Percentile{LatencyNs: 19e6}, result.Holds},
+		"exact and missed": {result.Percentile{LatencyNs: 20e6}, result.Broken},
+		"at least, and missed": {result.Percentile{LatencyNs: 20e6, Bound: result.AtLeast},
+			result.Broken},
+		"at least, not decided": {result.Percentile{LatencyNs: 1e6, Bound: result.AtLeast},
+			result.Unknown},
+		"not reached": {result.Percentile{LatencyNs: 1e6, Bound: result.NotReached},
+			result.Broken},
 	} {
 		c.p99.Percentile = 99
 		s := &result.Saved{Run: *good()}
@@ -263,8 +283,10 @@ func TestReceiving(t *testing.T) {
 		"flat":   {flat, func(*result.Run) {}, result.Holds},
 		"rising": {rising, func(*result.Run) {}, result.Broken},
 		// Copies are no part of the received rate, and so do not hide what waits.
-		"rising, and lost":   {rising, func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 500 }, result.Holds},
-		"late in the window": {late, func(r *result.Run) { r.Summary.LeastReceivedRate = 800 }, result.Broken},
+		"rising, and lost": {rising, func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 500 },
+			result.Holds},
+		"late in the window": {late, func(r *result.Run) { r.Summary.LeastReceivedRate = 800 },
+			result.Broken},
 	} {
 		s := &result.Saved{Run: *good()}
 		c.change(&s.Run)
@@ -274,7 +296,8 @@ func TestReceiving(t *testing.T) {
 				phase = result.PhaseWarmup
 			}
 			s.Intervals = append(s.Intervals, result.Interval{
-				StartNs: int64(i) * 1e9, EndNs: int64(i+1) * 1e9, Phase: phase, Backlog: n, Scheduled: 1000, Sent: 1000,
+				StartNs: int64(i) * 1e9, EndNs: int64(
+					i+1) * 1e9, Phase: phase, Backlog: n, Scheduled: 1000, Sent: 1000,
 			})
 		}
 		if v := receiving(s); v.Outcome != c.want {

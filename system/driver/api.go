@@ -60,7 +60,8 @@ func (a *API) Do(ctx context.Context, method, path string, body, into any) error
 	return first
 }
 
-func (a *API) ask(ctx context.Context, method, where string, body, into any) (answered bool, err error) {
+func (a *API) ask(ctx context.Context, method, where string, body, into any) (answered bool,
+	err error) {
 	var content io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)

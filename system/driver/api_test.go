@@ -25,7 +25,8 @@ func TestAPIAsksTheServerThatAnswers(t *testing.T) {
 	err := ask(t, http.MethodPut, map[string]int{"n": 1}, &got,
 		func(w http.ResponseWriter, r *http.Request) {
 			user, password, _ := r.BasicAuth()
-			if user != "me" || password != "secret" || r.URL.Path != "/path" || r.Method != http.MethodPut {
+			if user != "me" || password != "secret" || r.URL.Path != "/path" ||
+				r.Method != http.MethodPut {
 				t.Errorf("asked %s %s as %s", r.Method, r.URL, user)
 			}
 			fmt.Fprint(w, `{"name":"n1"}`)
@@ -78,7 +79,8 @@ func TestAPIRefusals(t *testing.T) {
 func TestAPIWhoseServersAreDown(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	a := &API{Bases: []string{gone.URL}, Client: http.DefaultClient, Authorise: func(*http.Request) {}}
+	a := &API{Bases: []string{gone.URL}, Client: http.DefaultClient,
+		Authorise: func(*http.Request) {}}
 	err := a.Do(t.Context(), http.MethodGet, "/path", nil, nil)
 	if err == nil || strings.Contains(err.Error(), "/path") || errors.As(err, new(*Refused)) {
 		t.Errorf("got %v", err)

@@ -21,12 +21,14 @@ func (s *suite) description(t *testing.T) {
 		t.Errorf("name %q, summary %q, client %q: none may be empty", d.Name, d.Summary, d.Client)
 	}
 	if len(d.Terms) == 0 || len(d.Delivery) == 0 {
-		t.Errorf("%d terms and %d delivery guarantees: there must be some", len(d.Terms), len(d.Delivery))
+		t.Errorf("%d terms and %d delivery guarantees: there must be some", len(d.Terms),
+			len(d.Delivery))
 	}
 	for l := workload.SyncSync; l <= workload.AsyncAsync; l++ {
 		g, described := d.Levels[l]
 		if !described || (g.How == "") == (g.Refusal == "") {
-			t.Errorf("level %d: how %q, refusal %q: there must be one of the two", l, g.How, g.Refusal)
+			t.Errorf("level %d: how %q, refusal %q: there must be one of the two", l, g.How,
+				g.Refusal)
 		}
 	}
 	var given []target.Setting
@@ -131,7 +133,8 @@ func (s *suite) leads(t *testing.T, l system.LeaderReader, topic system.Topic) {
 	for partition := range topic.Partitions {
 		address, err := l.Leader(s.context(t), topic, partition)
 		if err != nil || !slices.Contains(s.options[s.level].Endpoints, address) {
-			t.Errorf("%q leads partition %d, which is none of %v: %v", address, partition, s.options[s.level].Endpoints, err)
+			t.Errorf("%q leads partition %d, which is none of %v: %v", address, partition,
+				s.options[s.level].Endpoints, err)
 		}
 		t.Logf("%s leads partition %d", address, partition)
 	}

@@ -108,7 +108,8 @@ func (s *suite) restart(t *testing.T) {
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
 	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), messages))
-	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order), messages)
+	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order),
+		messages)
 }
 
 // reserved makes a subscription by a consumer that closes before anything is
@@ -121,7 +122,8 @@ func (s *suite) reserved(t *testing.T) {
 	s.close(t, s.consumer(t, c, topic, "reserved", 0, workload.AtLeastOnce, early))
 	if replayer, able := c.(system.Replayer); able {
 		k, _, err := replayer.OpenReplay(s.context(t), system.ConsumerOptions{
-			Topic: topic, Subscription: "reserved", Delivery: workload.AtLeastOnce, Receive: early.receive, Failed: early.fail,
+			Topic: topic, Subscription: "reserved", Delivery: workload.AtLeastOnce,
+			Receive: early.receive, Failed: early.fail,
 		})
 		var lacking *system.NotSupported
 		switch {

@@ -26,13 +26,15 @@ func (s *suite) manyTopics(t *testing.T) {
 			t.Error("a topic that exists was created again")
 		}
 	} else {
-		s.each(t, "creating the topics", func(ctx context.Context, i int) error { return c.CreateTopic(ctx, topics[i]) })
+		s.each(t, "creating the topics",
+			func(ctx context.Context, i int) error { return c.CreateTopic(ctx, topics[i]) })
 	}
 	inboxes, consumers := make([]*inbox, crowd), make([]system.Consumer, crowd)
 	s.each(t, "opening the consumers", func(ctx context.Context, i int) (err error) {
 		inboxes[i] = newInbox()
 		consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
-			Topic: topics[i], Subscription: "all", Delivery: workload.AtLeastOnce, Receive: inboxes[i].receive, Failed: inboxes[i].fail,
+			Topic: topics[i], Subscription: "all", Delivery: workload.AtLeastOnce,
+			Receive: inboxes[i].receive, Failed: inboxes[i].fail,
 		})
 		return err
 	})
@@ -45,7 +47,8 @@ func (s *suite) manyTopics(t *testing.T) {
 		must(t, "receiving from "+topic.Name, inboxes[i].await(ctx, topic.Partitions))
 		s.close(t, p.producer)
 	}
-	s.each(t, "closing the consumers", func(ctx context.Context, i int) error { return consumers[i].Close(ctx) })
+	s.each(t, "closing the consumers",
+		func(ctx context.Context, i int) error { return consumers[i].Close(ctx) })
 	if !keeps {
 		if d, can := c.(system.TopicDeleter); can {
 			for _, topic := range topics {
@@ -55,7 +58,8 @@ func (s *suite) manyTopics(t *testing.T) {
 		return
 	}
 	must(t, "deleting half of the topics", keeper.DeleteTopics(s.context(t), topics[:crowd/2]))
-	must(t, "deleting all of the topics, half of which are gone", keeper.DeleteTopics(s.context(t), topics))
+	must(t, "deleting all of the topics, half of which are gone",
+		keeper.DeleteTopics(s.context(t), topics))
 }
 
 func (s *suite) each(t *testing.T, doing string, do func(ctx context.Context, i int) error) {

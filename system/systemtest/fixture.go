@@ -75,11 +75,13 @@ func (l *letter) Complete(err error) {
 
 func (s *suite) sender(t *testing.T, c system.Cluster, topic system.Topic, id int) *sender {
 	t.Helper()
-	p, err := c.OpenProducer(s.context(t), system.ProducerOptions{Topic: topic, Index: id, InFlight: inFlight, MessageMax: big, Delivery: s.delivery})
+	p, err := c.OpenProducer(s.context(t), system.ProducerOptions{Topic: topic, Index: id,
+		InFlight: inFlight, MessageMax: big, Delivery: s.delivery})
 	if err != nil {
 		t.Fatalf("opening producer %d: %v", id, err)
 	}
-	return &sender{id: id, producer: p, room: make(chan struct{}, inFlight), parts: topic.Partitions}
+	return &sender{id: id, producer: p, room: make(chan struct{}, inFlight),
+		parts: topic.Partitions}
 }
 
 // send sends one message of size bytes to partition, waiting for room.
@@ -92,14 +94,17 @@ func (p *sender) send(ctx context.Context, partition int32, key []byte, size int
 }
 
 // letter is a message that is to be sent, when there is room for it.
-func (p *sender) letter(ctx context.Context, partition int32, key []byte, size int) (*letter, error) {
+func (p *sender) letter(ctx context.Context, partition int32, key []byte, size int) (*letter,
+	error) {
 	select {
 	case p.room <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("producer %d: %d messages are in flight and none ends: %w", p.id, inFlight, ctx.Err())
+		return nil, fmt.Errorf("producer %d: %d messages are in flight and none ends: %w", p.id,
+			inFlight, ctx.Err())
 	}
 	l := &letter{room: p.room, ended: make(chan struct{})}
-	l.message = system.Message{Partition: partition, Key: key, Payload: payload(p.id, len(p.sent), size)}
+	l.message = system.Message{Partition: partition, Key: key,
+		Payload: payload(p.id, len(p.sent), size)}
 	l.message.Bind(l)
 	p.sent = append(p.sent, l)
 	return l, nil
@@ -121,7 +126,8 @@ func (p *sender) await(ctx context.Context) error {
 		select {
 		case <-l.ended:
 		case <-ctx.Done():
-			return fmt.Errorf("producer %d: message %d of %d has not ended: %w", p.id, i, len(p.sent), ctx.Err())
+			return fmt.Errorf("producer %d: message %d of %d has not ended: %w", p.id, i,
+				len(p.sent), ctx.Err())
 		}
 	}
 	return nil
@@ -255,7 +261,8 @@ func (b *inbox) await(ctx context.Context, n int) error {
 }
 
 // consumer opens one of the consumers of a subscription.
-func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, subscription string, index int, d workload.Delivery, b *inbox) system.Consumer {
+func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, subscription string,
+	index int, d workload.Delivery, b *inbox) system.Consumer {
 	t.Helper()
 	return s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: subscription, Index: index, Delivery: d,
@@ -265,7 +272,8 @@ func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, sub
 
 // consumerFunc opens a consumer and sees to it that Receive is called by one
 // goroutine at a time.
-func (s *suite) consumerFunc(t *testing.T, c system.Cluster, o system.ConsumerOptions) system.Consumer {
+func (s *suite) consumerFunc(t *testing.T, c system.Cluster,
+	o system.ConsumerOptions) system.Consumer {
 	t.Helper()
 	var running atomic.Int32
 	receive := o.Receive

@@ -128,9 +128,11 @@ func Topic(t testing.TB, c system.Cluster, name string, partitions int) system.T
 }
 
 // Producer opens a producer of small messages. The cluster's Close ends it.
-func Producer(t testing.TB, c system.Cluster, topic system.Topic, index int, d workload.Delivery) system.Producer {
+func Producer(t testing.TB, c system.Cluster, topic system.Topic, index int,
+	d workload.Delivery) system.Producer {
 	t.Helper()
-	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{Topic: topic, Index: index, InFlight: 100, MessageMax: 1024, Delivery: d})
+	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{Topic: topic, Index: index,
+		InFlight: 100, MessageMax: 1024, Delivery: d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +141,12 @@ func Producer(t testing.TB, c system.Cluster, topic system.Topic, index int, d w
 
 // Consumer opens a consumer of the topic's subscription s. The cluster's Close
 // ends it.
-func Consumer(t testing.TB, c system.Cluster, topic system.Topic, index int, d workload.Delivery, into *Basket) system.Consumer {
+func Consumer(t testing.TB, c system.Cluster, topic system.Topic, index int, d workload.Delivery,
+	into *Basket) system.Consumer {
 	t.Helper()
 	r, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{
-		Topic: topic, Subscription: "s", Index: index, Delivery: d, Receive: into.Add, Failed: func(err error) { t.Error(err) },
+		Topic: topic, Subscription: "s", Index: index, Delivery: d, Receive: into.Add,
+		Failed: func(err error) { t.Error(err) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -143,7 +143,8 @@ func (s *suite) closeAmid(t *testing.T, closing context.Context) {
 	acked := p.check(t)
 	t.Logf("%d of %d acknowledged", acked, len(p.sent))
 	if before := messages/4 - inFlight; closing.Err() == nil && acked < before {
-		t.Errorf("%d acknowledged of more than %d that were sent before Close; the first ended with %v", acked, before, p.sent[0].err)
+		t.Errorf("%d acknowledged of more than %d that were sent before Close; the first ended "+
+			"with %v", acked, before, p.sent[0].err)
 	}
 	if err := p.send(ctx, 0, nil, 64); err != nil {
 		t.Fatal(err)

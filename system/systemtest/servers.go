@@ -50,7 +50,8 @@ func (s *Servers[P]) Get(t testing.TB) P {
 		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
 			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings, s.Mounted...)
 		}
-		t.Logf("the cluster for level %d took %s to start", s.Level, time.Since(began).Round(time.Millisecond))
+		t.Logf("the cluster for level %d took %s to start", s.Level,
+			time.Since(began).Round(time.Millisecond))
 	}
 	if s.err != nil {
 		t.Fatal(s.err)
@@ -91,7 +92,8 @@ func (s *Servers[P]) Stop() error {
 
 // Provision is a cluster of three nodes for one test, with settings as name and
 // value in turn.
-func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level, settings ...string) P {
+func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level,
+	settings ...string) P {
 	t.Helper()
 	c, err := start[P](s, t.TempDir(), level, settings)
 	if err != nil {
@@ -107,7 +109,8 @@ func Provision[P system.Provisioned](t testing.TB, s system.System, level worklo
 	return c
 }
 
-func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string, mounted ...string) (none P, err error) {
+func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string,
+	mounted ...string) (none P, err error) {
 	settings, err := resolve(s, given)
 	if err != nil {
 		return none, err
@@ -122,7 +125,8 @@ func start[P system.Provisioned](s system.System, dir string, level workload.Lev
 		}
 	}
 	p, err := s.(system.Provisioner).Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: data, LogDir: filepath.Join(dir, "logs"), Durability: level, Settings: settings,
+		Nodes: nodes, DataDir: data, LogDir: filepath.Join(dir,
+			"logs"), Durability: level, Settings: settings,
 	})
 	if err != nil {
 		return none, err
@@ -152,7 +156,8 @@ func Settings(t testing.TB, s system.System, given ...string) system.Settings {
 }
 
 // OptionsOf is how to connect to a cluster that was started here.
-func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level workload.Level, settings ...string) system.Options {
+func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level workload.Level,
+	settings ...string) system.Options {
 	t.Helper()
 	return system.Options{
 		Endpoints: c.Endpoints(), Credentials: c.Credentials(), TLS: c.TLS(),

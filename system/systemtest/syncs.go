@@ -45,7 +45,8 @@ func MedianAck(t testing.TB, p system.Producer) time.Duration {
 func NeedDelays(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil || os.Geteuid() != 0 {
-		t.Skipf("%s needs root and strace, which delays system calls: apt-get install strace", t.Name())
+		t.Skipf("%s needs root and strace, which delays system calls: apt-get install strace",
+			t.Name())
 	}
 }
 
@@ -61,8 +62,10 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 		}
 	}()
 	for _, pid := range pids {
-		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync,fdatasync,msync",
-			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d", SyncDelay.Microseconds()), "-p", fmt.Sprint(pid))
+		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e",
+			"trace=fsync,fdatasync,msync",
+			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d",
+				SyncDelay.Microseconds()), "-p", fmt.Sprint(pid))
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +84,8 @@ func WaitedForSync(slow, plain time.Duration) bool { return slow-plain >= SyncDe
 // awaitTraced waits until every thread of a process is traced.
 func awaitTraced(t testing.TB, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(
+		20 * time.Millisecond) {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 		if err != nil || len(threads) == 0 {
 			t.Fatalf("process %d is gone", pid)

@@ -35,7 +35,8 @@ const (
 
 // Run runs the suite. Each test is a subtest, so that one can be chosen by name.
 func Run(t *testing.T, h Harness) {
-	s := &suite{Harness: h, delivery: workload.AtLeastOnce, options: make(map[workload.Level]system.Options)}
+	s := &suite{Harness: h, delivery: workload.AtLeastOnce,
+		options: make(map[workload.Level]system.Options)}
 	t.Run("description", s.description)
 	t.Run("unknown_setting_is_refused", s.unknownSetting)
 	level, found := s.quickestLevel()
@@ -105,7 +106,8 @@ type suite struct {
 // quickestLevel prefers the levels that do not wait for a disk.
 func (s *suite) quickestLevel() (workload.Level, bool) {
 	levels := s.System.Describe().Levels
-	for _, l := range []workload.Level{workload.SyncAsync, workload.AsyncAsync, workload.SyncSync, workload.AsyncSync} {
+	for _, l := range []workload.Level{workload.SyncAsync, workload.AsyncAsync, workload.SyncSync,
+		workload.AsyncSync} {
 		if g, described := levels[l]; described && g.Refusal == "" && s.has(l) {
 			return l, true
 		}
@@ -114,7 +116,10 @@ func (s *suite) quickestLevel() (workload.Level, bool) {
 }
 
 // has says whether the harness's options can have the level.
-func (s *suite) has(l workload.Level) bool { return s.Levels == nil || slices.Contains(s.Levels, l) }
+func (s *suite) has(l workload.Level) bool {
+	return s.Levels == nil ||
+		slices.Contains(s.Levels, l)
+}
 
 // optionsFor asks the harness once for each level. t must outlive the use.
 func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {

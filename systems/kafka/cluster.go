@@ -131,7 +131,8 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 	for i, a := range addresses {
 		n := c.Add(s.names[i], a[0])
 		nodes = append(nodes, n)
-		who := identity{id: i + 1, client: a[0], quorum: a[1], voters: strings.Join(voters, ","), users: u}
+		who := identity{id: i + 1, client: a[0], quorum: a[1], voters: strings.Join(voters, ","),
+			users: u}
 		files := map[string]string{propertiesFile: s.config.properties(who)}
 		if err := s.java.Furnish(c, n, files, dataFolder); err != nil {
 			return nil, err

@@ -100,7 +100,8 @@ func TestSecretsStayInTheirFile(t *testing.T) {
 }
 
 func TestLevelShapesTheServers(t *testing.T) {
-	const minimum, flush, replication = "min.insync.replicas", "log.flush.interval.messages", "default.replication.factor"
+	const minimum, flush, replication = "min.insync.replicas", "log.flush.interval.messages",
+		"default.replication.factor"
 	got := configOfServer(t, adminOf(t, sharedCluster(t)), minimum, flush, replication)
 	if got[minimum] != "2" || got[flush] != never || got[replication] != "3" {
 		t.Errorf("level 2: %v", got)
@@ -215,7 +216,8 @@ func TestCheckNodes(t *testing.T) {
 	} {
 		s := systemtest.Settings(t, kafkaSystem{}, c.settings...)
 		bad := checkNodes(s, c.nodes)
-		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
+		if c.want == "" && len(bad) > 0 || c.want != "" &&
+			(len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
 			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
 		}
 	}

@@ -37,7 +37,8 @@ func awaitAnswers(ctx context.Context, c *driver.Cluster, mechanismName string) 
 // enrol gives plimsoll's user a SCRAM password too, when its clients are to
 // show it that way, and waits until every server knows it.
 func enrol(ctx context.Context, c *driver.Cluster, name string) error {
-	kinds := map[string]kadm.ScramMechanism{mechanismSCRAM256: kadm.ScramSha256, mechanismSCRAM512: kadm.ScramSha512}
+	kinds := map[string]kadm.ScramMechanism{mechanismSCRAM256: kadm.ScramSha256,
+		mechanismSCRAM512: kadm.ScramSha512}
 	kind, is := kinds[name]
 	if !is || c.Credentials().User == "" {
 		return nil
@@ -96,7 +97,8 @@ func ask(ctx context.Context, client *kgo.Client) error {
 	if err != nil {
 		return fmt.Errorf("asking who leads the controllers: %w", err)
 	}
-	if len(response.Topics) != 1 || len(response.Topics[0].Partitions) != 1 || response.Topics[0].Partitions[0].LeaderID < 1 {
+	if len(response.Topics) != 1 || len(response.Topics[0].Partitions) != 1 ||
+		response.Topics[0].Partitions[0].LeaderID < 1 {
 		return errors.New("the controllers have no leader")
 	}
 	return nil

@@ -34,7 +34,8 @@ var _ system.AssignmentWaiter = (*consumer)(nil)
 // OpenConsumer joins the subscription's group. A subscription that is not
 // there begins at the start of the topic, so that a message sent from now on
 // reaches it even before its partitions are shared out; AwaitAssignment waits for that.
-func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	life, cancel := context.WithCancel(context.Background())
 	polling, stop := context.WithCancel(life)
 	r := &consumer{
@@ -81,7 +82,8 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.O
 	if r.early {
 		options = append(options, kgo.DisableAutoCommit())
 	} else {
-		options = append(options, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(c.cfg.commitInterval))
+		options = append(options, kgo.AutoCommitMarks(),
+			kgo.AutoCommitInterval(c.cfg.commitInterval))
 	}
 	if o.Delivery == workload.ExactlyOnce {
 		options = append(options, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
@@ -133,7 +135,8 @@ func fatal(fetches kgo.Fetches) error {
 			refused *kerr.Error
 		)
 		switch {
-		case first != nil, errors.As(err, &lost), errors.Is(err, context.Canceled), errors.Is(err, kgo.ErrClientClosed):
+		case first != nil, errors.As(err, &lost), errors.Is(err, context.Canceled), errors.Is(err,
+			kgo.ErrClientClosed):
 		case kerr.IsRetriable(err), errors.As(err, &session) && !errors.As(err, &refused):
 		default:
 			first = fmt.Errorf("topic %s, partition %d: %w", topic, partition, err)

@@ -39,9 +39,10 @@ func New() system.System { return kafkaSystem{} }
 // Describe says what Kafka's words and capabilities are.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
-		Name:    "kafka",
-		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and followers, read by consumer groups",
-		Client:  "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
+		Name: "kafka",
+		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and " +
+			"followers, read by consumer groups",
+		Client: "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
 		Terms: driver.Terms{
 			Topic:     "topic",
 			Partition: "partition; each has a leader of its own",
@@ -53,8 +54,9 @@ func (kafkaSystem) Describe() system.Description {
 				"of the transaction",
 			Backlog: "lag of the group",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce, workload.ExactlyOnce},
+		Levels: levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce,
+			workload.ExactlyOnce},
 		Settings: declared(),
 	}
 }
@@ -64,10 +66,14 @@ func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
 		if !c.Durability.Majority() {
-			bad = append(bad, strict.Violation{Message: fmt.Sprintf("durability level %d is acks=1, and transactions need acks=all: take level 1 or 2, or another delivery", c.Durability)})
+			bad = append(bad, strict.Violation{
+				Message: fmt.Sprintf(
+					"durability level %d is acks=1, and transactions need acks=all: take level 1 or "+
+						"2, or another delivery", c.Durability)})
 		}
 		if !c.Settings.Bool(setIdempotence) {
-			bad = append(bad, c.Settings.Wrong(setIdempotence, "cannot be false with delivery exactly_once: transactions need it"))
+			bad = append(bad, c.Settings.Wrong(setIdempotence,
+				"cannot be false with delivery exactly_once: transactions need it"))
 		}
 	}
 	bad = append(bad, checkNodes(c.Settings, c.Nodes)...)
@@ -83,7 +89,8 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, err
 	}
 	c := &cluster{cfg: readConfig(o.Settings), options: o, level: o.Durability}
-	client, err := kgo.NewClient(append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
+	client, err := kgo.NewClient(
+		append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
 	}
@@ -133,7 +140,8 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 			lines = append(lines, fmt.Sprintf("broker %d does not tell: %v", v.NodeID, v.Err))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("broker %d Kafka %s, by its protocol", v.NodeID, strings.TrimPrefix(v.VersionGuess(), "v")))
+		lines = append(lines, fmt.Sprintf("broker %d Kafka %s, by its protocol", v.NodeID,
+			strings.TrimPrefix(v.VersionGuess(), "v")))
 	}
 	return slices.Compact(lines), nil
 }

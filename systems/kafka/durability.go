@@ -45,9 +45,12 @@ const (
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync:   {How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
-		workload.SyncAsync:  {How: "acks=all, replication factor 3, min.insync.replicas=2, no flush"},
-		workload.AsyncSync:  {How: "acks=1, replication factor 3, min.insync.replicas=1, flush.messages=1"},
+		workload.SyncSync: {
+			How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
+		workload.SyncAsync: {
+			How: "acks=all, replication factor 3, min.insync.replicas=2, no flush"},
+		workload.AsyncSync: {
+			How: "acks=1, replication factor 3, min.insync.replicas=1, flush.messages=1"},
 		workload.AsyncAsync: {How: "acks=1, replication factor 3, min.insync.replicas=1, no flush"},
 	}
 }
@@ -71,7 +74,9 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 		return bad
 	}
 	if s.Given(setIdempotence) && s.Bool(setIdempotence) && !l.Majority() {
-		bad = append(bad, s.Wrong(setIdempotence, fmt.Sprintf("needs acks=all, and durability level %d is acks=1: remove it, or take level %d", l, l-2)))
+		bad = append(bad, s.Wrong(setIdempotence,
+			fmt.Sprintf("needs acks=all, and durability level %d is acks=1: remove it, or take "+
+				"level %d", l, l-2)))
 	}
 	further, err := parseConfigs(s.Text(setTopicConfigs))
 	if err != nil {
@@ -79,7 +84,9 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	}
 	for _, name := range []string{minISR, flushMessages, flushMs, unclean} {
 		if _, given := further[name]; given {
-			bad = append(bad, s.Wrong(setTopicConfigs, fmt.Sprintf("%s follows from the durability level: remove it, and ask for the level instead", name)))
+			bad = append(bad, s.Wrong(setTopicConfigs,
+				fmt.Sprintf("%s follows from the durability level: remove it, and ask for the "+
+					"level instead", name)))
 		}
 	}
 	return bad
@@ -87,7 +94,8 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 
 // ReadDurability reads each topic's configuration and replicas from the live
 // cluster.
-func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin+time.Duration(len(topics))*settlePartition)
 	defer cancel()
 	if len(topics) == 0 {
@@ -103,7 +111,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		return err
 	})
 	if err != nil {
-		return system.Evidence{}, fmt.Errorf("reading the topics' configuration: %w", c.explain(err))
+		return system.Evidence{}, fmt.Errorf("reading the topics' configuration: %w",
+			c.explain(err))
 	}
 	var details kadm.TopicDetails
 	err = untilKnown(ctx, func() (err error) {

@@ -23,9 +23,11 @@ func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
 		took    time.Duration
 	}{
 		{"known at once", []error{nil}, nil, 1, 0},
-		{"known at the third", []error{kerr.UnknownTopicOrPartition, kerr.UnknownTopicOrPartition, nil}, nil, 3, 2 * settlePoll},
+		{"known at the third", []error{kerr.UnknownTopicOrPartition, kerr.UnknownTopicOrPartition,
+			nil}, nil, 3, 2 * settlePoll},
 		{"another error", []error{kerr.UnknownTopicOrPartition, other}, other, 2, settlePoll},
-		{"never known", []error{kerr.UnknownTopicOrPartition}, kerr.UnknownTopicOrPartition, 10, 10*settlePoll - settlePoll/2},
+		{"never known", []error{kerr.UnknownTopicOrPartition}, kerr.UnknownTopicOrPartition, 10,
+			10*settlePoll - settlePoll/2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -41,7 +43,8 @@ func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
 					return fmt.Errorf("topic t: %w", answer)
 				})
 				if !errors.Is(err, c.want) || asked != c.asked || time.Since(begun) != c.took {
-					t.Errorf("got %v after %d answers and %s, want %v after %d and %s", err, asked, time.Since(begun), c.want, c.asked, c.took)
+					t.Errorf("got %v after %d answers and %s, want %v after %d and %s", err, asked,
+						time.Since(begun), c.want, c.asked, c.took)
 				}
 			})
 		})

@@ -9,7 +9,8 @@ import (
 
 func TestLeaderInMetadata(t *testing.T) {
 	m := kadm.Metadata{
-		Brokers: kadm.BrokerDetails{{NodeID: 1, Host: "127.0.0.1", Port: 9092}, {NodeID: 3, Host: "::1", Port: 9093}},
+		Brokers: kadm.BrokerDetails{{NodeID: 1, Host: "127.0.0.1", Port: 9092},
+			{NodeID: 3, Host: "::1", Port: 9093}},
 		Topics: kadm.TopicDetails{
 			"gone": {Err: kerr.UnknownTopicOrPartition},
 			"t": {Partitions: kadm.PartitionDetails{

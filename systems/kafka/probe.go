@@ -20,11 +20,13 @@ var _ system.Prober = (*cluster)(nil)
 
 // probeClient is a client with its own way to publish.
 func (c *cluster) probeClient(options ...kgo.Opt) (*kgo.Client, error) {
-	return kgo.NewClient(append(append(baseOptions(c.options, c.cfg), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0)), options...)...)
+	return kgo.NewClient(append(append(baseOptions(c.options, c.cfg),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0)), options...)...)
 }
 
 // OpenReplay sets the group's position to the start of the topic.
-func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
 	starts, err := c.admin.ListStartOffsets(ctx, o.Topic.Name)
 	if err == nil {
 		err = starts.Error()
@@ -44,7 +46,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 }
 
 // PublishAcked publishes one record with an acks of its own.
-func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
+	payload []byte) (string, error) {
 	acks := map[system.AckKind]kgo.Acks{
 		system.AckNone: kgo.NoAck(), system.AckOne: kgo.LeaderAck(), system.AckReplicas: kgo.AllISRAcks(), system.AckRefusal: kgo.AllISRAcks(),
 	}[kind]
@@ -66,14 +69,18 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	case system.AckOne:
 		return fmt.Sprintf("acks=1: the leader answered with offset %d", record.Offset), nil
 	}
-	return fmt.Sprintf("acks=all: the leader answered with offset %d when all in-sync replicas had it", record.Offset), nil
+	return fmt.Sprintf(
+		"acks=all: the leader answered with offset %d when all in-sync replicas had it",
+		record.Offset), nil
 }
 
 // refused publishes a record that is larger than its topic takes. The topic is
 // made for it: brokers learn of a change of configuration only a while later.
-func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (answer string, err error) {
+func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (answer string,
+	err error) {
 	small := system.Topic{Name: t.Name + ".small", Partitions: 1}
-	_, err = c.admin.CreateTopic(ctx, 1, c.cfg.replication, map[string]*string{"max.message.bytes": kadm.StringPtr("1000")}, small.Name)
+	_, err = c.admin.CreateTopic(ctx, 1, c.cfg.replication,
+		map[string]*string{"max.message.bytes": kadm.StringPtr("1000")}, small.Name)
 	if err != nil {
 		return "", fmt.Errorf("make a topic for small records: %w", c.explain(err))
 	}
@@ -89,7 +96,8 @@ func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topi
 	err = client.ProduceSync(ctx, &kgo.Record{Topic: small.Name, Value: large}).FirstErr()
 	var refusal *kerr.Error
 	if errors.As(err, &refusal) {
-		return fmt.Sprintf("error %d, %s, for a record larger than max.message.bytes of its topic", refusal.Code, refusal.Message), nil
+		return fmt.Sprintf("error %d, %s, for a record larger than max.message.bytes of its topic",
+			refusal.Code, refusal.Message), nil
 	}
 	return "", fmt.Errorf("the broker did not refuse a record that is too large: %w", err)
 }
@@ -106,21 +114,25 @@ func (t *throttled) OnBrokerThrottle(_ kgo.BrokerMetadata, interval time.Duratio
 }
 
 // PublishBeyond gives a client a quota and publishes more.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure, condition string, err error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure,
+	condition string, err error) {
 	const rate, size = 10_000, 1000 // bytes per second, bytes
 	entity := []kadm.ClientQuotaEntityComponent{{Type: "client-id", Name: kadm.StringPtr(t.Name)}}
 	if err := c.CreateTopic(ctx, t); err != nil {
 		return p, "", err
 	}
 	defer func() { err = errors.Join(err, c.DeleteTopic(context.WithoutCancel(ctx), t)) }()
-	if err := c.quota(ctx, entity, kadm.AlterClientQuotaOp{Key: "producer_byte_rate", Value: rate}); err != nil {
+	if err := c.quota(ctx, entity,
+		kadm.AlterClientQuotaOp{Key: "producer_byte_rate", Value: rate}); err != nil {
 		return p, "", err
 	}
 	defer func() {
-		err = errors.Join(err, c.quota(context.WithoutCancel(ctx), entity, kadm.AlterClientQuotaOp{Key: "producer_byte_rate", Remove: true}))
+		err = errors.Join(err, c.quota(context.WithoutCancel(ctx), entity,
+			kadm.AlterClientQuotaOp{Key: "producer_byte_rate", Remove: true}))
 	}()
 	told := &throttled{}
-	client, err := c.probeClient(kgo.ClientID(t.Name), kgo.WithHooks(told), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.ProducerBatchMaxBytes(2*size))
+	client, err := c.probeClient(kgo.ClientID(t.Name), kgo.WithHooks(told),
+		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.ProducerBatchMaxBytes(2*size))
 	if err != nil {
 		return p, "", err
 	}
@@ -128,17 +140,22 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 	p.Limit = fmt.Sprintf("quota producer_byte_rate %d, messages of %d bytes", rate, size)
 	// Brokers learn of a quota only a while later, and then tell of it soon.
 	enough := func() bool { return told.ns.Load() > int64(2*time.Second) }
-	for began := time.Now(); !enough() && (p.Accepted < n || time.Since(began) < quotaWithin); p.Accepted++ {
-		if err := client.ProduceSync(ctx, &kgo.Record{Topic: t.Name, Value: make([]byte, size)}).FirstErr(); err != nil {
+	for began := time.Now(); !enough() &&
+		(p.Accepted < n || time.Since(began) < quotaWithin); p.Accepted++ {
+		if err := client.ProduceSync(ctx,
+			&kgo.Record{Topic: t.Name, Value: make([]byte, size)}).FirstErr(); err != nil {
 			return p, "", c.explain(err)
 		}
 	}
 	p.Held = time.Duration(told.ns.Load())
-	return p, "a quota for the client or user; the broker then tells the client to pause, and reads nothing from it meanwhile", nil
+	return p, "a quota for the client or user; the broker then tells the client to pause, and " +
+		"reads nothing from it meanwhile", nil
 }
 
-func (c *cluster) quota(ctx context.Context, entity []kadm.ClientQuotaEntityComponent, op kadm.AlterClientQuotaOp) error {
-	answers, err := c.admin.AlterClientQuotas(ctx, []kadm.AlterClientQuotaEntry{{Entity: entity, Ops: []kadm.AlterClientQuotaOp{op}}})
+func (c *cluster) quota(ctx context.Context, entity []kadm.ClientQuotaEntityComponent,
+	op kadm.AlterClientQuotaOp) error {
+	answers, err := c.admin.AlterClientQuotas(ctx,
+		[]kadm.AlterClientQuotaEntry{{Entity: entity, Ops: []kadm.AlterClientQuotaOp{op}}})
 	if err != nil {
 		return fmt.Errorf("alter the client's quota: %w", c.explain(err))
 	}
@@ -151,8 +168,10 @@ func (c *cluster) quota(ctx context.Context, entity []kadm.ClientQuotaEntityComp
 }
 
 // Transact publishes in a transaction of a producer of its own.
-func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
-	client, err := c.probeClient(kgo.TransactionalID(t.Name+"-probe"), kgo.TransactionTimeout(c.cfg.txnTimeout))
+func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
+	commit bool) (string, error) {
+	client, err := c.probeClient(kgo.TransactionalID(t.Name+"-probe"),
+		kgo.TransactionTimeout(c.cfg.txnTimeout))
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +180,8 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 		return "", fmt.Errorf("begin a transaction: %w", err)
 	}
 	for _, payload := range payloads {
-		if err := client.ProduceSync(ctx, &kgo.Record{Topic: t.Name, Value: payload}).FirstErr(); err != nil {
+		if err := client.ProduceSync(ctx,
+			&kgo.Record{Topic: t.Name, Value: payload}).FirstErr(); err != nil {
 			return "", fmt.Errorf("publish in a transaction: %w", c.explain(err))
 		}
 	}

@@ -14,17 +14,22 @@ import (
 func TestProbes(t *testing.T) {
 	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	began := time.Now()
-	column, err := probe.On(t.Context(), probe.Subject{Name: "kafka", System: New(), Options: options, Rows: []string{
-		"time decoupling", "at most once", "at least once", "exactly once", "redelivery", "replay", "publisher acks", "routing: fanout",
-		"routing: headers", "priorities", "delayed delivery", "flow control", "transactions",
-	}}, nil)
+	column, err := probe.On(t.Context(),
+		probe.Subject{Name: "kafka", System: New(), Options: options, Rows: []string{
+			"time decoupling", "at most once", "at least once", "exactly once", "redelivery", "replay",
+			"publisher acks", "routing: fanout",
+			"routing: headers", "priorities", "delayed delivery", "flow control", "transactions",
+		}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range column.Differences(map[string]probe.Answer{
-		"time decoupling": probe.Yes, "at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional,
-		"redelivery": probe.Yes, "replay": probe.Yes, "publisher acks": probe.Yes, "routing: fanout": probe.Yes,
-		"routing: headers": probe.No, "priorities": probe.No, "delayed delivery": probe.No, "flow control": probe.Conditional,
+		"time decoupling": probe.Yes, "at most once": probe.Yes, "at least once": probe.Yes,
+		"exactly once": probe.Conditional,
+		"redelivery":   probe.Yes, "replay": probe.Yes, "publisher acks": probe.Yes,
+		"routing: fanout":  probe.Yes,
+		"routing: headers": probe.No, "priorities": probe.No, "delayed delivery": probe.No,
+		"flow control": probe.Conditional,
 		"transactions": probe.Conditional,
 	}) {
 		t.Error(wrong)
@@ -37,7 +42,8 @@ func TestProbes(t *testing.T) {
 func holdNothingLeft(t *testing.T, c *cluster) {
 	t.Helper()
 	var left []string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(settlePoll) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(
+		settlePoll) {
 		topics, err := c.admin.ListTopics(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +52,8 @@ func holdNothingLeft(t *testing.T, c *cluster) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left = slices.DeleteFunc(append(topics.Names(), groups.Groups()...), func(name string) bool { return !strings.HasPrefix(name, "plimsoll-probe") })
+		left = slices.DeleteFunc(append(topics.Names(), groups.Groups()...),
+			func(name string) bool { return !strings.HasPrefix(name, "plimsoll-probe") })
 		if len(left) == 0 {
 			return
 		}

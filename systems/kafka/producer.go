@@ -45,9 +45,12 @@ type parcel struct {
 }
 
 // OpenProducer opens a producer with a client of its own.
-func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	if int64(o.MessageMax) > int64(c.cfg.batchSize)-batchOverhead {
-		return nil, fmt.Errorf("messages of %d bytes do not fit into a batch of %d (%s): raise it, and max.message.bytes of the topic", o.MessageMax, c.cfg.batchSize, setBatchSize)
+		return nil, fmt.Errorf(
+			"messages of %d bytes do not fit into a batch of %d (%s): raise it, and "+
+				"max.message.bytes of the topic", o.MessageMax, c.cfg.batchSize, setBatchSize)
 	}
 	life, cancel := context.WithCancel(context.Background())
 	client, err := kgo.NewClient(append(c.producerOptions(o), kgo.WithContext(life))...)
@@ -80,16 +83,19 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RequiredAcks(acks),
 		kgo.ProducerLinger(c.cfg.linger), kgo.ProducerBatchMaxBytes(c.cfg.batchSize),
 		kgo.ProducerBatchCompression(c.cfg.compression),
-		kgo.ProduceRequestTimeout(c.cfg.requestTimeout), kgo.RecordDeliveryTimeout(c.cfg.deliveryTimeout),
+		kgo.ProduceRequestTimeout(c.cfg.requestTimeout), kgo.RecordDeliveryTimeout(
+			c.cfg.deliveryTimeout),
 		// Whoever sends bounds what is buffered, so the library must not.
 		kgo.MaxBufferedRecords(max(o.InFlight, 1)+1),
 		kgo.UnknownTopicRetries(10),
 	)
 	if !c.idempotent() {
-		options = append(options, kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(c.cfg.maxInFlight))
+		options = append(options, kgo.DisableIdempotentWrite(),
+			kgo.MaxProduceRequestsInflightPerBroker(c.cfg.maxInFlight))
 	}
 	if o.Delivery == workload.ExactlyOnce {
-		options = append(options, kgo.TransactionalID(fmt.Sprintf("%s-%d", o.Topic.Name, o.Index)), kgo.TransactionTimeout(c.cfg.txnTimeout))
+		options = append(options, kgo.TransactionalID(fmt.Sprintf("%s-%d", o.Topic.Name, o.Index)),
+			kgo.TransactionTimeout(c.cfg.txnTimeout))
 	}
 	return options
 }
@@ -168,9 +174,12 @@ func (p *producer) end(one *parcel, err error) {
 // refusals are the errors after which a broker has not written the message and
 // will not.
 var refusals = []error{
-	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTopicException, kerr.InvalidTimestamp,
-	kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed,
-	kerr.UnsupportedForMessageFormat, kerr.UnsupportedCompressionType, kerr.PolicyViolation, kerr.InvalidRequiredAcks,
+	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTopicException,
+	kerr.InvalidTimestamp,
+	kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+	kerr.TransactionalIDAuthorizationFailed,
+	kerr.UnsupportedForMessageFormat, kerr.UnsupportedCompressionType, kerr.PolicyViolation,
+	kerr.InvalidRequiredAcks,
 	kgo.ErrMaxBuffered,
 }
 

@@ -23,7 +23,8 @@ func TestWrongPassword(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	o.Credentials.Password = "wrong"
 	began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
-	systemtest.Refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	systemtest.Refused(t, began, err, "refuses the user or password",
+		"check the target's credentials")
 	o.Credentials = system.Credentials{}
 	began, err = systemtest.TryConnect(t, kafkaSystem{}, o)
 	systemtest.Refused(t, began, err, "credentials")
@@ -50,8 +51,11 @@ func TestSecureListener(t *testing.T) {
 
 	scram := right.Credentials
 	scram.User = "scram-user"
-	for mechanism, name := range map[kadm.ScramMechanism]string{kadm.ScramSha256: "scram-sha-256", kadm.ScramSha512: "scram-sha-512"} {
-		if _, err := c.admin.AlterUserSCRAMs(t.Context(), nil, []kadm.UpsertSCRAM{{User: scram.User, Mechanism: mechanism, Iterations: 4096, Password: scram.Password}}); err != nil {
+	for mechanism, name := range map[kadm.ScramMechanism]string{kadm.ScramSha256: "scram-sha-256",
+		kadm.ScramSha512: "scram-sha-512"} {
+		if _, err := c.admin.AlterUserSCRAMs(t.Context(), nil,
+			[]kadm.UpsertSCRAM{{User: scram.User, Mechanism: mechanism, Iterations: 4096,
+				Password: scram.Password}}); err != nil {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +122,8 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 		settings []string
 		says     []string
 	}{
-		"unknown configuration": {[]string{setTopicConfigs, "retention.mss=5"}, []string{"retention.mss", "correct " + setTopicConfigs}},
+		"unknown configuration": {[]string{setTopicConfigs, "retention.mss=5"},
+			[]string{"retention.mss", "correct " + setTopicConfigs}},
 		"more replicas than brokers": {[]string{setReplication, "5"},
 			[]string{"replication_factor is 5 and the cluster has 3 brokers"}},
 	} {
@@ -140,14 +145,20 @@ func TestTopicMadeByHand(t *testing.T) {
 		configs  map[string]*string
 		says     []string
 	}{
-		"no flush":           {3, map[string]*string{minISR: text("2")}, []string{"level 1", "flush.messages=1", "flush.messages=9223372036854775807"}},
-		"few in-sync":        {3, map[string]*string{minISR: text("1"), flushMessages: text("1")}, []string{"min.insync.replicas=2", "min.insync.replicas=1"}},
-		"too few copies":     {1, map[string]*string{flushMessages: text("1")}, []string{"replication factor of 3", "it has 1"}},
-		"unclean leadership": {3, map[string]*string{minISR: text("2"), flushMessages: text("1"), unclean: text("true")}, []string{unclean + "=false", unclean + "=true"}},
+		"no flush": {3, map[string]*string{minISR: text("2")},
+			[]string{"level 1", "flush.messages=1", "flush.messages=9223372036854775807"}},
+		"few in-sync": {3, map[string]*string{minISR: text("1"), flushMessages: text("1")},
+			[]string{"min.insync.replicas=2", "min.insync.replicas=1"}},
+		"too few copies": {1, map[string]*string{flushMessages: text("1")},
+			[]string{"replication factor of 3", "it has 1"}},
+		"unclean leadership": {3, map[string]*string{minISR: text("2"), flushMessages: text("1"),
+			unclean: text("true")}, []string{unclean + "=false", unclean + "=true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"), Partitions: 1}
-			if _, err := c.admin.CreateTopic(t.Context(), 1, made.replicas, made.configs, topic.Name); err != nil {
+			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"),
+				Partitions: 1}
+			if _, err := c.admin.CreateTopic(t.Context(), 1, made.replicas, made.configs,
+				topic.Name); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.awaitTopics(t.Context(), []system.Topic{topic}); err != nil {

@@ -43,11 +43,15 @@ const (
 func serverSettings() []system.Setting {
 	return driver.ServerSettings([]system.Setting{
 		{Name: setHeap, Kind: system.Bytes, Default: "256MB",
-			Doc: "each server's Java heap, reserved whole at the start; the page cache holds the messages (Kafka's scripts take 1GB)"},
+			Doc: "each server's Java heap, reserved whole at the start; the page cache holds the " +
+				"messages (Kafka's scripts take 1GB)"},
 		{Name: setGC, Kind: system.Text, Default: gcG1, OneOf: []string{gcG1, gcSerial},
-			Doc: "Java's garbage collector: g1 with the options of Kafka's scripts, or serial, which takes less memory and pauses longer"},
-		{Name: setSecurity, Kind: system.Text, Default: saslPlaintext, OneOf: []string{saslPlaintext, saslSSL, plaintext},
-			Doc: "what clients and servers show each other: a password, a password over TLS, or nothing (Kafka's default)"},
+			Doc: "Java's garbage collector: g1 with the options of Kafka's scripts, or serial, " +
+				"which takes less memory and pauses longer"},
+		{Name: setSecurity, Kind: system.Text, Default: saslPlaintext,
+			OneOf: []string{saslPlaintext, saslSSL, plaintext},
+			Doc: "what clients and servers show each other: a password, a password over TLS, or " +
+				"nothing (Kafka's default)"},
 		{Name: setNetworkThreads, Kind: system.Count, Default: "3",
 			Doc: "threads of each server that read requests and send answers"},
 		{Name: setIOThreads, Kind: system.Count, Default: "8",
@@ -104,16 +108,21 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 		}
 	}
 	if n := s.Bytes(setHeap); n < leastHeap {
-		wrong(setHeap, "must be at least %s: with less a server does not start", quantity.Bytes(leastHeap))
+		wrong(setHeap, "must be at least %s: with less a server does not start",
+			quantity.Bytes(leastHeap))
 	}
 	if n := s.Bytes(setSegmentBytes); n < leastSegment || n > largestInt32 {
-		wrong(setSegmentBytes, "must be from %s to %d bytes", quantity.Bytes(leastSegment), largestInt32)
+		wrong(setSegmentBytes, "must be from %s to %d bytes", quantity.Bytes(leastSegment),
+			largestInt32)
 	}
 	if n := s.Bytes(setMessageMax); n < 1<<10 || n > s.Bytes(setHeap)/4 {
-		wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap, s.Text(setHeap))
+		wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
+			s.Text(setHeap))
 	}
 	if n := s.Count(setReplication); n > int64(nodes) {
-		wrong(setReplication, "asks for %d copies of each partition, and the testbed has %d nodes: ask for more nodes, such as testbed: {nodes: %d}", n, nodes, n)
+		wrong(setReplication,
+			"asks for %d copies of each partition, and the testbed has %d nodes: ask for more "+
+				"nodes, such as testbed: {nodes: %d}", n, nodes, n)
 	}
 	return bad
 }
@@ -121,8 +130,9 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 // identity is one server's place in its cluster, and the secrets that all
 // share.
 type identity struct {
-	id             int    // from 1
-	client, quorum string // the addresses it listens on: for clients and other brokers, for controllers
+	id int // from 1
+	// the addresses it listens on: for clients and other brokers, for controllers
+	client, quorum string
 	voters         string // all servers, as controller.quorum.voters has them
 	users          users
 }
@@ -221,7 +231,8 @@ func setPasswords(p *driver.Properties, u users) {
 	)
 	client := "listener.name." + strings.ToLower(clientListener) + "."
 	quorum := "listener.name." + strings.ToLower(quorumListener) + "."
-	own := fmt.Sprintf(`%s username="%s" password="%s" user_%s="%s"`, plainLogin, brokerUser, u.broker, brokerUser, u.broker)
+	own := fmt.Sprintf(`%s username="%s" password="%s" user_%s="%s"`, plainLogin, brokerUser,
+		u.broker, brokerUser, u.broker)
 	p.Set("sasl.mechanism.inter.broker.protocol", "PLAIN")
 	p.Set("sasl.mechanism.controller.protocol", "PLAIN")
 	p.Set(client+"sasl.enabled.mechanisms", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512")

@@ -154,7 +154,8 @@ func readConfig(s system.Settings) config {
 		txnInterval: s.Duration(setTxnInterval), txnTimeout: s.Duration(setTxnTimeout),
 		fetchMinBytes: bytes(setFetchMinBytes), fetchMaxBytes: bytes(setFetchMaxBytes),
 		fetchMaxPartition: bytes(setFetchMaxPartition),
-		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(setCommitInterval),
+		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(
+			setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
 		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)](),
 		sasl: s.Text(setSASL), replication: int16(min(s.Count(setReplication), maxReplication)),

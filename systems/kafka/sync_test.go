@@ -32,7 +32,8 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 			plain := systemtest.MedianAck(t, p)
 			atLeader := systemtest.DelayedAck(t, p, leader)
 			atFollowers := systemtest.DelayedAck(t, p, followers...)
-			t.Logf("acknowledged after %s; leader's syncs delayed by %s: %s; followers': %s", plain, systemtest.SyncDelay, atLeader, atFollowers)
+			t.Logf("acknowledged after %s; leader's syncs delayed by %s: %s; followers': %s", plain,
+				systemtest.SyncDelay, atLeader, atFollowers)
 			if waits := systemtest.WaitedForSync(atLeader, plain); waits != want.leader {
 				t.Errorf("waits for the leader's sync: %v", waits)
 			}

@@ -56,14 +56,16 @@ func (c *cluster) create(ctx context.Context, partitions int, names []string) er
 	configs := c.topicConfigsOf()
 	var wait error
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		answers, err := c.admin.CreateTopics(ctx, int32(partitions), c.cfg.replication, configs, names...)
+		answers, err := c.admin.CreateTopics(ctx, int32(partitions), c.cfg.replication, configs,
+			names...)
 		if err != nil {
 			return false, c.explain(err)
 		}
 		names, wait = names[:0:0], nil
 		for _, a := range answers.Sorted() {
 			switch {
-			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut): // it is being made: awaitTopics sees
+			// it is being made: awaitTopics sees
+			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut):
 			case errors.Is(a.Err, kerr.ThrottlingQuotaExceeded):
 				names, wait = append(names, a.Topic), a.Err
 			default:
@@ -119,7 +121,9 @@ func (c *cluster) checkReplication(ctx context.Context) error {
 		return c.explain(err)
 	}
 	if have := len(brokers); have < int(c.cfg.replication) {
-		return fmt.Errorf("%s is %d and the cluster has %d brokers: add brokers, or ask for fewer replicas (%d at least)",
+		return fmt.Errorf(
+			"%s is %d and the cluster has %d brokers: add brokers, or ask for fewer replicas (%d "+
+				"at least)",
 			setReplication, c.cfg.replication, have, minReplication)
 	}
 	return nil
@@ -132,11 +136,15 @@ func (c *cluster) explainCreate(err error, message string) error {
 	case errors.Is(err, kerr.InvalidConfig):
 		for name := range c.cfg.topicConfigs {
 			if strings.Contains(message, name) {
-				return fmt.Errorf("the brokers refuse the topic's configuration: %s: correct %s", message, setTopicConfigs)
+				return fmt.Errorf("the brokers refuse the topic's configuration: %s: correct %s",
+					message, setTopicConfigs)
 			}
 		}
-		return fmt.Errorf("the brokers refuse what durability level %d asks of a topic: %s: take another level", c.level, message)
-	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
+		return fmt.Errorf(
+			"the brokers refuse what durability level %d asks of a topic: %s: take another level",
+			c.level, message)
+	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err,
+		kerr.ClusterAuthorizationFailed):
 		return fmt.Errorf("the user may not create topics: grant it, or give another user: %w", err)
 	case message != "":
 		return fmt.Errorf("%s: %w", message, err)
@@ -203,7 +211,8 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	return err
 }
 
-func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.DeleteTopicResponses, error) {
+func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.DeleteTopicResponses,
+	error) {
 	names := namesOf(topics)
 	var groups []string
 	for _, g := range c.groups.Drop(topics...) {

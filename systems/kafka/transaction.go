@@ -160,7 +160,8 @@ func (t *transactions) end(ctx, patience context.Context) (ended []*parcel, err 
 	}
 	if err := t.abort(patience); err != nil {
 		// No other transaction can be begun, so nothing commits this one.
-		return ended, fmt.Errorf("the transaction was not committed: %w; aborting it: %w", cause, err)
+		return ended, fmt.Errorf("the transaction was not committed: %w; aborting it: %w", cause,
+			err)
 	}
 	return ended, fmt.Errorf("the transaction was aborted: %w", cause)
 }

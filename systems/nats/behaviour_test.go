@@ -89,7 +89,8 @@ func contradicted(t *testing.T, e *embedded, asked workload.Level, words ...stri
 	if err := cl.CreateTopic(within(t, 20*time.Second), topic); err != nil {
 		t.Fatal(err)
 	}
-	_, err := cl.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second), []system.Topic{topic})
+	_, err := cl.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+		[]system.Topic{topic})
 	mustSay(t, err, words...)
 }
 
@@ -103,11 +104,17 @@ func otherCopiesAreRefused(t *testing.T, e *embedded) {
 		stream jetstream.StreamConfig
 		words  []string
 	}{
-		{workload.SyncSync, jetstream.StreamConfig{Name: "one", Replicas: 1}, []string{"level 1", "num_replicas 3", "num_replicas 1"}},
-		{workload.SyncSync, jetstream.StreamConfig{Name: "memory", Replicas: 3, Storage: jetstream.MemoryStorage}, []string{"storage file", "storage Memory"}},
-		{workload.AsyncSync, jetstream.StreamConfig{Name: "three", Replicas: 3}, []string{"level 3", "num_replicas 1", "num_replicas 3"}},
-		{workload.AsyncSync, jetstream.StreamConfig{Name: "async", Replicas: 1, PersistMode: jetstream.AsyncPersistMode}, []string{"persist_mode default", "persist_mode Async"}},
-		{workload.AsyncSync, jetstream.StreamConfig{Name: "alone", Replicas: 1}, []string{"alone-mirror-1", "stream not found"}},
+		{workload.SyncSync, jetstream.StreamConfig{Name: "one", Replicas: 1},
+			[]string{"level 1", "num_replicas 3", "num_replicas 1"}},
+		{workload.SyncSync, jetstream.StreamConfig{Name: "memory", Replicas: 3,
+			Storage: jetstream.MemoryStorage}, []string{"storage file", "storage Memory"}},
+		{workload.AsyncSync, jetstream.StreamConfig{Name: "three", Replicas: 3},
+			[]string{"level 3", "num_replicas 1", "num_replicas 3"}},
+		{workload.AsyncSync, jetstream.StreamConfig{Name: "async", Replicas: 1,
+			PersistMode: jetstream.AsyncPersistMode},
+			[]string{"persist_mode default", "persist_mode Async"}},
+		{workload.AsyncSync, jetstream.StreamConfig{Name: "alone", Replicas: 1},
+			[]string{"alone-mirror-1", "stream not found"}},
 	} {
 		cl := connect(t, optionsOf(e, c.asked, s)).(*cluster)
 		if _, err := cl.js.CreateStream(ctx, c.stream); err != nil {
@@ -129,27 +136,33 @@ func withoutTheSystemAccount(t *testing.T, e *embedded) {
 	if err := c.CreateTopic(within(t, 20*time.Second), topic); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second), []system.Topic{topic})
+	got, err := c.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+		[]system.Topic{topic})
 	if err != nil || got.Level != workload.SyncAsync {
 		t.Fatalf("level 2: %+v, %v", got, err)
 	}
-	if last := got.Facts[len(got.Facts)-1]; last.Name != factSync || !strings.Contains(last.Value, unreadable) {
+	if last := got.Facts[len(got.Facts)-1]; last.Name != factSync ||
+		!strings.Contains(last.Value, unreadable) {
 		t.Errorf("no fact says that the interval was not readable: %+v", got.Facts)
 	}
-	if v, err := c.(system.VersionReader).ServerVersions(within(t, 20*time.Second)); err != nil || len(v) != 1 {
+	if v, err := c.(system.VersionReader).ServerVersions(within(t, 20*time.Second)); err != nil ||
+		len(v) != 1 {
 		t.Errorf("versions %v, %v", v, err)
 	}
 	o.Durability = workload.SyncSync
-	_, err = connect(t, o).(system.DurabilityReader).ReadDurability(within(t, 20*time.Second), []system.Topic{topic})
+	_, err = connect(t, o).(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+		[]system.Topic{topic})
 	mustSay(t, err, "level 1", "admin_user")
 	o.Durability = workload.AsyncAsync
-	err = connect(t, o).CreateTopic(within(t, 20*time.Second), system.Topic{Name: "tagged", Partitions: 1})
+	err = connect(t, o).CreateTopic(within(t, 20*time.Second),
+		system.Topic{Name: "tagged", Partitions: 1})
 	mustSay(t, err, "level 4", "admin_user")
 }
 
 func connectTellsFailuresApart(t *testing.T, e *embedded) {
 	s := settings(t)
-	plain, err := server.NewServer(&server.Options{Host: loopback, Port: -1, NoSigs: true, NoLog: true})
+	plain, err := server.NewServer(
+		&server.Options{Host: loopback, Port: -1, NoSigs: true, NoLog: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,17 +177,25 @@ func connectTellsFailuresApart(t *testing.T, e *embedded) {
 		change func(*system.Options)
 		words  []string
 	}{
-		{"password", func(o *system.Options) { o.Credentials.Password = "geheim" }, []string{"refuses the user or password"}},
-		{"host", func(o *system.Options) { o.Endpoints = []string{"no-such-host.invalid:4222"} }, []string{"no host no-such-host.invalid"}},
-		{"no jetstream", func(o *system.Options) { o.Endpoints = []string{plain.Addr().String()} }, []string{"JetStream is not enabled"}},
+		{"password", func(o *system.Options) { o.Credentials.Password = "geheim" },
+			[]string{"refuses the user or password"}},
+		{"host", func(o *system.Options) { o.Endpoints = []string{"no-such-host.invalid:4222"} },
+			[]string{"no host no-such-host.invalid"}},
+		{"no jetstream", func(o *system.Options) { o.Endpoints = []string{plain.Addr().String()} },
+			[]string{"JetStream is not enabled"}},
 		{"system account", func(o *system.Options) {
 			o.Credentials.User, o.Credentials.Password = e.Credentials().AdminUser, e.Credentials().AdminPassword
 		}, []string{"JetStream is not enabled for this user's account"}},
-		{"secret in the endpoint", func(o *system.Options) { o.Endpoints = []string{"nats://me:geheim@127.0.0.1:1"} }, []string{"credentials"}},
+		{"secret in the endpoint",
+			func(o *system.Options) {
+				o.Endpoints = []string{
+					"nats://me:geheim@127.0.0.1:1"}
+			}, []string{"credentials"}},
 		{"none", func(o *system.Options) { o.Endpoints = nil }, []string{"no endpoints"}},
 		{"level", func(o *system.Options) { o.Durability = 5 }, []string{"levels are 1 to 4"}},
 		{"memory", func(o *system.Options) {
-			o.Durability, o.Settings = workload.SyncSync, settings(t, target.Setting{Name: setStorage, Value: valueMemory})
+			o.Durability, o.Settings = workload.SyncSync, settings(t,
+				target.Setting{Name: setStorage, Value: valueMemory})
 		}, []string{"syncs to disk", "memory"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,7 +207,8 @@ func connectTellsFailuresApart(t *testing.T, e *embedded) {
 				cl.Close(within(t, 10*time.Second))
 			}
 			mustSay(t, err, c.words...)
-			if err != nil && (strings.Contains(err.Error(), "geheim") || strings.Contains(err.Error(), "\n")) {
+			if err != nil &&
+				(strings.Contains(err.Error(), "geheim") || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%q tells a secret or is not one sentence", err)
 			}
 			if took := time.Since(start); took > 10*time.Second {
@@ -294,7 +316,8 @@ func (e *embedded) node(name string) *node {
 
 // TestConnectionLost ends all servers with messages in flight.
 func TestConnectionLost(t *testing.T) {
-	s := settings(t, target.Setting{Name: setAckTimeout, Value: "500ms"}, target.Setting{Name: setReconnectBuffer, Value: "0"})
+	s := settings(t, target.Setting{Name: setAckTimeout, Value: "500ms"},
+		target.Setting{Name: setReconnectBuffer, Value: "0"})
 	e := provision(t, workload.SyncAsync, s)
 	c := connect(t, optionsOf(e, workload.SyncAsync, s))
 	ctx := within(t, 30*time.Second)
@@ -430,7 +453,8 @@ func tooLarge(t *testing.T, e *embedded) {
 	if err := c.CreateTopic(ctx, topic); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, InFlight: 1, MessageMax: 2 << 20})
+	_, err := c.OpenProducer(ctx,
+		system.ProducerOptions{Topic: topic, InFlight: 1, MessageMax: 2 << 20})
 	mustSay(t, err, "2097152 bytes", setMaxPayload)
 	p, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, InFlight: 1})
 	if err != nil {

@@ -69,7 +69,8 @@ func publish(b *testing.B, c system.Cluster, topic system.Topic, ctx context.Con
 	var wg sync.WaitGroup
 	var failed atomic.Int64
 	for i := range benchClients {
-		p, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i, InFlight: benchInFlight, MessageMax: benchSize})
+		p, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i,
+			InFlight: benchInFlight, MessageMax: benchSize})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -123,8 +124,10 @@ func BenchmarkPublishAsyncOfTheLibrary(b *testing.B) {
 		js, err := jetstream.New(conn,
 			jetstream.WithPublishAsyncMaxPending(benchInFlight),
 			jetstream.WithPublishAsyncTimeout(5*time.Second),
-			jetstream.WithPublishAsyncAckHandler(func(jetstream.JetStream, *nats.Msg, *jetstream.PubAck) { <-room }),
-			jetstream.WithPublishAsyncErrHandler(func(jetstream.JetStream, *nats.Msg, error) { <-room }))
+			jetstream.WithPublishAsyncAckHandler(
+				func(jetstream.JetStream, *nats.Msg, *jetstream.PubAck) { <-room }),
+			jetstream.WithPublishAsyncErrHandler(
+				func(jetstream.JetStream, *nats.Msg, error) { <-room }))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -17,7 +17,9 @@ import (
 // TestCheck finds before anything starts what would fail then, all at once.
 func TestCheck(t *testing.T) {
 	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
-	give := func(name, value string) target.Setting { return target.Setting{Name: name, Value: value, At: place} }
+	give := func(name, value string) target.Setting {
+		return target.Setting{Name: name, Value: value, At: place}
+	}
 	for _, c := range []struct {
 		name  string
 		nodes int
@@ -27,20 +29,26 @@ func TestCheck(t *testing.T) {
 	}{
 		{"defaults", 3, workload.SyncSync, nil, ""},
 		{"defaults on a cluster that runs", 0, workload.SyncSync, nil, ""},
-		{"server settings on a testbed", 3, workload.SyncSync, []target.Setting{give(setMaxPayload, "1MB")}, ""},
-		{"server settings on a cluster that runs", 0, workload.SyncSync, []target.Setting{give(setMaxPayload, "1MB")},
+		{"server settings on a testbed", 3, workload.SyncSync,
+			[]target.Setting{give(setMaxPayload, "1MB")}, ""},
+		{"server settings on a cluster that runs", 0, workload.SyncSync,
+			[]target.Setting{give(setMaxPayload, "1MB")},
 			`t.yaml:3:5: setting "max_payload": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
-		{"all at once", 1, workload.SyncSync, []target.Setting{give(setPullExpires, "100ms"), give(setAckWait, "0s"), give(setStorage, valueMemory)},
+		{"all at once", 1, workload.SyncSync,
+			[]target.Setting{give(setPullExpires, "100ms"), give(setAckWait, "0s"),
+				give(setStorage, valueMemory)},
 			"3 copies of each stream need as many nodes, not 1: ask for more nodes\n" +
 				`t.yaml:3:5: setting "pull_expires": must be at least twice pull_heartbeat, which is 500ms` + "\n" +
 				`t.yaml:3:5: setting "ack_wait": must be above 0` + "\n" +
 				`t.yaml:3:5: setting "storage": durability level 1 syncs to disk, which memory does not: use file, or level 2`},
-		{"copies", 3, workload.AsyncAsync, []target.Setting{give(setReplicas, "6"), give(setRetention, valueInterest)},
+		{"copies", 3, workload.AsyncAsync,
+			[]target.Setting{give(setReplicas, "6"), give(setRetention, valueInterest)},
 			`t.yaml:3:5: setting "num_replicas": must be 3 to 5, because every durability level asks for copies` + "\n" +
 				`t.yaml:3:5: setting "retention": durability level 4 copies through mirrors, which do not follow the deletions of interest: use limits`},
 	} {
 		got := ""
-		if err := (natsSystem{}).Check(system.Check{Settings: settings(t, c.given...), Durability: c.level, Nodes: c.nodes}); err != nil {
+		if err := (natsSystem{}).Check(system.Check{Settings: settings(t, c.given...),
+			Durability: c.level, Nodes: c.nodes}); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -53,7 +61,8 @@ func TestSettingsThatApply(t *testing.T) {
 	s := settings(t)
 	started, external := s.Applying(false), s.Applying(true)
 	if len(started) != len(declared()) || len(external) != len(started)-len(serverSettings()) {
-		t.Errorf("%d settings apply to servers that are started, %d to others, of %d", len(started), len(external), len(declared()))
+		t.Errorf("%d settings apply to servers that are started, %d to others, of %d", len(started),
+			len(external), len(declared()))
 	}
 	for _, one := range external {
 		if one.Name == setSyncInterval {
@@ -68,8 +77,9 @@ func TestDeniedTheSystemSubjects(t *testing.T) {
 	denied := &server.User{Username: "me", Password: "geheim", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Deny: []string{"$SYS.>"}},
 	}}
-	one, err := server.NewServer(&server.Options{ServerName: "alone", Host: loopback, Port: -1, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: t.TempDir(), Users: []*server.User{denied}})
+	one, err := server.NewServer(
+		&server.Options{ServerName: "alone", Host: loopback, Port: -1, NoSigs: true, NoLog: true,
+			JetStream: true, StoreDir: t.TempDir(), Users: []*server.User{denied}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +88,8 @@ func TestDeniedTheSystemSubjects(t *testing.T) {
 	if !one.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server did not start")
 	}
-	c := connect(t, system.Options{Endpoints: []string{one.Addr().String()}, Settings: settings(t), Durability: workload.SyncAsync,
+	c := connect(t, system.Options{Endpoints: []string{one.Addr().String()}, Settings: settings(t),
+		Durability:  workload.SyncAsync,
 		Credentials: system.Credentials{User: "me", Password: "geheim"}})
 	v, err := c.(system.VersionReader).ServerVersions(within(t, 20*time.Second))
 	if err != nil || len(v) != 1 || !strings.HasPrefix(v[0], "alone ") {
@@ -109,7 +120,8 @@ func TestAFailedStartQuotesTheLogs(t *testing.T) {
 func TestProvisionRefuses(t *testing.T) {
 	s := settings(t)
 	ctx := within(t, 30*time.Second)
-	base := system.Provision{Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(), Durability: workload.SyncAsync, Settings: s}
+	base := system.Provision{Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(),
+		Durability: workload.SyncAsync, Settings: s}
 	few := base
 	few.Nodes = 1
 	_, err := natsSystem{}.Provision(ctx, few)
@@ -133,7 +145,8 @@ func TestSafeName(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, name := range []string{"", "a.b", "a b", "a*b", "a>b", "ä", "a/b", strings.Repeat("x", 300), strings.Repeat("x", 301)} {
+	for _, name := range []string{"", "a.b", "a b", "a*b", "a>b", "ä", "a/b",
+		strings.Repeat("x", 300), strings.Repeat("x", 301)} {
 		got := safeName(name)
 		if strings.ContainsAny(got, ". */>\\") || got == "" || len(got) > 200 {
 			t.Errorf("%q became %q", name, got)

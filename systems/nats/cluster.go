@@ -57,7 +57,8 @@ func nodeNames(n int) []string { return driver.Numbered("n", n) }
 // half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	cfg := readConfig(p.Settings)
-	if bad := append(cfg.problems(p.Settings, p.Durability), tooFewNodes(cfg, p.Nodes)...); len(bad) > 0 {
+	if bad := append(cfg.problems(p.Settings, p.Durability),
+		tooFewNodes(cfg, p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
 	var err error
@@ -97,7 +98,8 @@ func (c serverConfig) apart(p system.Provision) bool {
 }
 
 // startWithin is one attempt. On an error nothing is left but the logs.
-func startWithin(ctx context.Context, limit time.Duration, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
+func startWithin(ctx context.Context, limit time.Duration, p system.Provision,
+	cfg serverConfig) (system.Provisioned, error) {
 	if cfg.apart(p) {
 		timed := servers
 		timed.StartWithin = limit
@@ -224,7 +226,8 @@ func (e *embedded) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the servers did not become a cluster%s: %w", e.complaints(), ctx.Err())
+			return fmt.Errorf("the servers did not become a cluster%s: %w", e.complaints(),
+				ctx.Err())
 		case <-ticker.C:
 		}
 	}
@@ -250,7 +253,8 @@ func (e *embedded) ready() bool {
 	routes := e.shared.connections()
 	leaderKnowsAll := false
 	for _, n := range e.nodes {
-		if n.server.Addr() == nil || n.server.NumRoutes() < routes || !n.server.JetStreamIsCurrent() {
+		if n.server.Addr() == nil || n.server.NumRoutes() < routes ||
+			!n.server.JetStreamIsCurrent() {
 			return false
 		}
 		if n.server.JetStreamIsLeader() && len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
@@ -289,7 +293,8 @@ func (e *embedded) CAFile() string { return "" }
 func (e *embedded) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range e.nodes {
-		all = append(all, system.Node{Name: n.name, Address: n.address(), PID: os.Getpid(), Log: n.log.path})
+		all = append(all,
+			system.Node{Name: n.name, Address: n.address(), PID: os.Getpid(), Log: n.log.path})
 	}
 	return all
 }

@@ -63,7 +63,9 @@ func openConsumer(
 		return err
 	})
 	if errors.Is(err, jetstream.ErrConsumerExists) {
-		return nil, errors.New("the subscription exists with another delivery guarantee or other settings: choose another name")
+		return nil, errors.New(
+			"the subscription exists with another delivery guarantee or other settings: choose " +
+				"another name")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating the durable consumer: %w", err)

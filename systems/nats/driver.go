@@ -78,12 +78,14 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
-	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond), connect: func(ctx context.Context) (*nats.Conn, error) {
-		return c.connectClient(ctx, "plimsoll producer")
-	}}
-	c.consuming = links{every: cfg.pull.heartbeat / 2, connect: func(ctx context.Context) (*nats.Conn, error) {
-		return c.connectClient(ctx, "plimsoll consumer")
-	}}
+	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond),
+		connect: func(ctx context.Context) (*nats.Conn, error) {
+			return c.connectClient(ctx, "plimsoll producer")
+		}}
+	c.consuming = links{every: cfg.pull.heartbeat / 2,
+		connect: func(ctx context.Context) (*nats.Conn, error) {
+			return c.connectClient(ctx, "plimsoll consumer")
+		}}
 	c.servers.of = c
 	if c.admin.user == "" {
 		c.admin = c.user
@@ -141,14 +143,17 @@ func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, e
 
 // OpenProducer opens a producer, on a connection of its own unless there is a
 // crowd of them.
-func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	k, err := c.producing.take(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if most := k.conn.MaxPayload(); int64(o.MessageMax) > most {
 		k.leave(nil)
-		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %d): make the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
+		return nil, fmt.Errorf(
+			"messages of %d bytes are more than the servers take (%s is %d): make the messages "+
+				"smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
 	at := c.cfg.homeOf(o.Topic.Name)
 	subjects := make([]string, max(o.Topic.Partitions, 1))
@@ -165,7 +170,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 
 // OpenConsumer opens a consumer, on a connection of its own unless there is a
 // crowd of them, creating the subscription if it is not there.
-func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	k, err := c.consuming.take(ctx)
 	if err != nil {
 		return nil, err

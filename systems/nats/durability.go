@@ -44,10 +44,15 @@ const (
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync:   {How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
-		workload.SyncAsync:  {How: "stream with num_replicas 3, sync_interval 2m on every server"},
-		workload.AsyncSync:  {How: "stream with num_replicas 1 on disk and two mirrors on other servers, sync_interval always; no failover"},
-		workload.AsyncAsync: {How: "stream with num_replicas 1 and two mirrors on other servers, sync_interval 2m; no failover"},
+		workload.SyncSync: {
+			How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
+		workload.SyncAsync: {How: "stream with num_replicas 3, sync_interval 2m on every server"},
+		workload.AsyncSync: {
+			How: "stream with num_replicas 1 on disk and two mirrors on other servers, " +
+				"sync_interval always; no failover"},
+		workload.AsyncAsync: {
+			How: "stream with num_replicas 1 and two mirrors on other servers, sync_interval 2m; " +
+				"no failover"},
 	}
 }
 
@@ -58,9 +63,13 @@ func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violat
 	}
 	switch {
 	case l.Synced() && c.stream.Storage == jetstream.MemoryStorage:
-		return strict.Violations{s.Wrong(setStorage, fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d", l, valueMemory, valueFile, l+1))}
+		return strict.Violations{s.Wrong(setStorage,
+			fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d",
+				l, valueMemory, valueFile, l+1))}
 	case !l.Majority() && c.stream.Retention == jetstream.InterestPolicy:
-		return strict.Violations{s.Wrong(setRetention, fmt.Sprintf("durability level %d copies through mirrors, which do not follow the deletions of %s: use limits", l, valueInterest))}
+		return strict.Violations{s.Wrong(setRetention,
+			fmt.Sprintf("durability level %d copies through mirrors, which do not follow the "+
+				"deletions of %s: use limits", l, valueInterest))}
 	}
 	return nil
 }
@@ -73,7 +82,8 @@ func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violat
 // is synced. Levels 2 and 4 are given with a fact that says so: the servers may
 // sync more than was asked, which makes them slower and never less durable
 // than reported.
-func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin+time.Duration(len(topics))*readTopicWithin)
 	defer cancel()
 	if len(topics) == 0 {
@@ -81,7 +91,9 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	}
 	servers, err := c.askServers(ctx)
 	if err != nil && (c.level.Synced() || !errors.Is(err, errNotSystemAccount)) {
-		return system.Evidence{}, fmt.Errorf("durability level %d asks for %s %s, which could not be read: %w", c.level, factSync, syncAlways, err)
+		return system.Evidence{}, fmt.Errorf(
+			"durability level %d asks for %s %s, which could not be read: %w", c.level, factSync,
+			syncAlways, err)
 	}
 	r := reading{Reading: driver.Reading{Level: c.level}, servers: servers,
 		hosts: make(map[string]bool)}
@@ -137,13 +149,15 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 		places[mirror.Cluster.Leader] = true
 	}
 	if len(places) < c.cfg.stream.Replicas {
-		return fmt.Errorf("asked for %d copies on servers of their own, and they are on %d", c.cfg.stream.Replicas, len(places))
+		return fmt.Errorf("asked for %d copies on servers of their own, and they are on %d",
+			c.cfg.stream.Replicas, len(places))
 	}
 	return nil
 }
 
 // readStream notes one stream's facts.
-func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jetstream.StreamInfo, error) {
+func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jetstream.StreamInfo,
+	error) {
 	if _, err := c.streamInfo(ctx, name); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", name, err)
 	}
@@ -195,7 +209,8 @@ func (r *reading) readSync() error {
 		}
 	}
 	if found < len(r.hosts) {
-		return fmt.Errorf("%d servers keep the topics and only %d reported their %s", len(r.hosts), found, factSync)
+		return fmt.Errorf("%d servers keep the topics and only %d reported their %s", len(r.hosts),
+			found, factSync)
 	}
 	return nil
 }

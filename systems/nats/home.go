@@ -29,7 +29,8 @@ func (c config) homeOf(topic string) home {
 	if err != nil || strconv.FormatUint(n, 10) != number {
 		return ownHome(topic)
 	}
-	stream := safeName(topic[:cut]) + "-shared-" + strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
+	stream := safeName(topic[:cut]) + "-shared-" +
+		strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
 	return home{stream: stream, prefix: stream + "." + number, number: number}
 }
 
@@ -122,9 +123,12 @@ func (s *sharing) join(ctx context.Context, h home, create func() error) error {
 	defer func() { of.turn <- struct{}{} }()
 	if lives, known := of.topics[h.number]; known {
 		if lives {
-			return fmt.Errorf("it is in stream %s already: choose another name or delete it", h.stream)
+			return fmt.Errorf("it is in stream %s already: choose another name or delete it",
+				h.stream)
 		}
-		return fmt.Errorf("it was deleted, and its messages are in stream %s until that stream's last topic goes: choose another name", h.stream)
+		return fmt.Errorf(
+			"it was deleted, and its messages are in stream %s until that stream's last topic "+
+				"goes: choose another name", h.stream)
 	}
 	if !of.made {
 		if err := create(); err != nil {
@@ -147,7 +151,9 @@ func (s *sharing) leave(ctx context.Context, h home, remove func() error) error 
 	lives, known := of.topics[h.number]
 	switch {
 	case !known:
-		return fmt.Errorf("it was not made through this connection: delete stream %s, which has it and others", h.stream)
+		return fmt.Errorf(
+			"it was not made through this connection: delete stream %s, which has it and others",
+			h.stream)
 	case !lives:
 		return nil
 	}

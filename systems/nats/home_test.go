@@ -34,14 +34,16 @@ func TestPartitionOf(t *testing.T) {
 }
 
 func TestHomes(t *testing.T) {
-	names := []string{"a", "a-0", "a-1", "a-2", "a-3", "a-00", "a--1", "a-1-1", "-1", "a-", "a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1", "a-99999999999"}
+	names := []string{"a", "a-0", "a-1", "a-2", "a-3", "a-00", "a--1", "a-1-1", "-1", "a-",
+		"a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1", "a-99999999999"}
 	for _, each := range []int{1, 2, 1_000} {
 		holder := make(map[string]string)
 		streams := make(map[string]bool)
 		for _, name := range names {
 			p := config{topicsPerStream: each}.homeOf(name)
 			streams[p.stream] = true
-			for _, mine := range []string{p.subject(0), p.subject(11), p.stream + "/" + p.durable("s"), p.stream + "/" + p.durable("1-s")} {
+			for _, mine := range []string{p.subject(0), p.subject(11), p.stream + "/" +
+				p.durable("s"), p.stream + "/" + p.durable("1-s")} {
 				if other, taken := holder[mine]; taken {
 					t.Errorf("%d to a stream: %s and %s share %s", each, name, other, mine)
 				}
@@ -50,7 +52,9 @@ func TestHomes(t *testing.T) {
 			if strings.ContainsAny(p.stream, ". *>") {
 				t.Errorf("%s: stream %q", name, p.stream)
 			}
-			if numbered := slices.Contains([]string{"a-0", "a-1", "a-2", "a-3", "a--1", "a-1-1", "a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1"}, name); p.shared() != (numbered && each > 1) {
+			if numbered := slices.Contains([]string{"a-0", "a-1", "a-2", "a-3", "a--1", "a-1-1",
+				"a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1"},
+				name); p.shared() != (numbered && each > 1) {
 				t.Errorf("%d to a stream: %s shares: %t", each, name, p.shared())
 			}
 		}
@@ -71,7 +75,11 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 	for i := range topics {
 		topics[i] = system.Topic{Name: fmt.Sprintf("crowd-%d", i), Partitions: 2}
 	}
-	if err := system.Each(ctx, total, total, nil, func(ctx context.Context, i int) error { return c.CreateTopic(ctx, topics[i]) }); err != nil {
+	if err := system.Each(ctx, total, total, nil,
+		func(ctx context.Context,
+			i int) error {
+			return c.CreateTopic(ctx, topics[i])
+		}); err != nil {
 		t.Fatal(err)
 	}
 	mustSay(t, c.CreateTopic(ctx, topics[1]), "crowd-shared-0 already")
@@ -85,14 +93,24 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 			where = append(where, f.Where)
 		}
 	}
-	if want := []string{"crowd-shared-0", "crowd-shared-1", "crowd-shared-2"}; !slices.Equal(where, want) {
+	if want := []string{"crowd-shared-0", "crowd-shared-1", "crowd-shared-2"}; !slices.Equal(where,
+		want) {
 		t.Errorf("read back from %v, want %v", where, want)
 	}
+	sharedStreamsDeliver(ctx, t, c, topics)
+	sharedStreamsEnd(ctx, t, c, topics)
+}
+
+// sharedStreamsDeliver holds that each topic's subscriptions get its messages and no others.
+func sharedStreamsDeliver(ctx context.Context, t *testing.T, c *cluster, topics []system.Topic) {
+	t.Helper()
 	for _, subscription := range []string{"early", "late"} {
 		for i, topic := range topics {
 			got := make(chan string, 10)
-			r, err := c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic, Subscription: subscription, Delivery: workload.AtLeastOnce,
-				Receive: func(m system.Received) { got <- string(m.Payload) }, Failed: func(err error) { t.Error(err) }})
+			r, err := c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic,
+				Subscription: subscription, Delivery: workload.AtLeastOnce,
+				Receive: func(m system.Received) { got <- string(m.Payload) },
+				Failed:  func(err error) { t.Error(err) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +135,6 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 			}
 		}
 	}
-	sharedStreamsEnd(ctx, t, c, topics)
 }
 
 // sharedStreamsEnd with the last of their topics.
@@ -150,7 +167,8 @@ func sharedStreamsEnd(ctx context.Context, t *testing.T, c *cluster, topics []sy
 	if err := c.DeleteTopic(ctx, topics[0]); err != nil {
 		t.Error(err)
 	}
-	mustSay(t, c.DeleteTopic(ctx, system.Topic{Name: "others-7", Partitions: 1}), "topic others-7", "others-shared-3")
+	mustSay(t, c.DeleteTopic(ctx, system.Topic{Name: "others-7", Partitions: 1}), "topic others-7",
+		"others-shared-3")
 }
 
 // sendTo sends one message to each partition and waits for the answers.

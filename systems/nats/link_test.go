@@ -37,17 +37,20 @@ type clientCrowd struct {
 	arrived   chan struct{}
 }
 
-func openCrowd(t *testing.T, ctx context.Context, c system.Cluster, topic system.Topic) *clientCrowd {
+func openCrowd(t *testing.T, ctx context.Context, c system.Cluster,
+	topic system.Topic) *clientCrowd {
 	t.Helper()
 	n := topic.Partitions
-	all := &clientCrowd{ctx, make([]system.Producer, n), make([]system.Consumer, n), make(chan struct{}, 4*n)}
+	all := &clientCrowd{ctx, make([]system.Producer, n), make([]system.Consumer, n),
+		make(chan struct{}, 4*n)}
 	err := system.Each(ctx, n, 16, nil, func(ctx context.Context, i int) (err error) {
 		all.consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
 			Topic: topic, Subscription: "all", Index: i, Delivery: workload.AtLeastOnce,
 			Receive: func(system.Received) { all.arrived <- struct{}{} },
 		})
 		if err == nil {
-			all.producers[i], err = c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, Index: i, InFlight: 4, MessageMax: 100})
+			all.producers[i], err = c.OpenProducer(ctx,
+				system.ProducerOptions{Topic: topic, Index: i, InFlight: 4, MessageMax: 100})
 		}
 		return err
 	})

@@ -76,7 +76,8 @@ func serve(level string) error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(served{p.Endpoints(), p.Credentials()}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(
+		served{p.Endpoints(), p.Credentials()}); err != nil {
 		return err
 	}
 	io.Copy(io.Discard, os.Stdin)
@@ -105,5 +106,6 @@ func serveApart(t testing.TB, level workload.Level) system.Options {
 	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&s); err != nil {
 		t.Fatal(err)
 	}
-	return system.Options{Endpoints: s.Endpoints, Credentials: s.Credentials, Settings: settings(t), Durability: level}
+	return system.Options{Endpoints: s.Endpoints, Credentials: s.Credentials, Settings: settings(t),
+		Durability: level}
 }

@@ -42,7 +42,8 @@ func provision(t testing.TB, level workload.Level, s system.Settings) *embedded 
 }
 
 func optionsOf(e *embedded, level workload.Level, s system.Settings) system.Options {
-	return system.Options{Endpoints: e.Endpoints(), Credentials: e.Credentials(), Settings: s, Durability: level}
+	return system.Options{Endpoints: e.Endpoints(), Credentials: e.Credentials(), Settings: s,
+		Durability: level}
 }
 
 func TestConformance(t *testing.T) {

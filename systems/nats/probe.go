@@ -25,7 +25,8 @@ const (
 )
 
 // OpenReplay deletes the durable consumer, and with it what it remembers.
-func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
 	at := c.cfg.homeOf(o.Topic.Name)
 	err := c.js.DeleteConsumer(ctx, at.stream, at.durable(o.Subscription))
 	if err != nil {
@@ -36,7 +37,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 }
 
 // PublishAcked publishes with and without asking for a PubAck.
-func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
+	payload []byte) (string, error) {
 	subject := c.cfg.homeOf(t.Name).subject(0)
 	switch kind {
 	case system.AckNone:
@@ -45,12 +47,15 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		}
 		return "published without a reply subject, so no PubAck comes", c.conn.FlushWithContext(ctx)
 	case system.AckOne:
-		return "", &system.NotSupported{Reason: "the stream's replicas decide what a PubAck waits for, not the publisher"}
+		return "", &system.NotSupported{
+			Reason: "the stream's replicas decide what a PubAck waits for, not the publisher"}
 	case system.AckRefusal:
 		_, err := c.js.Publish(ctx, subject, payload, jetstream.WithExpectLastSequence(1<<40))
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) {
-			return fmt.Sprintf("PubAck with error %d, %s, for a message that asked for another last sequence", refused.ErrorCode, refused.Description), nil
+			return fmt.Sprintf(
+				"PubAck with error %d, %s, for a message that asked for another last sequence",
+				refused.ErrorCode, refused.Description), nil
 		}
 		return "", fmt.Errorf("the server did not refuse: %w", err)
 	}
@@ -58,13 +63,19 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("PubAck from a stream of %d replicas", c.cfg.stream.Replicas) + ", sequence " + strconv.FormatUint(ack.Sequence, 10), nil
+	return fmt.Sprintf("PubAck from a stream of %d replicas", c.cfg.stream.Replicas) +
+		", sequence " + strconv.FormatUint(ack.Sequence, 10), nil
 }
 
 // PublishBeyond fills a stream that refuses what is too much.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure, string, error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure,
+	string, error) {
 	limit := n / 2
-	b, err := c.openBox(ctx, t, func(s *jetstream.StreamConfig) { s.MaxMsgs, s.Discard = int64(limit), jetstream.DiscardNew })
+	b, err := c.openBox(ctx, t,
+		func(s *jetstream.StreamConfig) {
+			s.MaxMsgs, s.Discard = int64(limit),
+				jetstream.DiscardNew
+		})
 	if err != nil {
 		return system.BackPressure{}, "", err
 	}
@@ -82,8 +93,10 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 
 // Transact publishes an atomic batch. An aborted one is never committed: the
 // servers forget it.
-func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
-	const condition = "allow_atomic on the stream (server 2.12 or later); publishing to one stream only"
+func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
+	commit bool) (string, error) {
+	const condition = "allow_atomic on the stream (server 2.12 or later); publishing to one " +
+		"stream only"
 	at := c.cfg.homeOf(t.Name)
 	info, err := c.streamInfo(ctx, at.stream)
 	if err != nil {
@@ -122,7 +135,8 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 }
 
 // PublishTwice publishes with the same message id.
-func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer, condition string, err error) {
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer,
+	condition string, err error) {
 	id := jetstream.WithMsgID(nuid.Next())
 	for range 2 {
 		ack, err := c.js.Publish(ctx, c.cfg.homeOf(t.Name).subject(0), payload, id)
@@ -131,7 +145,9 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		}
 		answer = fmt.Sprintf("the second PubAck says duplicate: %t", ack.Duplicate)
 	}
-	return answer, "publishers set Nats-Msg-Id and send again within the stream's duplicate_window, 2m by default", nil
+	return answer,
+		"publishers set Nats-Msg-Id and send again within the stream's duplicate_window, 2m by " +
+			"default", nil
 }
 
 // box is a stream for one probe.

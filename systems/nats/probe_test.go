@@ -15,17 +15,23 @@ func TestProbes(t *testing.T) {
 	s := settings(t, target.Setting{Name: setAckWait, Value: "2s"})
 	servers := provision(t, workload.SyncAsync, s)
 	began := time.Now()
-	column, err := probe.On(t.Context(), probe.Subject{Name: "nats", System: New(), Options: optionsOf(servers, workload.SyncAsync, s)}, nil)
+	column, err := probe.On(t.Context(), probe.Subject{Name: "nats", System: New(),
+		Options: optionsOf(servers, workload.SyncAsync, s)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range column.Differences(map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
-		"order in a partition": probe.Yes, "global order": probe.Yes, "order on redelivery": probe.No,
-		"at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional, "redelivery": probe.Yes,
-		"replay": probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes, "routing: pattern": probe.Yes,
-		"routing: fanout": probe.Yes, "routing: headers": probe.No, "message TTL": probe.Conditional, "priorities": probe.No,
-		"delayed delivery": probe.Conditional, "flow control": probe.Conditional, "transactions": probe.Conditional,
+		"order in a partition": probe.Yes, "global order": probe.Yes,
+		"order on redelivery": probe.No,
+		"at most once":        probe.Yes, "at least once": probe.Yes, "exactly once": probe.Conditional,
+		"redelivery": probe.Yes,
+		"replay":     probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
+		"routing: pattern": probe.Yes,
+		"routing: fanout":  probe.Yes, "routing: headers": probe.No,
+		"message TTL": probe.Conditional, "priorities": probe.No,
+		"delayed delivery": probe.Conditional, "flow control": probe.Conditional,
+		"transactions": probe.Conditional,
 	}) {
 		t.Error(wrong)
 	}

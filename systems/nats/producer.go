@@ -209,10 +209,12 @@ func readPubAck(reply *nats.Msg) error {
 		return fmt.Errorf("reading the acknowledgement: %w", err)
 	}
 	if ack.Error != nil {
-		return fmt.Errorf("the server refused the message: %s (error %d)", ack.Error.Description, ack.Error.Code)
+		return fmt.Errorf("the server refused the message: %s (error %d)", ack.Error.Description,
+			ack.Error.Code)
 	}
 	if ack.Stream == "" {
-		return errors.New("the acknowledgement names no stream: something other than JetStream answered")
+		return errors.New(
+			"the acknowledgement names no stream: something other than JetStream answered")
 	}
 	return nil
 }

@@ -26,7 +26,9 @@ func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 		return fmt.Errorf("reading the server's configuration: %w", err)
 	}
 	if len(text) == 0 {
-		return errors.New("no configuration came: plimsoll starts such servers itself, for a target of nats with the setting servers: processes")
+		return errors.New(
+			"no configuration came: plimsoll starts such servers itself, for a target of nats " +
+				"with the setting servers: processes")
 	}
 	s, err := newServer(string(text))
 	if err != nil {

@@ -43,7 +43,8 @@ func (c clusterConfig) connections() int { return (len(c.routes) - 1) * (routePo
 
 // node is the configuration of the server of that index, as its file would
 // hold it. It is not written anywhere, because it holds the passwords.
-func (c clusterConfig) node(name, dir, listen string, index int, cfg serverConfig, always bool) string {
+func (c clusterConfig) node(name, dir, listen string, index int, cfg serverConfig,
+	always bool) string {
 	interval := fmt.Sprintf("%q", cfg.syncInterval)
 	if always {
 		interval = syncAlways
@@ -86,7 +87,8 @@ func newServer(config string) (*server.Server, error) {
 	options := &server.Options{NoSigs: true, NoLog: true, DisableJetStreamBanner: true}
 	if err := options.ProcessConfigString(config); err != nil {
 		// The text holds secrets; the parser's complaint may quote it.
-		return nil, errors.New("the server does not accept the configuration made from the settings")
+		return nil, errors.New(
+			"the server does not accept the configuration made from the settings")
 	}
 	return server.NewServer(options)
 }

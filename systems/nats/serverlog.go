@@ -60,7 +60,8 @@ func (l *serverLog) write(kind, format string, v []any) {
 		l.last = line
 	}
 	// A log that cannot be written must not end the server.
-	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, line)
+	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n",
+		time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, line)
 	l.written += n
 }
 

@@ -65,7 +65,8 @@ func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 	for size := 1; len(all) < size; {
 		one, err := nextReport(ctx, sub)
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) && len(all) == 0 && parent.Err() == nil && conn.IsConnected() {
+			if errors.Is(err, context.DeadlineExceeded) && len(all) == 0 && parent.Err() == nil &&
+				conn.IsConnected() {
 				// A user who may not publish the question gets no answer at all.
 				return nil, errNotSystemAccount
 			}
@@ -101,7 +102,8 @@ func nextReport(ctx context.Context, sub *nats.Subscription) (serverReport, erro
 		return serverReport{}, fmt.Errorf("reading a server's answer: %w", err)
 	}
 	if answer.Error != nil {
-		return serverReport{}, fmt.Errorf("a server refused to answer: %s", answer.Error.Description)
+		return serverReport{}, fmt.Errorf("a server refused to answer: %s",
+			answer.Error.Description)
 	}
 	return answer.Data, nil
 }

@@ -157,7 +157,8 @@ type config struct {
 	reconnectBuffer int
 	pull            pullConfig
 	consumer        jetstream.ConsumerConfig // what all subscriptions have in common
-	stream          jetstream.StreamConfig   // what all streams have in common; Replicas is the number of copies
+	// what all streams have in common; Replicas is the number of copies
+	stream          jetstream.StreamConfig
 	topicsPerStream int
 	server          serverConfig
 }

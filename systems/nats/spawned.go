@@ -138,7 +138,8 @@ func (s *spawned) ready(ctx context.Context) error {
 func (s *spawned) look(ctx context.Context, n *driver.Node) (nodeReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	admin := login{user: s.shared.credentials.AdminUser, password: s.shared.credentials.AdminPassword}
+	admin := login{user: s.shared.credentials.AdminUser,
+		password: s.shared.credentials.AdminPassword}
 	conn, err := connectTo(ctx, []string{n.Address}, 0, admin, "plimsoll start", -1)
 	if err != nil {
 		return nodeReport{}, err
@@ -158,7 +159,8 @@ func (s *spawned) look(ctx context.Context, n *driver.Node) (nodeReport, error) 
 
 // ask asks the server that a system user's connection is with.
 func ask(ctx context.Context, conn *nats.Conn, question string, into any) error {
-	answer, err := conn.RequestWithContext(ctx, "$SYS.REQ.SERVER."+conn.ConnectedServerId()+"."+question, nil)
+	answer, err := conn.RequestWithContext(ctx,
+		"$SYS.REQ.SERVER."+conn.ConnectedServerId()+"."+question, nil)
 	if err != nil {
 		return fmt.Errorf("asking for %s: %w", question, err)
 	}

@@ -27,7 +27,8 @@ func TestConformanceOfProcesses(t *testing.T) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
 		Options: func(t *testing.T, level workload.Level) system.Options {
-			return systemtest.OptionsOf(t, New(), systemtest.Provision[*spawned](t, New(), level, processes...), level)
+			return systemtest.OptionsOf(t, New(),
+				systemtest.Provision[*spawned](t, New(), level, processes...), level)
 		},
 	})
 }
@@ -50,7 +51,8 @@ func TestProcessKilledAndBroughtBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.Nodes()
-	victim := before[slices.IndexFunc(before, func(n system.Node) bool { return n.Address == leader })]
+	victim := before[slices.IndexFunc(before,
+		func(n system.Node) bool { return n.Address == leader })]
 	if err := s.Restart(victim.Name); err == nil {
 		t.Error("a node that runs was started again")
 	}
@@ -73,7 +75,8 @@ func TestProcessKilledAndBroughtBack(t *testing.T) {
 	if err := s.awaitReady(ctx); err != nil {
 		t.Errorf("%s is no full member again: %v", victim.Name, err)
 	}
-	if info, err := c.settleStream(ctx, topic.Name); err != nil || info.State.Msgs != 2*each || len(info.Cluster.Replicas) != 2 {
+	if info, err := c.settleStream(ctx, topic.Name); err != nil || info.State.Msgs != 2*each ||
+		len(info.Cluster.Replicas) != 2 {
 		t.Errorf("the stream is %+v: %v", info, err)
 	}
 	for i, n := range s.Nodes() {
@@ -94,7 +97,8 @@ func provisionOnMounts(t *testing.T) *spawned {
 		Nodes: 3, DataDir: t.TempDir(), LogDir: t.TempDir(), Durability: workload.SyncSync, Settings: systemtest.Settings(t, New(), processes...),
 	}
 	for i := range p.Nodes {
-		if err := os.MkdirAll(filepath.Join(p.DataDir, fmt.Sprintf("n%d", i+1), "lost+found"), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(p.DataDir, fmt.Sprintf("n%d", i+1), "lost+found"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +143,8 @@ func TestProcessesKeepTheirSecrets(t *testing.T) {
 // anew.
 func TestProcessThatCannotStart(t *testing.T) {
 	dir := t.TempDir()
-	p := system.Provision{Nodes: 3, DataDir: dir, LogDir: dir, Durability: workload.SyncAsync, Settings: systemtest.Settings(t, New(), processes...)}
+	p := system.Provision{Nodes: 3, DataDir: dir, LogDir: dir, Durability: workload.SyncAsync,
+		Settings: systemtest.Settings(t, New(), processes...)}
 	addresses, err := process.Addresses(p.Nodes, clientPort, routePort)
 	if err != nil {
 		t.Fatal(err)
@@ -158,8 +163,10 @@ func TestProcessThatCannotStart(t *testing.T) {
 	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}
-	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "no configuration", "servers: processes")
-	mustSay(t, ServeNode(t.Context(), strings.NewReader("password: geheim }"), os.Stdout), "does not accept the configuration")
+	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "no configuration",
+		"servers: processes")
+	mustSay(t, ServeNode(t.Context(), strings.NewReader("password: geheim }"), os.Stdout),
+		"does not accept the configuration")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.DataDir, p.LogDir = t.TempDir(), t.TempDir()

@@ -86,7 +86,9 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	}
 	copies := origin.Replicas
 	if len(tags) < copies {
-		return nil, fmt.Errorf("level %d puts %d copies on servers of their own, and only %d servers have a tag that no other has: give each server its own server_tags", c.level, copies, len(tags))
+		return nil, fmt.Errorf(
+			"level %d puts %d copies on servers of their own, and only %d servers have a tag "+
+				"that no other has: give each server its own server_tags", c.level, copies, len(tags))
 	}
 	first := firstServer(name, len(tags))
 	origin.Replicas = 1
@@ -119,7 +121,9 @@ func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
 	}
 	servers, err := c.askServers(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("level %d places copies by the servers' tags, which could not be read: %w", c.level, err)
+		return nil, fmt.Errorf(
+			"level %d places copies by the servers' tags, which could not be read: %w", c.level,
+			err)
 	}
 	holders := make(map[string]int)
 	for _, s := range servers {
@@ -128,7 +132,8 @@ func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
 		}
 	}
 	for _, s := range servers {
-		if i := slices.IndexFunc(s.Tags, func(tag string) bool { return holders[tag] == 1 }); i >= 0 {
+		if i := slices.IndexFunc(s.Tags,
+			func(tag string) bool { return holders[tag] == 1 }); i >= 0 {
 			c.tags = append(c.tags, s.Tags[i])
 		}
 	}
@@ -139,9 +144,12 @@ func explainCreate(stream jetstream.StreamConfig, err error) error {
 	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
-		return fmt.Errorf("stream %s exists already: choose another name or delete it: %w", stream.Name, err)
-	case errors.As(err, &api) && (api.ErrorCode == codeNotClustered || api.ErrorCode == codeNoPeers):
-		return fmt.Errorf("stream %s needs %d servers with JetStream and room for it: %w", stream.Name, stream.Replicas, err)
+		return fmt.Errorf("stream %s exists already: choose another name or delete it: %w",
+			stream.Name, err)
+	case errors.As(err, &api) &&
+		(api.ErrorCode == codeNotClustered || api.ErrorCode == codeNoPeers):
+		return fmt.Errorf("stream %s needs %d servers with JetStream and room for it: %w",
+			stream.Name, stream.Replicas, err)
 	}
 	return fmt.Errorf("stream %s: %w", stream.Name, err)
 }
@@ -152,7 +160,8 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 	defer cancel()
 	var errs []error
 	for _, stream := range slices.Backward(plan) {
-		if err := c.js.DeleteStream(ctx, stream.Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		if err := c.js.DeleteStream(ctx, stream.Name); err != nil &&
+			!errors.Is(err, jetstream.ErrStreamNotFound) {
 			errs = append(errs, fmt.Errorf("deleting stream %s again: %w", stream.Name, err))
 		}
 	}
@@ -206,7 +215,8 @@ func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
 	return poll(ctx, func() error {
 		if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
-			return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(), err)
+			return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(),
+				err)
 		}
 		return nil
 	})
@@ -240,7 +250,8 @@ func poll(ctx context.Context, try func() error) error {
 }
 
 // streamInfo asks for a stream until somebody answers.
-func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.StreamInfo, err error) {
+func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.StreamInfo,
+	err error) {
 	err = persist(ctx, func(ctx context.Context) error {
 		stream, err := c.js.Stream(ctx, name)
 		if err == nil {
@@ -297,7 +308,8 @@ func notInPlace(info *jetstream.StreamInfo) error {
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	at := c.cfg.homeOf(t.Name)
 	if at.shared() {
-		if err := c.sharing.leave(ctx, at, func() error { return c.deleteStream(ctx, at.stream) }); err != nil {
+		if err := c.sharing.leave(ctx, at,
+			func() error { return c.deleteStream(ctx, at.stream) }); err != nil {
 			return fmt.Errorf("topic %s: %w", t.Name, err)
 		}
 		return nil

@@ -31,8 +31,11 @@ func parseAdmin(text string) ([]string, error) {
 	var all []string
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
-		if host, port, err := net.SplitHostPort(part); err != nil || host == "" || port == "" || strings.ContainsAny(part, "/@") {
-			return nil, fmt.Errorf("%q is not host:port: write them with commas between, like broker-1:8080, broker-2:8080", strings.ReplaceAll(part, "@", "…"))
+		if host, port, err := net.SplitHostPort(part); err != nil || host == "" || port == "" ||
+			strings.ContainsAny(part, "/@") {
+			return nil, fmt.Errorf(
+				"%q is not host:port: write them with commas between, like broker-1:8080, "+
+					"broker-2:8080", strings.ReplaceAll(part, "@", "…"))
 		}
 		all = append(all, part)
 	}
@@ -83,7 +86,9 @@ func (a *admin) follow(r *http.Request, via []*http.Request) error {
 		return errors.New("the brokers send each other's requests in a circle")
 	}
 	if r.URL.Scheme != via[0].URL.Scheme {
-		return fmt.Errorf("%s sends to %s, which is protected otherwise: correct what the brokers advertise", via[0].URL.Host, r.URL.Host)
+		return fmt.Errorf(
+			"%s sends to %s, which is protected otherwise: correct what the brokers advertise",
+			via[0].URL.Host, r.URL.Host)
 	}
 	a.authorise(r)
 	return nil

@@ -12,26 +12,37 @@ import (
 // Check finds before anything starts what would fail then, all at once.
 func TestCheck(t *testing.T) {
 	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
-	give := func(name, value string) target.Setting { return target.Setting{Name: name, Value: value, At: place} }
+	give := func(name, value string) target.Setting {
+		return target.Setting{Name: name, Value: value, At: place}
+	}
 	for _, c := range []struct {
 		name  string
 		check system.Check
 		given []target.Setting
 		want  string
 	}{
-		{"defaults", system.Check{Durability: workload.SyncSync, Delivery: workload.AtLeastOnce, Nodes: 3}, nil, ""},
-		{"at most once", system.Check{Durability: workload.AsyncAsync, Delivery: workload.AtMostOnce}, nil, ""},
-		{"exactly once", system.Check{Durability: workload.SyncAsync, Delivery: workload.ExactlyOnce, Nodes: 3}, nil,
-			"delivery exactly_once: it is not offered for Pulsar, because transactions of its Go client were not found to hold: take at_least_once"},
+		{"defaults", system.Check{Durability: workload.SyncSync, Delivery: workload.AtLeastOnce,
+			Nodes: 3}, nil, ""},
+		{"at most once",
+			system.Check{Durability: workload.AsyncAsync, Delivery: workload.AtMostOnce}, nil, ""},
+		{"exactly once", system.Check{Durability: workload.SyncAsync,
+			Delivery: workload.ExactlyOnce, Nodes: 3}, nil,
+			"delivery exactly_once: it is not offered for Pulsar, because transactions of its Go " +
+				"client were not found to hold: take at_least_once"},
 		{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 			`setting "ensemble": asks for 3 bookies, and the testbed has 1: ask for more nodes, such as testbed: {nodes: 3}`},
-		{"one process", system.Check{Durability: workload.SyncAsync, Nodes: 1}, []target.Setting{give(setTopology, standalone)},
+		{"one process", system.Check{Durability: workload.SyncAsync, Nodes: 1},
+			[]target.Setting{give(setTopology, standalone)},
 			`t.yaml:3:5: setting "topology": cannot be standalone at durability level 2, which waits for a majority of copies: take colocated or tiered, or level 4`},
-		{"one process, one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, []target.Setting{give(setTopology, standalone)}, ""},
-		{"server settings on a cluster that runs", system.Check{Durability: workload.SyncAsync}, []target.Setting{give(setBookieHeap, "1GB")},
+		{"one process, one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1},
+			[]target.Setting{give(setTopology, standalone)}, ""},
+		{"server settings on a cluster that runs", system.Check{Durability: workload.SyncAsync},
+			[]target.Setting{give(setBookieHeap, "1GB")},
 			`t.yaml:3:5: setting "bookie_heap": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
 		{"all at once", system.Check{Durability: workload.AsyncAsync},
-			[]target.Setting{give(setBatchingDelay, "0s"), give(setBatchingSize, "10MB"), give(setMaxPending, "0"), give(setEnsemble, "2"), give(setWriteQuorum, "5"), give(setNamespace, "a/b"), give(setAdminEndpoints, "broker")},
+			[]target.Setting{give(setBatchingDelay, "0s"), give(setBatchingSize, "10MB"),
+				give(setMaxPending, "0"), give(setEnsemble, "2"), give(setWriteQuorum,
+					"5"), give(setNamespace, "a/b"), give(setAdminEndpoints, "broker")},
 			`t.yaml:3:5: setting "max_pending_messages": must be from 1 to 1000000` + "\n" +
 				`t.yaml:3:5: setting "batching_max_publish_delay": must be from 10us to 1m; to send each message at once set batching_enabled to false` + "\n" +
 				`t.yaml:3:5: setting "batching_max_size": must be from 1KB to 5MB, the most that a broker takes` + "\n" +

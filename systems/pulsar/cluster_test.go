@@ -92,7 +92,8 @@ func resident(pid int) string {
 
 // Whatever a server listens on, it is loopback, and it is on what it must be.
 func TestEverythingListensOnLoopback(t *testing.T) {
-	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort}, "broker": {servicePort, webPort}}
+	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort},
+		"broker": {servicePort, webPort}}
 	for _, n := range sharedCluster(t).Members() {
 		kind, _, _ := strings.Cut(n.Name, "-")
 		found := listening(t, n.PID())
@@ -210,7 +211,8 @@ func TestStandalone(t *testing.T) {
 	if len(servers.Nodes()) != 1 {
 		t.Errorf("nodes %v", servers.Nodes())
 	}
-	t.Logf("it takes %s and listens on %v", resident(servers.Nodes()[0].PID), listening(t, servers.Nodes()[0].PID))
+	t.Logf("it takes %s and listens on %v", resident(servers.Nodes()[0].PID),
+		listening(t, servers.Nodes()[0].PID))
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setTopology, standalone))
 	topic := systemtest.SendAndReceive(t, c, "alone")
 	e, err := c.ReadDurability(soon(t), []system.Topic{topic})
@@ -222,7 +224,8 @@ func TestStandalone(t *testing.T) {
 	}
 	other := connect(t, optionsOf(t, servers, workload.AsyncAsync, setTopology, standalone))
 	topic = systemtest.Topic(t, other, "alone-unsynced", 1)
-	if _, err := other.ReadDurability(soon(t), []system.Topic{topic}); err == nil || !strings.Contains(err.Error(), "journalSyncData=false") {
+	if _, err := other.ReadDurability(soon(t), []system.Topic{topic}); err == nil ||
+		!strings.Contains(err.Error(), "journalSyncData=false") {
 		t.Errorf("level 4 of a server that syncs: %v", err)
 	}
 }
@@ -264,7 +267,8 @@ func TestShippedConfiguration(t *testing.T) {
 	}
 	// Keys twice, spaces, comments, and no line end at the end.
 	shipped := "# comment=1\nb=1\n a = x=y \nb=2\nunset=\nempty="
-	if err := os.WriteFile(filepath.Join(dir, "conf", "x.conf"), []byte(shipped), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "conf", "x.conf"), []byte(shipped),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	p, err := shippedConf(dir, "x.conf")
@@ -286,23 +290,27 @@ func TestCheckNodes(t *testing.T) {
 		want     string
 	}{
 		{nodes: 3, level: 1},
-		{nodes: 5, level: 2, settings: []string{setEnsemble, "5", setWriteQuorum, "4", setSecurity, tokenTLS}},
+		{nodes: 5, level: 2,
+			settings: []string{setEnsemble, "5", setWriteQuorum, "4", setSecurity, tokenTLS}},
 		{nodes: 1, level: 2, want: "asks for 3 bookies, and the testbed has 1"},
 		{nodes: 1, level: 2, settings: []string{setBookies, "4"}},
 		{nodes: 1, level: 4, settings: []string{setTopology, standalone}},
 		{nodes: 3, level: 2, settings: []string{setEnsemble, "4"}, want: "asks for 4 bookies"},
 		{nodes: 3, level: 2, settings: []string{setBookies, "100"}, want: "from 0 to 20"},
-		{nodes: 3, level: 2, settings: []string{setBookieHeap, "1MB"}, want: "with less a server does not start"},
+		{nodes: 3, level: 2, settings: []string{setBookieHeap, "1MB"},
+			want: "with less a server does not start"},
 		{nodes: 3, level: 2, settings: []string{setChannels, "0"}, want: "from 1 to 1000"},
 		{nodes: 3, level: 2, settings: []string{setMaxGroupWait, "1h"}, want: "from 0s to 1m"},
-		{nodes: 3, level: 1, settings: []string{setJournalWriteData, "false"}, want: "cannot be false at durability level 1"},
+		{nodes: 3, level: 1, settings: []string{setJournalWriteData, "false"},
+			want: "cannot be false at durability level 1"},
 		{nodes: 3, level: 2, settings: []string{setJournalWriteData, "false"}},
 		{nodes: 0, level: 2},
 		{nodes: 0, level: 2, settings: []string{setTopology, tiered}, want: "these run already"},
 	} {
 		s := systemtest.Settings(t, pulsarSystem{}, c.settings...)
 		bad := checkNodes(s, c.level, c.nodes)
-		if c.want == "" && len(bad) > 0 || c.want != "" && (len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
+		if c.want == "" && len(bad) > 0 || c.want != "" &&
+			(len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
 			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
 		}
 	}

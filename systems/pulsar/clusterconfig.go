@@ -242,7 +242,8 @@ func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []
 		options = append(options, "--add-opens", opened+"=ALL-UNNAMED")
 	}
 	return append(options,
-		"-Djute.maxbuffer=10485760", "-Dzookeeper.clientTcpKeepAlive=true", "-Dzookeeper.4lw.commands.whitelist=ruok",
+		"-Djute.maxbuffer=10485760", "-Dzookeeper.clientTcpKeepAlive=true",
+		"-Dzookeeper.4lw.commands.whitelist=ruok",
 		"-Dzookeeper.snapshot.trust.empty=true", "-Dzookeeper.tcpKeepAlive=true",
 		"-Dio.netty.tryReflectionSetAccessible=true",
 		"-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",

@@ -42,11 +42,13 @@ func serviceURL(endpoints []string, encrypted bool) string {
 
 // newClient is a client of its own, which has connections of its own. Changes
 // are made to the library's options last.
-func newClient(o system.Options, c config, changes ...func(*client.ClientOptions)) (client.Client, *memo, error) {
+func newClient(o system.Options, c config, changes ...func(*client.ClientOptions)) (client.Client,
+	*memo, error) {
 	said := &memo{}
 	options := client.ClientOptions{
 		URL:               serviceURL(o.Endpoints, o.TLS != nil),
-		ConnectionTimeout: dialWithin, OperationTimeout: c.operationTimeout, KeepAliveInterval: c.keepAlive,
+		ConnectionTimeout: dialWithin, OperationTimeout: c.operationTimeout,
+		KeepAliveInterval: c.keepAlive,
 		// An idle connection is not for the library to close: the next message
 		// would wait for a new one.
 		ConnectionMaxIdleTime:   -1,
@@ -90,7 +92,8 @@ func probe(ctx context.Context, o system.Options, c config) error {
 	}
 	_, err = within(ctx, func() (struct{}, error) {
 		defer lib.Close()
-		_, err := lib.TopicPartitions("persistent://" + c.tenant + "/" + c.namespace + "/plimsoll-connects")
+		_, err := lib.TopicPartitions("persistent://" + c.tenant + "/" + c.namespace +
+			"/plimsoll-connects")
 		return struct{}{}, err
 	}, nil)
 	if err == nil || isAnswer(err) {
@@ -103,7 +106,8 @@ func probe(ctx context.Context, o system.Options, c config) error {
 // namespace is not there yet, say.
 func isAnswer(err error) bool {
 	text := err.Error()
-	for _, code := range []string{"MetadataError", "NotFound", "AuthorizationError", "TopicNotFound", "ServiceNotReady"} {
+	for _, code := range []string{"MetadataError", "NotFound", "AuthorizationError",
+		"TopicNotFound", "ServiceNotReady"} {
 		if strings.Contains(text, code) {
 			return true
 		}
@@ -171,7 +175,8 @@ func explain(err error, o system.Options) error {
 		Encrypted: o.TLS != nil}
 	text := err.Error()
 	switch {
-	case driver.HasStatus(err, http.StatusUnauthorized), strings.Contains(text, "AuthenticationError"),
+	case driver.HasStatus(err, http.StatusUnauthorized), strings.Contains(text,
+		"AuthenticationError"),
 		strings.Contains(text, "Unable to authenticate"),
 		strings.Contains(text, "Failed to authenticate"):
 		if o.Credentials.Password == "" {
@@ -181,9 +186,13 @@ func explain(err error, o system.Options) error {
 		return fmt.Errorf("%s refuses the token: check the password of the target's "+
 			"credentials: %w", peer.At(), err)
 	case driver.HasStatus(err, http.StatusForbidden), strings.Contains(text, "AuthorizationError"):
-		return fmt.Errorf("the token's role may not do this: grant it, or give another token as the password of the target's credentials: %w", err)
+		return fmt.Errorf(
+			"the token's role may not do this: grant it, or give another token as the password "+
+				"of the target's credentials: %w", err)
 	case strings.Contains(text, "ConsumerBusy"):
-		return fmt.Errorf("the subscription has a consumer already and its type allows no second one: set %s to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
+		return fmt.Errorf(
+			"the subscription has a consumer already and its type allows no second one: set %s "+
+				"to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
 	}
 	if told := peer.Explain(err); told != nil {
 		return told

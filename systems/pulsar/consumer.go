@@ -39,7 +39,8 @@ var _ system.AssignmentWaiter = (*consumer)(nil)
 // OpenConsumer opens a consumer on connections of its own. A subscription that
 // is not there is made and begins at the earliest message; when this returns it
 // is there in every partition.
-func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	lib, said, err := newClient(c.options, c.cfg)
 	if err != nil {
 		return nil, err
@@ -53,11 +54,13 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	r.group = c.groups.Of(o.Topic, o.Subscription,
 		func() *shares { return driver.NewShares[*consumer](o.Topic) })
 	r.group.Join(r)
-	r.lib, err = within(ctx, func() (client.Consumer, error) { return lib.Subscribe(c.consumerOptions(o, r)) }, nil)
+	r.lib, err = within(ctx,
+		func() (client.Consumer, error) { return lib.Subscribe(c.consumerOptions(o, r)) }, nil)
 	if err != nil {
 		r.stop()
 		r.group.Leave(r)
-		return nil, errors.Join(fmt.Errorf("opening the consumer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
+		return nil, errors.Join(fmt.Errorf("opening the consumer: %w", c.explain(said.cause(err))),
+			closeClient(ctx, lib))
 	}
 	go r.run()
 	return r, c.clients.Keep(ctx, r)
@@ -71,8 +74,9 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.
 		Type:                        c.cfg.subscription,
 		SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
 		ReceiverQueueSize:           c.cfg.receiverQueue,
-		AckGroupingOptions:          &client.AckGroupingOptions{MaxSize: c.cfg.ackGroupSize, MaxTime: c.cfg.ackGroupTime},
-		Interceptors:                client.ConsumerInterceptors{&ending{r}},
+		AckGroupingOptions: &client.AckGroupingOptions{MaxSize: c.cfg.ackGroupSize,
+			MaxTime: c.cfg.ackGroupTime},
+		Interceptors: client.ConsumerInterceptors{&ending{r}},
 	}
 	if c.cfg.ackGroupTime == 0 {
 		options.AckGroupingOptions = &client.AckGroupingOptions{MaxSize: 1}

@@ -32,9 +32,10 @@ func New() system.System { return pulsarSystem{} }
 // Describe says what Pulsar's words and capabilities are.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
-		Name:    "pulsar",
-		Summary: "Apache Pulsar: brokers that keep nothing, and bookies that keep ledgers with a quorum of copies",
-		Client:  "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),
+		Name: "pulsar",
+		Summary: "Apache Pulsar: brokers that keep nothing, and bookies that keep ledgers with a " +
+			"quorum of copies",
+		Client: "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),
 		Terms: driver.Terms{
 			Topic:     "partitioned topic in a namespace of the level's own",
 			Partition: "partition; each is a managed ledger that one broker owns",
@@ -57,7 +58,10 @@ func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad, strict.Violation{Message: "delivery exactly_once: it is not offered for Pulsar, because transactions of its Go client were not found to hold: take at_least_once"})
+		bad = append(bad,
+			strict.Violation{
+				Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
+					"of its Go client were not found to hold: take at_least_once"})
 	}
 	return bad.Err()
 }
@@ -167,7 +171,9 @@ func closeClient(ctx context.Context, lib client.Client) error {
 	defer cancel()
 	_, err := within(ctx, func() (struct{}, error) { lib.Close(); return struct{}{}, nil }, nil)
 	if err != nil {
-		return fmt.Errorf("the brokers did not answer the closing within %s: see whether they still run: %w", closeWithin, err)
+		return fmt.Errorf(
+			"the brokers did not answer the closing within %s: see whether they still run: %w",
+			closeWithin, err)
 	}
 	return nil
 }

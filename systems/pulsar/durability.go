@@ -33,16 +33,23 @@ import (
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync:   {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=true, journalWriteData=true"},
-		workload.SyncAsync:  {How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=false"},
-		workload.AsyncSync:  {How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=true, journalWriteData=true"},
-		workload.AsyncAsync: {How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=false"},
+		workload.SyncSync: {
+			How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=true, " +
+				"journalWriteData=true"},
+		workload.SyncAsync: {
+			How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=false"},
+		workload.AsyncSync: {
+			How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=true, " +
+				"journalWriteData=true"},
+		workload.AsyncAsync: {
+			How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=false"},
 	}
 }
 
 // persistence is the namespace's policy that makes the level.
 func (c *cluster) persistence() *persistence {
-	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1, MarkDeleteRate: 1}
+	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1,
+		MarkDeleteRate: 1}
 	if c.level.Majority() {
 		p.AckQuorum = driver.Majority(p.WriteQuorum)
 	}
@@ -56,24 +63,30 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	}
 	if s.Text(setTopology) == standalone {
 		if l.Majority() {
-			return strict.Violations{s.Wrong(setTopology, fmt.Sprintf("cannot be standalone at durability level %d, which waits for a majority of copies: take colocated or tiered, or level %d", l, l+2))}
+			return strict.Violations{s.Wrong(setTopology,
+				fmt.Sprintf("cannot be standalone at durability level %d, which waits for a "+
+					"majority of copies: take colocated or tiered, or level %d", l, l+2))}
 		}
 		return nil
 	}
 	var bad strict.Violations
 	e, w := s.Count(setEnsemble), s.Count(setWriteQuorum)
 	if e < minEnsemble || e > maxEnsemble {
-		bad = append(bad, s.Wrong(setEnsemble, fmt.Sprintf("must be from %d to %d, because every durability level asks for copies", minEnsemble, maxEnsemble)))
+		bad = append(bad, s.Wrong(setEnsemble,
+			fmt.Sprintf("must be from %d to %d, because every durability level asks for copies",
+				minEnsemble, maxEnsemble)))
 	}
 	if w < minEnsemble || w > max(e, minEnsemble) {
-		bad = append(bad, s.Wrong(setWriteQuorum, fmt.Sprintf("must be from %d to %s, which is %d", minEnsemble, setEnsemble, e)))
+		bad = append(bad, s.Wrong(setWriteQuorum,
+			fmt.Sprintf("must be from %d to %s, which is %d", minEnsemble, setEnsemble, e)))
 	}
 	return bad
 }
 
 // ReadDurability reads the namespace's policy, the current ledgers' quorums and
 // every bookie's journal from the live cluster.
-func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if len(topics) == 0 {
@@ -82,8 +95,10 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(),
 		bookies: map[string]bool{}}
 	var policy persistence
-	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence", &policy); err != nil {
-		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w", c.namespace(), c.explainAdmin(err))
+	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence",
+		&policy); err != nil {
+		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w",
+			c.namespace(), c.explainAdmin(err))
 	}
 	if err := r.policy(c.namespace(), policy); err != nil {
 		return system.Evidence{}, err
@@ -113,7 +128,8 @@ func (r *reading) policy(namespace string, p persistence) error {
 
 // holds says how quorums differ from the level's.
 func (r *reading) holds(what string, p persistence) error {
-	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum || p.AckQuorum != r.want.AckQuorum {
+	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum ||
+		p.AckQuorum != r.want.AckQuorum {
 		return r.Contradicts(r.want.String(), "%s has %s", what, p)
 	}
 	return nil
@@ -179,7 +195,8 @@ func (c *cluster) readLedger(ctx context.Context, t system.Topic, partition int)
 			Metadata string `json:"metadata"`
 		} `json:"ledgers"`
 	}
-	path := fmt.Sprintf("%s-partition-%d/internalStats?metadata=true", c.adminPath(t.Name), partition)
+	path := fmt.Sprintf("%s-partition-%d/internalStats?metadata=true", c.adminPath(t.Name),
+		partition)
 	if err := c.admin.get(ctx, path, &stats); err != nil {
 		return ledger{}, c.explainAdmin(err)
 	}
@@ -199,7 +216,8 @@ func parseLedger(metadata string) (ledger, error) {
 		}
 		return 0
 	}
-	l := ledger{quorums: persistence{Ensemble: number(ensembleSize), WriteQuorum: number(writeQuorum), AckQuorum: number(ackQuorum)}}
+	l := ledger{quorums: persistence{Ensemble: number(ensembleSize),
+		WriteQuorum: number(writeQuorum), AckQuorum: number(ackQuorum)}}
 	if l.quorums.Ensemble == 0 || l.quorums.WriteQuorum == 0 || l.quorums.AckQuorum == 0 {
 		return ledger{}, errors.New("its ledger's metadata does not tell the quorums")
 	}
@@ -281,7 +299,8 @@ func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
-	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) + "/api/v1/config/server_config"
+	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) +
+		"/api/v1/config/server_config"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
 		return journal{}, err

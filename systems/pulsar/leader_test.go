@@ -15,7 +15,8 @@ func TestAddressOfTheOwner(t *testing.T) {
 	} {
 		got, err := c.owner.address(c.encrypted)
 		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%+v, encrypted %t: got %q, %v, want %q", c.owner, c.encrypted, got, err, c.want)
+			t.Errorf("%+v, encrypted %t: got %q, %v, want %q", c.owner, c.encrypted, got, err,
+				c.want)
 		}
 	}
 }

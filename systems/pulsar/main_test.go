@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 	// The library leaves this one behind when a producer ends by itself while it
 	// reconnects, to a topic that was deleted meanwhile: closing it then no longer
 	// ends its loop, and nothing of ours can.
-	left := goleak.IgnoreTopFunction("github.com/apache/pulsar-client-go/pulsar.(*partitionProducer).runEventsLoop.func1")
+	left := goleak.IgnoreTopFunction(
+		"github.com/apache/pulsar-client-go/pulsar.(*partitionProducer).runEventsLoop.func1")
 	if err := goleak.Find(left); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

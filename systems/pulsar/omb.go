@@ -21,7 +21,9 @@ func (pulsarSystem) OMB() omb.Dialect {
 		Title: "Pulsar",
 		Drivers: map[string]func(*omb.DriverFile){
 			"pulsar.PulsarBenchmarkDriver": translateOMB,
-			"kop.KopBenchmarkDriver":       func(d *omb.DriverFile) { d.Undriven("Kafka on Pulsar") },
+			"kop.KopBenchmarkDriver": func(d *omb.DriverFile) {
+				d.Undriven("Kafka on Pulsar")
+			},
 		},
 		Caveats: []omb.Caveat{
 			{Driver: "kop", Upstream: true, Note: "the end-to-end latency of OMB's driver for " +

@@ -22,12 +22,15 @@ var _ system.Prober = (*cluster)(nil)
 const policyWithin = 20 * time.Second
 
 // OpenReplay resets the subscription's cursor to the earliest message.
-func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
-	if err := c.admin.do(ctx, http.MethodPost, c.subscriptionPath(o.Topic.Name, o.Subscription)+"/resetcursor/0", nil, nil); err != nil {
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
+	if err := c.admin.do(ctx, http.MethodPost,
+		c.subscriptionPath(o.Topic.Name, o.Subscription)+"/resetcursor/0", nil, nil); err != nil {
 		return nil, "", fmt.Errorf("reset the subscription's cursor: %w", c.explainAdmin(err))
 	}
 	k, err := c.OpenConsumer(ctx, o)
-	return k, "retention in the namespace's policies; without it what all subscriptions acknowledged is deleted", err
+	return k, "retention in the namespace's policies; without it what all subscriptions " +
+		"acknowledged is deleted", err
 }
 
 func (c *cluster) subscriptionPath(topic, subscription string) string {
@@ -35,7 +38,8 @@ func (c *cluster) subscriptionPath(topic, subscription string) string {
 }
 
 // OpenShared opens a consumer of a shared subscription.
-func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (system.Consumer, string,
+	error) {
 	b, err := c.newBox()
 	if err != nil {
 		return nil, "", err
@@ -53,8 +57,10 @@ func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (syste
 }
 
 // setPolicy sets a policy of a topic and waits until try says that it holds.
-func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any, try func() error) error {
-	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(topic)+"/"+policy, value, nil); err != nil {
+func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any,
+	try func() error) error {
+	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(topic)+"/"+policy, value,
+		nil); err != nil {
 		return fmt.Errorf("set the topic's policy %s: %w", policy, c.explainAdmin(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyWithin)
@@ -69,21 +75,29 @@ func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the topic's policy %s does not take hold within %s: %w", policy, policyWithin, err)
+			return fmt.Errorf("the topic's policy %s does not take hold within %s: %w", policy,
+				policyWithin, err)
 		}
 	}
 }
 
 // PublishAcked publishes and waits for the receipt. What it waits for is the
 // namespace's ack quorum.
-func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
+	payload []byte) (string, error) {
 	switch {
 	case kind == system.AckNone:
-		return "", &system.NotSupported{Reason: "brokers answer every message with a receipt; a publisher may go on without looking at it"}
+		return "", &system.NotSupported{
+			Reason: "brokers answer every message with a receipt; a publisher may go on without " +
+				"looking at it"}
 	case kind == system.AckOne && c.level.Majority():
-		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is a majority here, and not the publisher's choice"}
+		return "", &system.NotSupported{
+			Reason: "the ack quorum is a policy of the namespace, which is a majority here, and " +
+				"not the publisher's choice"}
 	case kind == system.AckReplicas && !c.level.Majority():
-		return "", &system.NotSupported{Reason: "the ack quorum is a policy of the namespace, which is 1 here, and not the publisher's choice"}
+		return "", &system.NotSupported{
+			Reason: "the ack quorum is a policy of the namespace, which is 1 here, and not the " +
+				"publisher's choice"}
 	case kind == system.AckRefusal:
 		return c.refused(ctx, t)
 	}
@@ -95,7 +109,8 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	if err != nil {
 		return "", errors.Join(err, b.Close(ctx))
 	}
-	return fmt.Sprintf("receipt for entry %d:%d, ack quorum %d", id.LedgerID(), id.EntryID(), c.persistence().AckQuorum), b.Close(ctx)
+	return fmt.Sprintf("receipt for entry %d:%d, ack quorum %d", id.LedgerID(), id.EntryID(),
+		c.persistence().AckQuorum), b.Close(ctx)
 }
 
 // refused publishes to a topic that was terminated.
@@ -106,7 +121,8 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 		return "", err
 	}
 	defer func() { err = errors.Join(err, b.Close(ctx)) }()
-	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(t.Name)+"-partition-0/terminate", nil, nil); err != nil {
+	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(t.Name)+"-partition-0/terminate", nil,
+		nil); err != nil {
 		return "", fmt.Errorf("terminate a topic: %w", c.explainAdmin(err))
 	}
 	waiting, cancel := context.WithTimeout(ctx, policyWithin)
@@ -114,7 +130,8 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 	_, refused := b.send(waiting, &client.ProducerMessage{Payload: []byte("late")})
 	switch {
 	case errors.Is(refused, client.ErrTopicTerminated):
-		return fmt.Sprintf("%v, for a message to a topic that was terminated", oneLine{refused}), nil
+		return fmt.Sprintf("%v, for a message to a topic that was terminated",
+			oneLine{refused}), nil
 	case refused == nil:
 		return "", errors.New("a terminated topic took a message")
 	}
@@ -122,13 +139,17 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 	// when there is to be another.
 	again := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)})
 	if again == nil || !strings.Contains(again.Error(), "TopicTerminated") {
-		return "", fmt.Errorf("a terminated topic did not refuse a message as such: %w", errors.Join(refused, again))
+		return "", fmt.Errorf("a terminated topic did not refuse a message as such: %w",
+			errors.Join(refused, again))
 	}
-	return fmt.Sprintf("%v, for a message to a topic that was terminated; asked again, the broker says %v", oneLine{refused}, oneLine{again}), nil
+	return fmt.Sprintf(
+		"%v, for a message to a topic that was terminated; asked again, the broker says %v",
+		oneLine{refused}, oneLine{again}), nil
 }
 
 // PublishBeyond publishes faster than the topic's rate allows.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure, condition string, err error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure,
+	condition string, err error) {
 	const rate = 10
 	b, err := c.openBox(ctx, t)
 	if err != nil {
@@ -138,7 +159,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 	timed := func(n int) (time.Duration, error) {
 		began := time.Now()
 		for i := range n {
-			if _, err := b.send(ctx, &client.ProducerMessage{Payload: []byte(strconv.Itoa(i))}); err != nil {
+			if _, err := b.send(ctx,
+				&client.ProducerMessage{Payload: []byte(strconv.Itoa(i))}); err != nil {
 				return 0, err
 			}
 		}
@@ -149,24 +171,29 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 		return p, "", err
 	}
 	p.Limit = fmt.Sprintf("publishRate of the topic, %d messages a second", rate)
-	err = c.setPolicy(ctx, t.Name, "publishRate", map[string]int{"publishThrottlingRateInMsg": rate, "publishThrottlingRateInByte": -1}, func() error {
-		took, err := timed(n / 2)
-		if err != nil {
-			return err
-		}
-		p.Accepted += n / 2
-		if p.Held = took - free; p.Held < 2*time.Second {
-			return fmt.Errorf("%d messages took %s without a bound and %s with it", n/2, free, took)
-		}
-		return nil
-	})
-	return p, "a publish rate for the topic or the broker, beyond which the broker stops reading; a backlog quota refuses producers, which brokers check once a minute", err
+	err = c.setPolicy(ctx, t.Name, "publishRate",
+		map[string]int{"publishThrottlingRateInMsg": rate,
+			"publishThrottlingRateInByte": -1}, func() error {
+			took, err := timed(n / 2)
+			if err != nil {
+				return err
+			}
+			p.Accepted += n / 2
+			if p.Held = took - free; p.Held < 2*time.Second {
+				return fmt.Errorf("%d messages took %s without a bound and %s with it", n/2, free, took)
+			}
+			return nil
+		})
+	return p, "a publish rate for the topic or the broker, beyond which the broker stops " +
+		"reading; a backlog quota refuses producers, which brokers check once a minute", err
 }
 
 // PublishTwice publishes with the same sequence id, from one producer and from
 // another that takes its name.
-func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer, condition string, err error) {
-	err = c.setPolicy(ctx, t.Name, "deduplicationEnabled", true, func() error { return c.deduplicates(ctx, t) })
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer,
+	condition string, err error) {
+	err = c.setPolicy(ctx, t.Name, "deduplicationEnabled", true,
+		func() error { return c.deduplicates(ctx, t) })
 	if err != nil {
 		return "", "", err
 	}
@@ -177,7 +204,8 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	defer func() { err = errors.Join(err, b.Close(ctx)) }()
 	sequence := int64(1)
 	for range 2 {
-		if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), Name: t.Name + ".twice"}); err != nil {
+		if err := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name), Name: t.Name +
+			".twice"}); err != nil {
 			return "", "", err
 		}
 		id, err := b.send(ctx, &client.ProducerMessage{Payload: payload, SequenceID: &sequence})
@@ -187,7 +215,9 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		answer = fmt.Sprintf("the second receipt is for entry %d:%d", id.LedgerID(), id.EntryID())
 		b.producer.Close()
 	}
-	return answer, "deduplication in the policies of broker, namespace or topic, and publishers with a name and sequence ids that they keep", nil
+	return answer,
+		"deduplication in the policies of broker, namespace or topic, and publishers with a name " +
+			"and sequence ids that they keep", nil
 }
 
 // deduplicates asks whether the topic's broker has begun to compare messages.
@@ -205,19 +235,24 @@ func (c *cluster) deduplicates(ctx context.Context, t system.Topic) error {
 }
 
 // Transact publishes in a transaction, where the brokers have a coordinator.
-func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte, commit bool) (condition string, err error) {
-	const enabled = "transactionCoordinatorEnabled on the brokers, whose metadata is made beforehand"
+func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
+	commit bool) (condition string, err error) {
+	const enabled = "transactionCoordinatorEnabled on the brokers, whose metadata is made " +
+		"beforehand"
 	waiting, cancel := context.WithTimeout(ctx, 2*c.cfg.operationTimeout)
 	defer cancel()
 	lib, err := within(waiting, func() (client.Client, error) {
-		lib, said, err := newClient(c.options, c.cfg, func(o *client.ClientOptions) { o.EnableTransaction = true })
+		lib, said, err := newClient(c.options, c.cfg,
+			func(o *client.ClientOptions) { o.EnableTransaction = true })
 		if err != nil && said != nil {
 			err = said.cause(err)
 		}
 		return lib, err
 	}, func(lib client.Client) { lib.Close() })
 	if err != nil {
-		return "", &system.NotSupported{Reason: fmt.Sprintf("the client library finds no coordinator of transactions: %v", oneLine{err}), Condition: enabled}
+		return "", &system.NotSupported{Reason: fmt.Sprintf(
+			"the client library finds no coordinator of transactions: %v", oneLine{err}),
+			Condition: enabled}
 	}
 	b := &box{of: c, lib: lib}
 	b.life, b.stop = context.WithCancel(context.Background())
@@ -227,10 +262,12 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	}
 	txn, err := lib.NewTransaction(time.Minute)
 	if err != nil {
-		return "", &system.NotSupported{Reason: fmt.Sprintf("the brokers begin no transaction: %v", oneLine{err}), Condition: enabled}
+		return "", &system.NotSupported{Reason: fmt.Sprintf("the brokers begin no transaction: %v",
+			oneLine{err}), Condition: enabled}
 	}
 	for _, payload := range payloads {
-		if _, err := b.send(ctx, &client.ProducerMessage{Payload: payload, Transaction: txn}); err != nil {
+		if _, err := b.send(ctx,
+			&client.ProducerMessage{Payload: payload, Transaction: txn}); err != nil {
 			return "", fmt.Errorf("publish in a transaction: %w", c.explain(err))
 		}
 	}

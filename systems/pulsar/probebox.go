@@ -85,7 +85,8 @@ func (b *box) send(ctx context.Context, m *client.ProducerMessage) (client.Messa
 
 // Post publishes and waits for the receipt.
 func (b *box) Post(ctx context.Context, l system.Envelope) error {
-	_, err := b.send(ctx, &client.ProducerMessage{Payload: l.Payload, Key: l.Key, Properties: l.Headers, DeliverAfter: l.Delay})
+	_, err := b.send(ctx, &client.ProducerMessage{Payload: l.Payload, Key: l.Key,
+		Properties: l.Headers, DeliverAfter: l.Delay})
 	return err
 }
 
@@ -106,7 +107,8 @@ func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 
 // consume receives, through a shared subscription that begins at the earliest
 // message, until the box closes.
-func (b *box) consume(o client.ConsumerOptions, handle func(client.Consumer, client.Message)) error {
+func (b *box) consume(o client.ConsumerOptions,
+	handle func(client.Consumer, client.Message)) error {
 	o.Type, o.SubscriptionInitialPosition = client.Shared, client.SubscriptionPositionEarliest
 	// Few at a time, so that those who share a subscription all get some.
 	o.ReceiverQueueSize = 5
@@ -159,7 +161,8 @@ func (c *cluster) OpenMailbox(
 	}
 	err = c.admin.do(ctx, http.MethodPut, c.subscriptionPath(t.Name, boxReader), nil, nil)
 	if err != nil {
-		return nil, "", errors.Join(fmt.Errorf("make a subscription: %w", c.explainAdmin(err)), b.Close(ctx))
+		return nil, "", errors.Join(fmt.Errorf("make a subscription: %w", c.explainAdmin(err)),
+			b.Close(ctx))
 	}
 	b.before = b.expire
 	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look "+
@@ -178,7 +181,8 @@ func (b *box) expire(ctx context.Context) error {
 		var stats struct {
 			Subscriptions map[string]struct{ MsgBacklog int }
 		}
-		if err := b.of.admin.get(ctx, b.of.adminPath(topic)+"/partitioned-stats", &stats); err != nil {
+		if err := b.of.admin.get(ctx, b.of.adminPath(topic)+"/partitioned-stats",
+			&stats); err != nil {
 			return fmt.Errorf("read the backlog: %w", b.of.explainAdmin(err))
 		}
 		if stats.Subscriptions[boxReader].MsgBacklog <= 1 {
@@ -194,7 +198,8 @@ func (b *box) expire(ctx context.Context) error {
 }
 
 // OpenRejecting has the client library put aside what was rejected.
-func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, dead func(payload []byte)) (system.Publisher, string, error) {
+func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected,
+	dead func(payload []byte)) (system.Publisher, string, error) {
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return nil, "", err
@@ -202,15 +207,18 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 	aside := system.Topic{Name: t.Name + ".dead", Partitions: 1}
 	if err = c.CreateTopic(ctx, aside); err == nil {
 		b.topics = append(b.topics, aside)
-		err = b.consume(client.ConsumerOptions{Topic: c.fullName(aside.Name), SubscriptionName: boxReader}, func(k client.Consumer, m client.Message) {
+		err = b.consume(client.ConsumerOptions{Topic: c.fullName(aside.Name),
+			SubscriptionName: boxReader}, func(k client.Consumer, m client.Message) {
 			dead(m.Payload())
 			_ = k.Ack(m)
 		})
 	}
 	if err == nil {
 		err = b.consume(client.ConsumerOptions{
-			Topic: c.fullName(t.Name), SubscriptionName: boxReader, NackRedeliveryDelay: time.Second,
-			DLQ: &client.DLQPolicy{MaxDeliveries: 2, DeadLetterTopic: c.fullName(aside.Name), ProducerOptions: client.ProducerOptions{SendTimeout: -1}},
+			Topic: c.fullName(
+				t.Name), SubscriptionName: boxReader, NackRedeliveryDelay: time.Second,
+			DLQ: &client.DLQPolicy{MaxDeliveries: 2, DeadLetterTopic: c.fullName(aside.Name),
+				ProducerOptions: client.ProducerOptions{SendTimeout: -1}},
 		}, func(k client.Consumer, m client.Message) {
 			rejected(m.Payload())
 			k.Nack(m)
@@ -219,7 +227,8 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected, d
 	if err != nil {
 		return nil, "", errors.Join(err, b.Close(ctx))
 	}
-	return b, "the client library's dead letter policy, with a subscription of type shared: it publishes to another topic what was delivered too often", nil
+	return b, "the client library's dead letter policy, with a subscription of type shared: it " +
+		"publishes to another topic what was delivered too often", nil
 }
 
 // routes are topics in place of keys.
@@ -231,9 +240,12 @@ type routes struct {
 
 // OpenRoutes makes a topic for each key, which consumers choose by name, or by
 // a regular expression.
-func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string, error) {
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publisher, string,
+	error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.NotSupported{Reason: "a subscription gets all of its topic; what properties say takes a topic of its own, or an entry filter, which is a plugin of the brokers"}
+		return nil, "", &system.NotSupported{
+			Reason: "a subscription gets all of its topic; what properties say takes a topic of " +
+				"its own, or an entry filter, which is a plugin of the brokers"}
 	}
 	b, err := c.newBox()
 	if err != nil {

@@ -90,7 +90,8 @@ func (s *slot) claim(since, state int64) *system.Message {
 }
 
 // OpenProducer opens a producer on connections of its own.
-func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	lib, said, err := newClient(c.options, c.cfg)
 	if err != nil {
 		return nil, err
@@ -100,14 +101,18 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	}
 	p.slots = driver.NewSlots(o.InFlight, func(int) *slot {
 		s := &slot{}
-		s.answered = func(_ client.MessageID, _ *client.ProducerMessage, err error) { p.answered(s, err) }
+		s.answered = func(_ client.MessageID, _ *client.ProducerMessage, err error) {
+			p.answered(s, err)
+		}
 		return s
 	})
 	p.life, p.stop = context.WithCancel(context.Background())
-	p.lib, err = within(ctx, func() (client.Producer, error) { return lib.CreateProducer(c.producerOptions(o, p)) }, nil)
+	p.lib, err = within(ctx,
+		func() (client.Producer, error) { return lib.CreateProducer(c.producerOptions(o, p)) }, nil)
 	if err != nil {
 		p.stop()
-		return nil, errors.Join(fmt.Errorf("opening the producer: %w", c.explain(said.cause(err))), closeClient(ctx, lib))
+		return nil, errors.Join(fmt.Errorf("opening the producer: %w", c.explain(said.cause(err))),
+			closeClient(ctx, lib))
 	}
 	go p.watch()
 	return p, c.clients.Keep(ctx, p)
@@ -197,7 +202,8 @@ func (p *producer) answered(s *slot, err error) {
 // refusals are the errors after which the library has not sent the message and
 // will not.
 var refusals = []error{
-	client.ErrMessageTooLarge, client.ErrMetaTooLarge, client.ErrInvalidMessage, client.ErrSchema, client.ErrSendQueueIsFull,
+	client.ErrMessageTooLarge, client.ErrMetaTooLarge, client.ErrInvalidMessage, client.ErrSchema,
+	client.ErrSendQueueIsFull,
 	client.ErrMemoryBufferIsFull, client.ErrContextExpired, client.ErrFailAddToBatch,
 	driver.ErrProducerClosed,
 }
@@ -278,7 +284,8 @@ func (p *producer) flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.of.cfg.sendTimeout+mostWatch)
 	defer cancel()
 	if ctx.Err() == nil {
-		if err := p.lib.FlushWithCtx(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, client.ErrProducerClosed) {
+		if err := p.lib.FlushWithCtx(ctx); err != nil && ctx.Err() == nil &&
+			!errors.Is(err, client.ErrProducerClosed) {
 			return fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
 		}
 	}

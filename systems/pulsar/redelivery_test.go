@@ -12,8 +12,9 @@ func TestRedelivery(t *testing.T) {
 		{Delivery: workload.AtLeastOnce, Never: true, Why: "no ackTimeout"},
 		{Delivery: workload.AtLeastOnce, Given: []string{setSubscriptionType, shared},
 			Never: true, Why: "no ackTimeout"},
-		{Delivery: workload.AtLeastOnce, Given: []string{setLoadBalancing, "true", setAckGroupTime, "2s"},
-			Why: "ack_grouping_max_time (2s)"},
+		{Delivery: workload.AtLeastOnce,
+			Given: []string{setLoadBalancing, "true", setAckGroupTime, "2s"},
+			Why:   "ack_grouping_max_time (2s)"},
 		{Delivery: workload.AtMostOnce, Given: []string{setLoadBalancing, "true"},
 			Never: true, Why: "before it is handled"},
 	})

@@ -25,7 +25,8 @@ func TestWrongToken(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	o.Credentials.Password = signToken(newSecret(), benchRole)
 	began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
-	systemtest.Refused(t, began, err, "refuses the token", "check the password of the target's credentials")
+	systemtest.Refused(t, began, err, "refuses the token",
+		"check the password of the target's credentials")
 	o.Credentials = system.Credentials{}
 	began, err = systemtest.TryConnect(t, pulsarSystem{}, o)
 	systemtest.Refused(t, began, err, "asks for a token and the target has none")
@@ -50,10 +51,14 @@ func TestEncryptedListener(t *testing.T) {
 		spoil func(o *system.Options)
 		says  []string
 	}{
-		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() }, []string{"nobody trusted has signed", "tls.ca_file"}},
-		"another name":          {func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{"does not fit", "tls.server_name"}},
-		"plaintext":             {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
-		"wrong token":           {func(o *system.Options) { o.Credentials.Password += "x" }, []string{"refuses the token"}},
+		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() },
+			[]string{"nobody trusted has signed", "tls.ca_file"}},
+		"another name": {
+			func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{
+				"does not fit", "tls.server_name"}},
+		"plaintext": {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
+		"wrong token": {func(o *system.Options) { o.Credentials.Password += "x" },
+			[]string{"refuses the token"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := right
@@ -76,17 +81,21 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 	t.Run("no tenant", func(t *testing.T) {
 		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setTenant, "nobody"))
 		began := time.Now()
-		systemtest.Refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "no tenant nobody", setTenant)
+		systemtest.Refused(t, began, c.CreateTopic(t.Context(),
+			system.Topic{Name: "x", Partitions: 1}), "no tenant nobody", setTenant)
 	})
 	t.Run("another policy", func(t *testing.T) {
 		c := connect(t, optionsOf(t, servers, workload.SyncAsync, setNamespace, "by-hand"))
 		p := c.wanted()
 		p.Persistence.AckQuorum = 3
-		if err := c.admin.do(soon(t), http.MethodPut, "/admin/v2/namespaces/"+c.namespace(), p, nil); err != nil {
+		if err := c.admin.do(soon(t), http.MethodPut, "/admin/v2/namespaces/"+c.namespace(), p,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		systemtest.Refused(t, began, c.CreateTopic(t.Context(), system.Topic{Name: "x", Partitions: 1}), "ack quorum 3, not", "ack quorum 2", setNamespace)
+		systemtest.Refused(t, began, c.CreateTopic(t.Context(),
+			system.Topic{Name: "x", Partitions: 1}), "ack quorum 3, not", "ack quorum 2",
+			setNamespace)
 	})
 }
 
@@ -95,15 +104,18 @@ func TestLevelThatWasChanged(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setNamespace, "changed"))
 	topic := systemtest.Topic(t, c, "changed", 1)
 	policy := persistence{Ensemble: 3, WriteQuorum: 3, AckQuorum: 1, MarkDeleteRate: 1}
-	if err := c.admin.do(soon(t), http.MethodPost, "/admin/v2/namespaces/"+c.namespace()+"/persistence", policy, nil); err != nil {
+	if err := c.admin.do(soon(t), http.MethodPost,
+		"/admin/v2/namespaces/"+c.namespace()+"/persistence", policy, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 	systemtest.Refused(t, time.Now(), err, "level 2", "ack quorum 2", "ack quorum 1")
 
 	unsynced := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
-	_, err = unsynced.ReadDurability(t.Context(), []system.Topic{systemtest.Topic(t, unsynced, "unsynced", 1)})
-	systemtest.Refused(t, time.Now(), err, "level 1", "journalSyncData=true", "journalSyncData=false", "bookie")
+	_, err = unsynced.ReadDurability(t.Context(),
+		[]system.Topic{systemtest.Topic(t, unsynced, "unsynced", 1)})
+	systemtest.Refused(t, time.Now(), err, "level 1", "journalSyncData=true",
+		"journalSyncData=false", "bookie")
 }
 
 // Bookies that cannot be asked prove nothing: the levels that wait for the disk
@@ -124,11 +136,13 @@ func TestBookiesThatCannotBeAsked(t *testing.T) {
 }
 
 func TestSecondExclusiveConsumer(t *testing.T) {
-	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setSubscriptionType, exclusive))
+	c := connect(t,
+		optionsOf(t, sharedCluster(t), workload.SyncAsync, setSubscriptionType, exclusive))
 	topic := systemtest.Topic(t, c, "exclusive", 1)
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewBasket())
 	began := time.Now()
-	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: 1, Receive: func(system.Received) {}})
+	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s",
+		Index: 1, Receive: func(system.Received) {}})
 	systemtest.Refused(t, began, err, "opening the consumer", setSubscriptionType)
 }
 

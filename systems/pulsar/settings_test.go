@@ -57,7 +57,8 @@ func TestWaysOfAMessage(t *testing.T) {
 			if n := len(slices.Compact(distinct)); n != 50 {
 				t.Errorf("%d different messages arrived of 50", n)
 			}
-			if err := errors.Join(p.Close(soon(t)), r.Close(soon(t)), c.DeleteTopic(soon(t), topic)); err != nil {
+			if err := errors.Join(p.Close(soon(t)), r.Close(soon(t)),
+				c.DeleteTopic(soon(t), topic)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -74,7 +75,9 @@ func TestSettle(t *testing.T) {
 	}
 	var all []*consumer
 	for i := range 3 {
-		r, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s", Index: i, Receive: func(system.Received) {}})
+		r, err := c.OpenConsumer(t.Context(),
+			system.ConsumerOptions{Topic: topic, Subscription: "s", Index: i,
+				Receive: func(system.Received) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

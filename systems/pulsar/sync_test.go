@@ -36,7 +36,8 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 			bookies := ensemblePIDs(t, c, servers, topic)
 			for i, waits := range one.slow {
 				slow := systemtest.DelayedAck(t, p, bookies[:i+1]...)
-				t.Logf("acknowledged after %s; with the syncs of %d bookies delayed by %s: %s", plain, i+1, systemtest.SyncDelay, slow)
+				t.Logf("acknowledged after %s; with the syncs of %d bookies delayed by %s: %s",
+					plain, i+1, systemtest.SyncDelay, slow)
 				if systemtest.WaitedForSync(slow, plain) != waits {
 					t.Errorf("%d slow bookies: waits for them: %v", i+1, !waits)
 				}

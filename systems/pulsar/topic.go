@@ -113,7 +113,8 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		c.made.Store(true)
 		return nil
 	case driver.HasStatus(err, http.StatusNotFound):
-		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant, setTenant, err)
+		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant,
+			setTenant, err)
 	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
@@ -122,7 +123,8 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		return fmt.Errorf("reading namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	if err := c.compare(have); err != nil {
-		return fmt.Errorf("namespace %s is there and %w: delete it, or name another as %s", c.namespace(), err, setNamespace)
+		return fmt.Errorf("namespace %s is there and %w: delete it, or name another as %s",
+			c.namespace(), err, setNamespace)
 	}
 	return nil
 }
@@ -133,7 +135,8 @@ func (c *cluster) compare(have policies) error {
 	if have.Persistence == nil {
 		return errors.New("has no persistence policy")
 	}
-	if h, w := *have.Persistence, *want.Persistence; h.Ensemble != w.Ensemble || h.WriteQuorum != w.WriteQuorum || h.AckQuorum != w.AckQuorum {
+	if h, w := *have.Persistence, *want.Persistence; h.Ensemble != w.Ensemble ||
+		h.WriteQuorum != w.WriteQuorum || h.AckQuorum != w.AckQuorum {
 		return fmt.Errorf("has %s, not %s", h, w)
 	}
 	if have.Bundles.Number < want.Bundles.Number { // brokers may have split some
@@ -146,7 +149,8 @@ func (c *cluster) compare(have policies) error {
 }
 
 func (p persistence) String() string {
-	return fmt.Sprintf("ensemble %d, write quorum %d, ack quorum %d", p.Ensemble, p.WriteQuorum, p.AckQuorum)
+	return fmt.Sprintf("ensemble %d, write quorum %d, ack quorum %d", p.Ensemble, p.WriteQuorum,
+		p.AckQuorum)
 }
 
 // removeNamespace deletes the namespace that this connection made, unless
@@ -158,7 +162,8 @@ func (c *cluster) removeNamespace(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	var topics []string
-	if err := c.admin.get(ctx, "/admin/v2/persistent/"+c.namespace()+"/partitioned", &topics); err != nil || len(topics) > 0 {
+	if err := c.admin.get(ctx, "/admin/v2/persistent/"+c.namespace()+"/partitioned",
+		&topics); err != nil || len(topics) > 0 {
 		return nil
 	}
 	// Whoever makes a topic in it at this moment keeps it.
@@ -190,7 +195,8 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 // touch opens a producer on every partition and closes it again.
 func (c *cluster) touch(ctx context.Context, t system.Topic) error {
 	open := func() (client.Producer, error) {
-		return c.client.CreateProducer(client.ProducerOptions{Topic: c.fullName(t.Name), DisableBatching: true, SendTimeout: -1})
+		return c.client.CreateProducer(client.ProducerOptions{Topic: c.fullName(t.Name),
+			DisableBatching: true, SendTimeout: -1})
 	}
 	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		p, err := within(ctx, open, client.Producer.Close)
@@ -207,7 +213,8 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil, nil)
+		err := c.admin.do(ctx, http.MethodDelete, c.adminPath(t.Name)+"/partitions?force=true", nil,
+			nil)
 		// A partition that is just being opened or closed refuses.
 		var r *driver.Refused
 		busy := errors.As(err, &r) && (r.Status >= 500 || r.Status == http.StatusConflict ||

@@ -62,7 +62,8 @@ func TestReturnedMessageFails(t *testing.T) {
 		returned.Partition = 1
 		p.Send(&returned.Message)
 		p.Send(&taken.Message)
-		if err := returned.Await(t); err == nil || errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), "no queue takes it") {
+		if err := returned.Await(t); err == nil || errors.Is(err, system.ErrUnknown) ||
+			!strings.Contains(err.Error(), "no queue takes it") {
 			t.Errorf("the message without a queue: %v", err)
 		}
 		if err := taken.Await(t); err != nil {

@@ -49,8 +49,10 @@ func TestLastComplaint(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
 		{"", ""},
 		{"epmd: node name already occupied\n\n", "epmd: node name already occupied"},
-		{stamp + "\n" + stamp + "BOOT FAILED\n" + stamp + "===========\n" + stamp + "ERROR: could not bind\n" + stamp + "    supervisor: x\nlast\n", "could not bind"},
-		{stamp + "Supervisor x had child y\n" + stamp + "    reason: z\n", "<0.132.0> Supervisor x had child y"},
+		{stamp + "\n" + stamp + "BOOT FAILED\n" + stamp + "===========\n" + stamp +
+			"ERROR: could not bind\n" + stamp + "    supervisor: x\nlast\n", "could not bind"},
+		{stamp + "Supervisor x had child y\n" + stamp + "    reason: z\n",
+			"<0.132.0> Supervisor x had child y"},
 	} {
 		path := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(path, []byte(c.log), 0o600); err != nil {

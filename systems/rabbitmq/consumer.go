@@ -59,7 +59,8 @@ func (r *reader) open(partition int) *tap {
 	if r.Stopped() {
 		return nil
 	}
-	t := &tap{partition: partition, leave: make(chan struct{}), ready: make(chan struct{}), ended: make(chan struct{})}
+	t := &tap{partition: partition, leave: make(chan struct{}), ready: make(chan struct{}),
+		ended: make(chan struct{})}
 	r.taps[partition] = t
 	r.running.Add(1)
 	return t
@@ -198,7 +199,8 @@ func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 		default:
 		}
 		if tries.over() {
-			r.fail(fmt.Errorf("partition %d was not received for %s (%s): %w", t.partition, r.of.cfg.patience, setReconnect, err))
+			r.fail(fmt.Errorf("partition %d was not received for %s (%s): %w", t.partition,
+				r.of.cfg.patience, setReconnect, err))
 			return
 		}
 		if !tries.pause(r.life) {
@@ -219,7 +221,8 @@ var _ system.AssignmentWaiter = (*consumer)(nil)
 
 // OpenConsumer makes the subscription's queues where they are not there, and
 // begins to receive those that no other consumer has.
-func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	if o.Delivery == workload.ExactlyOnce {
 		return nil, errors.New("RabbitMQ cannot deliver exactly once: take another delivery")
 	}
@@ -234,7 +237,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 
 // placeSubscription makes a subscription's queues, and then deletes those that
 // held messages for nobody: from now on somebody reads.
-func (c *cluster) placeSubscription(ctx context.Context, t system.Topic, subscription string) error {
+func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,
+	subscription string) error {
 	if err := c.declareQueues(ctx, t, subscription); err != nil {
 		return fmt.Errorf("making the queues of subscription %s: %w", subscription, err)
 	}

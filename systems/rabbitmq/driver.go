@@ -40,8 +40,9 @@ const (
 // Describe says what RabbitMQ's words and capabilities are.
 func (rabbitSystem) Describe() system.Description {
 	return system.Description{
-		Name:    "rabbitmq",
-		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or to streams",
+		Name: "rabbitmq",
+		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or " +
+			"to streams",
 		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) +
 			", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
 		Terms: driver.Terms{
@@ -67,7 +68,10 @@ func (rabbitSystem) Describe() system.Description {
 func (rabbitSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad, strict.Violation{Message: "RabbitMQ has no transactions over several queues that its confirms go with: take delivery at_least_once or at_most_once"})
+		bad = append(bad,
+			strict.Violation{
+				Message: "RabbitMQ has no transactions over several queues that its confirms go " +
+					"with: take delivery at_least_once or at_most_once"})
 	}
 	bad = append(bad, checkNodes(c.Settings, planOf(c.Settings, c.Durability), c.Nodes)...)
 	return bad.Err()
@@ -124,7 +128,8 @@ func (c *cluster) checkServer() error {
 	}
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err == nil && n >= 4 && c.cfg.kind == mirrored {
-		return fmt.Errorf("the server is RabbitMQ %s, which has no mirrored queues: take %s %s", version, setQueueType, quorum)
+		return fmt.Errorf("the server is RabbitMQ %s, which has no mirrored queues: take %s %s",
+			version, setQueueType, quorum)
 	}
 	return nil
 }
@@ -169,7 +174,8 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 			lines = append(lines, n.Name+" does not run")
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s RabbitMQ %s, Erlang kernel %s", n.Name, n.version("rabbit"), n.version("kernel")))
+		lines = append(lines, fmt.Sprintf("%s RabbitMQ %s, Erlang kernel %s", n.Name,
+			n.version("rabbit"), n.version("kernel")))
 	}
 	return lines, nil
 }

@@ -69,10 +69,18 @@ func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.S
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync:   {How: "quorum queue with 3 members whose Raft log is synced, or mirrored queue (ha-mode all) with persistent messages; publisher confirms"},
-		workload.SyncAsync:  {How: "quorum queue with 3 members on servers with wal_sync_method none, or stream with 3 members, or mirrored queue with transient messages; publisher confirms"},
-		workload.AsyncSync:  {How: "classic queue with persistent messages; publisher confirms; one copy, which no other node ever gets"},
-		workload.AsyncAsync: {How: "classic queue with transient messages; publisher confirms; one copy, which no other node ever gets"},
+		workload.SyncSync: {
+			How: "quorum queue with 3 members whose Raft log is synced, or mirrored queue " +
+				"(ha-mode all) with persistent messages; publisher confirms"},
+		workload.SyncAsync: {
+			How: "quorum queue with 3 members on servers with wal_sync_method none, or stream " +
+				"with 3 members, or mirrored queue with transient messages; publisher confirms"},
+		workload.AsyncSync: {
+			How: "classic queue with persistent messages; publisher confirms; one copy, which no " +
+				"other node ever gets"},
+		workload.AsyncAsync: {
+			How: "classic queue with transient messages; publisher confirms; one copy, which no " +
+				"other node ever gets"},
 	}
 }
 
@@ -87,32 +95,47 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	}
 	switch {
 	case p.kind == classic && l.Majority():
-		return wrong(setQueueType, "a classic queue has one copy, and durability level %d asks for a majority: take quorum or mirrored, or level %d", l, l+2)
+		return wrong(setQueueType,
+			"a classic queue has one copy, and durability level %d asks for a majority: take "+
+				"quorum or mirrored, or level %d", l, l+2)
 	case p.kind == streamed && l != workload.SyncAsync:
-		return wrong(setQueueType, "a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type")
+		return wrong(setQueueType,
+			"a stream waits for a majority and never syncs, which is durability level 2: take "+
+				"that level, or another queue type")
 	case (p.kind == mirrored || p.kind == quorum) && !l.Majority():
-		return wrong(setQueueType, "a %s queue confirms when its copies have the message, which durability level %d does not wait for: take classic, or level %d", p.kind, l, l-2)
+		return wrong(setQueueType,
+			"a %s queue confirms when its copies have the message, which durability level %d "+
+				"does not wait for: take classic, or level %d", p.kind, l, l-2)
 	case p.kind == quorum || p.kind == streamed:
 		if s.Text(setDeliveryMode) == transient {
-			return wrong(setDeliveryMode, "a %s queue writes every message: remove it, or take %s or %s", p.kind, classic, mirrored)
+			return wrong(setDeliveryMode,
+				"a %s queue writes every message: remove it, or take %s or %s", p.kind, classic,
+				mirrored)
 		}
 		return nil
 	}
 	version2 := s.Text(setQueueVersion) == "2"
 	switch {
 	case l.Synced() && version2:
-		return wrong(setQueueVersion, "version 2 confirms before it syncs, and durability level %d asks for the sync: take version 1, or level %d", l, l+1)
+		return wrong(setQueueVersion,
+			"version 2 confirms before it syncs, and durability level %d asks for the sync: take "+
+				"version 1, or level %d", l, l+1)
 	case l.Synced() && !p.persistent:
-		return wrong(setDeliveryMode, "transient messages are not synced, and durability level %d asks for it: remove it, or take level %d", l, l+1)
+		return wrong(setDeliveryMode,
+			"transient messages are not synced, and durability level %d asks for it: remove it, "+
+				"or take level %d", l, l+1)
 	case !l.Synced() && p.persistent && !version2:
-		return wrong(setDeliveryMode, "persistent messages are synced before they are confirmed, which is durability level %d: remove it, or take that level", l-1)
+		return wrong(setDeliveryMode,
+			"persistent messages are synced before they are confirmed, which is durability level "+
+				"%d: remove it, or take that level", l-1)
 	}
 	return nil
 }
 
 // ReadDurability reads queue types, copies and policies of the topics, and the
 // servers' configuration files, through the management API.
-func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence, error) {
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if len(topics) == 0 {
@@ -193,7 +216,8 @@ func unsettled(t system.Topic, queues []queueReport) error {
 	}
 	for _, q := range queues {
 		have, inSync := q.copies()
-		if q.Type == "" || q.State == "" || q.copied() && (have == 0 || inSync < have) || q.mirrored() && have < 2 {
+		if q.Type == "" || q.State == "" || q.copied() && (have == 0 || inSync < have) ||
+			q.mirrored() && have < 2 {
 			return fmt.Errorf("queue %s has %d copies in sync of %d", q.Name, inSync, have)
 		}
 	}
@@ -255,9 +279,15 @@ func (r *reading) raft(nodes []nodeReport) error {
 		}
 		switch {
 		case r.config.level == workload.SyncSync && advanced != "":
-			return fmt.Errorf("durability level 1 asks for a Raft log that is synced, which is RabbitMQ's default, and %s has an advanced configuration (%s) that may set wal_sync_method otherwise: remove it, or take level 2", n.Name, advanced)
+			return fmt.Errorf(
+				"durability level 1 asks for a Raft log that is synced, which is RabbitMQ's "+
+					"default, and %s has an advanced configuration (%s) that may set wal_sync_method "+
+					"otherwise: remove it, or take level 2", n.Name, advanced)
 		case r.config.level == workload.SyncAsync && advanced == "":
-			return fmt.Errorf("durability level 2 asks for wal_sync_method none, and %s has no advanced configuration, so that it syncs: give it one with %s, or take level 1", n.Name, strings.TrimSpace(noSyncRaft))
+			return fmt.Errorf(
+				"durability level 2 asks for wal_sync_method none, and %s has no advanced "+
+					"configuration, so that it syncs: give it one with %s, or take level 1", n.Name,
+				strings.TrimSpace(noSyncRaft))
 		case advanced == "":
 			r.Add(n.Name, "wal_sync_method",
 				"datasync (the default: there is no advanced configuration)", fromNodes)

@@ -92,7 +92,8 @@ func (l *line) connect(ctx context.Context) error {
 	for range l.p.of.cfg.channels {
 		one, err := l.openLane(conn)
 		if err != nil {
-			return errors.Join(fmt.Errorf("opening a channel to publish on: %w", err), hangUp(ctx, conn))
+			return errors.Join(fmt.Errorf("opening a channel to publish on: %w", err),
+				hangUp(ctx, conn))
 		}
 		lanes = append(lanes, one)
 	}
@@ -197,7 +198,8 @@ func (l *line) look() error {
 		if err == nil && !s.confirm.Acked() {
 			err, refused = errNacked, true
 			if closed {
-				err = fmt.Errorf("the channel was closed before the server confirmed: %w", system.ErrUnknown)
+				err = fmt.Errorf("the channel was closed before the server confirmed: %w",
+					system.ErrUnknown)
 			}
 		}
 		l.p.end(s, err)
@@ -252,7 +254,8 @@ func (l *line) renew(refused bool) error {
 		one.inFlight = nil
 	}
 	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
-	l.lost = fmt.Errorf("the channel was made anew before the server confirmed: %w", system.ErrUnknown)
+	l.lost = fmt.Errorf("the channel was made anew before the server confirmed: %w",
+		system.ErrUnknown)
 	l.p.slots.Unlock()
 	l.p.slots.Wake()
 	return nil
@@ -321,7 +324,9 @@ func (l *line) reason() error {
 func (l *line) lose(why error) {
 	l.p.slots.Lock()
 	l.up, l.losses = false, l.losses+1
-	l.lost = fmt.Errorf("the connection to %s was lost before the server confirmed, the producer's loss number %d (%w): %w",
+	l.lost = fmt.Errorf(
+		"the connection to %s was lost before the server confirmed, the producer's loss number "+
+			"%d (%w): %w",
 		l.endpoint(), l.losses, why, system.ErrUnknown)
 	l.p.slots.Unlock()
 	// Closing also ends a Send that waits for the server to read.
@@ -376,7 +381,8 @@ func (l *line) reconnect() bool {
 		}
 		if tries.over() {
 			l.p.slots.Lock()
-			l.given = fmt.Errorf("no server was reached for %s (%s): %w", l.p.of.cfg.patience, setReconnect, err)
+			l.given = fmt.Errorf("no server was reached for %s (%s): %w", l.p.of.cfg.patience,
+				setReconnect, err)
 			l.p.slots.Unlock()
 			l.p.slots.Wake()
 		}

@@ -68,11 +68,13 @@ func install() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), installWithin)
 	defer cancel()
-	for _, arguments := range [][]string{{"update", "-q"}, {"install", "-q", "-y", "--no-install-recommends", "rabbitmq-server"}} {
+	for _, arguments := range [][]string{{"update", "-q"},
+		{"install", "-q", "-y", "--no-install-recommends", "rabbitmq-server"}} {
 		command := exec.CommandContext(ctx, apt, arguments...)
 		command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
 		if said, err := command.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "installing RabbitMQ: apt-get %s: %v: %s\n", arguments[0], err, said[max(0, len(said)-300):])
+			fmt.Fprintf(os.Stderr, "installing RabbitMQ: apt-get %s: %v: %s\n", arguments[0], err,
+				said[max(0, len(said)-300):])
 		}
 	}
 }

@@ -49,7 +49,8 @@ func newManagement(o system.Options, address string) *management {
 
 func managementAt(bases []string, user, password string, encrypted *tls.Config) *management {
 	// Without kept connections there is nothing to close.
-	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: requestWithin, TLSHandshakeTimeout: dialWithin}
+	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: requestWithin,
+		TLSHandshakeTimeout: dialWithin}
 	transport.DialContext = (&net.Dialer{Timeout: dialWithin}).DialContext
 	if encrypted != nil {
 		transport.TLSClientConfig = encrypted.Clone()
@@ -129,7 +130,8 @@ func (m *management) queues(ctx context.Context, vhost, exchange string) ([]queu
 		Destination string
 		Type        string `json:"destination_type"`
 	}
-	if err := m.call(ctx, http.MethodGet, "/api/exchanges/"+host+"/"+url.PathEscape(exchange)+"/bindings/source", nil, &bindings); err != nil {
+	if err := m.call(ctx, http.MethodGet, "/api/exchanges/"+host+"/"+url.PathEscape(
+		exchange)+"/bindings/source", nil, &bindings); err != nil {
 		return nil, err
 	}
 	bound := make(map[string]bool)
@@ -150,7 +152,8 @@ func (m *management) queues(ctx context.Context, vhost, exchange string) ([]queu
 	// Without statistics the servers tell how things are; those are gathered
 	// every few seconds.
 	var all, ours []queueReport
-	if err := m.call(ctx, http.MethodGet, "/api/queues/"+host+"?disable_stats=true&enable_queue_totals=true", nil, &all); err != nil {
+	if err := m.call(ctx, http.MethodGet,
+		"/api/queues/"+host+"?disable_stats=true&enable_queue_totals=true", nil, &all); err != nil {
 		return nil, err
 	}
 	for _, q := range all {
@@ -160,7 +163,8 @@ func (m *management) queues(ctx context.Context, vhost, exchange string) ([]queu
 		}
 	}
 	if len(ours) < len(bound) {
-		return nil, fmt.Errorf("exchange %s routes to %d queues, and %d of them are listed", exchange, len(bound), len(ours))
+		return nil, fmt.Errorf("exchange %s routes to %d queues, and %d of them are listed",
+			exchange, len(bound), len(ours))
 	}
 	return ours, nil
 }
@@ -170,7 +174,8 @@ func policyPath(vhost, name string) string {
 }
 
 // setPolicy makes the policy of queues whose name matches the pattern.
-func (m *management) setPolicy(ctx context.Context, vhost, name, pattern string, definition map[string]any) error {
+func (m *management) setPolicy(ctx context.Context, vhost, name, pattern string,
+	definition map[string]any) error {
 	return m.call(ctx, http.MethodPut, policyPath(vhost, name), map[string]any{
 		"pattern": pattern, "definition": definition, "apply-to": "queues", "priority": 100,
 	}, nil)

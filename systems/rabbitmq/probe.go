@@ -23,7 +23,10 @@ var (
 )
 
 // Variant is the type of queue.
-func (rabbitSystem) Variant(o system.Options) string { return planOf(o.Settings, o.Durability).kind }
+func (rabbitSystem) Variant(
+	o system.Options) string {
+	return planOf(o.Settings, o.Durability).kind
+}
 
 // OpenShared has no other consumers to open.
 func (c *cluster) OpenShared(
@@ -37,9 +40,11 @@ func (c *cluster) OpenShared(
 }
 
 // OpenReplay has a subscription begin again at a stream's first message.
-func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
 	if c.cfg.kind != streamed {
-		return nil, "", &system.NotSupported{Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
+		return nil, "", &system.NotSupported{
+			Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
 	}
 	g := c.groupOf(o.Topic, o.Subscription)
 	for partition := range o.Topic.Partitions {
@@ -51,13 +56,18 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 
 // PublishAcked publishes with and without a publisher confirm. What a confirm
 // waits for is the queue type's to say.
-func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind, payload []byte) (string, error) {
+func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
+	payload []byte) (string, error) {
 	replicated := c.cfg.replicated()
 	switch {
 	case kind == system.AckOne && replicated:
-		return "", &system.NotSupported{Reason: "the type of the queue decides what a confirm waits for, and here it is the copies"}
+		return "", &system.NotSupported{
+			Reason: "the type of the queue decides what a confirm waits for, and here it is the " +
+				"copies"}
 	case kind == system.AckReplicas && !replicated:
-		return "", &system.NotSupported{Reason: "a classic queue has one copy; a confirm of a quorum queue, a mirrored one or a stream waits for the copies"}
+		return "", &system.NotSupported{
+			Reason: "a classic queue has one copy; a confirm of a quorum queue, a mirrored one " +
+				"or a stream waits for the copies"}
 	}
 	to := c.cfg.routes(t)[0]
 	message := amqp.Publishing{Headers: to.headers, DeliveryMode: amqp.Persistent, Body: payload}
@@ -75,7 +85,8 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		if kind == system.AckRefusal {
 			key, message.Headers = "nobody", nil
 		}
-		confirm, err := ch.PublishWithDeferredConfirmWithContext(ctx, t.Name, key, true, false, message)
+		confirm, err := ch.PublishWithDeferredConfirmWithContext(ctx, t.Name, key, true, false,
+			message)
 		if err != nil {
 			return err
 		}
@@ -93,7 +104,9 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		}
 		select {
 		case r := <-returned:
-			answer = fmt.Sprintf("basic.return %d %s for a message that no queue takes, published as mandatory", r.ReplyCode, r.ReplyText)
+			answer = fmt.Sprintf(
+				"basic.return %d %s for a message that no queue takes, published as mandatory",
+				r.ReplyCode, r.ReplyText)
 			return nil
 		default:
 			return errors.New("a message that no queue takes was not returned")
@@ -103,17 +116,21 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 }
 
 // PublishBeyond fills a queue that refuses what is too much.
-func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure, string, error) {
+func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure,
+	string, error) {
 	limit := n / 2
-	b, err := c.openBox(ctx, t, amqp.Table{"x-max-length": int64(limit), "x-overflow": "reject-publish"})
+	b, err := c.openBox(ctx, t,
+		amqp.Table{"x-max-length": int64(limit), "x-overflow": "reject-publish"})
 	var lacking *system.NotSupported
 	if errors.As(err, &lacking) {
-		lacking.Reason += "; a bound (max-length-bytes) drops the oldest messages, and only when memory or disk run short do servers stop reading from publishers (connection.blocked)"
+		lacking.Reason += "; a bound (max-length-bytes) drops the oldest messages, and only when " +
+			"memory or disk run short do servers stop reading from publishers (connection.blocked)"
 	}
 	if err != nil {
 		return system.BackPressure{}, "", err
 	}
-	p := system.BackPressure{Limit: fmt.Sprintf("x-max-length %d, x-overflow reject-publish", limit)}
+	p := system.BackPressure{
+		Limit: fmt.Sprintf("x-max-length %d, x-overflow reject-publish", limit)}
 	err = driver.Overfill(ctx, b, n, &p, func(err error) string {
 		if errors.Is(err, errNacked) {
 			return "basic.nack"
@@ -126,14 +143,16 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (sys
 }
 
 // Transact publishes on a channel in transaction mode.
-func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte, commit bool) (string, error) {
+func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
+	commit bool) (string, error) {
 	to := c.cfg.routes(t)[0]
 	err := c.withChannel(ctx, 0, func(ch *amqp.Channel) error {
 		if err := ch.Tx(); err != nil {
 			return err
 		}
 		for _, payload := range payloads {
-			err := ch.PublishWithContext(ctx, t.Name, to.key, false, false, amqp.Publishing{Headers: to.headers, DeliveryMode: amqp.Persistent, Body: payload})
+			err := ch.PublishWithContext(ctx, t.Name, to.key, false, false,
+				amqp.Publishing{Headers: to.headers, DeliveryMode: amqp.Persistent, Body: payload})
 			if err != nil {
 				return err
 			}
@@ -145,18 +164,25 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	})
 	var refused *amqp.Error
 	if errors.As(err, &refused) && refused.Server {
-		return "", &system.NotSupported{Reason: fmt.Sprintf("tx on a %s queue: the server answers %d %s", c.cfg.kind, refused.Code, refused.Reason)}
+		return "", &system.NotSupported{Reason: fmt.Sprintf(
+			"tx on a %s queue: the server answers %d %s", c.cfg.kind, refused.Code, refused.Reason)}
 	}
-	return "tx.select on a channel in place of confirms, which the protocol makes atomic for one queue only", err
+	return "tx.select on a channel in place of confirms, which the protocol makes atomic for one " +
+		"queue only", err
 }
 
 // PublishTwice publishes to a stream twice with one publishing id.
-func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer, condition string, err error) {
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer,
+	condition string, err error) {
 	if c.cfg.kind != streamed {
-		return "", "", &system.NotSupported{Reason: "queues do not compare messages, and a publisher that lost its connection before the confirm must publish again; receivers recognise a copy by an id of the application's"}
+		return "", "", &system.NotSupported{
+			Reason: "queues do not compare messages, and a publisher that lost its connection " +
+				"before the confirm must publish again; receivers recognise a copy by an id of the " +
+				"application's"}
 	}
 	answer, err = c.publishStreamTwice(ctx, queueName(t, unread, 0), payload)
-	return answer, "publishers of the stream protocol with a name and publishing ids that they keep", err
+	return answer,
+		"publishers of the stream protocol with a name and publishing ids that they keep", err
 }
 
 // refusal is what a server said to a declaration that it does not take.
@@ -165,7 +191,8 @@ func (c *cluster) refusal(what string, err error) error {
 	if !errors.As(err, &refused) || !refused.Server {
 		return fmt.Errorf("declare %s: %w", what, err)
 	}
-	return &system.NotSupported{Reason: fmt.Sprintf("declaring %s: the server answers %d %s", what, refused.Code, strings.TrimSpace(refused.Reason))}
+	return &system.NotSupported{Reason: fmt.Sprintf("declaring %s: the server answers %d %s", what,
+		refused.Code, strings.TrimSpace(refused.Reason))}
 }
 
 // box is what one probe declared, on a connection of its own.

@@ -21,23 +21,31 @@ func TestProbes(t *testing.T) {
 	}{
 		{classic, workload.AsyncSync, nil, map[string]probe.Answer{
 			"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
-			"order in a partition": probe.Yes, "global order": probe.Conditional, "order on redelivery": probe.Conditional,
-			"at most once": probe.Yes, "at least once": probe.Yes, "exactly once": probe.No, "redelivery": probe.Yes,
-			"replay": probe.No, "publisher acks": probe.Yes, "routing: direct": probe.Yes, "routing: pattern": probe.Yes,
-			"routing: fanout": probe.Yes, "routing: headers": probe.Yes, "message TTL": probe.Yes, "priorities": probe.Yes,
+			"order in a partition": probe.Yes, "global order": probe.Conditional,
+			"order on redelivery": probe.Conditional,
+			"at most once":        probe.Yes, "at least once": probe.Yes, "exactly once": probe.No,
+			"redelivery": probe.Yes,
+			"replay":     probe.No, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
+			"routing: pattern": probe.Yes,
+			"routing: fanout":  probe.Yes, "routing: headers": probe.Yes, "message TTL": probe.Yes,
+			"priorities":   probe.Yes,
 			"dead letters": probe.Yes, "flow control": probe.Conditional,
 		}},
-		{quorum, workload.SyncSync, []string{"priorities", "dead letters", "redelivery"}, map[string]probe.Answer{
-			"priorities": probe.No, "dead letters": probe.Yes, "redelivery": probe.Yes,
-		}},
-		{streamed, workload.SyncAsync, []string{"replay", "priorities", "competing consumers", "at least once", "exactly once"}, map[string]probe.Answer{
-			"replay": probe.Yes, "priorities": probe.No, "competing consumers": probe.No, "at least once": probe.Yes, "exactly once": probe.Conditional,
+		{quorum, workload.SyncSync, []string{"priorities", "dead letters", "redelivery"},
+			map[string]probe.Answer{
+				"priorities": probe.No, "dead letters": probe.Yes, "redelivery": probe.Yes,
+			}},
+		{streamed, workload.SyncAsync, []string{"replay", "priorities", "competing consumers",
+			"at least once", "exactly once"}, map[string]probe.Answer{
+			"replay": probe.Yes, "priorities": probe.No, "competing consumers": probe.No,
+			"at least once": probe.Yes, "exactly once": probe.Conditional,
 		}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			began := time.Now()
 			column, err := probe.On(t.Context(), probe.Subject{
-				Name: kind.name, System: New(), Options: optionsOf(t, servers, kind.level, setQueueType, kind.name), Rows: kind.rows,
+				Name: kind.name, System: New(), Options: optionsOf(t, servers, kind.level,
+					setQueueType, kind.name), Rows: kind.rows,
 			}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +59,8 @@ func TestProbes(t *testing.T) {
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setQueueType, classic))
 	for _, kind := range []string{"queues", "exchanges", "policies"} {
 		var all []struct{ Name string }
-		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil, &all); err != nil {
+		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil,
+			&all); err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range all {

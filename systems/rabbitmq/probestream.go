@@ -11,13 +11,15 @@ import (
 
 // publishStreamTwice publishes one message twice under one publishing id, and
 // waits for both confirms.
-func (c *cluster) publishStreamTwice(ctx context.Context, name string, payload []byte) (answer string, err error) {
+func (c *cluster) publishStreamTwice(ctx context.Context, name string,
+	payload []byte) (answer string, err error) {
 	environment, err := c.streamEnvironment(0)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = environment.Close() }() // it always returns nil
-	p, err := environment.NewProducer(name, stream.NewProducerOptions().SetProducerName("plimsoll-probe"))
+	p, err := environment.NewProducer(name,
+		stream.NewProducerOptions().SetProducerName("plimsoll-probe"))
 	if err != nil {
 		return "", fmt.Errorf("open a producer of stream %s: %w", name, err)
 	}

@@ -48,7 +48,8 @@ type slot struct {
 const slotBase = 36
 
 // OpenProducer opens a producer with connections of its own.
-func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	if o.Delivery == workload.ExactlyOnce {
 		return nil, errors.New("RabbitMQ cannot deliver exactly once: take another delivery")
 	}
@@ -99,9 +100,10 @@ func (p *producer) Send(m *system.Message) {
 		return
 	}
 	to := &p.routes[m.Partition]
-	s.confirm, err = lane.channel.PublishWithDeferredConfirm(p.exchange, to.key, true, false, amqp.Publishing{
-		Headers: to.headers, DeliveryMode: p.mode, CorrelationId: s.name, Body: m.Payload,
-	})
+	s.confirm, err = lane.channel.PublishWithDeferredConfirm(p.exchange, to.key, true, false,
+		amqp.Publishing{
+			Headers: to.headers, DeliveryMode: p.mode, CorrelationId: s.name, Body: m.Payload,
+		})
 	p.handedOver(lane, s, err)
 }
 

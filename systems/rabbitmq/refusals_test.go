@@ -24,7 +24,8 @@ func TestWrongPassword(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
 	o.Credentials.Password = "wrong"
 	began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
-	systemtest.Refused(t, began, err, "refuses the user or password", "check the target's credentials")
+	systemtest.Refused(t, began, err, "refuses the user or password",
+		"check the target's credentials")
 	o.Credentials = system.Credentials{}
 	began, err = systemtest.TryConnect(t, rabbitSystem{}, o)
 	systemtest.Refused(t, began, err, "credentials")
@@ -34,7 +35,8 @@ func TestWrongPassword(t *testing.T) {
 }
 
 func TestWrongVirtualHost(t *testing.T) {
-	began, err := systemtest.TryConnect(t, rabbitSystem{}, optionsOf(t, sharedCluster(t), workload.SyncSync, setVhost, "elsewhere"))
+	began, err := systemtest.TryConnect(t, rabbitSystem{},
+		optionsOf(t, sharedCluster(t), workload.SyncSync, setVhost, "elsewhere"))
 	systemtest.Refused(t, began, err, "virtual host elsewhere", "correct vhost")
 }
 
@@ -51,7 +53,8 @@ func TestTLSToAPortWithout(t *testing.T) {
 
 func TestManagementThatIsNotThere(t *testing.T) {
 	servers := sharedCluster(t)
-	c := connect(t, optionsOf(t, servers, workload.AsyncAsync, setManagement, "http://"+servers.Endpoints()[0]))
+	c := connect(t,
+		optionsOf(t, servers, workload.AsyncAsync, setManagement, "http://"+servers.Endpoints()[0]))
 	began := time.Now()
 	_, err := c.ServerVersions(t.Context())
 	systemtest.Refused(t, began, err, "management API", setManagement)
@@ -65,7 +68,9 @@ func TestSecureListener(t *testing.T) {
 	systemtest.SendAndReceive(t, connect(t, right), "secure-quorum")
 	streams := connect(t, optionsOf(t, servers, workload.SyncAsync, setQueueType, streamed))
 	systemtest.SendAndReceive(t, streams, "secure-stream")
-	systemtest.Producer(t, streams, systemtest.Topic(t, streams, "secure-leaders", 3), 0, workload.AtLeastOnce) // each on another node
+	// each on another node
+	systemtest.Producer(t, streams, systemtest.Topic(t, streams, "secure-leaders", 3), 0,
+		workload.AtLeastOnce)
 	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
@@ -84,10 +89,14 @@ func TestSecureListener(t *testing.T) {
 		change func(o *system.Options)
 		says   []string
 	}{
-		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() }, []string{"nobody trusted has signed", "tls.ca_file"}},
-		"another name":          {func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{"does not fit", "tls.server_name"}},
-		"without TLS":           {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
-		"wrong password":        {func(o *system.Options) { o.Credentials.Password = "wrong" }, []string{"refuses the user or password"}},
+		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() },
+			[]string{"nobody trusted has signed", "tls.ca_file"}},
+		"another name": {
+			func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{
+				"does not fit", "tls.server_name"}},
+		"without TLS": {func(o *system.Options) { o.TLS = nil }, []string{"tls"}},
+		"wrong password": {func(o *system.Options) { o.Credentials.Password = "wrong" },
+			[]string{"refuses the user or password"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := right
@@ -109,21 +118,29 @@ func TestQueueMadeByHand(t *testing.T) {
 		arguments amqp.Table
 		says      []string
 	}{
-		"another type":    {quorum, workload.SyncSync, true, amqp.Table{argQueueType: classic}, []string{"queue_type quorum", "it is a classic queue"}},
-		"too few copies":  {quorum, workload.SyncSync, true, amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": int64(1)}, []string{"3 copies", "it has 1"}},
-		"without mirrors": {mirrored, workload.SyncSync, true, amqp.Table{argQueueVersion: int32(1)}, []string{"3 copies or more", "it has 1"}},
-		"not durable":     {classic, workload.AsyncSync, false, amqp.Table{argQueueVersion: int32(1)}, []string{"durable queue", "it is not"}},
-		"another version": {classic, workload.AsyncSync, true, amqp.Table{argQueueVersion: int32(2)}, []string{"x-queue-version 1", "it has 2"}},
+		"another type": {quorum, workload.SyncSync, true, amqp.Table{argQueueType: classic},
+			[]string{"queue_type quorum", "it is a classic queue"}},
+		"too few copies": {quorum, workload.SyncSync, true,
+			amqp.Table{argQueueType: quorum,
+				"x-quorum-initial-group-size": int64(1)}, []string{"3 copies", "it has 1"}},
+		"without mirrors": {mirrored, workload.SyncSync, true,
+			amqp.Table{argQueueVersion: int32(1)}, []string{"3 copies or more", "it has 1"}},
+		"not durable": {classic, workload.AsyncSync, false,
+			amqp.Table{argQueueVersion: int32(1)}, []string{"durable queue", "it is not"}},
+		"another version": {classic, workload.AsyncSync, true,
+			amqp.Table{argQueueVersion: int32(2)}, []string{"x-queue-version 1", "it has 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := connect(t, optionsOf(t, servers, made.level, setQueueType, made.kind))
-			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"), Partitions: 1}
+			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"),
+				Partitions: 1}
 			if err := c.declareExchange(t.Context(), topic); err != nil {
 				t.Fatal(err)
 			}
 			queue := queueName(topic, unread, 0)
 			err := c.withChannel(t.Context(), 0, func(ch *amqp.Channel) error {
-				if _, err := ch.QueueDeclare(queue, made.durable, false, false, false, made.arguments); err != nil {
+				if _, err := ch.QueueDeclare(queue, made.durable, false, false, false,
+					made.arguments); err != nil {
 					return err
 				}
 				return ch.QueueBind(queue, "0", topic.Name, false, nil)

@@ -51,18 +51,26 @@ const (
 // RabbitMQ's own except where the sentence says otherwise.
 func serverSettings() []system.Setting {
 	return driver.ServerSettings([]system.Setting{
-		{Name: setSecurity, Kind: system.Text, Default: securityPassword, OneOf: []string{securityPassword, securityTLS},
-			Doc: "what clients show: a password, or a password over TLS"},
+		{Name: setSecurity, Kind: system.Text, Default: securityPassword,
+			OneOf: []string{securityPassword, securityTLS},
+			Doc:   "what clients show: a password, or a password over TLS"},
 		{Name: setMemory, Kind: system.Bytes, Default: "512MB",
-			Doc: "memory of each server above which it blocks producers (RabbitMQ's default is 40% of the machine's, too much for several servers on one)"},
+			Doc: "memory of each server above which it blocks producers (RabbitMQ's default is " +
+				"40% of the machine's, too much for several servers on one)"},
 		{Name: setDiskFree, Kind: system.Bytes, Default: "100MB",
-			Doc: "free disk space below which each server blocks producers (RabbitMQ's default is 50MB)"},
+			Doc: "free disk space below which each server blocks producers (RabbitMQ's default " +
+				"is 50MB)"},
 		{Name: setSchedulers, Kind: system.Count, Default: "2",
-			Doc: "threads of each server that run Erlang's processes (Erlang's default is one for each core of the machine)"},
-		{Name: setBusyWait, Kind: system.Text, Default: none, OneOf: []string{none, "very_short", "short", "medium", "long"},
-			Doc: "how long an idle thread spins before it sleeps (Erlang's default is medium, which burns what servers on one machine need)"},
-		{Name: setPartition, Kind: system.Text, Default: "pause_minority", OneOf: []string{"pause_minority", "autoheal", "ignore"},
-			Doc: "what the servers do about classic and mirrored queues when the network between them is cut (RabbitMQ's default is ignore)"},
+			Doc: "threads of each server that run Erlang's processes (Erlang's default is one " +
+				"for each core of the machine)"},
+		{Name: setBusyWait, Kind: system.Text, Default: none,
+			OneOf: []string{none, "very_short", "short", "medium", "long"},
+			Doc: "how long an idle thread spins before it sleeps (Erlang's default is medium, " +
+				"which burns what servers on one machine need)"},
+		{Name: setPartition, Kind: system.Text, Default: "pause_minority",
+			OneOf: []string{"pause_minority", "autoheal", "ignore"},
+			Doc: "what the servers do about classic and mirrored queues when the network between " +
+				"them is cut (RabbitMQ's default is ignore)"},
 	})
 }
 
@@ -78,11 +86,14 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	}
 	for _, name := range []string{setManagement, setStreamPort, setVhost} {
 		if s.Given(name) {
-			wrong(name, "says where a cluster that runs already is, and plimsoll starts this one: remove it, or give endpoints")
+			wrong(name, "says where a cluster that runs already is, and plimsoll starts this "+
+				"one: remove it, or give endpoints")
 		}
 	}
 	if n := s.Bytes(setMemory); n < leastMemory {
-		wrong(setMemory, "must be at least %s: with less a server blocks producers while it is idle", quantity.Bytes(leastMemory))
+		wrong(setMemory,
+			"must be at least %s: with less a server blocks producers while it is idle",
+			quantity.Bytes(leastMemory))
 	}
 	if n := s.Bytes(setDiskFree); n < 1<<20 {
 		wrong(setDiskFree, "must be at least 1MB")
@@ -91,7 +102,9 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 		wrong(setSchedulers, "must be from 1 to %d", mostSchedulers)
 	}
 	if p.replicated() && int64(nodes) < p.replicas {
-		wrong(setReplicas, "asks for %d copies of each queue, and the testbed has %d nodes: ask for more nodes, such as testbed: {nodes: %d}", p.replicas, nodes, p.replicas)
+		wrong(setReplicas,
+			"asks for %d copies of each queue, and the testbed has %d nodes: ask for more nodes, "+
+				"such as testbed: {nodes: %d}", p.replicas, nodes, p.replicas)
 	}
 	return bad
 }

@@ -96,7 +96,8 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 		// With buffers of its own choice, 8 KiB, a large message takes the kernel
 		// a fifth of a second.
 		SetReadBuffer(0).SetWriteBuffer(0).
-		SetRequestedHeartbeat(max(c.cfg.heartbeat, leastHeartbeat)).SetRPCTimeout(streamAnswerWithin)
+		SetRequestedHeartbeat(max(c.cfg.heartbeat, leastHeartbeat)).SetRPCTimeout(
+		streamAnswerWithin)
 	if c.options.TLS != nil {
 		port, scheme = streamTLSPort, "rabbitmq-stream+tls"
 		options.SetTLSConfig(c.streamTLS())
@@ -116,8 +117,10 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 			// The library puts these into a URL as they are, and takes them out
 			// of it again.
 			brokers = append(brokers, &stream.Broker{
-				Scheme: scheme, Host: host, Port: strconv.Itoa(port), Vhost: url.PathEscape(c.cfg.vhost),
-				User: url.PathEscape(c.options.Credentials.User), Password: url.PathEscape(c.options.Credentials.Password),
+				Scheme: scheme, Host: host, Port: strconv.Itoa(port), Vhost: url.PathEscape(
+					c.cfg.vhost),
+				User: url.PathEscape(c.options.Credentials.User), Password: url.PathEscape(
+					c.options.Credentials.Password),
 			})
 		}
 		options.ConnectionParameters = brokers[:1]
@@ -136,7 +139,9 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 	if errors.As(first, &parse) { // its text holds the URL
 		first = errors.New("the library cannot read the address")
 	}
-	return nil, fmt.Errorf("connecting to port %d by the stream protocol: enable it with: rabbitmq-plugins enable rabbitmq_stream, or correct %s: %w", port, setStreamPort, first)
+	return nil, fmt.Errorf(
+		"connecting to port %d by the stream protocol: enable it with: rabbitmq-plugins enable "+
+			"rabbitmq_stream, or correct %s: %w", port, setStreamPort, first)
 }
 
 // streamTLS is what the stream library connects with. It connects to whichever
@@ -160,7 +165,9 @@ func (c *cluster) streamTLS() *tls.Config {
 		var last error
 		for _, endpoint := range c.dialer.endpoints {
 			host, _, _ := net.SplitHostPort(endpoint)
-			_, last = state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: host, Roots: c.options.TLS.RootCAs, Intermediates: intermediates})
+			_, last = state.PeerCertificates[0].Verify(
+				x509.VerifyOptions{DNSName: host, Roots: c.options.TLS.RootCAs,
+					Intermediates: intermediates})
 			if last == nil {
 				return nil
 			}
@@ -192,7 +199,8 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 			if replica == nil {
 				return fmt.Errorf("stream %s has a copy that is not there yet", queues[i].Name)
 			}
-			queues[i].Members, queues[i].Online = append(queues[i].Members, replica.Host), append(queues[i].Online, replica.Host)
+			queues[i].Members, queues[i].Online = append(queues[i].Members,
+				replica.Host), append(queues[i].Online, replica.Host)
 		}
 	}
 	return nil

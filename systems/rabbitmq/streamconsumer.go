@@ -25,7 +25,8 @@ var _ system.AssignmentWaiter = (*streamConsumer)(nil)
 
 // openStreamConsumer begins to receive the streams that no other consumer of
 // the subscription has, from the start or from where the subscription was.
-func (c *cluster) openStreamConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) openStreamConsumer(ctx context.Context,
+	o system.ConsumerOptions) (system.Consumer, error) {
 	r := &streamConsumer{reader: c.newReader(o), environments: environments{of: c, number: o.Index}}
 	// The streams are there, so a subscription has no place to be made.
 	return r, r.begin(ctx, r, func() error { return nil })
@@ -59,7 +60,8 @@ type streamFlow struct {
 }
 
 // consume receives a stream until the library's consumer ends.
-func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *stream.Environment, error) {
+func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *stream.Environment,
+	error) {
 	name := queueName(r.Options.Topic, unread, t.partition)
 	environment, err := r.environments.get(failed)
 	if err != nil {
@@ -75,7 +77,8 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 	}}
 	inner, err := environment.NewConsumer(name, f.take, stream.NewConsumerOptions().
 		SetConsumerName(r.Options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
-		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName("plimsoll consumer of "+name))
+		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName(
+		"plimsoll consumer of "+name))
 	if err != nil {
 		return false, environment, fmt.Errorf("receiving stream %s: %w", name, err)
 	}
@@ -105,7 +108,8 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 }
 
 // position is where a subscription goes on in a stream.
-func (r *streamConsumer) position(environment *stream.Environment, name string, partition int) (stream.OffsetSpecification, error) {
+func (r *streamConsumer) position(environment *stream.Environment, name string,
+	partition int) (stream.OffsetSpecification, error) {
 	next, known := r.group.next(partition)
 	if !known {
 		stored, err := environment.QueryOffset(r.Options.Subscription, name)

@@ -64,12 +64,17 @@ type streamSession struct {
 }
 
 // openStreamProducer opens a producer for the streams of a topic.
-func (c *cluster) openStreamProducer(ctx context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) openStreamProducer(ctx context.Context,
+	o system.ProducerOptions) (system.Producer, error) {
 	if o.MessageMax > maxStreamFrame-64 {
-		return nil, fmt.Errorf("messages of %d bytes do not fit into a frame of the stream protocol, which takes %d: send smaller ones, or take another queue type", o.MessageMax, maxStreamFrame-64)
+		return nil, fmt.Errorf(
+			"messages of %d bytes do not fit into a frame of the stream protocol, which takes "+
+				"%d: send smaller ones, or take another queue type", o.MessageMax, maxStreamFrame-64)
 	}
 	if o.InFlight >= streamQueue {
-		return nil, fmt.Errorf("%d messages in flight are more than the client library can hold: allow at most %d", o.InFlight, streamQueue-1)
+		return nil, fmt.Errorf(
+			"%d messages in flight are more than the client library can hold: allow at most %d",
+			o.InFlight, streamQueue-1)
 	}
 	life, cancel := context.WithCancel(context.Background())
 	p := &streamProducer{
@@ -77,14 +82,16 @@ func (c *cluster) openStreamProducer(ctx context.Context, o system.ProducerOptio
 		environments: environments{of: c, number: o.Index},
 	}
 	for i := range o.Topic.Partitions {
-		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: make(chan struct{}, 1),
+			ended: make(chan struct{})}
 		err := part.connect(nil)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			part.finish()
-			return nil, errors.Join(fmt.Errorf("publishing to stream %s: %w", part.name, err), p.Close(ctx))
+			return nil, errors.Join(fmt.Errorf("publishing to stream %s: %w", part.name, err),
+				p.Close(ctx))
 		}
 		p.parts = append(p.parts, part)
 		go part.run()
@@ -100,13 +107,15 @@ func (part *streamPart) connect(failed *stream.Environment) error {
 		return err
 	}
 	publisher, err := environment.NewProducer(part.name, stream.NewProducerOptions().
-		SetBatchSize(p.of.cfg.streamBatch).SetQueueSize(streamQueue).SetConfirmationTimeOut(p.of.cfg.confirmTimeout).
+		SetBatchSize(p.of.cfg.streamBatch).SetQueueSize(streamQueue).SetConfirmationTimeOut(
+		p.of.cfg.confirmTimeout).
 		SetClientProvidedName("plimsoll producer of "+part.name))
 	if err != nil {
 		_, _ = p.environments.get(environment) // the next attempt takes this one
 		return err
 	}
-	s := &streamSession{part: part, environment: environment, publisher: publisher, closes: publisher.NotifyClose(), confirmed: make(chan struct{})}
+	s := &streamSession{part: part, environment: environment, publisher: publisher,
+		closes: publisher.NotifyClose(), confirmed: make(chan struct{})}
 	go s.takeConfirms(publisher.NotifyPublishConfirmation())
 	p.flight.Lock()
 	part.session, part.given = s, nil
@@ -269,7 +278,9 @@ func (s *streamSession) over(why error) {
 	part.p.flight.Lock()
 	part.session = nil
 	part.losses++
-	lost := fmt.Errorf("the connection of stream %s was lost before the server confirmed, loss number %d (%w): %w", part.name, part.losses, why, system.ErrUnknown)
+	lost := fmt.Errorf(
+		"the connection of stream %s was lost before the server confirmed, loss number %d (%w): %w",
+		part.name, part.losses, why, system.ErrUnknown)
 	part.p.flight.Unlock()
 	s.endAll(lost)
 	s.hangUp()
@@ -316,7 +327,8 @@ func (part *streamPart) reconnect(failed *stream.Environment) bool {
 		failed = nil
 		if tries.over() {
 			p.flight.Lock()
-			part.given = fmt.Errorf("stream %s was not reached for %s (%s): %w", part.name, p.of.cfg.patience, setReconnect, err)
+			part.given = fmt.Errorf("stream %s was not reached for %s (%s): %w", part.name,
+				p.of.cfg.patience, setReconnect, err)
 			p.flight.Unlock()
 			p.flight.Wake()
 		}

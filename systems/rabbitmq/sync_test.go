@@ -37,27 +37,31 @@ func TestConfirmWaitsForSync(t *testing.T) {
 		{quorum, workload.SyncSync, false, true, true},
 		{streamed, workload.SyncAsync, false, false, true},
 	} {
-		t.Run(fmt.Sprintf("%s at level %d", want.kind, want.level), func(t *testing.T) { want.hold(t, servers) })
+		t.Run(fmt.Sprintf("%s at level %d", want.kind, want.level),
+			func(t *testing.T) { want.hold(t, servers) })
 	}
 }
 
 // hold looks at a topic of one partition, whose leader is on the first node.
 func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 	c := connect(t, optionsOf(t, servers, want.level, setQueueType, want.kind))
-	p := systemtest.Producer(t, c, systemtest.Topic(t, c, fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0, workload.AtLeastOnce)
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c,
+		fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0, workload.AtLeastOnce)
 	nodes := servers.Nodes()
 	leader, followers := nodes[0].PID, []int{nodes[1].PID, nodes[2].PID}
 	systemtest.MedianAck(t, p) // the first sends warm up
 	plain := systemtest.MedianAck(t, p)
 	stopped := ackWhileStopped(t, p, followers)
 	if got := stopped > stopFor*3/4; got != want.copies {
-		t.Errorf("confirmed after %s with the followers stopped for %s; waits for them: %v", stopped, stopFor, got)
+		t.Errorf("confirmed after %s with the followers stopped for %s; waits for them: %v",
+			stopped, stopFor, got)
 	}
 	systemtest.NeedDelays(t)
 	systemtest.MedianAck(t, p) // what was stopped has caught up
 	atLeader := systemtest.DelayedAck(t, p, leader)
 	atFollowers := systemtest.DelayedAck(t, p, followers...)
-	t.Logf("confirmed after %s; leader's syncs delayed by %s: %s; followers': %s; followers stopped for %s: %s",
+	t.Logf("confirmed after %s; leader's syncs delayed by %s: %s; followers': %s; followers "+
+		"stopped for %s: %s",
 		plain, systemtest.SyncDelay, atLeader, atFollowers, stopFor, stopped)
 	if got := systemtest.WaitedForSync(atLeader, plain); got != want.leader {
 		t.Errorf("waits for the leader's sync: %v", got)

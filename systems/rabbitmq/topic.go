@@ -82,11 +82,14 @@ func (r route) binding() (key string, arguments amqp.Table) {
 func (c config) arguments() amqp.Table {
 	switch c.kind {
 	case quorum:
-		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": c.replicas, "x-queue-leader-locator": "client-local"}
+		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": c.replicas,
+			"x-queue-leader-locator": "client-local"}
 	case streamed:
-		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": c.replicas, "x-queue-leader-locator": "client-local"}
+		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": c.replicas,
+			"x-queue-leader-locator": "client-local"}
 	}
-	return amqp.Table{argQueueType: classic, argQueueVersion: int32(c.queueVersion), "x-queue-master-locator": "client-local"}
+	return amqp.Table{argQueueType: classic, argQueueVersion: int32(c.queueVersion),
+		"x-queue-master-locator": "client-local"}
 }
 
 // CreateTopic makes the exchange and a queue for each partition, and waits
@@ -95,7 +98,9 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if c.cfg.exchange == fanout && t.Partitions > 1 {
-		return fmt.Errorf("%s %s routes every message to every queue, so a topic has one partition and not %d: take %s", setExchangeType, fanout, t.Partitions, direct)
+		return fmt.Errorf(
+			"%s %s routes every message to every queue, so a topic has one partition and not %d: "+
+				"take %s", setExchangeType, fanout, t.Partitions, direct)
 	}
 	exists, err := c.exchangeExists(ctx, t.Name)
 	if err != nil {
@@ -108,7 +113,8 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return err
 	}
 	if c.cfg.kind == mirrored {
-		err := c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`\.`, map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
+		err := c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`\.`,
+			map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
 		if err != nil {
 			return fmt.Errorf("setting the policy that mirrors its queues: %w", err)
 		}
@@ -181,7 +187,8 @@ func (c *cluster) deleteQueues(ctx context.Context, t system.Topic, subscription
 
 // eachEndpoint does something for every partition, each at the endpoint of its
 // number, side by side for the endpoints.
-func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic, do func(ch *amqp.Channel, partition int) error) error {
+func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic,
+	do func(ch *amqp.Channel, partition int) error) error {
 	endpoints := len(c.dialer.endpoints)
 	errs := make([]error, endpoints)
 	var wg sync.WaitGroup
@@ -209,7 +216,8 @@ func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic, do func(ch *
 // withChannel does something on a channel of its own, to the endpoint of that
 // number. The library's calls know no context: when ctx ends, the connection is
 // closed under them.
-func (c *cluster) withChannel(ctx context.Context, number int, do func(ch *amqp.Channel) error) error {
+func (c *cluster) withChannel(ctx context.Context, number int,
+	do func(ch *amqp.Channel) error) error {
 	conn, err := c.connection(ctx, number)
 	if err != nil {
 		return err
@@ -250,9 +258,12 @@ func (c *cluster) explainDeclare(err error) error {
 	case !errors.As(err, &answer):
 		return err
 	case answer.Code == amqp.AccessRefused:
-		return fmt.Errorf("the user may not create it: grant the right to configure, or give another user: %w", err)
+		return fmt.Errorf(
+			"the user may not create it: grant the right to configure, or give another user: %w",
+			err)
 	case answer.Code == amqp.PreconditionFailed:
-		return fmt.Errorf("it exists already and is another one: delete it, or choose another name: %w", err)
+		return fmt.Errorf(
+			"it exists already and is another one: delete it, or choose another name: %w", err)
 	}
 	return err
 }

@@ -78,7 +78,9 @@ func TestWireStaysBound(t *testing.T) {
 
 // TestRestIsShort beside heartbeats, which must not wait for it.
 func TestRestIsShort(t *testing.T) {
-	for heartbeat, want := range map[time.Duration]time.Duration{time.Second: 62500 * time.Microsecond, 10 * time.Second: 500 * time.Millisecond, time.Hour: 500 * time.Millisecond} {
+	for heartbeat, want := range map[time.Duration]time.Duration{
+		time.Second: 62500 * time.Microsecond, 10 * time.Second: 500 * time.Millisecond,
+		time.Hour: 500 * time.Millisecond} {
 		if got := restOf(heartbeat); got != want {
 			t.Errorf("heartbeat %s: rests for %s, want %s", heartbeat, got, want)
 		}

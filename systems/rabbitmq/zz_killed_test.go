@@ -50,7 +50,8 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 		}
 	}
 	for _, l := range loads {
-		t.Logf("%s: %d acknowledged, others %v; partitions took messages %v after the kill", l.kind, len(l.acked), l.others, l.recovered)
+		t.Logf("%s: %d acknowledged, others %v; partitions took messages %v after the kill", l.kind,
+			len(l.acked), l.others, l.recovered)
 		if slices.Contains(l.recovered, 0) {
 			t.Errorf("%s: not every partition takes messages again", l.kind)
 		}
@@ -73,7 +74,8 @@ type load struct {
 func newLoad(t *testing.T, servers *driver.Cluster, kind string, level workload.Level) *load {
 	t.Helper()
 	c := connect(t, optionsOf(t, servers, level, setQueueType, kind))
-	l := &load{kind: kind, topic: systemtest.Topic(t, c, "killed-"+kind, 3), got: systemtest.NewBasket(), others: make(map[string]int)}
+	l := &load{kind: kind, topic: systemtest.Topic(t, c, "killed-"+kind, 3),
+		got: systemtest.NewBasket(), others: make(map[string]int)}
 	systemtest.Consumer(t, c, l.topic, 1, workload.AtLeastOnce, l.got)
 	l.producer = systemtest.Producer(t, c, l.topic, 1, workload.AtLeastOnce)
 	l.recovered = make([]time.Duration, l.topic.Partitions)

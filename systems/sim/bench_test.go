@@ -22,7 +22,8 @@ func (c *counted) Complete(error) { c.done.Done() }
 // What the simulated system itself costs per message, from Send to its delivery.
 func BenchmarkMessage(b *testing.B) {
 	s := sim.New(clock.Precise(), nil)
-	settings, err := system.Resolve(s.Describe().Settings, []target.Setting{{Name: "service_time", Value: "0s"}})
+	settings, err := system.Resolve(s.Describe().Settings,
+		[]target.Setting{{Name: "service_time", Value: "0s"}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,7 +17,8 @@ var _ system.Injector = (*cluster)(nil)
 // ended brings no more.
 const plantLimit = 2 * time.Second
 
-var errUnanswered = fmt.Errorf("the connection was lost before the answer came: %w", system.ErrUnknown)
+var errUnanswered = fmt.Errorf("the connection was lost before the answer came: %w",
+	system.ErrUnknown)
 
 // LostMessage is one message that was acknowledged and never delivered: the
 // Seq-th of its producer in its partition.
@@ -45,7 +46,8 @@ type outage struct {
 
 func newOutage(s system.Settings) outage {
 	o := outage{
-		refuses: s.Text("fault_messages") == "refused", slowNs: int64(s.Duration("fault_slow")), recoverNs: int64(s.Duration("fault_recovery")),
+		refuses: s.Text("fault_messages") == "refused", slowNs: int64(
+			s.Duration("fault_slow")), recoverNs: int64(s.Duration("fault_recovery")),
 	}
 	o.per[lose], o.per[duplicate] = s.Count("fault_lose"), s.Count("fault_duplicate")
 	o.per[swap], o.per[unanswered] = s.Count("fault_swap"), s.Count("fault_unknown")
@@ -116,7 +118,8 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 	if err := ctx.Err(); err != nil {
 		return system.Injected{}, fmt.Errorf("inject a fault: %w", err)
 	}
-	return system.Injected{Nodes: []string{"sim"}, Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
+	return system.Injected{Nodes: []string{"sim"},
+		Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
 }
 
 // Heal ends the fault; what waited goes on after the time to recover.

@@ -120,7 +120,8 @@ func newLine(c clock.Clock, s system.Settings) *line {
 		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
 		retain: s.Bool("retain"), block: stretchOf(s, "send_block_every", "send_block_for"),
-		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(s.Duration("transaction_interval")),
+		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(
+			s.Duration("transaction_interval")),
 		silentComes: s.Bool("unanswered_delivered"),
 	}
 	if rate := s.Rate("drain_rate"); rate > 0 {
@@ -153,7 +154,8 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 		if part != nil {
 			m.InTransaction(part.number)
 		}
-		l.inbox.arrivals = append(l.inbox.arrivals, arrival{atNs: now, message: m, from: from, part: part})
+		l.inbox.arrivals = append(l.inbox.arrivals,
+			arrival{atNs: now, message: m, from: from, part: part})
 	}
 	wake := answerable < l.inbox.wakeAtNs
 	if wake {
@@ -373,7 +375,8 @@ func (l *line) accept(a answer) error {
 	case s.what == lose:
 		p.Lost++
 		if len(p.LostMessages) < maxNamed {
-			p.LostMessages = append(p.LostMessages, LostMessage{s.from.index, int(a.message.Partition), s.seq})
+			p.LostMessages = append(p.LostMessages,
+				LostMessage{s.from.index, int(a.message.Partition), s.seq})
 		}
 		return nil
 	case s.what == silent && !l.silentComes:

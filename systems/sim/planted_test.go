@@ -56,7 +56,8 @@ type offering struct {
 
 // offered sends messages to a simulated system in virtual time and returns what became
 // of each.
-func offered(t *testing.T, o offering, settings map[string]string) (all []*sent, planted sim.Planted) {
+func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
+	planted sim.Planted) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -74,12 +75,14 @@ func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
 			one.m.Bind(one)
 			all = append(all, one)
 		}
-		_, err = c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic, Subscription: "s", Receive: func(m system.Received) {
-			one := all[binary.LittleEndian.Uint64(m.Payload)]
-			one.came = append(one.came, came{at: time.Since(start), partition: m.Partition})
-		}})
+		_, err = c.OpenConsumer(ctx, system.ConsumerOptions{Topic: topic, Subscription: "s",
+			Receive: func(m system.Received) {
+				one := all[binary.LittleEndian.Uint64(m.Payload)]
+				one.came = append(one.came, came{at: time.Since(start), partition: m.Partition})
+			}})
 		must(t, err)
-		p, err := c.OpenProducer(ctx, system.ProducerOptions{Topic: topic, InFlight: o.n, Delivery: o.delivery})
+		p, err := c.OpenProducer(ctx,
+			system.ProducerOptions{Topic: topic, InFlight: o.n, Delivery: o.delivery})
 		must(t, err)
 		for i, one := range all {
 			one.beganAt = time.Since(start)
@@ -114,7 +117,8 @@ func count(all []*sent, holds func(*sent) bool) (n int64) {
 
 func TestUnansweredMessagesGetNoAnswerBeforeClose(t *testing.T) {
 	for delivered, setting := range map[bool]string{true: "true", false: "false"} {
-		all, planted := offered(t, offering{n: 2_000, gap: time.Millisecond, partitions: 2, wait: time.Minute},
+		all, planted := offered(t,
+			offering{n: 2_000, gap: time.Millisecond, partitions: 2, wait: time.Minute},
 			map[string]string{"unanswered_per_million": "200k", "unanswered_delivered": setting})
 		silent := count(all, func(s *sent) bool { return s.answered == 0 })
 		if silent == 0 || silent != planted.NeverAnswered {
@@ -127,7 +131,8 @@ func TestUnansweredMessagesGetNoAnswerBeforeClose(t *testing.T) {
 			case s.answered == 0 && !errors.Is(s.err, system.ErrUnknown):
 				t.Errorf("message %d ends with %v when its producer closes", s.seq, s.err)
 			case s.answered == 0 && (len(s.came) == 1) != delivered:
-				t.Errorf("message %d came %d times, unanswered_delivered %v", s.seq, len(s.came), delivered)
+				t.Errorf("message %d came %d times, unanswered_delivered %v", s.seq, len(s.came),
+					delivered)
 			}
 		}
 	}
@@ -138,7 +143,8 @@ func TestCloseDoesNotWaitForUnansweredMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		c, err := sim.New(clock.Timers(), nil).Connect(ctx, system.Options{Settings: resolve(t,
-			map[string]string{"service": "bimodal", "service_slow_share": "1", "service_slow_outcome": "unanswered"})})
+			map[string]string{"service": "bimodal", "service_slow_share": "1",
+				"service_slow_outcome": "unanswered"})})
 		must(t, err)
 		topic := system.Topic{Name: "t", Partitions: 1}
 		must(t, c.CreateTopic(ctx, topic))
@@ -162,13 +168,16 @@ func TestCloseDoesNotWaitForUnansweredMessages(t *testing.T) {
 func TestSlowMessagesCanBeRefusedLostOrLeft(t *testing.T) {
 	settings := func(outcome string) map[string]string {
 		return map[string]string{
-			"service": "bimodal", "service_time": "1ms", "service_slow": "50ms", "service_slow_share": "0.1",
+			"service": "bimodal", "service_time": "1ms", "service_slow": "50ms",
+			"service_slow_share":   "0.1",
 			"service_slow_outcome": outcome,
 		}
 	}
 	o := offering{n: 3_000, gap: time.Millisecond, partitions: 1, wait: time.Minute}
 	answered, _ := offered(t, o, settings("answered"))
-	isSlow := func(s *sent) bool { return answered[s.seq].answered-answered[s.seq].beganAt == 50*time.Millisecond }
+	isSlow := func(s *sent) bool {
+		return answered[s.seq].answered-answered[s.seq].beganAt == 50*time.Millisecond
+	}
 	const proofs = 64 // of the first messages none is refused, lost or left
 	slow := count(answered[proofs:], isSlow)
 	if slow < 200 || slow > 400 {
@@ -198,7 +207,8 @@ func TestSlowMessagesCanBeRefusedLostOrLeft(t *testing.T) {
 
 func TestCopiesComeSoMuchLater(t *testing.T) {
 	o := offering{n: 1_000, gap: time.Millisecond, partitions: 2, wait: 30 * time.Second}
-	all, planted := offered(t, o, map[string]string{"duplicate_per_million": "100k", "copy_after": "15s"})
+	all, planted := offered(t, o,
+		map[string]string{"duplicate_per_million": "100k", "copy_after": "15s"})
 	copies := count(all, func(s *sent) bool { return len(s.came) == 2 })
 	if copies == 0 || copies != planted.Duplicated {
 		t.Errorf("%d came twice, %d planted", copies, planted.Duplicated)
@@ -221,16 +231,20 @@ func TestRedeliveryFollowsTheSettings(t *testing.T) {
 	}{
 		"no copies":      {nil, true, 0},
 		"copies at once": {map[string]string{"duplicate_per_million": "1"}, true, 0},
-		"late copies":    {map[string]string{"duplicate_per_million": "1", "copy_after": "15s"}, false, 15 * time.Second},
+		"late copies": {map[string]string{"duplicate_per_million": "1", "copy_after": "15s"},
+			false, 15 * time.Second},
 		"late copies and stalls": {map[string]string{
-			"duplicate_per_million": "1", "copy_after": "15s", "stall_every": "10s", "stall_for": "1s",
+			"duplicate_per_million": "1", "copy_after": "15s", "stall_every": "10s",
+			"stall_for": "1s",
 		}, false, 16 * time.Second},
-		"late copies of a fault": {map[string]string{"fault_duplicate": "1", "copy_after": "2s"}, false, 2 * time.Second},
+		"late copies of a fault": {map[string]string{"fault_duplicate": "1", "copy_after": "2s"},
+			false, 2 * time.Second},
 		"behind other messages": {map[string]string{
 			"duplicate_per_million": "1", "copy_after": "15s", "drain_rate": "1k/s",
 		}, false, 0},
 	} {
-		got := sim.New(clock.Timers(), nil).Redelivery(resolve(t, test.settings), workload.AtLeastOnce)
+		got := sim.New(clock.Timers(), nil).Redelivery(resolve(t, test.settings),
+			workload.AtLeastOnce)
 		if got.Never != test.never || got.After != test.after || got.Why == "" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -249,7 +263,8 @@ func TestSendBlocksUntilTheStretchEnds(t *testing.T) {
 			want = s.beganAt - within + time.Second
 		}
 		if s.returned != want || s.answered != want+200*time.Microsecond {
-			t.Errorf("message %d, sent at %v: Send returned at %v and it was answered at %v, want %v and 200us later",
+			t.Errorf("message %d, sent at %v: Send returned at %v and it was answered at %v, "+
+				"want %v and 200us later",
 				s.seq, s.beganAt, s.returned, s.answered, want)
 		}
 	}
@@ -266,7 +281,8 @@ func TestMisplacedMessagesSayAnotherPartition(t *testing.T) {
 		t.Errorf("%d said another partition, %d planted", wrong, planted.Misplaced)
 	}
 	o.partitions = 1
-	if _, planted := offered(t, o, map[string]string{"misplace_per_million": "50k"}); planted.Misplaced != 0 {
+	if _, planted := offered(t, o,
+		map[string]string{"misplace_per_million": "50k"}); planted.Misplaced != 0 {
 		t.Errorf("%d planted on a topic of one partition", planted.Misplaced)
 	}
 }
@@ -276,7 +292,8 @@ func TestLatenessIsToldOfEachAnswerAndDelivery(t *testing.T) {
 	told, late := 0, int64(0)
 	o := offering{n: 1_000, gap: time.Millisecond, partitions: 2, wait: time.Second,
 		late: func(ns int64) { told++; late = max(late, ns) }}
-	offered(t, o, map[string]string{"service": "lognormal", "stall_every": "500ms", "stall_for": "100ms"})
+	offered(t, o,
+		map[string]string{"service": "lognormal", "stall_every": "500ms", "stall_for": "100ms"})
 	if told != 2*o.n || late != 0 {
 		t.Errorf("told %d times, at most %d ns late; want 2,000 times and 0", told, late)
 	}

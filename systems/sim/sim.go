@@ -33,11 +33,12 @@ type System struct {
 type Planted struct {
 	// Failed counts those of aborted transactions too.
 	Lost, Duplicated, Swapped, Failed int64
-	Unanswered                        int64         // delivered, and the sender was told that nobody knows
-	NeverAnswered                     int64         // until the producer closed
-	Misplaced                         int64         // delivered as if from another partition
-	LostMessages                      []LostMessage // the first of them
-	Transactions                      PlantedTransactions
+	// delivered, and the sender was told that nobody knows
+	Unanswered    int64
+	NeverAnswered int64         // until the producer closed
+	Misplaced     int64         // delivered as if from another partition
+	LostMessages  []LostMessage // the first of them
+	Transactions  PlantedTransactions
 }
 
 // PlantedTransactions is what a cluster did to transactions.
@@ -68,13 +69,15 @@ func (*System) Describe() system.Description {
 			{Word: "topic", Means: "a name"},
 			{Word: "partition", Means: "a queue of arrivals, in order for each producer"},
 			{Word: "subscription", Means: "a list of consumers that share the partitions"},
-			{Word: "acknowledgement of a publish", Means: "its time has come; exactly once: its transaction has committed"},
+			{Word: "acknowledgement of a publish",
+				Means: "its time has come; exactly once: its transaction has committed"},
 		},
 		Levels: map[workload.Level]system.Guarantee{
 			workload.SyncSync: anything, workload.SyncAsync: anything,
 			workload.AsyncSync: anything, workload.AsyncAsync: anything,
 		},
-		Delivery: []workload.Delivery{workload.AtMostOnce, workload.AtLeastOnce, workload.ExactlyOnce},
+		Delivery: []workload.Delivery{workload.AtMostOnce, workload.AtLeastOnce,
+			workload.ExactlyOnce},
 		Settings: settings,
 	}
 }
@@ -84,7 +87,8 @@ func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, e
 	if err := s.Check(system.Check{Settings: o.Settings}); err != nil {
 		return nil, err
 	}
-	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings), topics: make(map[string]*topic), planted: s.planted}
+	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings),
+		topics: make(map[string]*topic), planted: s.planted}
 	started := make(chan struct{})
 	go c.line.run(started)
 	<-started
@@ -109,7 +113,8 @@ func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
 	if _, taken := c.topics[t.Name]; taken {
 		return fmt.Errorf("create topic %s: it exists already", t.Name)
 	}
-	c.topics[t.Name] = &topic{partitions: make([]queue[*slot], t.Partitions), subscriptions: make(map[string]*subscription)}
+	c.topics[t.Name] = &topic{partitions: make([]queue[*slot], t.Partitions),
+		subscriptions: make(map[string]*subscription)}
 	return nil
 }
 
@@ -123,12 +128,14 @@ func (c *cluster) DeleteTopic(_ context.Context, t system.Topic) error {
 	return nil
 }
 
-func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer, error) {
+func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer,
+	error) {
 	c.line.Lock()
 	defer c.line.Unlock()
 	t, there := c.topics[o.Topic.Name]
 	if !there {
-		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name", o.Topic.Name)
+		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name",
+			o.Topic.Name)
 	}
 	p := &producer{
 		line: c.line, topic: t, index: o.Index, transactional: o.Delivery == workload.ExactlyOnce,
@@ -139,12 +146,14 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 	return p, nil
 }
 
-func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	c.line.Lock()
 	defer c.line.Unlock()
 	t, there := c.topics[o.Topic.Name]
 	if !there {
-		return nil, fmt.Errorf("open a consumer of topic %s: there is none of that name", o.Topic.Name)
+		return nil, fmt.Errorf("open a consumer of topic %s: there is none of that name",
+			o.Topic.Name)
 	}
 	s := t.subscriptions[o.Subscription]
 	if s == nil {
@@ -161,9 +170,11 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 }
 
 // OpenReplay has a subscription begin again, where messages are retained.
-func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string, error) {
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
 	if !c.line.retain {
-		return nil, "", &system.NotSupported{Reason: "what was delivered is not stored", Condition: "setting retain"}
+		return nil, "", &system.NotSupported{Reason: "what was delivered is not stored",
+			Condition: "setting retain"}
 	}
 	c.line.Lock()
 	if t := c.topics[o.Topic.Name]; t != nil && t.subscriptions[o.Subscription] != nil {
@@ -189,10 +200,12 @@ func (c *cluster) Close(ctx context.Context) error {
 	return nil
 }
 
-func (c *cluster) ReadDurability(_ context.Context, topics []system.Topic) (system.Evidence, error) {
+func (c *cluster) ReadDurability(_ context.Context, topics []system.Topic) (system.Evidence,
+	error) {
 	e := system.Evidence{Level: c.level}
 	for _, t := range topics {
-		e.Facts = append(e.Facts, system.Fact{Where: t.Name, Name: "storage", Value: "none", Source: "simulated"})
+		e.Facts = append(e.Facts,
+			system.Fact{Where: t.Name, Name: "storage", Value: "none", Source: "simulated"})
 	}
 	return e, nil
 }

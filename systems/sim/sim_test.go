@@ -63,7 +63,8 @@ func answerTimes(t *testing.T, settings map[string]string, n int) []time.Duratio
 	var times []time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		c, err := sim.New(clock.Timers(), nil).Connect(ctx, system.Options{Settings: resolve(t, settings)})
+		c, err := sim.New(clock.Timers(), nil).Connect(ctx,
+			system.Options{Settings: resolve(t, settings)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,12 +105,14 @@ func TestCapacityGivesTurns(t *testing.T) {
 }
 
 func TestStallHoldsAnswersBack(t *testing.T) {
-	times := answerTimes(t, map[string]string{"service_time": "950ms", "stall_every": "1s", "stall_for": "100ms"}, 1)
+	times := answerTimes(t,
+		map[string]string{"service_time": "950ms", "stall_every": "1s", "stall_for": "100ms"}, 1)
 	if times[0] != time.Second {
 		t.Errorf("answered after %v, want the end of the stall", times[0])
 	}
 	_, err := sim.New(clock.Timers(), nil).Connect(context.Background(),
-		system.Options{Settings: resolve(t, map[string]string{"stall_every": "1s", "stall_for": "1s"})})
+		system.Options{
+			Settings: resolve(t, map[string]string{"stall_every": "1s", "stall_for": "1s"})})
 	if err == nil {
 		t.Error("a stall as long as its period is taken")
 	}
@@ -118,7 +121,8 @@ func TestStallHoldsAnswersBack(t *testing.T) {
 func TestBimodalHasTwoTimes(t *testing.T) {
 	slow := 0
 	for _, got := range answerTimes(t, map[string]string{
-		"service": "bimodal", "service_time": "1ms", "service_slow": "20ms", "service_slow_share": "0.1",
+		"service": "bimodal", "service_time": "1ms", "service_slow": "20ms",
+		"service_slow_share": "0.1",
 	}, 10_000) {
 		switch got {
 		case time.Millisecond:

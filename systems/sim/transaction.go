@@ -16,7 +16,8 @@ type transaction struct {
 func (p *producer) transaction(nowNs int64) *transaction {
 	if p.current == nil || nowNs >= p.current.endNs {
 		p.transactions++
-		p.current = &transaction{from: p, number: p.transactions, endNs: nowNs + p.line.transactionNs}
+		p.current = &transaction{from: p, number: p.transactions, endNs: nowNs +
+			p.line.transactionNs}
 	}
 	return p.current
 }

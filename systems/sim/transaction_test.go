@@ -12,8 +12,10 @@ func transactions(t *testing.T, all []*sent) map[uint32][]*sent {
 	t.Helper()
 	groups := map[uint32][]*sent{}
 	for i, s := range all {
-		if i > 0 && s.transaction != all[i-1].transaction && s.transaction != all[i-1].transaction+1 {
-			t.Fatalf("message %d is of transaction %d, the one before of %d", i, s.transaction, all[i-1].transaction)
+		if i > 0 && s.transaction != all[i-1].transaction &&
+			s.transaction != all[i-1].transaction+1 {
+			t.Fatalf("message %d is of transaction %d, the one before of %d", i, s.transaction,
+				all[i-1].transaction)
 		}
 		groups[s.transaction] = append(groups[s.transaction], s)
 	}
@@ -21,17 +23,22 @@ func transactions(t *testing.T, all []*sent) map[uint32][]*sent {
 }
 
 func TestTransactionsCommitTogether(t *testing.T) {
-	o := offering{n: 1_000, gap: time.Millisecond, partitions: 3, delivery: workload.ExactlyOnce, wait: time.Second}
-	all, planted := offered(t, o, map[string]string{"transaction_interval": "50ms", "service_time": "2ms"})
+	o := offering{n: 1_000, gap: time.Millisecond, partitions: 3, delivery: workload.ExactlyOnce,
+		wait: time.Second}
+	all, planted := offered(t, o,
+		map[string]string{"transaction_interval": "50ms", "service_time": "2ms"})
 	groups := transactions(t, all)
-	if len(groups) != 20 || planted.Transactions.Committed != 20 || planted.Transactions.Aborted != 0 {
-		t.Fatalf("%d transactions of 50 ms in a second, planted %+v", len(groups), planted.Transactions)
+	if len(groups) != 20 || planted.Transactions.Committed != 20 ||
+		planted.Transactions.Aborted != 0 {
+		t.Fatalf("%d transactions of 50 ms in a second, planted %+v", len(groups),
+			planted.Transactions)
 	}
 	for number, group := range groups {
 		commits := group[0].beganAt + 52*time.Millisecond
 		for _, s := range group {
 			if s.err != nil || s.answered != commits || len(s.came) != 1 || s.came[0].at < commits {
-				t.Fatalf("transaction %d, which commits at %v: message %d was answered at %v with %v, came %v",
+				t.Fatalf("transaction %d, which commits at %v: message %d was answered at %v "+
+					"with %v, came %v",
 					number, commits, s.seq, s.answered, s.err, s.came)
 			}
 		}
@@ -39,15 +46,20 @@ func TestTransactionsCommitTogether(t *testing.T) {
 }
 
 // shown is how many messages of a transaction came.
-func shown(group []*sent) int64 { return count(group, func(s *sent) bool { return len(s.came) > 0 }) }
+func shown(group []*sent) int64 {
+	return count(group,
+		func(s *sent) bool { return len(s.came) > 0 })
+}
 
 func TestTransactionsAreAbortedShownAndReadInPart(t *testing.T) {
-	o := offering{n: 20_000, gap: time.Millisecond, partitions: 3, delivery: workload.ExactlyOnce, wait: time.Second}
+	o := offering{n: 20_000, gap: time.Millisecond, partitions: 3, delivery: workload.ExactlyOnce,
+		wait: time.Second}
 	all, planted := offered(t, o, map[string]string{
 		"abort_share": "0.3", "aborted_visible_share": "0.25", "partial_share": "0.1",
 	})
 	got := planted.Transactions
-	got.Committed, got.Aborted, got.AbortedVisible, got.Partial, got.AbortedDelivered = 0, 0, 0, 0, 0
+	got.Committed, got.Aborted, got.AbortedVisible, got.Partial, got.AbortedDelivered = 0, 0, 0, 0,
+		0
 	for number, group := range transactions(t, all) {
 		for _, s := range group {
 			if (s.err == nil) != (group[0].err == nil) {
@@ -95,10 +107,12 @@ func TestTransactionsAreAbortedShownAndReadInPart(t *testing.T) {
 
 // A refused message cannot be part of what commits.
 func TestARefusedMessageAbortsItsTransaction(t *testing.T) {
-	o := offering{n: 5_000, gap: time.Millisecond, partitions: 1, delivery: workload.ExactlyOnce, wait: time.Second}
+	o := offering{n: 5_000, gap: time.Millisecond, partitions: 1, delivery: workload.ExactlyOnce,
+		wait: time.Second}
 	all, planted := offered(t, o, map[string]string{"fail_per_million": "2k"})
 	refused := count(all, func(s *sent) bool { return s.err != nil })
-	if planted.Transactions.Aborted == 0 || refused != planted.Failed || refused < 2*planted.Transactions.Aborted {
+	if planted.Transactions.Aborted == 0 || refused != planted.Failed ||
+		refused < 2*planted.Transactions.Aborted {
 		t.Errorf("%d messages refused, planted %+v", refused, planted)
 	}
 	for number, group := range transactions(t, all) {

@@ -48,8 +48,10 @@ func newTruth(s system.Settings) truth {
 		seed: uint64(s.Count("seed")), kind: s.Text("service"),
 		timeNs: float64(s.Duration("service_time")), sigma: s.Number("service_sigma"),
 		slowNs: float64(s.Duration("service_slow")), slowShare: s.Number("service_slow_share"),
-		delayNs: int64(s.Duration("delivery_delay")), stall: stretchOf(s, "stall_every", "stall_for"),
-		slowIs:     map[string]fault{"refused": fail, "unanswered": silent, "lost": lose}[s.Text("service_slow_outcome")],
+		delayNs: int64(s.Duration("delivery_delay")), stall: stretchOf(s, "stall_every",
+			"stall_for"),
+		slowIs: map[string]fault{"refused": fail, "unanswered": silent,
+			"lost": lose}[s.Text("service_slow_outcome")],
 		abortShare: s.Number("abort_share"), visibleShare: s.Number("aborted_visible_share"),
 		partialShare: s.Number("partial_share"),
 	}
