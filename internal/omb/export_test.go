@@ -14,6 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+var recorded = []result.Series{result.Publish, result.Send, result.Lag, result.EndToEnd}
+
 // measured writes a run as plimsoll measures one: a warm-up of 3 s, so many
 // seconds, a drain, an interval a second, and reads it back.
 func measured(t *testing.T, seconds int) *result.Saved {
@@ -32,17 +34,11 @@ func measured(t *testing.T, seconds int) *result.Saved {
 	totals := map[result.Series]*hdr.Histogram{}
 	random := sequence(1)
 	for k := range seconds + 4 {
-		phase := result.PhaseMeasure
-		if k < 3 {
-			phase = result.PhaseWarmup
-		} else if k == seconds+3 {
-			phase = result.PhaseDrain
-		}
+		phase := phaseOf(k, seconds)
 		i := result.Interval{StartNs: int64(k) * 1e9, EndNs: int64(k+1) * 1e9, Phase: phase,
 			Acked: 1000, Received: 1000, Failed: 1, Backlog: int64(k)}
 		var histograms []*hdr.Histogram
-		for n, s := range []result.Series{result.Publish, result.Send, result.Lag,
-			result.EndToEnd} {
+		for n, s := range recorded {
 			h := result.NewHistogram()
 			for range 1000 {
 				_ = h.RecordValue(int64(100_000*(n+1)) +
@@ -215,4 +211,15 @@ type sequence uint64
 func (s *sequence) next() float64 {
 	*s = *s*6364136223846793005 + 1442695040888963407
 	return float64(*s>>40) / (1 << 24)
+}
+
+// phaseOf is the phase of second k of a run of so many measured seconds.
+func phaseOf(k, seconds int) result.PhaseName {
+	switch {
+	case k < 3:
+		return result.PhaseWarmup
+	case k == seconds+3:
+		return result.PhaseDrain
+	}
+	return result.PhaseMeasure
 }
