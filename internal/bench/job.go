@@ -243,12 +243,11 @@ func (j *Job) Load() result.Load {
 	return l
 }
 
-// engineOf returns the engine of a run.
-func (j *Job) engineOf(run uint32) *load.Engine {
-	return load.New(load.Plan{
-		Workload: j.Workload, Clock: j.Clock, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run),
-		Spread: j.spread(),
-	})
+// planOf returns the plan of a run's load.
+func (j *Job) planOf(run uint32) load.Plan {
+	return load.Plan{
+		Workload: *j.Workload, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run), Spread: j.spread(),
+	}
 }
 
 // spread is how the system's own client deals messages without a key; the zero Spread

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -15,6 +16,9 @@ import (
 // prepareLimit bounds everything before the load, a large cluster's start
 // included; prepareTime adds what a crowd takes.
 const prepareLimit = 5 * time.Minute
+
+// thisMachine is the clock of a run whose workers are all in this process.
+const thisMachine load.ClockName = "this machine"
 
 // prepare brings the run to where load can be offered: a cluster that answers,
 // topics, the durability read back, consumers and producers open.
@@ -44,8 +48,10 @@ func (s *session) prepare(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
 	}
 	s.cluster = cluster
-	s.lateness = newLateness(cluster, s.job.Clock)
-	s.engine = s.job.engineOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
+	s.plan = s.job.planOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
+	s.workers = []load.Worker{load.NewLocal(s.plan, load.Means{
+		Clock: s.job.Clock, Name: thisMachine, Cluster: cluster, Tell: s.hear,
+	})}
 	if err := s.start(ctx); err != nil {
 		return err
 	}
@@ -66,13 +72,15 @@ func (s *session) start(ctx context.Context) error {
 		do   func() error
 	}{
 		{&startup.TopicsNs, func() (err error) {
-			s.created, err = createTopics(ctx, s.cluster, s.engine.Topics(), progress)
+			s.created, err = createTopics(ctx, s.cluster, s.plan.Topics(), progress)
 			return err
 		}},
 		{&startup.ReadBackNs, func() error { return s.readBack(ctx) }},
-		{&startup.OpenNs, func() error { return s.engine.Open(ctx, s.cluster, progress) }},
+		{&startup.OpenNs, func() error {
+			return load.Together(s.workers, func(i int) error { return s.workers[i].Open(ctx) })
+		}},
 		{&startup.ReadyNs, func() (err error) {
-			startup.Proofs, err = s.engine.Ready(ctx, progress)
+			startup.Proofs, err = load.Prove(ctx, &s.plan, s.workers, progress)
 			return err
 		}},
 	}
@@ -157,7 +165,7 @@ func (s *session) readBack(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	evidence, err := reader.ReadDurability(ctx, s.engine.Topics())
+	evidence, err := reader.ReadDurability(ctx, s.plan.Topics())
 	if err != nil {
 		return fmt.Errorf("read the durability back: %w", err)
 	}

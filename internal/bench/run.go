@@ -29,13 +29,14 @@ type session struct {
 	watch    Watch
 	run      result.Run
 	writer   *result.Writer
-	engine   *load.Engine
+	plan     load.Plan
+	workers  []load.Worker
+	failures chan string // of a worker's clients: the first
 	cluster  system.Cluster
 	testbed  *testbed.Testbed
 	held     bool // the testbed is the caller's
 	created  []system.Topic
 	injector system.Injector // nil: no faults
-	lateness *lateness       // nil: the system is not simulated
 	beganNs  int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
@@ -47,8 +48,8 @@ type session struct {
 // run ends cleanly with what was measured, in the state interrupted. An error
 // with an empty directory means that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
-	s := &session{job: job, watch: watch, beganNs: job.Clock.Now()}
-	s.run = newRun(job)
+	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
+	s.run = newResult(job)
 	s.writer, err = result.Create(job.Runs, &s.run)
 	if err != nil {
 		return "", err
@@ -90,7 +91,7 @@ func (s *session) servesItself() bool {
 	return embedded || slices.ContainsFunc(s.run.System.Nodes, func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 
-func newRun(job *Job) result.Run {
+func newResult(job *Job) result.Run {
 	now := time.Now().UTC()
 	d := job.System.Describe()
 	guarantee := d.Levels[job.Workload.Durability]
@@ -117,6 +118,18 @@ func newRun(job *Job) result.Run {
 	return r
 }
 
+// hear takes what a worker says by itself.
+func (s *session) hear(e load.Event) {
+	if e.Kind == load.Progress {
+		s.watch.Phase(s.run.Phases[len(s.run.Phases)-1].Name, e.Sentence)
+		return
+	}
+	select {
+	case s.failures <- e.Sentence:
+	default: // the first one ends the run
+	}
+}
+
 // begin ends the present phase, if any, and begins another.
 func (s *session) begin(name result.PhaseName, sentence string) error {
 	now := s.sinceBegan()
@@ -136,15 +149,16 @@ func (s *session) sinceBegan() int64 { return s.job.Clock.Now() - s.beganNs }
 // measure runs load, drain and account, and closes the run directory whatever
 // happens on the way.
 func (s *session) measure(ctx context.Context) error {
-	m := newMeter(s)
-	err := m.offer(ctx)
+	r := newRun(s)
+	err := r.offer(ctx)
 	if err == nil {
-		err = m.drain(ctx)
+		err = r.drain(ctx)
 	}
-	err = errors.Join(err, m.endFaults())
-	accountErr := m.account()
-	err = errors.Join(err, accountErr)
-	s.finish(m.interrupted, err)
+	for _, p := range r.parts {
+		err = errors.Join(err, p.end())
+	}
+	err = errors.Join(err, r.account())
+	s.finish(r.interrupted, err)
 	if err != nil {
 		err = fmt.Errorf("the run failed: %w", err)
 	}

@@ -29,8 +29,15 @@ var settleRule = fmt.Sprintf("over %d intervals of a second neither throughput n
 
 // settling watches the warm-up of a run that may end it early.
 type settling struct {
+	idle
+	run     *run
 	last    []seen // the last intervals, the oldest first
 	decided bool
+}
+
+func newSettling(r *run) *settling {
+	r.run.Settling = &result.Settling{MostNs: int64(r.job.Workload.Warmup), Rule: settleRule}
+	return &settling{run: r}
 }
 
 // seen is what counts of an interval.
@@ -113,22 +120,25 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// settle ends a warm-up early when the figures have settled.
-func (m *meter) settle() error {
-	if m.settling == nil || m.settling.decided || !m.settling.settled() {
+// interval ends the warm-up early when the figures have settled.
+func (s *settling) interval(e ended) error {
+	if e.phase == result.PhaseWarmup {
+		s.add(e.interval)
+	}
+	if !e.going || s.decided || !s.settled() {
 		return nil
 	}
-	m.settling.decided = true
-	now := m.job.Clock.Now()
-	s := m.run.Settling
-	s.Settled, s.AfterNs = true, now-m.startNs
-	if measureNs, ok := m.engine.Settle(now); ok {
-		end := m.startNs + m.engine.Schedule().EndNs()
-		m.measureNs.Store(measureNs)
-		m.endNs.Store(end)
-		m.haltAfter(end)
-		m.run.Load.WarmupSeconds = time.Duration(measureNs - m.startNs).Seconds()
+	s.decided = true
+	r := s.run
+	now, load := r.job.Clock.Now(), &r.run.Load
+	startNs := r.course.Window().StartNs
+	r.run.Settling.Settled, r.run.Settling.AfterNs = true, now-startNs
+	if w, ok := r.course.Settle(now); ok {
+		if err := r.cut(w); err != nil {
+			return err
+		}
+		load.WarmupSeconds = time.Duration(w.MeasureNs - startNs).Seconds()
 	}
-	return m.writer.Event(result.Event{AtNs: now - m.beganNs, Kind: "note",
-		Sentence: fmt.Sprintf("the figures have settled: the measured window begins %gs after the load", m.run.Load.WarmupSeconds)})
+	return r.writer.Event(result.Event{AtNs: now - r.beganNs, Kind: "note",
+		Sentence: fmt.Sprintf("the figures have settled: the measured window begins %gs after the load", load.WarmupSeconds)})
 }

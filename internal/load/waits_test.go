@@ -79,15 +79,15 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 // lag is plimsoll's own, whatever held its thread up in between.
 func TestAnOverloadedPacerAccusesItself(t *testing.T) {
 	w := benchWorkload(20e6, 20*time.Millisecond, 1)
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), null{}, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Precise(), nil)
+	if err := e.Open(t.Context(), null{}); err != nil {
 		t.Fatal(err)
 	}
-	e.Start(clock.Now())
+	begin(e, clock.Now())
 	<-e.Sent()
 	closeEngine(t, e)
 	cells := measure.NewCells(result.Lag, result.OwnLag)
-	e.Collect(cells)
+	cells.Add(e.Collect())
 	lag, own := cells.Of(result.Lag, measure.Measured).Histogram, cells.Of(result.OwnLag, measure.Measured).Histogram
 	for _, p := range []float64{50, 99} {
 		if l, o := lag.ValueAtPercentile(p), own.ValueAtPercentile(p); o < l*8/10 || l < ms {
