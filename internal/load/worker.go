@@ -30,8 +30,8 @@ type Worker interface {
 	// Ready sends a message to each of the partitions that its producers prove, and when it
 	// is called once more to those of again, which are numbered over all topics. It returns
 	// when each is acknowledged, and every subscription of its share has received one from
-	// every partition or wait is over. What it returns is cumulative. When ctx ends first the error names a partition
-	// that is not ready, and the producers are closed.
+	// every partition or wait is over. What it returns is cumulative. When ctx ends first the
+	// error names a partition that is not ready, and the producers are closed.
 	Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error)
 	// Start begins the load.
 	Start(w Window) error
@@ -190,7 +190,9 @@ type Counters struct {
 // Only a worker sees in which order things happen, so that is judged there, of its own
 // consumers: which messages came out of order at one of them, which were overtaken at
 // another, and of which transaction a first arrival is. A copy that came to two workers is
-// a first arrival to both.
+// a first arrival to both, which may count as out of order, or as one more message of its
+// transaction. To tell these needs the order of things on different machines, which is the
+// fleet's part; until then a plan can keep each subscription on one worker.
 type Account struct {
 	Clock   ClockName
 	Sent    []measure.SentAccount    // by topic, then by producer
