@@ -24,7 +24,8 @@ func (r *run) account() error {
 		return errors.Join(append(errs, err)...)
 	}
 	errs = append(errs, r.read(result.PhaseDrain, last))
-	errs = append(errs, r.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
+	errs = append(errs,
+		r.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
 	accounts, err := r.accounts()
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -58,7 +59,8 @@ func (r *run) watchedNs(c *load.Counters) int64 {
 // noted: the measurement is whole by then.
 func (r *run) close() {
 	r.closingNs = r.job.Clock.Now()
-	err := load.Together(r.workers, func(i int) error { return r.workers[i].Close(closeTime(r.job.Workload)) })
+	limit := closeTime(r.job.Workload)
+	err := load.Together(r.workers, func(i int) error { return r.workers[i].Close(limit) })
 	if err != nil {
 		r.note(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
@@ -73,17 +75,18 @@ func (r *run) note(sentence string) {
 func (r *run) accuse() {
 	s := &r.run.Summary
 	g := &s.Generator
-	own := r.readings.totals.Of(result.OwnLag, measure.Measured).Histogram
+	totals := r.readings.totals
+	own := totals.Of(result.OwnLag, measure.Measured).Histogram
 	g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
-	if system := r.readings.totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
+	if system := totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
 		g.LessOwnLagP99Ns = system.ValueAtPercentile(99)
 	}
-	if late := r.readings.totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
+	if late := totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
 		g.SimulatedLateP99Ns = late.ValueAtPercentile(99)
 	}
-	waited := r.readings.totals.Of(result.TwinWaited, measure.Measured).Histogram
+	waited := totals.Of(result.TwinWaited, measure.Measured).Histogram
 	of := func(series result.Series) result.Latency {
-		c := r.readings.totals.Of(series, measure.Measured)
+		c := totals.Of(series, measure.Measured)
 		missing := result.Missing{Unanswered: waited.TotalCount()}
 		return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 	}
@@ -137,7 +140,8 @@ func (r *run) latency(series result.Series, f *load.Counters, arrived int64) res
 	if series == result.Publish {
 		waited = r.readings.totals.Of(result.Waited, measure.Measured).Histogram
 	}
-	return result.Censored(series, c.Histogram, waited, r.without(series, f, arrived), c.Clamped, c.Negative)
+	missing := r.without(series, f, arrived)
+	return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 }
 
 // summarize turns the sums of the measured window into rates and the
@@ -148,8 +152,10 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	// Exact, where an interval may end late: what is in flight at the window's
 	// end is not lost from it, and what follows is not of it.
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {
-		perWindow := func(messages int64) float64 { return float64(messages) * 1e9 / float64(w.EndNs-w.MeasureNs) }
-		s.OfferedRate, s.AchievedRate = perWindow(r.run.Counters.Scheduled), perWindow(f.AckedWithin)
+		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
+		perWindow := func(messages int64) float64 { return float64(messages) / seconds }
+		s.OfferedRate = perWindow(r.run.Counters.Scheduled)
+		s.AchievedRate = perWindow(f.AckedWithin)
 		var received int64
 		for _, n := range f.ReceivedWithin {
 			received += n
@@ -172,6 +178,7 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	r.run.Observation.Methods = append(r.run.Observation.Methods[:0], r.methods()...)
 	r.run.Observation.Finish(*s, r.run.Load, r.run.Environment.Cores)
 	if f.FirstHandedNs > 0 {
-		s.FirstMessageNs = r.run.StartedAt.Sub(r.job.Process).Nanoseconds() + f.FirstHandedNs - r.beganNs
+		s.FirstMessageNs = r.run.StartedAt.Sub(r.job.Process).Nanoseconds() +
+			f.FirstHandedNs - r.beganNs
 	}
 }

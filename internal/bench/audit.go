@@ -59,7 +59,8 @@ func (a *audit) open() {
 // drained notes whether the audit has read all that there is: nothing is missing,
 // or nothing has come for long.
 func (a *audit) drained(settled bool, stillNs int64) {
-	a.whole = a.opened && !a.unopened && (settled || stillNs >= int64(cmp.Or(a.run.job.Idle, auditStill)))
+	still := stillNs >= int64(cmp.Or(a.run.job.Idle, auditStill))
+	a.whole = a.opened && !a.unopened && (settled || still)
 }
 
 // account counts messages as unread, not lost, when the audit did not finish.

@@ -34,10 +34,11 @@ type backlog struct {
 	subs   int64 // that read it
 	wanted int64 // messages; 0: For says when
 
-	to      *result.Backlog
-	next    result.BacklogEnd // what the last look saw; empty: nothing new
-	over    bool              // nobody is waited for any more
-	cooling chan error        // what came of emptying the page cache before reading; nil: nothing is under way
+	to   *result.Backlog
+	next result.BacklogEnd // what the last look saw; empty: nothing new
+	over bool              // nobody is waited for any more
+	// cooling has what came of emptying the page cache; nil: that is not under way.
+	cooling chan error
 
 	acked               []sample // of the last moments, the oldest first
 	left                []sample // unread messages at the ends of intervals since the first was read
@@ -100,7 +101,8 @@ func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 	if b.to.BuiltNs == 0 {
 		late := measureNs + int64(float64(b.run.job.Workload.BacklogBuild())*workload.SlowBuild)
 		switch {
-		case b.wanted > 0 && sum(c.Acked) >= b.wanted, b.wanted == 0 && now >= measureNs+int64(b.plan.For):
+		case b.wanted > 0 && sum(c.Acked) >= b.wanted,
+			b.wanted == 0 && now >= measureNs+int64(b.plan.For):
 			return result.BacklogReading
 		case now >= late:
 			return result.BacklogNotBuilt
@@ -174,15 +176,18 @@ func (b *backlog) interval(e ended) error {
 		if err := b.beginReading(); err != nil {
 			return err
 		}
-		return b.tell("%s messages (%s) wait: reading begins", quantity.Count(acked), quantity.Bytes(b.to.Bytes))
+		return b.tell("%s messages (%s) wait: reading begins",
+			quantity.Count(acked), quantity.Bytes(b.to.Bytes))
 	case result.BacklogNotBuilt:
 		return errors.Join(b.finish(now),
-			b.tell("the backlog was not there in time: %s messages were acknowledged", quantity.Count(acked)))
+			b.tell("the backlog was not there in time: %s messages were acknowledged",
+				quantity.Count(acked)))
 	}
 	b.tally()
 	if b.to.End != result.BacklogCaughtUp {
 		return errors.Join(b.finish(now),
-			b.tell("the readers are given up: %s messages are unread", quantity.Count(b.to.LeftMessages)))
+			b.tell("the readers are given up: %s messages are unread",
+				quantity.Count(b.to.LeftMessages)))
 	}
 	b.stretch, b.to.CaughtUpNs = 2, now-b.run.beganNs
 	return errors.Join(b.finish(now+int64(b.plan.After)), b.tell("the readers have caught up"))
@@ -256,10 +261,8 @@ func (b *backlog) finish(atNs int64) (err error) {
 func (b *backlog) tell(format string, args ...any) error {
 	r, sentence := b.run, fmt.Sprintf(format, args...)
 	r.watch.Phase(result.PhaseMeasure, sentence)
-	if err := r.writer.Event(result.Event{AtNs: r.readings.lastNs - r.beganNs, Kind: "note", Sentence: sentence}); err != nil {
-		return err
-	}
-	return r.writer.Update(&r.run)
+	event := result.Event{AtNs: r.readings.lastNs - r.beganNs, Kind: "note", Sentence: sentence}
+	return errors.Join(r.writer.Event(event), r.writer.Update(&r.run))
 }
 
 // drain does not wait for readers that the run gave up on.

@@ -61,6 +61,7 @@ func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 // A send lasts as long as its slowest message, and the minutes stand beside
 // the whole.
 func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
+	million(t)
 	w := closed(2, 1, 10, 10, 150*time.Second)
 	s, _ := onSim(t, w, map[string]string{"service": "exponential", "service_time": "10ms"})
 	// The mean of the greatest of ten exponential times is their mean times

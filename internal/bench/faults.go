@@ -131,7 +131,10 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
-	f := result.Fault{Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{}, StartNs: b.run.sinceBegan()}
+	f := result.Fault{
+		Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{},
+		StartNs: b.run.sinceBegan(),
+	}
 	at := b.add(f)
 	var err error
 	if f.Leader, err = b.leader(ctx, s.Fault.Target); err == nil {
@@ -229,7 +232,8 @@ func (b *faults) tell(at int, f result.Fault, sentence string) {
 func (b *faults) say(kind, sentence string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.events = append(b.events, result.Event{AtNs: b.run.sinceBegan(), Kind: kind, Sentence: sentence})
+	b.events = append(b.events,
+		result.Event{AtNs: b.run.sinceBegan(), Kind: kind, Sentence: sentence})
 }
 
 // healed reports whether no fault is under way or to come.

@@ -246,7 +246,8 @@ func (j *Job) Load() result.Load {
 // planOf returns the plan of a run's load.
 func (j *Job) planOf(run uint32) load.Plan {
 	return load.Plan{
-		Workload: *j.Workload, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run), Spread: j.spread(),
+		Workload: *j.Workload, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run),
+		Spread: j.spread(),
 	}
 }
 

@@ -63,7 +63,8 @@ func (r *run) offer(ctx context.Context) error {
 		return fmt.Errorf("start the load: %w", err)
 	}
 	if w.MeasureNs > w.StartNs {
-		err := r.stretch(ctx, result.PhaseWarmup, "load that is not measured", func(w load.Window) int64 { return w.MeasureNs })
+		end := func(w load.Window) int64 { return w.MeasureNs }
+		err := r.stretch(ctx, result.PhaseWarmup, "load that is not measured", end)
 		if err != nil || r.interrupted {
 			return err
 		}
@@ -71,7 +72,8 @@ func (r *run) offer(ctx context.Context) error {
 	for _, p := range r.parts {
 		p.measured(ctx)
 	}
-	return r.stretch(ctx, result.PhaseMeasure, "every message counts", func(w load.Window) int64 { return w.EndNs })
+	end := func(w load.Window) int64 { return w.EndNs }
+	return r.stretch(ctx, result.PhaseMeasure, "every message counts", end)
 }
 
 // cut sends every worker the window that the course has now.
@@ -111,7 +113,9 @@ func (r *run) accounts() (load.Account, error) {
 
 // stretch is one phase of load, an interval after another, until an end that may
 // come nearer on the way.
-func (r *run) stretch(ctx context.Context, name result.PhaseName, sentence string, end func(load.Window) int64) error {
+func (r *run) stretch(
+	ctx context.Context, name result.PhaseName, sentence string, end func(load.Window) int64,
+) error {
 	if err := r.begin(name, sentence); err != nil {
 		return err
 	}
@@ -163,7 +167,9 @@ func nextReading(dueNs, cameNs, lengthNs int64) int64 {
 
 // await waits until a time of the clock, and has the parts look meanwhile. cut says that
 // an interval ends here.
-func (r *run) await(ctx context.Context, phase result.PhaseName, untilNs int64) (cut bool, err error) {
+func (r *run) await(
+	ctx context.Context, phase result.PhaseName, untilNs int64,
+) (cut bool, err error) {
 	if !r.looks || phase != result.PhaseMeasure {
 		return false, r.sleep(ctx, untilNs)
 	}

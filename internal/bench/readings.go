@@ -31,7 +31,8 @@ type readings struct {
 func newReadings(l result.Load) *readings {
 	recorded := append(slices.Clone(l.Series()), result.Beside...)
 	return &readings{
-		recorded: recorded, cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
+		recorded: recorded,
+		cells:    measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
 	}
 }
 
@@ -91,9 +92,11 @@ func (m *readings) intervalOf(job *Job, s load.Sample, due [2]int64) result.Inte
 		Scheduled: sum(due) - sum(m.lastDue), Sent: sum(c.Handed) - sum(last.Handed),
 		Acked: sum(c.Acked) - sum(last.Acked), Failed: sum(c.Failed) - sum(last.Failed),
 		Received: sum(c.Received) - sum(last.Received), Replayed: c.Replayed - last.Replayed,
-		InFlight: c.InFlight, Backlog: c.Backlog(job.Workload), BlockedNs: c.BlockedNs - last.BlockedNs,
+		InFlight: c.InFlight, Backlog: c.Backlog(job.Workload),
+		BlockedNs:  c.BlockedNs - last.BlockedNs,
 		CPUSeconds: spent.CPUSeconds - before.CPUSeconds, RSSBytes: spent.RSSBytes,
-		HeapBytes: spent.HeapBytes, GCPauseNs: spent.GCPauseNs, GCCount: spent.GCCount - before.GCCount,
+		HeapBytes: spent.HeapBytes, GCPauseNs: spent.GCPauseNs,
+		GCCount:    spent.GCCount - before.GCCount,
 		Goroutines: spent.Goroutines,
 	}
 }
@@ -106,13 +109,16 @@ func (r *run) heldUp(nowNs int64) error {
 	}
 	since := waited - r.readings.waited
 	r.readings.waited = waited
-	return r.writer.Event(result.Event{AtNs: nowNs - r.beganNs, Kind: "disk",
-		Sentence: fmt.Sprintf("this reading waited %s for the disk of the run's directory: its queue of writes was full", quantity.Duration(int64(since)))})
+	sentence := fmt.Sprintf("this reading waited %s for the disk of the run's directory: "+
+		"its queue of writes was full", quantity.Duration(int64(since)))
+	return r.writer.Event(result.Event{AtNs: nowNs - r.beganNs, Kind: "disk", Sentence: sentence})
 }
 
 // series adds one series to the interval's line and its histograms to those
 // to write.
-func (r *run) series(i *result.Interval, written []*hdr.Histogram, s result.Series) []*hdr.Histogram {
+func (r *run) series(
+	i *result.Interval, written []*hdr.Histogram, s result.Series,
+) []*hdr.Histogram {
 	m := r.readings
 	warm, measured := m.cells.Of(s, measure.Warmup), m.cells.Of(s, measure.Measured)
 	r.tag(warm.Histogram, result.WarmupPrefix+string(s), i)
@@ -129,10 +135,12 @@ func (r *run) series(i *result.Interval, written []*hdr.Histogram, s result.Seri
 	}
 	if r.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
 		w := r.course.Window()
-		m.minutes.Add(s, result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs), func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
+		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
+		m.minutes.Add(s, at, func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
 	}
 	if !slices.Contains(result.Beside, s) {
-		i.Latency = append(i.Latency, result.Summarize(s, both, warm.Clamped+measured.Clamped, warm.Negative+measured.Negative))
+		clamped, negative := warm.Clamped+measured.Clamped, warm.Negative+measured.Negative
+		i.Latency = append(i.Latency, result.Summarize(s, both, clamped, negative))
 	}
 	return append(written, warm.Histogram, measured.Histogram)
 }

@@ -139,6 +139,7 @@ func (s *settling) interval(e ended) error {
 		}
 		load.WarmupSeconds = time.Duration(w.MeasureNs - startNs).Seconds()
 	}
-	return r.writer.Event(result.Event{AtNs: now - r.beganNs, Kind: "note",
-		Sentence: fmt.Sprintf("the figures have settled: the measured window begins %gs after the load", load.WarmupSeconds)})
+	sentence := fmt.Sprintf("the figures have settled: "+
+		"the measured window begins %gs after the load", load.WarmupSeconds)
+	return r.writer.Event(result.Event{AtNs: now - r.beganNs, Kind: "note", Sentence: sentence})
 }

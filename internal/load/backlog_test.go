@@ -58,7 +58,8 @@ func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
 	if !slices.Equal(system.dues, want) {
 		t.Fatalf("%d messages were sent, %d were due before the end", len(system.dues), len(want))
 	}
-	if f, due := e.counters(), course.DueBy(clock.Never); f.Handed != due || f.Unsent != [2]int64{} {
+	f, due := e.counters(), course.DueBy(clock.Never)
+	if f.Handed != due || f.Unsent != [2]int64{} {
 		t.Fatalf("handed over %v, unsent %v, due %v", f.Handed, f.Unsent, due)
 	}
 	if len(e.failures) > 0 {

@@ -137,7 +137,8 @@ func BenchmarkTwin(b *testing.B) {
 	for b.Loop() {
 		for alone := range 2 {
 			w := benchWorkload(10_000, time.Second, 2)
-			e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: alone == 1}, clock.Precise(), nil)
+			plan := Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: alone == 1}
+			e := New(plan, clock.Precise(), nil)
 			if err := e.Open(b.Context(), null{}); err != nil {
 				b.Fatal(err)
 			}

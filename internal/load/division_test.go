@@ -283,12 +283,15 @@ func sampled(t *testing.T, workers []Worker, startNs int64) Sample {
 		t.Errorf("the workers of one process are %d", len(s.Processes))
 	}
 	s.Processes = nil
-	s.Histograms = slices.DeleteFunc(s.Histograms, func(h measure.Histogram) bool { return h.Series == result.Hiccup })
+	s.Histograms = slices.DeleteFunc(s.Histograms, func(h measure.Histogram) bool {
+		return h.Series == result.Hiccup
+	})
 	slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
 		return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))
 	})
 	for _, at := range []*int64{
-		&s.AtNs, &s.FirstAckNs, &s.LastAckNs, &s.Counters.FirstHandedNs, &s.Counters.FirstReadNs, &s.Counters.LastReceived,
+		&s.AtNs, &s.FirstAckNs, &s.LastAckNs,
+		&s.Counters.FirstHandedNs, &s.Counters.FirstReadNs, &s.Counters.LastReceived,
 	} {
 		if *at != 0 {
 			*at -= startNs
@@ -362,26 +365,33 @@ func divides(w *workload.Workload, workers int) bool {
 }
 
 func drawTrial(rt *rapid.T) *trial {
-	w := benchWorkload(float64(rapid.IntRange(20, 200).Draw(rt, "rate")), 2*time.Second, rapid.IntRange(1, 4).Draw(rt, "producers"))
-	w.Topics, w.Partitions = rapid.IntRange(1, 3).Draw(rt, "topics"), rapid.IntRange(1, 5).Draw(rt, "partitions")
-	w.Subscriptions, w.Consumers = rapid.IntRange(1, 2).Draw(rt, "subscriptions"), rapid.IntRange(1, 3).Draw(rt, "consumers")
+	some := func(what string, least, most int) int {
+		return rapid.IntRange(least, most).Draw(rt, what)
+	}
+	w := benchWorkload(float64(some("rate", 20, 200)), 2*time.Second, some("producers", 1, 4))
+	w.Topics, w.Partitions = some("topics", 1, 3), some("partitions", 1, 5)
+	w.Subscriptions, w.Consumers = some("subscriptions", 1, 2), some("consumers", 1, 3)
 	w.Message.Size, w.Seed = 64, rapid.Uint64().Draw(rt, "seed")
-	w.Load.Arrivals = rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(rt, "arrivals")
-	w.Warmup = time.Duration(rapid.IntRange(0, 4).Draw(rt, "warm-up")) * time.Second
-	w.MaxInFlight = rapid.IntRange(2, 50).Draw(rt, "in flight")
+	arrivals := []workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}
+	w.Load.Arrivals = rapid.SampledFrom(arrivals).Draw(rt, "arrivals")
+	w.Warmup = time.Duration(some("warm-up", 0, 4)) * time.Second
+	w.MaxInFlight = some("in flight", 2, 50)
 	w.Audit = rapid.Bool().Draw(rt, "audit")
 	if rapid.Bool().Draw(rt, "faults") {
 		w.Faults = []workload.Fault{{Do: workload.FaultKill}} // the times are kept
 	}
-	if rapid.IntRange(0, 3).Draw(rt, "closed") == 0 {
-		w.Load = workload.Load{Closed: &workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 1, Most: 4}}}
+	if some("closed", 0, 3) == 0 {
+		closed := workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 1, Most: 4}}
+		w.Load = workload.Load{Closed: &closed}
 		w.MaxInFlight, w.Warmup, w.Duration = 8, 0, time.Second
 	}
 	return &trial{
-		w: w, every: 777_777_777, cut: rapid.SampledFrom([]string{"settle", "end", "stop"}).Draw(rt, "cut"),
-		cutAt: time.Duration(rapid.IntRange(0, 5000).Draw(rt, "cut at ms")) * 1_000_003,
+		w: w, every: 777_777_777,
+		cut:   rapid.SampledFrom([]string{"settle", "end", "stop"}).Draw(rt, "cut"),
+		cutAt: time.Duration(some("cut at ms", 0, 5000)) * 1_000_003,
 		lots: lots{
-			seed: rapid.Uint64().Draw(rt, "lots"), spoilt: rapid.SampledFrom([]int{0, 1, 20}).Draw(rt, "spoilt"),
+			seed:      rapid.Uint64().Draw(rt, "lots"),
+			spoilt:    rapid.SampledFrom([]int{0, 1, 20}).Draw(rt, "spoilt"),
 			elsewhere: rapid.Bool().Draw(rt, "elsewhere"),
 		},
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // counters reads the counters of all clients.
@@ -134,3 +135,8 @@ func (c *consumer) account() measure.ArrivedAccount {
 
 // place is a subscription of a topic.
 type place struct{ topic, subscription int }
+
+// number is that of its first consumer among all of the run.
+func (p place) number(w *workload.Workload) int {
+	return (p.topic*w.AllSubscriptions() + p.subscription) * w.Consumers
+}

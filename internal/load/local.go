@@ -142,7 +142,8 @@ func (l *Local) Close(limit time.Duration) error {
 		err = fmt.Errorf("closing the clients: %w", err)
 	}
 	if !sent && !l.sentWithin(sendLimit) {
-		err = errors.Join(err, errors.New("the client library did not return from a send, even after its producer was closed"))
+		err = errors.Join(err, errors.New("the client library did not return from a send, "+
+			"even after its producer was closed"))
 	}
 	l.over = true
 	if l.watching != nil {

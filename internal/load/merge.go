@@ -35,7 +35,7 @@ func MergeSamples(all ...Sample) (Sample, error) {
 	var histograms [][]measure.Histogram
 	for i, s := range all {
 		if s.Clock != merged.Clock || s.Interval != merged.Interval {
-			return Sample{}, fmt.Errorf("worker %d has interval %d on the clock %q, worker %d interval %d on %q",
+			return Sample{}, fmt.Errorf("merge samples: worker %d has interval %d on %q, %d has %d on %q",
 				merged.Worker, merged.Interval, merged.Clock, s.Worker, s.Interval, s.Clock)
 		}
 		merged.AtNs = latest(merged.AtNs, s.AtNs)
@@ -159,7 +159,8 @@ func MergeAccounts(all ...Account) (Account, error) {
 	counts := make(map[string]int64)
 	for _, a := range all {
 		if a.Clock != merged.Clock {
-			return Account{}, fmt.Errorf("an account is on the clock %q and another on %q", a.Clock, merged.Clock)
+			return Account{}, fmt.Errorf("merge accounts: one is on the clock %q and another on %q",
+				a.Clock, merged.Clock)
 		}
 		merged.Sent = append(merged.Sent, a.Sent...)
 		merged.Arrived = append(merged.Arrived, a.Arrived...)
@@ -199,10 +200,11 @@ func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 	w, topics := &p.Workload, p.Topics()
 	for s := range w.AllSubscriptions() {
 		account := result.SubscriptionLedger{Subscription: p.subscriptionName(s)}
-		p.eachTopic(a, s, func(topic int, sent []measure.SentAccount, readers []measure.ArrivedAccount) bool {
-			n := measure.Judge(&account, sent, readers, func(lane int) measure.LaneName {
+		p.eachTopic(a, s, func(t int, sent sentAccounts, got arrivedAccounts) bool {
+			n := measure.Judge(&account, sent, got, func(lane int) measure.LaneName {
 				return measure.LaneName{
-					Topic: topics[topic].Name, Producer: lane / w.Partitions, Partition: lane % w.Partitions,
+					Topic: topics[t].Name, Producer: lane / w.Partitions,
+					Partition: lane % w.Partitions,
 				}
 			})
 			if s < w.Subscriptions {
@@ -220,19 +222,24 @@ func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 // where messages arrived that were not acknowledged.
 func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
 	for s := range subscriptions {
-		p.eachTopic(a, s, func(_ int, sent []measure.SentAccount, readers []measure.ArrivedAccount) bool {
-			missing = missing || measure.Missing(sent, readers)
+		p.eachTopic(a, s, func(_ int, sent sentAccounts, got arrivedAccounts) bool {
+			missing = missing || measure.Missing(sent, got)
 			return !missing
 		})
 	}
 	return missing
 }
 
+type (
+	sentAccounts    = []measure.SentAccount
+	arrivedAccounts = []measure.ArrivedAccount
+)
+
 // eachTopic calls do with the accounts of each topic's producers and of the consumers of a
 // subscription of it, until it returns false.
 func (p *Plan) eachTopic(
 	a Account, subscription int,
-	do func(topic int, sent []measure.SentAccount, readers []measure.ArrivedAccount) bool,
+	do func(topic int, sent sentAccounts, got arrivedAccounts) bool,
 ) {
 	sent, arrived := a.Sent, a.Arrived
 	for topic := range p.Workload.Topics {

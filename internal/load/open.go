@@ -50,7 +50,7 @@ func (e *Engine) newConsumers(subscriptionFrom, subscriptionTo int) (all []*cons
 	for t := range e.topics {
 		for s := subscriptionFrom; s < subscriptionTo; s++ {
 			for i := range w.Consumers {
-				if n := (t*w.AllSubscriptions()+s)*w.Consumers + i; n >= from && n < to {
+				if n := (place{t, s}).number(w) + i; n >= from && n < to {
 					all = append(all, e.newConsumer(t, s, i))
 				}
 			}
@@ -92,11 +92,12 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 	w := &e.plan.Workload
 	lanes := w.Producers * w.Partitions
 	c := &consumer{
-		clock: e.clock, subscription: subscription, run: e.plan.Run, topic: e.topics[topic], index: index,
-		topicIndex: topic, later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
+		clock: e.clock, run: e.plan.Run, topic: e.topics[topic], topicIndex: topic,
+		subscription: subscription, index: index,
+		later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
 		base: uint32(topic * lanes), lanes: uint32(lanes),
 		payload: newPayload(w.Message, w.Seed), window: e.window,
-		Recorder: e.consuming.recorder((topic*w.AllSubscriptions()+subscription)*w.Consumers + index),
+		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
 		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
 		shared: e.subscriptionOf(topic, subscription, lanes),
@@ -121,7 +122,9 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
 	opened, err := c.OpenConsumer(ctx, e.optionsOf(consumer))
 	if err != nil {
-		return fmt.Errorf("open consumer %d of %s on %s: %w", consumer.index, e.plan.subscriptionName(consumer.subscription), consumer.topic.Name, err)
+		return fmt.Errorf("open consumer %d of %s on %s: %w",
+			consumer.index, e.plan.subscriptionName(consumer.subscription),
+			consumer.topic.Name, err)
 	}
 	consumer.system = opened
 	return nil
@@ -148,7 +151,9 @@ func (e *Engine) failed(err error) {
 
 // openProducer opens the i-th producer of the run, which is the own-th of the share.
 // Neighbours go to different topics, so that consecutive messages do.
-func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i, own int) (*producer, error) {
+func (e *Engine) openProducer(
+	ctx context.Context, c system.Cluster, i, own int,
+) (*producer, error) {
 	w := &e.plan.Workload
 	topic, index := i%w.Topics, i/w.Topics
 	p := &producer{

@@ -33,6 +33,10 @@ func quantumNs(to *producer) int64 {
 	return min(max(to.lowNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
 }
 
+// errCutLate is why a run fails whose cut came later than a producer drew a message.
+var errCutLate = errors.New("the window was cut before a message that a producer had drawn: " +
+	"the cut came too late; measure again with less load on this machine")
+
 // waitNs bounds a wait for the system's answer between two looks at whether
 // to stop.
 const waitNs = 50_000_000
@@ -254,7 +258,7 @@ func newTurns(p *pacer) *turns {
 func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
 	if s := t.p.replaced.Load(); s != t.p.schedule {
 		if t.drawnNs >= s.sinceNs {
-			t.p.failed(errors.New("a producer had drawn a message that is due after the window was cut: the workers' clocks or the network are too slow"))
+			t.p.failed(errCutLate)
 		}
 		t.p.schedule = s
 		for _, c := range t.cursors {

@@ -17,7 +17,9 @@ const resendAfter = 5 * time.Second
 // partition, by whichever worker's consumers; it returns how many messages that took. They
 // are no part of the load. tell, which may be nil, is told how far it has come. When ctx
 // ends first, the error names a partition that is not ready.
-func Prove(ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string)) (sent int64, err error) {
+func Prove(
+	ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string),
+) (sent int64, err error) {
 	w, each := &plan.Workload, ""
 	all := w.Topics * w.Partitions * w.Subscriptions
 	if w.Subscriptions > 1 {
@@ -102,8 +104,10 @@ func unproven(plan *Plan, r Readiness) (left lacks, partitions []int64) {
 				continue
 			}
 			if left.count++; left.first == "" {
-				left.first = fmt.Sprintf("partition %d of topic %s, read by %s, has acknowledged a message that has not arrived",
-					number%int64(w.Partitions), topics[number/int64(w.Partitions)].Name, Subscription(s))
+				topic, partition := int(number)/w.Partitions, int(number)%w.Partitions
+				left.first = fmt.Sprintf("partition %d of topic %s, read by %s, "+
+					"has acknowledged a message that has not arrived",
+					partition, topics[topic].Name, Subscription(s))
 			}
 			partitions = append(partitions, number)
 		}

@@ -66,7 +66,8 @@ func (e *Engine) proofOf(topic, subscription int) *proof {
 	}
 	at := &r.proofs[topic*n+subscription]
 	if *at == nil {
-		*at = &proof{of: r, first: uint32(topic * r.partitions), seen: make([]atomic.Uint64, (r.partitions+63)/64)}
+		seen := make([]atomic.Uint64, (r.partitions+63)/64)
+		*at = &proof{of: r, first: uint32(topic * r.partitions), seen: seen}
 		r.missing.Add(int64(r.partitions))
 	}
 	return *at
@@ -151,11 +152,14 @@ func (e *Engine) proveEach(ctx context.Context, lacking map[int][]int32) error {
 
 // prove sends a message to each of the partitions through one producer, and
 // again to those that refuse it, until each has acknowledged one.
-func (e *Engine) prove(ctx context.Context, own int, partitions []int32, acked *atomic.Int64) error {
+func (e *Engine) prove(
+	ctx context.Context, own int, partitions []int32, acked *atomic.Int64,
+) error {
 	w, producer := &e.plan.Workload, e.first+own
 	p := &prover{
 		to: e.producers[own].system, run: e.plan.Run, index: producer,
-		first: uint32(producer % w.Topics * w.Partitions), acked: acked, messages: &e.readiness.messages,
+		first: uint32(producer % w.Topics * w.Partitions), acked: acked,
+		messages: &e.readiness.messages,
 	}
 	p.make(min(len(partitions), max(w.MaxInFlight, 1), proofsInFlight))
 	for len(partitions) > 0 {

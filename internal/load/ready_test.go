@@ -92,7 +92,9 @@ func (p *relayProducer) Send(m *system.Message) {
 
 // readied opens some workers on the relay and returns what Prove does within a
 // minute, on virtual time.
-func readied(t *testing.T, r *relay, w *workload.Workload, n int) (plan Plan, workers []Worker, sent int64, err error) {
+func readied(
+	t *testing.T, r *relay, w *workload.Workload, n int,
+) (plan Plan, workers []Worker, sent int64, err error) {
 	t.Helper()
 	plan = Plan{Workload: *w, Run: 7, Prefix: "t"}
 	for i := range n {
@@ -170,7 +172,8 @@ func readyOf(t *testing.T, n int) {
 // A producer beyond the number of partitions proves one again.
 func TestReadyUsesEveryProducer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if _, _, sent, err := readied(t, newRelay(), crowdOf(2, 3, 8, 1, 1), 1); err != nil || sent != 16 {
+		_, _, sent, err := readied(t, newRelay(), crowdOf(2, 3, 8, 1, 1), 1)
+		if err != nil || sent != 16 {
 			t.Errorf("%d messages, %v: want one of each producer", sent, err)
 		}
 	})
@@ -224,7 +227,8 @@ func TestReadyHearsOfConsumersThatStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.failed(errors.New("deleted"))
-		if _, err := e.Ready(t.Context(), nil, time.Second); err == nil || !strings.Contains(err.Error(), "deleted") {
+		_, err := e.Ready(t.Context(), nil, time.Second)
+		if err == nil || !strings.Contains(err.Error(), "deleted") {
 			t.Errorf("%v: want why the consumer stopped", err)
 		}
 	})

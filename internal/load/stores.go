@@ -18,7 +18,9 @@ type stores struct {
 
 // newStores returns the stores of so many clients.
 func newStores(clients int, series ...result.Series) stores {
-	s := stores{all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewLive(series...)}
+	s := stores{
+		all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewLive(series...),
+	}
 	for i := range s.all {
 		s.all[i] = measure.NewStore(series...)
 	}

@@ -9,6 +9,11 @@ type LaneName struct {
 	Producer  int
 }
 
+// is reports whether a range is of the lane.
+func (n LaneName) is(r *result.Range) bool {
+	return r.Topic == n.Topic && r.Partition == n.Partition && r.Producer == n.Producer
+}
+
 // Judge compares what the producers of a topic had acknowledged with what the consumers of
 // one subscription received, and adds it to the ledger. A lane is the producer's index times
 // the partitions, plus the partition. It returns how many distinct messages arrived that
@@ -21,7 +26,8 @@ func Judge(
 	for i := range sent {
 		for partition := range sent[i].Lanes {
 			lane := sent[i].Producer*len(sent[i].Lanes) + partition
-			measured += judgeLane(into, &sent[i].Lanes[partition], seenOn(consumers, lane), lane, name)
+			seen := seenOn(consumers, lane)
+			measured += judgeLane(into, &sent[i].Lanes[partition], seen, lane, name)
 		}
 	}
 	for i := range arrived {
@@ -142,13 +148,15 @@ func named(into []result.Range, all []Sighting, name func(lane int) LaneName) []
 func extend(all []result.Range, n LaneName, seq int64) []result.Range {
 	if k := len(all); k > 0 {
 		last := &all[k-1]
-		if last.Topic == n.Topic && last.Partition == n.Partition && last.Producer == n.Producer && last.Last == seq-1 {
+		if n.is(last) && last.Last == seq-1 {
 			last.Last = seq
 			return all
 		}
 	}
 	if len(all) < maxRanges {
-		all = append(all, result.Range{Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq})
+		all = append(all, result.Range{
+			Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq,
+		})
 	}
 	return all
 }
@@ -159,11 +167,13 @@ func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *Moment
 	into.LostRanges = extend(into.LostRanges, n, seq)
 	last := &into.LostRanges[len(into.LostRanges)-1]
 	switch w := last.When; {
-	case last.Last != seq || last.Topic != n.Topic || last.Partition != n.Partition || last.Producer != n.Producer: // no room
+	case last.Last != seq || !n.is(last): // no room
 	case at == nil:
 		last.When = nil // of a part says little
 	case len(into.LostRanges) > before:
-		last.When = &result.Span{FirstDueNs: at.DueNs, LastDueNs: at.DueNs, FirstAckNs: at.AckNs, LastAckNs: at.AckNs}
+		last.When = &result.Span{
+			FirstDueNs: at.DueNs, LastDueNs: at.DueNs, FirstAckNs: at.AckNs, LastAckNs: at.AckNs,
+		}
 	case w != nil:
 		w.FirstDueNs, w.LastDueNs = min(w.FirstDueNs, at.DueNs), max(w.LastDueNs, at.DueNs)
 		w.FirstAckNs, w.LastAckNs = min(w.FirstAckNs, at.AckNs), max(w.LastAckNs, at.AckNs)

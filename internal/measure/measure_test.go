@@ -107,7 +107,10 @@ func TestAccountCountsExactly(t *testing.T) {
 
 // judged judges what was recorded of a producer and some consumers, after a journey over a
 // wire.
-func judged(into *result.SubscriptionLedger, sent *Sent, arrived []*Arrived, from int64, name func(int) LaneName) int64 {
+func judged(
+	into *result.SubscriptionLedger, sent *Sent, arrived []*Arrived, from int64,
+	name func(int) LaneName,
+) int64 {
 	lanes := sent.Lanes(true)
 	for i := range lanes {
 		lanes[i].MeasuredFrom = from
@@ -122,7 +125,8 @@ func judged(into *result.SubscriptionLedger, sent *Sent, arrived []*Arrived, fro
 // overWire returns what another process gets.
 func overWire[T any](sent T) (got T) {
 	var wire bytes.Buffer
-	if err := errors.Join(gob.NewEncoder(&wire).Encode(sent), gob.NewDecoder(&wire).Decode(&got)); err != nil {
+	err := errors.Join(gob.NewEncoder(&wire).Encode(sent), gob.NewDecoder(&wire).Decode(&got))
+	if err != nil {
 		panic(err)
 	}
 	return got
@@ -246,7 +250,8 @@ func TestEvidenceIsNamed(t *testing.T) {
 	}
 	other.Received(1, 5, Arrival{Late: true, Elsewhere: true})
 	var l result.SubscriptionLedger
-	judged(&l, sent, []*Arrived{one, other}, 0, func(lane int) LaneName { return LaneName{Partition: lane} })
+	name := func(lane int) LaneName { return LaneName{Partition: lane} }
+	judged(&l, sent, []*Arrived{one, other}, 0, name)
 	want := result.SubscriptionLedger{
 		Acked: 6, Received: 3, Lost: 3, Duplicate: 2, Reordered: 1,
 		LostRanges:      []result.Range{{Partition: 1, First: 1, Last: 3}}, // of 3 the times were not kept
@@ -260,7 +265,7 @@ func TestEvidenceIsNamed(t *testing.T) {
 	for seq := range int64(2) {
 		sent.Acked(0, seq, 50+seq, 90-seq)
 	}
-	judged(&l, sent, []*Arrived{NewArrived(2)}, 0, func(lane int) LaneName { return LaneName{Partition: lane} })
+	judged(&l, sent, []*Arrived{NewArrived(2)}, 0, name)
 	if w := l.LostRanges[0].When; w == nil || *w != (result.Span{FirstDueNs: 50, LastDueNs: 51, FirstAckNs: 89, LastAckNs: 90}) {
 		t.Errorf("lost in %+v", w)
 	}

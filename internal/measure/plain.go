@@ -128,7 +128,8 @@ func (h Histogram) plus(other Histogram) Histogram {
 	for i < len(h.Values) || k < len(other.Values) {
 		switch {
 		case k == len(other.Values) || i < len(h.Values) && h.Values[i] < other.Values[k]:
-			sum.Values, sum.Counts = append(sum.Values, h.Values[i]), append(sum.Counts, h.Counts[i])
+			sum.Values = append(sum.Values, h.Values[i])
+			sum.Counts = append(sum.Counts, h.Counts[i])
 			i++
 		case i == len(h.Values) || other.Values[k] < h.Values[i]:
 			sum.Values = append(sum.Values, other.Values[k])
