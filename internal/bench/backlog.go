@@ -308,8 +308,7 @@ func (b *backlog) summarize() {
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			warm, cell := s.cells.Of(series, measure.Warmup), s.cells.Of(series, measure.Measured)
 			// By the time of the event, whenever the message was due.
-			cell.Histogram.Merge(warm.Histogram)
-			out.Latency = append(out.Latency, result.Summarize(series, cell.Histogram, cell.Clamped+warm.Clamped, cell.Negative+warm.Negative))
+			out.Latency = append(out.Latency, summarize(series, warm, cell))
 		}
 		b.to.Stretches = append(b.to.Stretches, out)
 	}

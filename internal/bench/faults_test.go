@@ -89,9 +89,9 @@ func count(events []result.Event, kind string) (n int) {
 // Each message that a fault loses is named, and said to be acknowledged before.
 func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	for _, do := range workload.FaultKinds() {
-		w := load(500, 2*time.Second)
-		w.Drain = time.Second
-		w.Faults = []workload.Fault{{Do: do, Target: workload.TargetOne, At: 500 * time.Millisecond, Within: 500 * time.Millisecond, For: 500 * time.Millisecond}}
+		w := load(500, time.Second)
+		w.Drain = 500 * time.Millisecond
+		w.Faults = []workload.Fault{{Do: do, Target: workload.TargetOne, At: 300 * time.Millisecond, Within: 200 * time.Millisecond, For: 300 * time.Millisecond}}
 		s, planted := onSim(t, w, map[string]string{
 			"fault_lose": "12", "fault_duplicate": "3", "fault_swap": "2", "fault_unknown": "5", "fault_slow": "3ms",
 		})
@@ -206,8 +206,8 @@ func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duratio
 func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		r := &recorder{stuck: stuck}
-		w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetLeader, At: time.Second, For: 8 * time.Second})
-		s, err := recorded(t, r, w, 4*time.Second)
+		w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetLeader, At: 500 * time.Millisecond, For: 8 * time.Second})
+		s, err := recorded(t, r, w, 2500*time.Millisecond)
 		if err != nil || s.Run.State != result.Interrupted {
 			t.Fatal(s.Run.State, err)
 		}

@@ -123,6 +123,19 @@ func (r *run) series(
 	warm, measured := m.cells.Of(s, measure.Warmup), m.cells.Of(s, measure.Measured)
 	r.tag(warm.Histogram, result.WarmupPrefix+string(s), i)
 	r.tag(measured.Histogram, string(s), i)
+	if r.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
+		w := r.course.Window()
+		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
+		m.minutes.Add(s, at, func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
+	}
+	if !slices.Contains(result.Beside, s) {
+		i.Latency = append(i.Latency, summarize(s, warm, measured))
+	}
+	return append(written, warm.Histogram, measured.Histogram)
+}
+
+// summarize reads what a series has in both phases into the figures of a table.
+func summarize(s result.Series, warm, measured *measure.Cell) result.Latency {
 	both := measured.Histogram
 	switch {
 	case warm.Histogram.TotalCount() == 0:
@@ -133,20 +146,15 @@ func (r *run) series(
 		both.Merge(warm.Histogram)
 		both.Merge(measured.Histogram)
 	}
-	if r.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
-		w := r.course.Window()
-		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
-		m.minutes.Add(s, at, func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
-	}
-	if !slices.Contains(result.Beside, s) {
-		clamped, negative := warm.Clamped+measured.Clamped, warm.Negative+measured.Negative
-		i.Latency = append(i.Latency, result.Summarize(s, both, clamped, negative))
-	}
-	return append(written, warm.Histogram, measured.Histogram)
+	clamped, negative := warm.Clamped+measured.Clamped, warm.Negative+measured.Negative
+	return result.Summarize(s, both, clamped, negative)
 }
 
-// tag gives a histogram what the log says of it.
+// tag gives a histogram what the log says of it. One that is empty is in no log.
 func (r *run) tag(h *hdr.Histogram, name string, i *result.Interval) {
+	if h.TotalCount() == 0 {
+		return
+	}
 	h.SetTag(name)
 	h.SetStartTimeMs(r.run.StartedAt.UnixMilli() + i.StartNs/1e6)
 	h.SetEndTimeMs(r.run.StartedAt.UnixMilli() + i.EndNs/1e6)

@@ -20,7 +20,7 @@ const (
 
 // Cell is one series in one phase.
 type Cell struct {
-	Histogram *hdr.Histogram
+	Histogram *hdr.Histogram // only to be read: an empty one is of all empty cells
 	Clamped   int64
 	Negative  int64
 }
@@ -32,12 +32,15 @@ type Cells struct {
 	cells  [][phases]Cell
 }
 
-// NewCells returns empty cells for the series.
+// empty is the histogram of every cell that has never held a latency.
+var empty = result.NewHistogram()
+
+// NewCells returns empty cells for the series. A cell takes memory when it holds something.
 func NewCells(series ...result.Series) *Cells {
 	c := &Cells{series: series, cells: make([][phases]Cell, len(series))}
 	for i := range c.cells {
 		for p := range c.cells[i] {
-			c.cells[i][p].Histogram = result.NewHistogram()
+			c.cells[i][p].Histogram = empty
 		}
 	}
 	return c
@@ -59,6 +62,9 @@ func (c *Cells) Add(all []Histogram) {
 		into := c.Of(h.Series, h.Phase)
 		if into == nil {
 			continue
+		}
+		if into.Histogram == empty {
+			into.Histogram = result.NewHistogram()
 		}
 		for i, value := range h.Values {
 			// A bucket of result.NewHistogram, so there is no error to look at.
