@@ -228,7 +228,7 @@ func (b *faults) tell(at int, f result.Fault, sentence string) {
 	}
 }
 
-// say leaves an event for the meter to write.
+// say leaves an event for the run's goroutine to write.
 func (b *faults) say(kind, sentence string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,5 +9,8 @@
 // histograms are in stores, which the recorders of a crowd share: theirs is the
 // only lock that two clients meet on, once for 32 latencies.
 //
+// What was recorded is handed over as plain data (plain.go), and judged from that: what was
+// acknowledged against what arrived (Judge).
+//
 // It does not decide what the figures mean: that is internal/verdict.
 package measure

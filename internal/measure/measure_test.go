@@ -270,3 +270,32 @@ func TestEvidenceIsNamed(t *testing.T) {
 		t.Errorf("lost in %+v", w)
 	}
 }
+
+// Whatever is recorded, the buckets hold what a histogram of the library would; and what
+// several recorders hold adds up to what one would.
+func TestBucketsAreThoseOfTheHistogram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one, all := NewCells(result.Publish), [][]Histogram{}
+		want := result.NewHistogram()
+		for range rapid.IntRange(1, 3).Draw(t, "recorders") {
+			r := NewRecorder(result.Publish)
+			for range rapid.IntRange(0, 80).Draw(t, "latencies") {
+				ns := rapid.Int64Range(-1, 1<<rapid.IntRange(0, 43).Draw(t, "bits")).Draw(t, "ns")
+				r.Add(0, Measured, ns)
+				if err := want.RecordValue(max(0, min(ns, result.HistogramMaxNs))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, _ := r.Collect(NewLive(result.Publish))
+			all = append(all, overWire(held))
+			if again, _ := r.Collect(NewLive(result.Publish)); len(again) > 0 {
+				t.Fatalf("collected twice: %+v", again)
+			}
+		}
+		one.Add(MergeHistograms(all...))
+		if got := one.Of(result.Publish, Measured).Histogram; !got.Equals(want) {
+			t.Fatalf("%d latencies, mean %v, max %d; want %d, %v, %d", got.TotalCount(), got.Mean(), got.Max(),
+				want.TotalCount(), want.Mean(), want.Max())
+		}
+	})
+}
