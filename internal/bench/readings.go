@@ -48,7 +48,7 @@ func (r *run) interval(phase result.PhaseName) error {
 
 // read takes a sample as the next interval.
 func (r *run) read(phase result.PhaseName, sample load.Sample) error {
-	now, m := r.job.Clock.Now(), r.readings
+	now, m := sample.AtNs, r.readings
 	m.cells.Add(sample.Histograms)
 	due := r.dueBy(now, sample.Counters)
 	i := m.intervalOf(r.job, sample, due)

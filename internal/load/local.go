@@ -88,7 +88,10 @@ func (l *Local) Cut(w Window) error {
 
 // Sample returns what was counted.
 func (l *Local) Sample(histograms bool) (Sample, error) {
-	s := Sample{Worker: l.plan.Share.Worker, Interval: l.interval, Clock: l.means.Name}
+	s := Sample{
+		Worker: l.plan.Share.Worker, Interval: l.interval,
+		Clock: l.means.Name, AtNs: l.means.Clock.Now(),
+	}
 	if histograms {
 		l.interval++
 		s.Interval = l.interval
@@ -101,7 +104,7 @@ func (l *Local) Sample(histograms bool) (Sample, error) {
 		s.Histograms = append(s.Histograms, l.late.collect()...)
 		s.Processes = []Process{l.spent()}
 	}
-	s.Counters, s.AtNs = l.engine.counters(), l.means.Clock.Now()
+	s.Counters = l.engine.counters()
 	if histograms {
 		s.FirstAckNs, s.LastAckNs = l.engine.ackSpan()
 	}

@@ -127,7 +127,7 @@ type Sample struct {
 	Worker   int
 	Interval int64 // how many intervals have ended, this one included; it starts at 0
 	Clock    ClockName
-	AtNs     int64
+	AtNs     int64 // when the counting began: what happened meanwhile is in it too
 	Counters Counters
 
 	// Of the interval that the sample ends. Histograms merge bucket by bucket, and
