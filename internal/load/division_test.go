@@ -88,7 +88,7 @@ func (p *worldProducer) Send(m *system.Message) {
 			lot = 100
 		}
 		// No two answers at the same moment, so that their order is the seed's alone.
-		wait += time.Duration(s.seq*1009 + int64(s.lane)*13)
+		wait += time.Duration(mix(draw) % 1_000_003)
 		p.sent++
 		m.InTransaction(uint32(p.sent/5) + 1)
 		p.mu.Lock()
