@@ -175,21 +175,7 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 		lots: tr.lots, plan: plan,
 		readers: make(map[string][]func(system.Received)), kept: make(map[string][]system.Received),
 	}
-	var all []Worker
-	for i := range workers {
-		plan.Share = Share{i, workers}
-		all = append(all, NewLocal(overWire(t, plan), Means{
-			Clock: clock.Timers(), Name: "bubble", Cluster: &world,
-			Tell: func(e Event) {
-				if e.Kind == Failure {
-					t.Error(e.Sentence)
-				}
-			},
-		}))
-		if err := all[i].Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	all := opened(t, plan, &world, workers)
 	var err error
 	if out.Proofs, err = Prove(t.Context(), &plan, all, nil); err != nil {
 		t.Fatal(err)
@@ -233,22 +219,45 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 		}
 	}
 	sample()
-	account := accounted(t, all)
-	out.Ledger, out.Arrived = plan.Judge(account)
-	out.Ledger.MemoryBytes, out.Errors = 0, account.Errors
-	out.InFlight = fmt.Sprintf("%.6g", account.MeanInFlight)
-	for _, l := range out.Ledger.Subscriptions {
+	out.judge(&plan, accounted(t, all), startNs)
+	for _, due := range world.dues {
+		out.Dues = append(out.Dues, due-startNs)
+	}
+	slices.Sort(out.Dues)
+	return out
+}
+
+// opened returns so many workers on the world, all of whose clients are open.
+func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
+	for i := range workers {
+		plan.Share = Share{i, workers}
+		all = append(all, NewLocal(overWire(t, plan), Means{
+			Clock: clock.Timers(), Name: "bubble", Cluster: on,
+			Tell: func(e Event) {
+				if e.Kind == Failure {
+					t.Error(e.Sentence)
+				}
+			},
+		}))
+		if err := all[i].Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// judge adds what follows from the account. Times are since the load began.
+func (o *told) judge(plan *Plan, account Account, startNs int64) {
+	o.Ledger, o.Arrived = plan.Judge(account)
+	o.Ledger.MemoryBytes, o.Errors = 0, account.Errors
+	o.InFlight = fmt.Sprintf("%.6g", account.MeanInFlight)
+	for _, l := range o.Ledger.Subscriptions {
 		for _, r := range l.LostRanges {
 			if r.When != nil {
 				r.When.Since(startNs)
 			}
 		}
 	}
-	for _, due := range world.dues {
-		out.Dues = append(out.Dues, due-startNs)
-	}
-	slices.Sort(out.Dues)
-	return out
 }
 
 // apply cuts the window as the trial says.
