@@ -16,13 +16,18 @@ func (w *Workload) Record() result.Load {
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
-		Keys: string(w.Keys.Kind), KeyCount: w.Keys.Count, KeyExponent: w.Keys.Exponent,
+		Keys: string(w.Keys.Kind),
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
 	}
-	if w.Keys.Kind == KeysNone {
+	switch w.Keys.Kind {
+	case KeysNone:
 		l.Spread = string(w.Spread)
+	case KeysZipf:
+		l.KeyCount, l.KeyExponent = w.Keys.Count, w.Keys.Exponent
+	default:
+		l.KeyCount = w.Keys.Count
 	}
 	if c := w.Load.Closed; c != nil {
 		l.Model = result.ClosedLoop

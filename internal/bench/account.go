@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
-	"time"
+	"slices"
+	"strings"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -14,90 +16,77 @@ import (
 // account closes the clients, settles every counter and fills the summary.
 // Once the clients are closed nothing is recorded any more, so counters,
 // histograms and ledger speak of the same messages.
-func (m *meter) account() error {
-	m.engine.Halt(m.job.Clock.Now())
-	m.close()
-	err := m.interval(result.PhaseDrain)
-	m.watcher.Stop()
-	<-m.watching
-	err = errors.Join(err, m.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
-	figures := m.engine.Figures()
-	m.run.Warmup, m.run.Counters = countersOf(figures, measure.Warmup), countersOf(figures, measure.Measured)
-	m.run.Errors = m.engine.Errors()
+func (r *run) account() error {
+	errs := []error{r.cut(r.course.Stop(r.job.Clock.Now()))}
+	r.close()
+	last, err := r.sample(true)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	errs = append(errs, r.read(result.PhaseDrain, last))
+	errs = append(errs,
+		r.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
+	accounts, err := r.accounts()
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	c := &last.Counters
+	r.run.Warmup, r.run.Counters = countersOf(c, measure.Warmup), countersOf(c, measure.Measured)
+	r.run.Errors = accounts.Errors
 	var arrived int64
-	m.run.Ledger, arrived = m.engine.Account()
-	m.run.Ledger.WatchedNs = m.watchedNs()
-	m.backlog.setAside(m.run.Ledger.Subscriptions)
-	m.setAuditAside(m.run.Ledger.Subscriptions)
-	for _, l := range m.run.Ledger.Subscriptions {
-		for _, r := range l.LostRanges {
-			if r.When != nil {
-				r.When.Since(m.beganNs)
+	r.run.Ledger, arrived = r.plan.Judge(accounts)
+	r.run.Ledger.WatchedNs = r.watchedNs(c)
+	for _, p := range r.parts {
+		p.account(r.run.Ledger.Subscriptions)
+	}
+	for _, l := range r.run.Ledger.Subscriptions {
+		for _, lost := range l.LostRanges {
+			if lost.When != nil {
+				lost.When.Since(r.beganNs)
 			}
 		}
 	}
-	m.summarize(figures, arrived)
-	return err
+	r.summarize(c, arrived, accounts.MeanInFlight)
+	return errors.Join(errs...)
 }
 
 // watchedNs is how long the consumers stayed open after the last message arrived.
-func (m *meter) watchedNs() int64 {
-	last := m.engine.LastReceivedNs()
-	if last == 0 {
-		last = m.startNs
-	}
-	return max(0, m.closingNs-last)
+func (r *run) watchedNs(c *load.Counters) int64 {
+	return max(0, r.closingNs-cmp.Or(c.LastReceived, r.course.Window().StartNs))
 }
 
-// sendLimit bounds the wait for a Send that is under way when the run ends.
-const sendLimit = 2 * time.Second
-
-// close ends sending and closes the clients. A Send that does not return holds
-// its pacer up; closing the producer ends it. What cannot be closed in time is
+// close ends sending and closes the clients. What cannot be closed in time is
 // noted: the measurement is whole by then.
-func (m *meter) close() {
-	m.closingNs = m.job.Clock.Now()
-	sent := m.sentWithin(sendLimit)
-	told := func(sentence string) { m.watch.Phase(result.PhaseDrain, sentence) }
-	if err := m.engine.Close(closeTime(m.job.Workload), told); err != nil {
-		m.note("closing the clients: " + err.Error())
-	}
-	if !sent && !m.sentWithin(sendLimit) {
-		m.note("the client library did not return from a send, even after its producer was closed")
+func (r *run) close() {
+	r.closingNs = r.job.Clock.Now()
+	limit := closeTime(r.job.Workload)
+	err := load.Together(r.workers, func(i int) error { return r.workers[i].Close(limit) })
+	if err != nil {
+		r.note(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }
 
-func (m *meter) note(sentence string) {
+func (r *run) note(sentence string) {
 	// A failure to write shows in the next interval.
-	_ = m.writer.Event(result.Event{AtNs: m.sinceBegan(), Kind: "note", Sentence: sentence})
-}
-
-func (m *meter) sentWithin(limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-m.engine.Sent():
-		return true
-	case <-timer.C:
-		return false
-	}
+	_ = r.writer.Event(result.Event{AtNs: r.sinceBegan(), Kind: "note", Sentence: sentence})
 }
 
 // accuse says what plimsoll knows of its own error.
-func (m *meter) accuse() {
-	s := &m.run.Summary
+func (r *run) accuse() {
+	s := &r.run.Summary
 	g := &s.Generator
-	own := m.totals.Of(result.OwnLag, measure.Measured).Histogram
+	totals := r.readings.totals
+	own := totals.Of(result.OwnLag, measure.Measured).Histogram
 	g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
-	if system := m.totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
+	if system := totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
 		g.LessOwnLagP99Ns = system.ValueAtPercentile(99)
 	}
-	if late := m.totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
+	if late := totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
 		g.SimulatedLateP99Ns = late.ValueAtPercentile(99)
 	}
-	waited := m.totals.Of(result.TwinWaited, measure.Measured).Histogram
+	waited := totals.Of(result.TwinWaited, measure.Measured).Histogram
 	of := func(series result.Series) result.Latency {
-		c := m.totals.Of(series, measure.Measured)
+		c := totals.Of(series, measure.Measured)
 		missing := result.Missing{Unanswered: waited.TotalCount()}
 		return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 	}
@@ -105,17 +94,18 @@ func (m *meter) accuse() {
 }
 
 // countersOf splits what was scheduled in a phase into what became of it.
-func countersOf(f load.Figures, p measure.Phase) result.Counters {
+func countersOf(f *load.Counters, p measure.Phase) result.Counters {
 	return result.Counters{
 		Scheduled: f.Handed[p] + f.Unsent[p], Acked: f.Acked[p], Failed: f.Failed[p],
-		Unknown: f.Handed[p] - f.Acked[p] - f.Failed[p], Unsent: f.Unsent[p], Received: f.Received[p],
+		Unknown: f.Handed[p] - f.Acked[p] - f.Failed[p], Unsent: f.Unsent[p],
+		Received: f.Received[p],
 	}
 }
 
 // without are the messages of a series that have no latency. arrived is how many
 // distinct messages of the window arrived at the workload's own subscriptions.
-func (m *meter) without(series result.Series, f load.Figures, arrived int64) result.Missing {
-	c := m.run.Counters
+func (r *run) without(series result.Series, f *load.Counters, arrived int64) result.Missing {
+	c := r.run.Counters
 	switch series {
 	case result.Publish:
 		return result.Missing{Unanswered: c.Unknown, Refused: c.Failed, Unsent: c.Unsent}
@@ -124,13 +114,13 @@ func (m *meter) without(series result.Series, f load.Figures, arrived int64) res
 	case result.Lag:
 		return result.Missing{Unsent: c.Unsent}
 	case result.SendCall:
-		calls := f.Calls[measure.Measured] - m.count(result.SendCall)
+		calls := f.Calls[measure.Measured] - r.count(result.SendCall)
 		if c.Unknown == 0 {
 			return result.Missing{Refused: calls}
 		}
 		return result.Missing{Unanswered: calls}
 	case result.EndToEnd:
-		subscriptions := int64(m.run.Load.Subscriptions)
+		subscriptions := int64(r.run.Load.Subscriptions)
 		absent := max(0, c.Scheduled*subscriptions-arrived)
 		out := result.Missing{Unsent: min(absent, c.Unsent*subscriptions)}
 		out.Refused = min(absent-out.Unsent, c.Failed*subscriptions)
@@ -140,49 +130,56 @@ func (m *meter) without(series result.Series, f load.Figures, arrived int64) res
 	return result.Missing{}
 }
 
-func (m *meter) count(series result.Series) int64 {
-	return m.totals.Of(series, measure.Measured).Histogram.TotalCount()
+func (r *run) count(series result.Series) int64 {
+	return r.readings.totals.Of(series, measure.Measured).Histogram.TotalCount()
 }
 
 // latency is a series of the measured window, with the messages that have no latency.
-func (m *meter) latency(series result.Series, f load.Figures, arrived int64) result.Latency {
-	c := m.totals.Of(series, measure.Measured)
+func (r *run) latency(series result.Series, f *load.Counters, arrived int64) result.Latency {
+	c := r.readings.totals.Of(series, measure.Measured)
 	var waited *hdr.Histogram
 	if series == result.Publish {
-		waited = m.totals.Of(result.Waited, measure.Measured).Histogram
+		waited = r.readings.totals.Of(result.Waited, measure.Measured).Histogram
 	}
-	return result.Censored(series, c.Histogram, waited, m.without(series, f, arrived), c.Clamped, c.Negative)
+	missing := r.without(series, f, arrived)
+	return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 }
 
 // summarize turns the sums of the measured window into rates and the
 // histograms into tables.
-func (m *meter) summarize(f load.Figures, arrived int64) {
-	s := &m.run.Summary
-	s.Finish(m.run.Load, m.run.Environment.Cores)
+func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
+	s := &r.run.Summary
+	s.Finish(r.run.Load, r.run.Environment.Cores)
 	// Exact, where an interval may end late: what is in flight at the window's
 	// end is not lost from it, and what follows is not of it.
-	if window := m.endNs.Load() - m.measureNs.Load(); window > 0 {
-		perWindow := func(messages int64) float64 { return float64(messages) * 1e9 / float64(window) }
-		s.OfferedRate, s.AchievedRate = perWindow(m.run.Counters.Scheduled), perWindow(f.AckedWithin)
-		s.ReceivedRate = perWindow(f.ReceivedWithin) / float64(m.run.Load.Subscriptions)
-		s.LeastReceivedRate = perWindow(f.LeastWithin)
-		s.BytesPerS = s.AchievedRate * float64(m.run.Load.MessageBytes)
+	if w := r.course.Window(); w.EndNs > w.MeasureNs {
+		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
+		perWindow := func(messages int64) float64 { return float64(messages) / seconds }
+		s.OfferedRate = perWindow(r.run.Counters.Scheduled)
+		s.AchievedRate = perWindow(f.AckedWithin)
+		var received int64
+		for _, n := range f.ReceivedWithin {
+			received += n
+		}
+		s.ReceivedRate = perWindow(received) / float64(r.run.Load.Subscriptions)
+		s.LeastReceivedRate = perWindow(slices.Min(f.ReceivedWithin))
+		s.BytesPerS = s.AchievedRate * float64(r.run.Load.MessageBytes)
 	}
-	if m.run.Load.Closed != nil {
-		s.Minutes = m.minutes.Minutes(s.WindowNs)
+	if r.run.Load.Closed != nil {
+		s.Minutes = r.readings.minutes.Minutes(s.WindowNs)
 	}
-	for _, name := range m.run.Load.Series() {
-		s.Latency = append(s.Latency, m.latency(name, f, arrived))
+	for _, name := range r.run.Load.Series() {
+		s.Latency = append(s.Latency, r.latency(name, f, arrived))
 	}
-	if m.count(result.Copies) > 0 {
-		s.Latency = append(s.Latency, m.latency(result.Copies, f, arrived))
+	if r.count(result.Copies) > 0 {
+		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived))
 	}
-	m.backlog.summarize()
-	m.accuse()
-	s.InFlight = m.watcher.MeanInFlight()
-	m.run.Observation.Methods = append(m.run.Observation.Methods[:0], m.methods()...)
-	m.run.Observation.Finish(*s, m.run.Load, m.run.Environment.Cores)
+	r.accuse()
+	s.InFlight = inFlight
+	r.run.Observation.Methods = append(r.run.Observation.Methods[:0], r.methods()...)
+	r.run.Observation.Finish(*s, r.run.Load, r.run.Environment.Cores)
 	if f.FirstHandedNs > 0 {
-		s.FirstMessageNs = m.run.StartedAt.Sub(m.job.Process).Nanoseconds() + f.FirstHandedNs - m.beganNs
+		s.FirstMessageNs = r.run.StartedAt.Sub(r.job.Process).Nanoseconds() +
+			f.FirstHandedNs - r.beganNs
 	}
 }

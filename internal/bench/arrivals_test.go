@@ -24,7 +24,8 @@ func TestTruthConstantArrivalsHideQueueing(t *testing.T) {
 		w.Load.Arrivals = workload.ArrivalsPoisson
 		s, _ = onSim(t, w, settings)
 		random := point(t, s, result.Publish, 99)
-		t.Logf("%.0f%%: constant %v, random %v", c.share*100, time.Duration(constant.LatencyNs), time.Duration(random.LatencyNs))
+		t.Logf("%.0f%%: constant %v, random %v", c.share*100, time.Duration(constant.LatencyNs),
+			time.Duration(random.LatencyNs))
 		within(t, "publish p99, constant arrivals", float64(constant.LatencyNs), 400e3, 0.01)
 		within(t, "publish p99, random arrivals", float64(random.LatencyNs), float64(c.p99), 0.15)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -13,63 +12,61 @@ import (
 const auditStill = 10 * time.Second
 
 // audit reads what the system still holds when the load is over and every fault
-// is healed. The zero audit has not begun.
+// is healed.
 type audit struct {
+	idle
+	run    *run
+	faults *faults // nil: there are none
+
 	begun, told bool
+	opened      bool // whatever came of it
+	unopened    bool
 	whole       bool // all that there is was read
 }
 
-// openAudit begins the audit where the workload asks for one, and reports whether
-// its consumers are being opened, which is bounded by openReadersLimit.
-func (m *meter) openAudit() (opening bool) {
-	if !m.job.Workload.Audit || m.interrupted || !m.breaker.healed() {
-		return false
+// drain begins the audit when every fault is healed, and waits while its consumers are
+// being opened, which is bounded by load.OpenReadersLimit.
+func (a *audit) drain(d *draining) {
+	r := a.run
+	if !r.interrupted && a.faults.healed() && !a.opened {
+		a.open()
+		d.busy = d.busy || !a.opened
 	}
-	if !m.audit.begun {
-		m.audit.begun = true
-		m.engine.Read(m.cluster, func() error { return nil }, openReadersLimit)
+	if a.unopened {
+		d.awaited = r.job.Workload.Subscriptions
 	}
-	over, err := m.engine.Opened()
-	if over && err != nil && !m.audit.told {
-		m.audit.told = true
-		m.note("the audit could not be opened: " + err.Error())
-	}
-	return !over
 }
 
-// endAudit notes whether the audit has read all that there is: nothing is missing,
+func (a *audit) open() {
+	r := a.run
+	if !a.begun {
+		a.begun = true
+		if err := r.cut(r.course.Read()); err != nil {
+			r.note("the audit could not be begun: " + err.Error())
+		}
+	}
+	s, err := r.sample(false)
+	if err != nil {
+		return // the drain asks again, and says so
+	}
+	a.opened, a.unopened = s.Counters.Opened, s.Counters.Unopened != ""
+	if a.unopened && !a.told {
+		a.told = true
+		r.note("the audit could not be opened: " + s.Counters.Unopened)
+	}
+}
+
+// drained notes whether the audit has read all that there is: nothing is missing,
 // or nothing has come for long.
-func (m *meter) endAudit(settled bool, stillNs int64) {
-	over, err := m.engine.Opened()
-	m.audit.whole = over && err == nil && (settled || stillNs >= int64(cmp.Or(m.job.Idle, auditStill)))
+func (a *audit) drained(settled bool, stillNs int64) {
+	still := stillNs >= int64(cmp.Or(a.run.job.Idle, auditStill))
+	a.whole = a.opened && !a.unopened && (settled || still)
 }
 
-// setAuditAside calls unread what an audit did not come to.
-func (m *meter) setAuditAside(accounts []result.SubscriptionLedger) {
-	if m.job.Workload.Audit && !m.audit.whole {
-		a := &accounts[len(accounts)-1]
-		a.Unread, a.Lost, a.LostRanges = a.Lost, 0, nil
+// account counts messages as unread, not lost, when the audit did not finish.
+func (a *audit) account(of []result.SubscriptionLedger) {
+	if !a.whole {
+		last := &of[len(of)-1]
+		last.Unread, last.Lost, last.LostRanges = last.Lost, 0, nil
 	}
-}
-
-// awaited is how many of the subscriptions the drain waits for, those that read
-// later being the last.
-func (m *meter) awaited() int {
-	w := m.job.Workload
-	if m.backlog != nil && m.backlog.replays() && m.backlog.gaveUp() {
-		return w.Subscriptions
-	}
-	if over, err := m.engine.Opened(); w.Audit && over && err != nil {
-		return w.Subscriptions
-	}
-	return w.AllSubscriptions()
-}
-
-// missing reports whether something has not arrived that the drain waits for. It
-// is found anew only when something has happened.
-func (m *meter) missing(f load.Figures) bool {
-	if n := m.awaited(); f != m.judged || n != m.judgedOf {
-		m.judged, m.judgedOf, m.lacks = f, n, m.engine.Missing(n)
-	}
-	return m.lacks
 }

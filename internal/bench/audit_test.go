@@ -35,7 +35,8 @@ type forgetting struct {
 	reserved bool
 }
 
-func (f *forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+func (f *forgetting) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	error) {
 	if f.refuses && o.Subscription == "audit" && f.reserved {
 		return nil, errors.New("no stream of that name")
 	}
@@ -80,7 +81,8 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 		// The message that proves the partition is the first one.
 		s := audited(t, forgetful{forgets: gone + min(gone, 1)})
 		all := s.Run.Ledger.Subscriptions
-		if len(all) != 2 || all[0].Lost != 0 || all[1].Subscription != "audit" || all[1].Lost != int64(gone) || all[1].Acked != 2000 {
+		if len(all) != 2 || all[0].Lost != 0 || all[1].Subscription != "audit" ||
+			all[1].Lost != int64(gone) || all[1].Acked != 2000 {
 			t.Errorf("%d forgotten, found %+v", gone, all)
 		}
 		if n := s.Run.Summary.Series(result.EndToEnd).Count; n != 2000 {
@@ -94,10 +96,15 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 func TestTruthAuditThatCannotRead(t *testing.T) {
 	s := audited(t, forgetful{refuses: true})
 	all := s.Run.Ledger.Subscriptions
-	if s.Run.State != result.Complete || all[0].Lost != 0 || all[1].Lost != 0 || all[1].Unread != 2000 {
+	if s.Run.State != result.Complete || all[0].Lost != 0 || all[1].Lost != 0 ||
+		all[1].Unread != 2000 {
 		t.Errorf("%s, %+v", s.Run.State, all)
 	}
-	if !slices.ContainsFunc(s.Events, func(e result.Event) bool { return strings.Contains(e.Sentence, "no stream of that name") }) {
+	if !slices.ContainsFunc(s.Events,
+		func(e result.Event) bool {
+			return strings.Contains(e.Sentence,
+				"no stream of that name")
+		}) {
 		t.Errorf("no event says why: %v", s.Events)
 	}
 }

@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,17 +22,18 @@ const (
 	underWay = 100 * time.Millisecond
 	// neverSpan is how long the backlog may go without shrinking.
 	neverSpan = 30 * time.Second
-	// openReadersLimit bounds the opening of the readers.
-	openReadersLimit = 2 * time.Minute
 )
 
-var backlogRule = fmt.Sprintf("the readers have caught up when they have received as many distinct messages as had been acknowledged %v before; they never do when what they have not received does not shrink over %v (the slope of a straight line through it), or within the limit",
+var backlogRule = fmt.Sprintf(
+	"the readers have caught up when they have received as many distinct messages as had been "+
+		"acknowledged %v before; they never do when what they have not received does not shrink over "+
+		"%v (the slope of a straight line through it), or within the limit",
 	underWay, neverSpan)
 
-// catchUp follows a backlog: it is built, read, and read up. It is used by the
-// meter's goroutine.
-type catchUp struct {
-	*meter
+// backlog follows a backlog: it is built, read, and read up.
+type backlog struct {
+	idle
+	run    *run
 	plan   *workload.Backlog
 	subs   int64 // that read it
 	wanted int64 // messages; 0: For says when
@@ -40,11 +41,15 @@ type catchUp struct {
 	to   *result.Backlog
 	next result.BacklogEnd // what the last look saw; empty: nothing new
 	over bool              // nobody is waited for any more
+	// cooling has what came of emptying the page cache; nil: that is not under way.
+	cooling chan error
 
-	acked               []sample // of the last moments, the oldest first
-	left                []sample // unread messages at the ends of intervals since the first was read
-	read                int64    // as the last look saw
-	ackedThen, ackedNow int64    // acknowledged when reading began, and by the end of the last interval of the window
+	acked []sample // of the last moments, the oldest first
+	// unread messages at the ends of intervals since the first was read
+	left []sample
+	read int64 // as the last look saw
+	// acknowledged when reading began, and by the end of the last interval of the window
+	ackedThen, ackedNow int64
 
 	stretch   int // now
 	stretches [3]stretchCells
@@ -62,72 +67,66 @@ type stretchCells struct {
 
 var stretchNames = [3]result.StretchName{result.Before, result.During, result.After}
 
-// newCatchUp returns nil where the workload has no backlog.
-func newCatchUp(m *meter) *catchUp {
-	w := m.job.Workload
-	if w.Backlog == nil {
-		return nil
-	}
-	c := &catchUp{meter: m, plan: w.Backlog, subs: int64(w.Subscriptions), to: &result.Backlog{
-		Then: string(w.Backlog.Then), End: result.BacklogBuilding, Rule: backlogRule, Stretches: []result.Stretch{},
+func newBacklog(r *run) *backlog {
+	w := r.job.Workload
+	b := &backlog{run: r, plan: w.Backlog, subs: int64(w.Subscriptions), to: &result.Backlog{
+		Then: string(
+			w.Backlog.Then), End: result.BacklogBuilding, Rule: backlogRule,
+		Stretches: []result.Stretch{},
 	}}
-	if c.replays() {
-		c.subs = 1
+	if b.replays() {
+		b.subs = 1
 	}
 	if w.Backlog.For == 0 {
-		c.wanted = w.BacklogMessages()
+		b.wanted = w.BacklogMessages()
 	}
-	for i := range c.stretches {
-		c.stretches[i].cells = measure.NewCells(result.Publish, result.EndToEnd)
+	for i := range b.stretches {
+		b.stretches[i].cells = measure.NewCells(result.Publish, result.EndToEnd)
 	}
-	m.run.Backlog = c.to
-	return c
+	r.run.Backlog = b.to
+	return b
 }
 
-// await waits until a time of the clock, and looks after the backlog meanwhile.
-// cut says that something came of it, so that an interval ends here.
-func (m *meter) await(ctx context.Context, phase result.PhaseName, untilNs int64) (cut bool, err error) {
-	c := m.backlog
-	if c == nil || phase != result.PhaseMeasure {
-		return false, m.sleep(ctx, untilNs)
+// look reports whether something has come of the backlog.
+func (b *backlog) look(now int64) (cut bool, err error) {
+	if b.over {
+		return false, nil
 	}
-	for now := m.job.Clock.Now(); now < untilNs && ctx.Err() == nil; now = m.job.Clock.Now() {
-		if c.next = c.look(now); c.next != "" {
-			return true, nil
-		}
-		if err := m.sleep(ctx, min(untilNs, now+int64(backlogLook))); err != nil {
-			return false, err
-		}
+	if err := b.cooled(); err != nil {
+		return false, err
 	}
-	return false, nil
+	s, err := b.run.sample(false)
+	if err != nil {
+		return false, err
+	}
+	b.next = b.state(now, &s.Counters)
+	return b.next != "", nil
 }
 
-// look says what has come of the backlog by now; empty: nothing new.
-func (c *catchUp) look(now int64) result.BacklogEnd {
-	if c.over {
-		return ""
-	}
-	r := c.engine.Reading()
-	if c.to.BuiltNs == 0 {
-		late := c.measureNs.Load() + int64(float64(c.job.Workload.BacklogBuild())*workload.SlowBuild)
+// state is what has come of the backlog by now; empty: nothing new.
+func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
+	measureNs := b.run.course.Window().MeasureNs
+	if b.to.BuiltNs == 0 {
+		late := measureNs + int64(float64(b.run.job.Workload.BacklogBuild())*workload.SlowBuild)
 		switch {
-		case c.wanted > 0 && r.Acked >= c.wanted, c.wanted == 0 && now >= c.measureNs.Load()+int64(c.plan.For):
+		case b.wanted > 0 && sum(c.Acked) >= b.wanted,
+			b.wanted == 0 && now >= measureNs+int64(b.plan.For):
 			return result.BacklogReading
 		case now >= late:
 			return result.BacklogNotBuilt
 		}
 		return ""
 	}
-	c.read = r.Read
-	if r.FirstNs != 0 {
-		c.to.FirstNs = r.FirstNs - c.beganNs
+	b.read = c.Read
+	if c.FirstReadNs != 0 {
+		b.to.FirstNs = c.FirstReadNs - b.run.beganNs
 	}
 	switch {
-	case c.caughtUp(now, r):
+	case b.caughtUp(now, c):
 		return result.BacklogCaughtUp
-	case now-c.beganNs-c.to.BuiltNs >= int64(c.plan.Limit):
+	case now-b.run.beganNs-b.to.BuiltNs >= int64(b.plan.Limit):
 		return result.BacklogTooLong
-	case c.never(now):
+	case b.never(now):
 		return result.BacklogNever
 	}
 	return ""
@@ -135,21 +134,21 @@ func (c *catchUp) look(now int64) result.BacklogEnd {
 
 // caughtUp reports whether the readers have received all that was acknowledged
 // a moment ago.
-func (c *catchUp) caughtUp(now int64, r load.Reading) bool {
-	c.acked = append(c.acked, sample{now, r.Acked})
-	for len(c.acked) > 1 && c.acked[1].ns <= now-int64(underWay) {
-		c.acked = c.acked[1:]
+func (b *backlog) caughtUp(now int64, c *load.Counters) bool {
+	b.acked = append(b.acked, sample{now, sum(c.Acked)})
+	for len(b.acked) > 1 && b.acked[1].ns <= now-int64(underWay) {
+		b.acked = b.acked[1:]
 	}
-	was := c.acked[0]
-	return was.ns <= now-int64(underWay) && r.FirstNs != 0 && r.Read >= was.n*c.subs
+	was := b.acked[0]
+	return was.ns <= now-int64(underWay) && c.FirstReadNs != 0 && c.Read >= was.n*b.subs
 }
 
 // never reports whether the backlog has not shrunk over the span.
-func (c *catchUp) never(now int64) bool {
-	if c.to.FirstNs == 0 {
-		return now-c.beganNs-c.to.BuiltNs >= int64(openReadersLimit+neverSpan)
+func (b *backlog) never(now int64) bool {
+	if b.to.FirstNs == 0 {
+		return now-b.run.beganNs-b.to.BuiltNs >= int64(load.OpenReadersLimit+neverSpan)
 	}
-	return len(c.left) > 1 && now-c.left[0].ns >= int64(neverSpan) && slopeOf(c.left) >= 0
+	return len(b.left) > 1 && now-b.left[0].ns >= int64(neverSpan) && slopeOf(b.left) >= 0
 }
 
 // slopeOf is the slope of the straight line through samples, by least squares.
@@ -161,130 +160,160 @@ func slopeOf(all []sample) float64 {
 	return stats.LeastSquares(x, y)
 }
 
-// add takes what an interval of the window recorded into its stretch.
-func (c *catchUp) add(phase result.PhaseName, i result.Interval, cells *measure.Cells) {
-	if c == nil || phase != result.PhaseMeasure {
-		return
+// interval takes what an interval of the window recorded into its stretch, and does what
+// the last look saw to be due.
+func (b *backlog) interval(e ended) error {
+	if e.phase == result.PhaseMeasure {
+		b.add(e)
 	}
-	s := &c.stretches[c.stretch]
+	if !e.going || b.next == "" {
+		return nil
+	}
+	now, acked := b.run.readings.lastNs, sum(e.sample.Counters.Acked)
+	b.to.End, b.next = b.next, ""
+	switch b.to.End {
+	case result.BacklogReading:
+		b.stretch = 1
+		b.to.BuiltNs, b.ackedThen = now-b.run.beganNs, acked
+		b.to.Messages, b.to.Bytes = acked, acked*b.run.job.Workload.Message.Size
+		if err := b.beginReading(); err != nil {
+			return err
+		}
+		return b.tell("%s messages (%s) wait: reading begins",
+			quantity.Count(acked), quantity.Bytes(b.to.Bytes))
+	case result.BacklogNotBuilt:
+		return errors.Join(b.finish(now),
+			b.tell("the backlog was not there in time: %s messages were acknowledged",
+				quantity.Count(acked)))
+	}
+	b.tally()
+	if b.to.End != result.BacklogCaughtUp {
+		return errors.Join(b.finish(now),
+			b.tell("the readers are given up: %s messages are unread",
+				quantity.Count(b.to.LeftMessages)))
+	}
+	b.stretch, b.to.CaughtUpNs = 2, now-b.run.beganNs
+	return errors.Join(b.finish(now+int64(b.plan.After)), b.tell("the readers have caught up"))
+}
+
+// add takes what an interval of the window recorded into its stretch.
+func (b *backlog) add(e ended) {
+	s, i := &b.stretches[b.stretch], e.interval
 	if s.endNs == 0 {
 		s.startNs = i.StartNs
 	}
 	s.endNs = i.EndNs
 	s.acked += i.Acked
-	c.ackedNow = sum(c.last.Acked)
-	s.cells.Merge(cells)
-	if c.to.FirstNs != 0 && !c.over {
-		c.left = append(c.left, sample{i.EndNs + c.beganNs, sum(c.last.Acked)*c.subs - c.read})
-		for len(c.left) > 1 && c.left[1].ns <= c.left[len(c.left)-1].ns-int64(neverSpan) {
-			c.left = c.left[1:]
+	b.ackedNow = sum(e.sample.Counters.Acked)
+	s.cells.Add(e.sample.Histograms)
+	if b.to.FirstNs != 0 && !b.over {
+		b.left = append(b.left, sample{i.EndNs + b.run.beganNs, b.ackedNow*b.subs - b.read})
+		for len(b.left) > 1 && b.left[1].ns <= b.left[len(b.left)-1].ns-int64(neverSpan) {
+			b.left = b.left[1:]
 		}
 	}
 }
 
-// step does what the last look saw to be due, at an interval's end.
-func (c *catchUp) step() error {
-	if c == nil || c.next == "" {
+// beginReading has the consumers open that read the backlog, at once, or when this machine
+// has forgotten what it holds of it.
+func (b *backlog) beginReading() error {
+	if !b.run.job.Workload.Isolate.DropPageCache {
+		return b.run.cut(b.run.course.Read())
+	}
+	b.cooling = make(chan error, 1)
+	go func(done chan<- error) { done <- b.run.job.coldReads() }(b.cooling)
+	return nil
+}
+
+// cooled has the consumers open when the page cache is empty.
+func (b *backlog) cooled() error {
+	select {
+	case err := <-b.cooling:
+		b.cooling = nil
+		return errors.Join(err, b.run.cut(b.run.course.Read()))
+	default:
 		return nil
 	}
-	now := c.lastNs
-	c.to.End, c.next = c.next, ""
-	acked := sum(c.last.Acked)
-	switch c.to.End {
-	case result.BacklogReading:
-		c.stretch = 1
-		c.to.BuiltNs, c.ackedThen = now-c.beganNs, acked
-		c.to.Messages, c.to.Bytes = acked, acked*c.job.Workload.Message.Size
-		c.engine.Read(c.cluster, c.job.coldReads, openReadersLimit)
-		return c.tell("%s messages (%s) wait: reading begins", quantity.Count(acked), quantity.Bytes(c.to.Bytes))
-	case result.BacklogNotBuilt:
-		c.end(now)
-		return c.tell("the backlog was not there in time: %s messages were acknowledged", quantity.Count(acked))
-	}
-	c.tally()
-	if c.to.End != result.BacklogCaughtUp {
-		c.end(now)
-		return c.tell("the readers are given up: %s messages are unread", quantity.Count(c.to.LeftMessages))
-	}
-	c.stretch, c.to.CaughtUpNs = 2, now-c.beganNs
-	c.end(now + int64(c.plan.After))
-	return c.tell("the readers have caught up")
 }
 
 // tally says what was read, and published meanwhile, until the end of the
 // window's last interval.
-func (c *catchUp) tally() {
-	b, now, acked := c.to, c.stretches[c.stretch].endNs, c.ackedNow
-	b.ReadMessages = c.read / c.subs
-	b.LeftMessages = acked - b.ReadMessages
-	if since := max(b.FirstNs, b.BuiltNs); now > since {
-		b.ReadRate = float64(b.ReadMessages) * 1e9 / float64(now-since)
-		b.ReadBytesPerS = b.ReadRate * float64(c.job.Workload.Message.Size)
-		b.PublishedRate = float64(acked-c.ackedThen) * 1e9 / float64(now-b.BuiltNs)
+func (b *backlog) tally() {
+	to, now, acked := b.to, b.stretches[b.stretch].endNs, b.ackedNow
+	to.ReadMessages = b.read / b.subs
+	to.LeftMessages = acked - to.ReadMessages
+	if since := max(to.FirstNs, to.BuiltNs); now > since {
+		to.ReadRate = float64(to.ReadMessages) * 1e9 / float64(now-since)
+		to.ReadBytesPerS = to.ReadRate * float64(b.run.job.Workload.Message.Size)
+		to.PublishedRate = float64(acked-b.ackedThen) * 1e9 / float64(now-to.BuiltNs)
 	}
 }
 
-// end has the window end at a time of the clock, or as soon after as it can.
-func (c *catchUp) end(atNs int64) {
-	c.over = true
-	if endNs, ok := c.engine.End(c.lastNs, atNs); ok {
-		c.endNs.Store(endNs)
-		c.haltAfter(endNs)
+// finish has the window end at a time of the clock, or as soon after as it can.
+func (b *backlog) finish(atNs int64) (err error) {
+	b.over = true
+	r := b.run
+	if w, ok := r.course.EndAt(r.readings.lastNs, atNs); ok {
+		err = r.cut(w)
 	}
-	c.run.Load.WindowSeconds = time.Duration(c.endNs.Load() - c.measureNs.Load()).Seconds()
+	w := r.course.Window()
+	r.run.Load.WindowSeconds = time.Duration(w.EndNs - w.MeasureNs).Seconds()
+	return err
 }
 
-func (c *catchUp) tell(format string, args ...any) error {
-	sentence := fmt.Sprintf(format, args...)
-	c.watch.Phase(result.PhaseMeasure, sentence)
-	if err := c.writer.Event(result.Event{AtNs: c.lastNs - c.beganNs, Kind: "note", Sentence: sentence}); err != nil {
-		return err
+func (b *backlog) tell(format string, args ...any) error {
+	r, sentence := b.run, fmt.Sprintf(format, args...)
+	r.watch.Phase(result.PhaseMeasure, sentence)
+	event := result.Event{AtNs: r.readings.lastNs - r.beganNs, Kind: "note", Sentence: sentence}
+	return errors.Join(r.writer.Event(event), r.writer.Update(&r.run))
+}
+
+// drain does not wait for readers that the run gave up on.
+func (b *backlog) drain(d *draining) {
+	switch {
+	case !b.gaveUp():
+	case b.replays():
+		d.awaited = b.run.job.Workload.Subscriptions
+	default:
+		d.lengthNs = min(d.lengthNs, int64(interruptedDrain))
 	}
-	return c.writer.Update(&c.run)
 }
 
 // gaveUp reports whether the readers have not caught up and will not.
-func (c *catchUp) gaveUp() bool {
-	return c != nil && c.to.End != result.BacklogCaughtUp
-}
+func (b *backlog) gaveUp() bool { return b.to.End != result.BacklogCaughtUp }
 
 // replays reports whether a subscription of its own reads the backlog.
-func (c *catchUp) replays() bool { return c.plan.Then == workload.BacklogReplay }
+func (b *backlog) replays() bool { return b.plan.Then == workload.BacklogReplay }
 
-// setAside calls unread what readers that the run gave up on did not receive:
-// nobody waited for it.
-func (c *catchUp) setAside(accounts []result.SubscriptionLedger) {
-	if c == nil || !c.gaveUp() {
-		return
+// account counts messages as unread, not lost, that readers which the run gave up on did
+// not receive: nobody waited for them. It fills the stretches.
+func (b *backlog) account(of []result.SubscriptionLedger) {
+	if b.gaveUp() {
+		if b.replays() {
+			of = of[len(of)-1:]
+		}
+		for i := range of {
+			of[i].Unread, of[i].Lost, of[i].LostRanges = of[i].Lost, 0, nil
+		}
 	}
-	if c.replays() {
-		accounts = accounts[len(accounts)-1:]
-	}
-	for i := range accounts {
-		a := &accounts[i]
-		a.Unread, a.Lost, a.LostRanges = a.Lost, 0, nil
-	}
+	b.summarize()
 }
 
-// summarize fills the stretches.
-func (c *catchUp) summarize() {
-	if c == nil {
-		return
+func (b *backlog) summarize() {
+	if b.to.End == result.BacklogReading {
+		b.tally() // the run was stopped meanwhile
 	}
-	if c.to.End == result.BacklogReading {
-		c.tally() // the run was stopped meanwhile
-	}
-	for i, s := range c.stretches {
+	for i, s := range b.stretches {
 		if s.endNs <= s.startNs {
 			continue
 		}
-		out := result.Stretch{Name: stretchNames[i], StartNs: s.startNs, EndNs: s.endNs, AckedRate: float64(s.acked) * 1e9 / float64(s.endNs-s.startNs)}
+		out := result.Stretch{Name: stretchNames[i], StartNs: s.startNs, EndNs: s.endNs,
+			AckedRate: float64(s.acked) * 1e9 / float64(s.endNs-s.startNs)}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			warm, cell := s.cells.Of(series, measure.Warmup), s.cells.Of(series, measure.Measured)
 			// By the time of the event, whenever the message was due.
-			cell.Histogram.Merge(warm.Histogram)
-			out.Latency = append(out.Latency, result.Summarize(series, cell.Histogram, cell.Clamped+warm.Clamped, cell.Negative+warm.Negative))
+			out.Latency = append(out.Latency, summarize(series, warm, cell))
 		}
-		c.to.Stretches = append(c.to.Stretches, out)
+		b.to.Stretches = append(b.to.Stretches, out)
 	}
 }

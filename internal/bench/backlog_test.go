@@ -10,28 +10,31 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// withBacklog is a workload of 1,000 messages a second with a backlog of 20,000,
-// a second of warm-up included.
+// published is the messages that are sent in a second, and waiting those of a backlog.
+const published, waiting = 250, 5_000
+
+// withBacklog is a workload with a backlog, a second of warm-up included.
 func withBacklog(then workload.BacklogThen) *workload.Workload {
-	w := load(1000, 5*time.Minute)
+	w := load(published, 5*time.Minute)
 	w.Warmup = time.Second
-	w.Backlog = &workload.Backlog{Messages: 20_000, Then: then, Limit: 4 * time.Minute, After: 5 * time.Second}
+	w.Backlog = &workload.Backlog{Messages: waiting, Then: then, Limit: 4 * time.Minute,
+		After: 5 * time.Second}
 	return w
 }
 
 // checkBacklog holds the figures of a backlog against those of the system: drain
-// messages a second are read while 1,000 are published.
+// messages a second are read while others are published.
 func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog {
 	t.Helper()
 	b := s.Run.Backlog
 	if b == nil || b.End != result.BacklogCaughtUp {
 		t.Fatalf("%+v", b)
 	}
-	within(t, "messages that wait", float64(b.Messages), 20_000, 0.02)
+	within(t, "messages that wait", float64(b.Messages), waiting, 0.02)
 	within(t, "catch-up throughput", b.ReadRate, drain, 0.02)
 	within(t, "bytes read", b.ReadBytesPerS, drain*64, 0.02)
-	within(t, "time to catch up", float64(b.CatchUpNs()), 20_000/(drain-1000)*1e9, 0.02)
-	within(t, "published meanwhile", b.PublishedRate, 1000, 0.02)
+	within(t, "time to catch up", float64(b.CatchUpNs()), waiting/(drain-published)*1e9, 0.02)
+	within(t, "published meanwhile", b.PublishedRate, published, 0.02)
 	if l := len(b.Stretches); l != 3 {
 		t.Fatalf("%d stretches", l)
 	}
@@ -40,18 +43,22 @@ func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog 
 	var acked int64
 	for _, one := range b.Stretches {
 		acked += int64(one.AckedRate*float64(one.EndNs-one.StartNs)/1e9 + 0.5)
-		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.Publish).At(99); !ok || p99 > 300_000 {
+		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.Publish).At(99); !ok ||
+			p99 > 300_000 {
 			t.Errorf("publish p99 is %d %s, want the service time of 200us", p99, one.Name)
 		}
 	}
-	if c := s.Run.Counters; acked < c.Acked-10 || acked > c.Acked || c.Unsent+c.Unknown+c.Failed > 0 {
+	if c := s.Run.Counters; acked < c.Acked-10 || acked > c.Acked ||
+		c.Unsent+c.Unknown+c.Failed > 0 {
 		t.Errorf("%d acknowledged in the stretches, %+v", acked, c)
 	}
-	if got := float64(s.Run.Summary.WindowNs) / 1e9; got-s.Run.Load.WindowSeconds > 0.01 || s.Run.Load.WindowSeconds-got > 0.01 {
+	if got := float64(s.Run.Summary.WindowNs) / 1e9; got-s.Run.Load.WindowSeconds > 0.01 ||
+		s.Run.Load.WindowSeconds-got > 0.01 {
 		t.Errorf("the window is said to be %v s and was %v", s.Run.Load.WindowSeconds, got)
 	}
 	for _, l := range s.Run.Ledger.Subscriptions {
-		if l.Lost+l.Duplicate+l.Reordered+l.Corrupt > 0 || l.Received != s.Run.Counters.Acked+s.Run.Warmup.Acked {
+		if l.Lost+l.Duplicate+l.Reordered+l.Corrupt > 0 ||
+			l.Received != s.Run.Counters.Acked+s.Run.Warmup.Acked {
 			t.Errorf("%+v of %+v", l, s.Run.Counters)
 		}
 	}
@@ -64,39 +71,43 @@ func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog 
 	return b
 }
 
-// Consumers that open when 20,000 messages wait and get 3,000 a second of each
+// Consumers that open when a backlog waits and get 750 messages a second of each
 // subscription catch up in 10 seconds.
 func TestTruthBacklogIsDrained(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	w.Subscriptions, w.Consumers, w.Producers = 2, 3, 2
-	s, _ := onSim(t, w, map[string]string{"drain_rate": "3k/s", "delivery_delay": "1ms"})
-	b := checkBacklog(t, s, 3000)
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "750/s", "delivery_delay": "1ms"})
+	b := checkBacklog(t, s, 750)
 	within(t, "the time of building", float64(b.BuiltNs-s.Run.Phases[2].StartNs), 19e9, 0.02)
-	if s.Run.Summary.MaxBacklog < 2*19_000 || s.Run.Summary.EndBacklog > 100 {
-		t.Errorf("backlog of at most %d, and %d at the end", s.Run.Summary.MaxBacklog, s.Run.Summary.EndBacklog)
+	if s.Run.Summary.MaxBacklog < 2*19*published || s.Run.Summary.EndBacklog > 100 {
+		t.Errorf("backlog of at most %d, and %d at the end", s.Run.Summary.MaxBacklog,
+			s.Run.Summary.EndBacklog)
 	}
 	after, _ := b.Stretch(result.After)
-	if p50, ok := (result.Summary{Latency: after.Latency}).Series(result.EndToEnd).At(50); !ok || p50 > 2e6 {
+	if p50, ok := (result.Summary{Latency: after.Latency}).Series(result.EndToEnd).At(50); !ok ||
+		p50 > 2e6 {
 		t.Errorf("end-to-end p50 after is %d", p50)
 	}
 }
 
-// A subscription that replays 20,000 messages beside one that keeps up: the
+// A subscription that replays a backlog beside one that keeps up: the
 // latter's figures stand by themselves.
 func TestTruthBacklogIsReplayed(t *testing.T) {
 	w := withBacklog(workload.BacklogReplay)
 	w.Consumers = 2
-	s, _ := onSim(t, w, map[string]string{"drain_rate": "5k/s", "retain": "true"})
-	b := checkBacklog(t, s, 5000)
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "1250/s", "retain": "true"})
+	b := checkBacklog(t, s, 1250)
 	for _, one := range b.Stretches {
-		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.EndToEnd).At(99); !ok || p99 > 400_000 {
+		if p99, ok := (result.Summary{Latency: one.Latency}).Series(result.EndToEnd).At(99); !ok ||
+			p99 > 400_000 {
 			t.Errorf("end-to-end p99 is %d %s: the replay is in it", p99, one.Name)
 		}
 	}
 	if ratio, ok := b.Effect(result.EndToEnd, 99); !ok || ratio < 0.99 || ratio > 1.01 {
 		t.Errorf("the effect is %v", ratio)
 	}
-	if n := len(s.Run.Ledger.Subscriptions); n != 2 || s.Run.Ledger.Subscriptions[1].Subscription != "replay" {
+	if n := len(s.Run.Ledger.Subscriptions); n != 2 ||
+		s.Run.Ledger.Subscriptions[1].Subscription != "replay" {
 		t.Errorf("ledger %+v", s.Run.Ledger.Subscriptions)
 	}
 	var replayed int64
@@ -108,17 +119,17 @@ func TestTruthBacklogIsReplayed(t *testing.T) {
 	}
 }
 
-// Who reads 950 messages a second while 1,000 are published never catches up;
+// Who reads fewer messages a second than are published never catches up;
 // the run says so after half a minute and ends.
 func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
-	s, _ := onSim(t, w, map[string]string{"drain_rate": "950/s"})
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "237.5/s"})
 	b := s.Run.Backlog
 	if b.End != result.BacklogNever || b.CaughtUpNs != 0 {
 		t.Fatalf("%+v", b)
 	}
-	within(t, "what is read", b.ReadRate, 950, 0.02)
-	within(t, "what is published", b.PublishedRate, 1000, 0.02)
+	within(t, "what is read", b.ReadRate, 237.5, 0.02)
+	within(t, "what is published", b.PublishedRate, published, 0.02)
 	if got := s.Run.Summary.WindowNs; got < 48e9 || got > 54e9 {
 		t.Errorf("the window is %v, want 19 s of building and 30 s or so", time.Duration(got))
 	}
@@ -130,7 +141,8 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 		t.Error("a backlog that is never read passes")
 	}
 	for _, v := range s.Run.Verdicts {
-		if v.Name == verdict.CatchUp && v.Outcome != result.Broken || v.Name == verdict.Loss && v.Outcome != result.Unknown {
+		if v.Name == verdict.CatchUp && v.Outcome != result.Broken || v.Name == verdict.Loss &&
+			v.Outcome != result.Unknown {
 			t.Errorf("%s is %s: %s", v.Name, v.Outcome, v.Sentence)
 		}
 	}
@@ -140,8 +152,9 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	w.Backlog.Limit = 40 * time.Second
-	s, _ := onSim(t, w, map[string]string{"drain_rate": "1050/s"})
-	if b := s.Run.Backlog; b.End != result.BacklogTooLong || b.LeftMessages < 17_500 || b.LeftMessages > 18_500 {
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "262.5/s"})
+	if b := s.Run.Backlog; b.End != result.BacklogTooLong || b.LeftMessages < 4_375 ||
+		b.LeftMessages > 4_625 {
 		t.Errorf("%+v", b)
 	}
 }
@@ -151,7 +164,7 @@ func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
 func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	w.MaxInFlight = 100
-	s, _ := onSim(t, w, map[string]string{"capacity": "500/s"})
+	s, _ := onSim(t, w, map[string]string{"capacity": "125/s"})
 	if b := s.Run.Backlog; b.End != result.BacklogNotBuilt || len(b.Stretches) != 1 {
 		t.Errorf("%+v", b)
 	}
@@ -160,13 +173,14 @@ func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
 // What comes twice must not count as read.
 func TestTruthBacklogWithCopies(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
-	s, planted := onSim(t, w, map[string]string{"drain_rate": "3k/s", "duplicate_per_million": "50000"})
+	s, planted := onSim(t, w,
+		map[string]string{"drain_rate": "750/s", "duplicate_per_million": "50000"})
 	b := s.Run.Backlog
-	if planted.Duplicated < 500 || b.End != result.BacklogCaughtUp {
+	if planted.Duplicated < 125 || b.End != result.BacklogCaughtUp {
 		t.Fatalf("%+v, planted %+v", b, planted)
 	}
 	// The copies take their part of the drain rate.
-	within(t, "catch-up throughput", b.ReadRate, 3000/1.05, 0.02)
+	within(t, "catch-up throughput", b.ReadRate, 750/1.05, 0.02)
 }
 
 // stopping ends a run so long after reading has begun.
@@ -188,12 +202,14 @@ func (s *stopping) Interval(i result.Interval) {
 func TestTruthBacklogIsInterrupted(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	ctx, stop := context.WithCancel(t.Context())
-	s := onSimUntil(ctx, t, w, map[string]string{"drain_rate": "3k/s"}, &stopping{stop: stop, left: 4}, nil)
+	s := onSimUntil(ctx, t, w, map[string]string{"drain_rate": "750/s"},
+		&stopping{stop: stop, left: 4}, nil)
 	b := s.Run.Backlog
-	if s.Run.State != result.Interrupted || b.End != result.BacklogReading || len(b.Stretches) != 2 {
+	if s.Run.State != result.Interrupted || b.End != result.BacklogReading ||
+		len(b.Stretches) != 2 {
 		t.Fatalf("the run is %s: %+v", s.Run.State, b)
 	}
-	within(t, "what was read", b.ReadRate, 3000, 0.02)
+	within(t, "what was read", b.ReadRate, 750, 0.02)
 	verdict.JudgeSaved(s)
 	if !verdict.Sound(&s.Run) || s.Run.Verdicts[len(s.Run.Verdicts)-1].Outcome != result.Unknown {
 		t.Errorf("%+v", s.Run.Verdicts)

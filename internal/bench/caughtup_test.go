@@ -10,8 +10,9 @@ func TestALateReadingStandsForThoseItMissed(t *testing.T) {
 		{100, 200, 200},
 		{100, 1_750, 1_700},
 	} {
-		if got := caughtUp(c.due, c.came, 100); got != c.want {
-			t.Errorf("due at %d, came at %d: the next is counted from %d, not %d", c.due, c.came, got, c.want)
+		if got := nextReading(c.due, c.came, 100); got != c.want {
+			t.Errorf("due at %d, came at %d: the next is counted from %d, not %d", c.due, c.came,
+				got, c.want)
 		}
 	}
 }

@@ -19,7 +19,8 @@ import (
 // closed returns a workload of producers in a closed loop.
 func closed(producers, inFlight, least, most int, length time.Duration) *workload.Workload {
 	w := load(1, length)
-	w.Load = workload.Load{Closed: &workload.Closed{InFlight: inFlight, Batch: workload.Batch{Least: least, Most: most}}}
+	w.Load = workload.Load{Closed: &workload.Closed{InFlight: inFlight,
+		Batch: workload.Batch{Least: least, Most: most}}}
 	w.Producers, w.MaxInFlight = producers, inFlight*most
 	return w
 }
@@ -46,7 +47,9 @@ func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 		}
 		within(t, "end-to-end p50", float64(percentile(t, s, result.EndToEnd, 50)), 10.05e6, 0.01)
 		within(t, "mean in flight", s.Run.Summary.InFlight, asked, 0.01)
-		if s.Run.Counters.Acked != s.Run.Counters.Scheduled || s.Run.Ledger.Subscriptions[0].Lost != 0 || s.Run.Ledger.Subscriptions[0].Reordered != 0 {
+		if s.Run.Counters.Acked != s.Run.Counters.Scheduled ||
+			s.Run.Ledger.Subscriptions[0].Lost != 0 ||
+			s.Run.Ledger.Subscriptions[0].Reordered != 0 {
 			t.Errorf("%+v, %+v", s.Run.Counters, s.Run.Ledger)
 		}
 		verdict.JudgeSaved(s)
@@ -61,6 +64,7 @@ func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 // A send lasts as long as its slowest message, and the minutes stand beside
 // the whole.
 func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
+	million(t)
 	w := closed(2, 1, 10, 10, 150*time.Second)
 	s, _ := onSim(t, w, map[string]string{"service": "exponential", "service_time": "10ms"})
 	// The mean of the greatest of ten exponential times is their mean times
@@ -83,10 +87,13 @@ func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
 		t.Fatal(err)
 	}
 	crashed, err := result.Read(s.Dir)
-	if err != nil || crashed.Run.State != result.Incomplete || !reflect.DeepEqual(crashed.Run.Summary.Minutes, minutes) {
-		t.Errorf("%v: a crashed run has the minutes %+v, want %+v", err, crashed.Run.Summary.Minutes, minutes)
+	if err != nil || crashed.Run.State != result.Incomplete ||
+		!reflect.DeepEqual(crashed.Run.Summary.Minutes, minutes) {
+		t.Errorf("%v: a crashed run has the minutes %+v, want %+v", err,
+			crashed.Run.Summary.Minutes, minutes)
 	}
-	if m := closedMinutes(t); len(m) != 1 || m[0].SendCallP95Ns < 1_990_000 || m[0].EndToEndP95Ns == 0 || m[0].EndNs < 5e9 {
+	if m := closedMinutes(t); len(m) != 1 || m[0].SendCallP95Ns < 1_990_000 ||
+		m[0].EndToEndP95Ns == 0 || m[0].EndNs < 5e9 {
 		t.Errorf("a short run has the minutes %+v", m)
 	}
 }
@@ -106,7 +113,8 @@ func TestTruthClosedLoopHidesAStall(t *testing.T) {
 	if got := percentile(t, s, result.Publish, 99); got > 2*time.Millisecond {
 		t.Errorf("publish p99 is %v", got)
 	}
-	if got := time.Duration(s.Run.Summary.Series(result.Publish).MaxNs); got < 990*time.Millisecond {
+	if got := time.Duration(
+		s.Run.Summary.Series(result.Publish).MaxNs); got < 990*time.Millisecond {
 		t.Errorf("publish max is %v", got)
 	}
 	verdict.JudgeSaved(s)
@@ -120,13 +128,15 @@ func TestTruthClosedLoopAccount(t *testing.T) {
 	w := closed(2, 3, 1, 10, 10*time.Second)
 	w.Subscriptions, w.Keys = 2, workload.Keys{Kind: workload.KeysRandom, Count: 100}
 	s, planted := onSim(t, w, map[string]string{
-		"service_time": "5ms", "fail_per_million": "1000", "lose_per_million": "100", "duplicate_per_million": "100",
+		"service_time": "5ms", "fail_per_million": "1000", "lose_per_million": "100",
+		"duplicate_per_million": "100",
 	})
 	if planted.Failed == 0 || planted.Lost == 0 || s.Run.Counters.Failed != planted.Failed {
 		t.Errorf("planted %+v, counters %+v", planted, s.Run.Counters)
 	}
 	for _, l := range s.Run.Ledger.Subscriptions {
-		if l.Lost != planted.Lost || l.Duplicate != planted.Duplicated || l.Corrupt != 0 || l.Foreign != 0 {
+		if l.Lost != planted.Lost || l.Duplicate != planted.Duplicated || l.Corrupt != 0 ||
+			l.Foreign != 0 {
 			t.Errorf("planted %+v, found %+v", planted, l)
 		}
 	}
@@ -138,7 +148,8 @@ func TestTruthClosedLoopDrains(t *testing.T) {
 	w := closed(2, 2, 5, 5, 4*time.Second)
 	s, _ := onSim(t, w, map[string]string{"service_time": "3s"})
 	// Two turns of 20 messages: at 0 s and at 3 s, whose answer comes at 6 s.
-	if c := s.Run.Counters; c.Scheduled != 40 || c.Acked != 40 || s.Run.Ledger.Subscriptions[0].Received != 40 {
+	if c := s.Run.Counters; c.Scheduled != 40 || c.Acked != 40 ||
+		s.Run.Ledger.Subscriptions[0].Received != 40 {
 		t.Errorf("%+v", c)
 	}
 	w.Drain = time.Second
@@ -155,7 +166,8 @@ func TestTruthClosedLoopInterrupted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
 		defer cancel()
 		var err error
-		job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), closed(2, 1, 1, 10, time.Minute), map[string]string{"service_time": "2ms"})
+		job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), closed(2, 1, 1, 10, time.Minute),
+			map[string]string{"service_time": "2ms"})
 		job.Runs = t.TempDir()
 		if dir, err = bench.Run(ctx, job, silent{}); err != nil {
 			t.Fatal(err)
@@ -165,7 +177,9 @@ func TestTruthClosedLoopInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSums(t, s)
-		if s.Run.State != result.Interrupted || s.Run.Counters.Acked == 0 || s.Run.Counters.Acked != s.Run.Counters.Scheduled || s.Run.Ledger.Subscriptions[0].Lost != 0 {
+		if s.Run.State != result.Interrupted || s.Run.Counters.Acked == 0 ||
+			s.Run.Counters.Acked != s.Run.Counters.Scheduled ||
+			s.Run.Ledger.Subscriptions[0].Lost != 0 {
 			t.Errorf("%s: %+v", s.Run.State, s.Run.Counters)
 		}
 		if m := s.Run.Summary.Minutes; len(m) != 1 || m[0].EndNs > 6e9 {

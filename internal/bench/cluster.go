@@ -22,7 +22,8 @@ func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Clus
 	if !job.starts() {
 		return nil, nil
 	}
-	watch.Phase(result.PhaseConnect, fmt.Sprintf("starting %d nodes of %s on this machine", job.Target.Testbed.Nodes, job.Target.Name))
+	watch.Phase(result.PhaseConnect, fmt.Sprintf("starting %d nodes of %s on this machine",
+		job.Target.Testbed.Nodes, job.Target.Name))
 	if err := job.fetch(ctx, watch); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,8 @@ func (c *Cluster) Close() error {
 // provision is what cluster to start, with the servers' logs in a directory.
 func (j *Job) provision(logs string) system.Provision {
 	return system.Provision{
-		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability, Settings: j.Settings,
+		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability,
+		Settings:  j.Settings,
 		Breakable: len(j.Workload.Faults) > 0,
 	}
 }

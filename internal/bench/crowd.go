@@ -35,7 +35,8 @@ const (
 // prepareTime bounds everything before the load.
 func prepareTime(w *workload.Workload) time.Duration {
 	partitions := w.Topics * w.Partitions
-	return prepareLimit + time.Duration(w.Topics)*topicTime + time.Duration(partitions)*partitionTime +
+	return prepareLimit + time.Duration(w.Topics)*topicTime +
+		time.Duration(partitions)*partitionTime +
 		time.Duration(clients(w))*clientTime + time.Duration(partitions*w.Subscriptions)*proofTime
 }
 
@@ -44,7 +45,10 @@ func closeTime(w *workload.Workload) time.Duration {
 	return closeLimit + time.Duration(w.Topics)*topicTime + time.Duration(clients(w))*clientTime
 }
 
-func clients(w *workload.Workload) int { return w.Topics * (w.Producers + w.Subscriptions*w.Consumers) }
+func clients(
+	w *workload.Workload) int {
+	return w.Topics * (w.Producers + w.Subscriptions*w.Consumers)
+}
 
 // maxPlaces bounds how many places are named of which a cluster reports the same.
 const maxPlaces = 8
@@ -76,7 +80,8 @@ func condensed(facts []system.Fact) []result.Fact {
 
 // createTopics makes the topics, many at a time, and returns those that may be
 // there, in no order.
-func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, progress func(string)) (created []system.Topic, err error) {
+func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
+	progress func(string)) (created []system.Topic, err error) {
 	var mu sync.Mutex
 	note := func(some ...system.Topic) {
 		mu.Lock()
@@ -84,27 +89,33 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic, 
 		created = append(created, some...)
 	}
 	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
-		return topics, inRequests(ctx, topics, load.Counting(progress, "created %s of %s topics", len(topics)), keeper.CreateTopics)
+		return topics, inRequests(ctx, topics,
+			load.Counting(progress, "created %s of %s topics", len(topics)), keeper.CreateTopics)
 	}
-	err = system.Each(ctx, len(topics), maxTopicsAtOnce, load.Counting(progress, "created %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
-		if err := c.CreateTopic(ctx, topics[i]); err != nil {
-			return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
-		}
-		note(topics[i])
-		return nil
-	})
+	err = system.Each(ctx, len(topics), maxTopicsAtOnce,
+		load.Counting(progress, "created %s of %s topics",
+			len(topics)), func(ctx context.Context, i int) error {
+			if err := c.CreateTopic(ctx, topics[i]); err != nil {
+				return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
+			}
+			note(topics[i])
+			return nil
+		})
 	return created, err
 }
 
 // deleteTopics deletes topics of a cluster that can: many in a request, or else
 // one after the other, because servers may take a long time over several at once.
-func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic, progress func(string)) error {
+func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic,
+	progress func(string)) error {
 	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
-		return inRequests(ctx, topics, load.Counting(progress, "deleted %s of %s topics", len(topics)), keeper.DeleteTopics)
+		return inRequests(ctx, topics,
+			load.Counting(progress, "deleted %s of %s topics", len(topics)), keeper.DeleteTopics)
 	}
 	var first error
 	failed := 0
-	err := system.Each(ctx, len(topics), 1, load.Counting(progress, "deleted %s of %s topics", len(topics)), func(ctx context.Context, i int) error {
+	err := system.Each(ctx, len(topics), 1, load.Counting(progress, "deleted %s of %s topics",
+		len(topics)), func(ctx context.Context, i int) error {
 		// One that cannot be deleted leaves the others to be.
 		if err := c.DeleteTopic(ctx, topics[i]); err != nil {
 			first = cmp.Or(first, err)
@@ -120,7 +131,8 @@ func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.To
 
 // inRequests does something for the topics, as many at a time as one request
 // takes.
-func inRequests(ctx context.Context, topics []system.Topic, progress func(int), do func(context.Context, []system.Topic) error) error {
+func inRequests(ctx context.Context, topics []system.Topic, progress func(int),
+	do func(context.Context, []system.Topic) error) error {
 	size := max(maxInRequest/max(topics[0].Partitions, 1), 1)
 	done := 0
 	for some := range slices.Chunk(topics, size) {

@@ -87,8 +87,10 @@ func TestTopicsAreMadeAndDeletedManyAtATime(t *testing.T) {
 			t.Fatalf("%d topics made: %v", len(created), err)
 		}
 	}
-	if len(alone.topics) != 250 || len(many.topics) != 250 || !slices.Equal(many.requests, []int{1000, 1000, 500}) {
-		t.Errorf("%d and %d topics, requests of %v partitions: want 250 each, of at most %d", len(alone.topics), len(many.topics), many.requests, maxInRequest)
+	if len(alone.topics) != 250 || len(many.topics) != 250 ||
+		!slices.Equal(many.requests, []int{1000, 1000, 500}) {
+		t.Errorf("%d and %d topics, requests of %v partitions: want 250 each, of at most %d",
+			len(alone.topics), len(many.topics), many.requests, maxInRequest)
 	}
 	if err := deleteTopics(t.Context(), many, topics, nil); err != nil || len(many.topics) > 0 {
 		t.Errorf("%d left: %v", len(many.topics), err)
@@ -109,7 +111,8 @@ func TestTopicsMadeBeforeAFailureAreKnown(t *testing.T) {
 		t.Errorf("%d of %d known: %v", len(created), len(alone.topics), err)
 	}
 	many := &keeper{shelf: &shelf{topics: make(map[string]bool), fail: "t-90"}}
-	if created, err := createTopics(t.Context(), many, crowd(100, 1), nil); err == nil || len(created) < len(many.topics) {
+	if created, err := createTopics(t.Context(), many, crowd(100, 1), nil); err == nil ||
+		len(created) < len(many.topics) {
 		t.Errorf("%d of %d known: %v", len(created), len(many.topics), err)
 	}
 }
@@ -119,9 +122,11 @@ func TestEvidenceOfACrowdIsCondensed(t *testing.T) {
 	for _, topic := range crowd(10_000, 1) {
 		facts = append(facts,
 			system.Fact{Where: topic.Name, Name: "replicas", Value: "3", Source: "metadata"},
-			system.Fact{Where: topic.Name, Name: "leader", Value: topic.Name[:3], Source: "metadata"})
+			system.Fact{Where: topic.Name, Name: "leader", Value: topic.Name[:3],
+				Source: "metadata"})
 	}
-	facts = append(facts, system.Fact{Where: "t-5000", Name: "replicas", Value: "2", Source: "metadata"})
+	facts = append(facts,
+		system.Fact{Where: "t-5000", Name: "replicas", Value: "2", Source: "metadata"})
 	got := condensed(facts)
 	want := []result.Fact{
 		{Where: "t-0 and 9,999 others", Name: "replicas", Value: "3", Source: "metadata"},

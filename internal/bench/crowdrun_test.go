@@ -39,18 +39,21 @@ func TestCrowd(t *testing.T) {
 	checkSums(t, saved)
 	r := saved.Run
 	if s := r.Startup; s.Proofs != topics*2 || s.Goroutines == 0 || s.Goroutines > mostGoroutines {
-		t.Errorf("%d messages proved %d partitions, %d goroutines: want one each, and at most %d", s.Proofs, topics*2, s.Goroutines, mostGoroutines)
+		t.Errorf("%d messages proved %d partitions, %d goroutines: want one each, and at most %d",
+			s.Proofs, topics*2, s.Goroutines, mostGoroutines)
 	}
 	for _, i := range saved.Intervals {
 		if i.HeapBytes > mostHeap || i.Goroutines > mostGoroutines {
-			t.Errorf("at %s: %d MB of heap and %d goroutines", time.Duration(i.EndNs), i.HeapBytes>>20, i.Goroutines)
+			t.Errorf("at %s: %d MB of heap and %d goroutines", time.Duration(i.EndNs),
+				i.HeapBytes>>20, i.Goroutines)
 		}
 	}
 	if need := job.Estimate().MemoryBytes; need > mostHeap {
 		t.Errorf("the estimate is %d MB", need>>20)
 	}
 	for _, s := range r.Ledger.Subscriptions {
-		if s.Acked != 6_000 || s.Received != s.Acked || s.Lost+s.Duplicate+s.Reordered+s.Foreign+s.Corrupt != 0 {
+		if s.Acked != 6_000 || s.Received != s.Acked ||
+			s.Lost+s.Duplicate+s.Reordered+s.Foreign+s.Corrupt != 0 {
 			t.Errorf("%+v", s)
 		}
 	}

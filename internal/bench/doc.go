@@ -6,6 +6,10 @@
 // cleanly and keeps what was measured; and that everything it started has ended when
 // it returns.
 //
+// A session has the run directory, the cluster and the workers (internal/load); a run is
+// its load, drain and account. Whatever a run does beside is a part of it: settling, a
+// backlog, faults, an audit (parts.go).
+//
 // It measures and counts; it judges nothing (internal/verdict) and shows
 // nothing (internal/report).
 //

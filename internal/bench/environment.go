@@ -48,7 +48,8 @@ func cpuModel() string { return field(readText("/proc/cpuinfo"), "model name") }
 
 func memoryBytes() int64 {
 	var kib int64
-	if _, err := fmt.Sscanf(field(readText("/proc/meminfo"), "MemTotal"), "%d kB", &kib); err != nil {
+	if _, err := fmt.Sscanf(field(readText("/proc/meminfo"), "MemTotal"), "%d kB",
+		&kib); err != nil {
 		return 0
 	}
 	return kib << 10

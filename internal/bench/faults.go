@@ -39,16 +39,17 @@ const (
 	aroundAfter   = 30 * time.Second
 )
 
-// breaker injects a run's faults and heals them, in a goroutine of its own that
-// end waits for. The meter takes over what happened.
-type breaker struct {
-	session *session
+// faults injects a run's faults and heals them, in a goroutine of its own that
+// end waits for. The run's goroutine takes over what happened.
+type faults struct {
+	idle
+	run     *run
 	strikes []workload.Strike
 	cancel  context.CancelFunc
-	done    chan struct{}
+	done    chan struct{} // closed when all are healed; nil: they have not begun
 
 	mu     sync.Mutex
-	faults []result.Fault
+	all    []result.Fault
 	events []result.Event // not yet written
 	failed error
 }
@@ -70,7 +71,8 @@ func (s *session) readyFaults(ctx context.Context) error {
 		return nil
 	}
 	s.injector = fault.New(s.testbed, s.job.Workload.Seed)
-	if !slices.ContainsFunc(s.job.Workload.Faults, func(f workload.Fault) bool { return f.Do == workload.FaultPowerCut }) {
+	if !slices.ContainsFunc(s.job.Workload.Faults,
+		func(f workload.Fault) bool { return f.Do == workload.FaultPowerCut }) {
 		return nil
 	}
 	s.watch.Phase(result.PhaseConnect, "letting the servers write down what topics there are")
@@ -99,38 +101,42 @@ func (j *Job) checkFaults() error {
 	return fault.Check(ctx, j.Workload.Faults, c)
 }
 
-// startFaults begins the run's faults; the measured window begins at a time of
-// the clock. It returns nil where there are none.
-func (s *session) startFaults(ctx context.Context, windowNs int64) *breaker {
-	strikes := s.job.Workload.Strikes()
-	if len(strikes) == 0 {
-		return nil
+func newFaults(r *run) *faults { return &faults{run: r, strikes: r.job.Workload.Strikes()} }
+
+// measured begins the faults.
+func (b *faults) measured(ctx context.Context) {
+	if len(b.strikes) == 0 {
+		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	b := &breaker{session: s, strikes: strikes, cancel: cancel, done: make(chan struct{})}
+	windowNs := b.run.course.Window().MeasureNs
+	ctx, b.cancel = context.WithCancel(ctx)
+	b.done = make(chan struct{})
 	go func() {
 		defer close(b.done)
-		for _, strike := range strikes {
+		for _, strike := range b.strikes {
 			if !b.strike(ctx, strike, windowNs) {
 				return
 			}
 		}
 	}()
-	return b
 }
 
 // strike waits for a fault's time, injects it, and heals it: when its time is
 // over, when the run ends, and when it could not be injected. It reports
 // whether the next may follow.
-func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
+func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
 	if !b.wait(ctx, windowNs+int64(s.At)) {
 		return false
 	}
-	if late := time.Duration(b.session.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
-		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later", s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
+	if late := time.Duration(b.run.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
+		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later",
+			s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
-	f := result.Fault{Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{}, StartNs: b.session.sinceBegan()}
+	f := result.Fault{
+		Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{},
+		StartNs: b.run.sinceBegan(),
+	}
 	at := b.add(f)
 	var err error
 	if f.Leader, err = b.leader(ctx, s.Fault.Target); err == nil {
@@ -138,15 +144,15 @@ func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64)
 	}
 	if err == nil {
 		b.tell(at, f, f.Sentence)
-		b.wait(ctx, b.session.beganNs+f.InjectedNs+int64(s.Fault.For))
+		b.wait(ctx, b.run.beganNs+f.InjectedNs+int64(s.Fault.For))
 	}
-	f.HealStartNs = b.session.sinceBegan()
+	f.HealStartNs = b.run.sinceBegan()
 	b.tell(at, f, "")
 	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 	defer cancel()
-	healErr := b.session.injector.Heal(healing)
+	healErr := b.run.injector.Heal(healing)
 	if healErr == nil {
-		f.HealedNs = b.session.sinceBegan()
+		f.HealedNs = b.run.sinceBegan()
 	}
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -168,36 +174,37 @@ func (b *breaker) strike(ctx context.Context, s workload.Strike, windowNs int64)
 	return err == nil
 }
 
-func (b *breaker) inject(ctx context.Context, fault workload.Fault, f *result.Fault) error {
+func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fault) error {
 	ctx, cancel := context.WithTimeout(ctx, injectLimit)
 	defer cancel()
-	injected, err := b.session.injector.Inject(ctx, fault, f.Leader)
+	injected, err := b.run.injector.Inject(ctx, fault, f.Leader)
 	if err != nil {
 		return err
 	}
-	f.InjectedNs, f.Nodes, f.Sentence = b.session.sinceBegan(), injected.Nodes, injected.Sentence
+	f.InjectedNs, f.Nodes, f.Sentence = b.run.sinceBegan(), injected.Nodes, injected.Sentence
 	return nil
 }
 
 // leader asks the cluster who leads. That it is not known is an error where it
 // decides whom the fault hits.
-func (b *breaker) leader(ctx context.Context, whom workload.FaultTarget) (string, error) {
-	reader, able := b.session.cluster.(system.LeaderReader)
+func (b *faults) leader(ctx context.Context, whom workload.FaultTarget) (string, error) {
+	reader, able := b.run.cluster.(system.LeaderReader)
 	if !able {
 		return "", nil // the injector knows what it needs
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderLimit)
 	defer cancel()
-	leader, err := reader.Leader(ctx, b.session.engine.Topics()[0], 0)
-	if err != nil && slices.Contains([]workload.FaultTarget{workload.TargetLeader, workload.TargetFollower, workload.TargetMinority, workload.TargetMajority}, whom) {
+	leader, err := reader.Leader(ctx, b.run.plan.Topics()[0], 0)
+	if err != nil && slices.Contains([]workload.FaultTarget{workload.TargetLeader,
+		workload.TargetFollower, workload.TargetMinority, workload.TargetMajority}, whom) {
 		return "", fmt.Errorf("find the leader: %w", err)
 	}
 	return leader, nil
 }
 
 // wait waits for a time of the clock; it reports false when the run ends first.
-func (b *breaker) wait(ctx context.Context, untilNs int64) bool {
-	timer := time.NewTimer(time.Duration(untilNs - b.session.job.Clock.Now()))
+func (b *faults) wait(ctx context.Context, untilNs int64) bool {
+	timer := time.NewTimer(time.Duration(untilNs - b.run.job.Clock.Now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -207,33 +214,34 @@ func (b *breaker) wait(ctx context.Context, untilNs int64) bool {
 	}
 }
 
-func (b *breaker) add(f result.Fault) int {
+func (b *faults) add(f result.Fault) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.faults = append(b.faults, f)
-	return len(b.faults) - 1
+	b.all = append(b.all, f)
+	return len(b.all) - 1
 }
 
 // tell notes what is known of a fault by now, and what happened.
-func (b *breaker) tell(at int, f result.Fault, sentence string) {
+func (b *faults) tell(at int, f result.Fault, sentence string) {
 	b.mu.Lock()
-	b.faults[at] = f
+	b.all[at] = f
 	b.mu.Unlock()
 	if sentence != "" {
 		b.say("fault", sentence)
 	}
 }
 
-// say leaves an event for the meter to write.
-func (b *breaker) say(kind, sentence string) {
+// say leaves an event for the run's goroutine to write.
+func (b *faults) say(kind, sentence string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.events = append(b.events, result.Event{AtNs: b.session.sinceBegan(), Kind: kind, Sentence: sentence})
+	b.events = append(b.events,
+		result.Event{AtNs: b.run.sinceBegan(), Kind: kind, Sentence: sentence})
 }
 
 // healed reports whether no fault is under way or to come.
-func (b *breaker) healed() bool {
-	if b == nil {
+func (b *faults) healed() bool {
+	if b == nil || b.done == nil {
 		return true
 	}
 	select {
@@ -244,50 +252,52 @@ func (b *breaker) healed() bool {
 	}
 }
 
-// takeFaults writes down what happened, and returns why a fault could not be
+// interval writes down what happened, and returns why a fault could not be
 // injected or healed.
-func (m *meter) takeFaults(phase result.PhaseName) error {
-	b := m.breaker
-	if b == nil {
+func (b *faults) interval(e ended) error {
+	if b.done == nil {
 		return nil
 	}
+	r := b.run
 	b.mu.Lock()
 	events, failed := b.events, b.failed
 	b.events, b.failed = nil, nil
-	m.run.Faults = slices.Clone(b.faults)
+	r.run.Faults = slices.Clone(b.all)
 	b.mu.Unlock()
 	if len(events) == 0 {
 		return failed
 	}
 	errs := []error{failed}
-	for _, e := range events {
-		m.watch.Phase(phase, e.Sentence)
-		errs = append(errs, m.writer.Event(e))
+	for _, one := range events {
+		r.watch.Phase(e.phase, one.Sentence)
+		errs = append(errs, r.writer.Event(one))
 	}
-	return errors.Join(append(errs, m.writer.Update(&m.run))...)
+	return errors.Join(append(errs, r.writer.Update(&r.run))...)
 }
 
-// endFaults heals what is under way and lets nothing more happen.
-func (m *meter) endFaults() error {
-	if m.breaker == nil {
+// drain waits until every fault is healed.
+func (b *faults) drain(d *draining) { d.busy = d.busy || !b.healed() }
+
+// end heals what is under way and lets nothing more happen.
+func (b *faults) end() error {
+	if b.done == nil {
 		return nil
 	}
-	m.breaker.cancel()
-	<-m.breaker.done
-	return m.takeFaults(result.PhaseDrain)
+	b.cancel()
+	<-b.done
+	return b.interval(ended{phase: result.PhaseDrain})
 }
 
-// length is how long the interval that begins at a time of the clock lasts:
-// around faults they are short.
-func (m *meter) length(fromNs int64) int64 {
-	if m.breaker == nil {
-		return m.every
+// length is short around faults.
+func (b *faults) length(fromNs int64) int64 {
+	if b.done == nil {
+		return 0
 	}
-	for _, s := range m.breaker.strikes {
-		at := m.measureNs.Load() + int64(s.At)
+	for _, s := range b.strikes {
+		at := b.run.course.Window().MeasureNs + int64(s.At)
 		if fromNs >= at-int64(aroundBefore) && fromNs < at+int64(s.Fault.For+aroundAfter) {
-			return min(m.every, int64(faultInterval))
+			return int64(faultInterval)
 		}
 	}
-	return m.every
+	return 0
 }

@@ -34,7 +34,8 @@ func near(got int64, want, by time.Duration) bool {
 // An outage of 2 s, from 3 s into the window, after which the system takes half
 // a second more: the figures must say just that.
 func TestTruthOutageOfAFaultIsTimed(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetLeader, At: 3 * time.Second, For: 2 * time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetLeader,
+		At: 3 * time.Second, For: 2 * time.Second})
 	s, _ := onSim(t, w, map[string]string{"fault_recovery": "500ms", "service_time": "1ms"})
 	verdict.JudgeSaved(s)
 	if len(s.Run.Faults) != 1 || s.Run.State != result.Complete {
@@ -44,11 +45,15 @@ func TestTruthOutageOfAFaultIsTimed(t *testing.T) {
 	if window.Name != result.PhaseMeasure || f.Error != "" || f.Sentence == "" {
 		t.Fatalf("%+v in %+v", f, window)
 	}
-	if !near(f.StartNs-window.StartNs, 3*time.Second, time.Millisecond) || !near(f.HealStartNs-f.InjectedNs, 2*time.Second, time.Millisecond) || f.HealedNs < f.HealStartNs {
+	if !near(f.StartNs-window.StartNs, 3*time.Second, time.Millisecond) ||
+		!near(f.HealStartNs-f.InjectedNs, 2*time.Second, time.Millisecond) ||
+		f.HealedNs < f.HealStartNs {
 		t.Errorf("%+v in %+v", f, window)
 	}
-	if !near(f.Effect.UnavailableNs, 2500*time.Millisecond, 3*time.Millisecond) || !near(f.Effect.AckedAgainNs-f.HealedNs, 500*time.Millisecond, 3*time.Millisecond) {
-		t.Errorf("unavailable for %v, again %v after the heal", time.Duration(f.Effect.UnavailableNs), time.Duration(f.Effect.AckedAgainNs-f.HealedNs))
+	if !near(f.Effect.UnavailableNs, 2500*time.Millisecond, 3*time.Millisecond) ||
+		!near(f.Effect.AckedAgainNs-f.HealedNs, 500*time.Millisecond, 3*time.Millisecond) {
+		t.Errorf("unavailable for %v, again %v after the heal",
+			time.Duration(f.Effect.UnavailableNs), time.Duration(f.Effect.AckedAgainNs-f.HealedNs))
 	}
 	if !near(f.Effect.RecoveredNs-f.HealedNs, 600*time.Millisecond, 110*time.Millisecond) {
 		t.Errorf("recovered %v after the heal", time.Duration(f.Effect.RecoveredNs-f.HealedNs))
@@ -65,10 +70,12 @@ func TestTruthOutageOfAFaultIsTimed(t *testing.T) {
 	if i.During.Publish.MaxNs < int64(2400*time.Millisecond) || i.During.Acked < 2500 {
 		t.Errorf("during: %+v", i.During)
 	}
-	if n := i.Before.Publish.Count + i.During.Publish.Count + i.After.Publish.Count; n != s.Run.Counters.Acked {
+	if n := i.Before.Publish.Count + i.During.Publish.Count +
+		i.After.Publish.Count; n != s.Run.Counters.Acked {
 		t.Errorf("%d publish latencies, %d acknowledged", n, s.Run.Counters.Acked)
 	}
-	fine := slices.IndexFunc(s.Intervals, func(i result.Interval) bool { return i.EndNs-i.StartNs < int64(150*time.Millisecond) })
+	fine := slices.IndexFunc(s.Intervals,
+		func(i result.Interval) bool { return i.EndNs-i.StartNs < int64(150*time.Millisecond) })
 	if fine < 0 || len(s.Intervals) > 250 {
 		t.Errorf("%d intervals, the first short one is %d", len(s.Intervals), fine)
 	}
@@ -89,14 +96,17 @@ func count(events []result.Event, kind string) (n int) {
 // Each message that a fault loses is named, and said to be acknowledged before.
 func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	for _, do := range workload.FaultKinds() {
-		w := load(500, 2*time.Second)
-		w.Drain = time.Second
-		w.Faults = []workload.Fault{{Do: do, Target: workload.TargetOne, At: 500 * time.Millisecond, Within: 500 * time.Millisecond, For: 500 * time.Millisecond}}
+		w := load(500, time.Second)
+		w.Drain = 500 * time.Millisecond
+		w.Faults = []workload.Fault{{Do: do, Target: workload.TargetOne, At: 300 * time.Millisecond,
+			Within: 200 * time.Millisecond, For: 300 * time.Millisecond}}
 		s, planted := onSim(t, w, map[string]string{
-			"fault_lose": "12", "fault_duplicate": "3", "fault_swap": "2", "fault_unknown": "5", "fault_slow": "3ms",
+			"fault_lose": "12", "fault_duplicate": "3", "fault_swap": "2", "fault_unknown": "5",
+			"fault_slow": "3ms",
 		})
 		l := s.Run.Ledger.Subscriptions[0]
-		if planted.Lost != 12 || l.Lost != 12 || l.Duplicate != 3 || l.Reordered != 2 || l.Unacked != 5 || s.Run.Counters.Failed != planted.Failed {
+		if planted.Lost != 12 || l.Lost != 12 || l.Duplicate != 3 || l.Reordered != 2 ||
+			l.Unacked != 5 || s.Run.Counters.Failed != planted.Failed {
 			t.Errorf("%s: planted %+v, found %+v", do, planted, l)
 		}
 		checkNamed(t, string(do), s, planted.LostMessages)
@@ -115,15 +125,18 @@ func checkNamed(t *testing.T, name string, s *result.Saved, planted []sim.LostMe
 	f := s.Run.Faults[0]
 	for _, r := range s.Run.Ledger.Subscriptions[0].LostRanges {
 		for seq := r.First; seq <= r.Last; seq++ {
-			named = append(named, sim.LostMessage{Producer: r.Producer, Partition: r.Partition, Seq: seq + 1})
+			named = append(named,
+				sim.LostMessage{Producer: r.Producer, Partition: r.Partition, Seq: seq + 1})
 		}
 		w := r.When
-		if w == nil || w.FirstDueNs > w.LastDueNs || w.FirstAckNs < f.StartNs || w.LastAckNs > f.InjectedNs || w.FirstAckNs < w.FirstDueNs {
+		if w == nil || w.FirstDueNs > w.LastDueNs || w.FirstAckNs < f.StartNs ||
+			w.LastAckNs > f.InjectedNs || w.FirstAckNs < w.FirstDueNs {
 			t.Errorf("%s: %+v was lost in %+v", name, w, f)
 		}
 	}
 	order := func(a, b sim.LostMessage) int {
-		return strings.Compare(fmt.Sprintf("%09d %09d %09d", a.Producer, a.Partition, a.Seq), fmt.Sprintf("%09d %09d %09d", b.Producer, b.Partition, b.Seq))
+		return strings.Compare(fmt.Sprintf("%09d %09d %09d", a.Producer, a.Partition, a.Seq),
+			fmt.Sprintf("%09d %09d %09d", b.Producer, b.Partition, b.Seq))
 	}
 	slices.SortFunc(named, order)
 	slices.SortFunc(planted, order)
@@ -163,7 +176,8 @@ func (r recording) Leader(context.Context, system.Topic, int) (string, error) {
 	return "127.0.0.2:4222", r.leader
 }
 
-func (r recording) Inject(ctx context.Context, f workload.Fault, leader string) (system.Injected, error) {
+func (r recording) Inject(ctx context.Context, f workload.Fault, leader string) (system.Injected,
+	error) {
 	r.note("inject " + string(f.Do) + " " + leader)
 	if r.stuck {
 		<-ctx.Done()
@@ -182,7 +196,8 @@ func (r recording) Heal(ctx context.Context) error {
 }
 
 // recorded runs a workload on the recorder, stopped after a while.
-func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duration) (*result.Saved, error) {
+func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duration) (*result.Saved,
+	error) {
 	t.Helper()
 	runs := t.TempDir()
 	var dir string
@@ -206,8 +221,9 @@ func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duratio
 func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		r := &recorder{stuck: stuck}
-		w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetLeader, At: time.Second, For: 8 * time.Second})
-		s, err := recorded(t, r, w, 4*time.Second)
+		w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetLeader,
+			At: 500 * time.Millisecond, For: 8 * time.Second})
+		s, err := recorded(t, r, w, 2500*time.Millisecond)
 		if err != nil || s.Run.State != result.Interrupted {
 			t.Fatal(s.Run.State, err)
 		}
@@ -215,7 +231,8 @@ func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 			t.Errorf("stuck %v: %q", stuck, r.calls)
 		}
 		f := s.Run.Faults[0]
-		if f.HealedNs == 0 || f.Error != "" || f.Leader != "127.0.0.2:4222" || stuck != (f.InjectedNs == 0) {
+		if f.HealedNs == 0 || f.Error != "" || f.Leader != "127.0.0.2:4222" ||
+			stuck != (f.InjectedNs == 0) {
 			t.Errorf("stuck %v: %+v", stuck, f)
 		}
 	}
@@ -224,17 +241,23 @@ func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 // What could not be injected is healed all the same, and ends the run.
 func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	r := &recorder{refuse: errors.New("permission denied")}
-	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne, At: time.Second, For: 8 * time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne,
+		At: time.Second, For: 8 * time.Second})
 	s, err := recorded(t, r, w, time.Hour)
-	if err == nil || !strings.Contains(err.Error(), "inject pause one at 1s for 8s: permission denied") || strings.Count(err.Error(), "denied") != 1 {
+	if err == nil || !strings.Contains(err.Error(),
+		"inject pause one at 1s for 8s: permission denied") ||
+		strings.Count(err.Error(), "denied") != 1 {
 		t.Error(err)
 	}
-	if s.Run.State != result.Failed || !slices.Equal(r.calls, []string{"inject pause 127.0.0.2:4222", "heal"}) {
+	if s.Run.State != result.Failed ||
+		!slices.Equal(r.calls, []string{"inject pause 127.0.0.2:4222", "heal"}) {
 		t.Error(s.Run.State, r.calls)
 	}
 	r = &recorder{leader: errors.New("an election is on")}
 	w.Faults[0].Target = workload.TargetMajority
-	if _, err = recorded(t, r, w, time.Hour); err == nil || !strings.Contains(err.Error(), "an election is on") || !slices.Equal(r.calls, []string{"heal"}) {
+	if _, err = recorded(t, r, w, time.Hour); err == nil ||
+		!strings.Contains(err.Error(), "an election is on") ||
+		!slices.Equal(r.calls, []string{"heal"}) {
 		t.Error(err, r.calls)
 	}
 }
@@ -242,13 +265,15 @@ func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 // A fault whose time passes while another is being healed is left out.
 func TestFaultsDoNotPileUp(t *testing.T) {
 	r := &recorder{slow: 4 * time.Second}
-	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne, At: time.Second, Every: 3 * time.Second, For: time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne,
+		At: time.Second, Every: 3 * time.Second, For: time.Second})
 	s, err := recorded(t, r, w, time.Hour)
 	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
 		t.Fatal(err, r.calls, s.Run.Faults)
 	}
 	if !slices.ContainsFunc(s.Events, func(e result.Event) bool {
-		return strings.HasPrefix(e.Sentence, "left out: pause one at 4s: the fault before it was healed 2s later")
+		return strings.HasPrefix(e.Sentence,
+			"left out: pause one at 4s: the fault before it was healed 2s later")
 	}) {
 		t.Errorf("%+v", s.Events)
 	}
@@ -256,7 +281,8 @@ func TestFaultsDoNotPileUp(t *testing.T) {
 
 // When a fault happens is the same in every run of a seed.
 func TestFaultsRepeat(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, Within: time.Second, Every: 3 * time.Second, For: time.Second})
+	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0,
+		Within: time.Second, Every: 3 * time.Second, For: time.Second})
 	first := w.Strikes()
 	if len(first) != 3 || !slices.Equal(first, w.Strikes()) {
 		t.Errorf("%+v", first)
@@ -271,7 +297,8 @@ func TestFaultsRepeat(t *testing.T) {
 type outside struct{ system.System }
 
 func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
-	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: time.Second})
+	w := withFault(
+		workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0, For: time.Second})
 	job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), w, nil)
 	job.System = outside{job.System}
 	job.Target.Endpoints = []string{"127.0.0.1:4222"}
@@ -284,11 +311,14 @@ func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
 // drain, that others are on their way.
 func TestTruthDrainWaitsForWhatTheCountersHide(t *testing.T) {
 	w := load(1000, 2*time.Second)
-	w.Load.Segments = append(w.Load.Segments, workload.Segment{From: 2, To: 2, For: 3 * time.Second})
+	w.Load.Segments = append(w.Load.Segments,
+		workload.Segment{From: 2, To: 2, For: 3 * time.Second})
 	w.Duration = 5 * time.Second
-	w.Faults = []workload.Fault{{Do: workload.FaultKill, Target: workload.TargetOne, At: 500 * time.Millisecond, For: time.Second}}
+	w.Faults = []workload.Fault{{Do: workload.FaultKill, Target: workload.TargetOne,
+		At: 500 * time.Millisecond, For: time.Second}}
 	s, planted := onSim(t, w, map[string]string{"fault_unknown": "50", "delivery_delay": "3s"})
-	if l := s.Run.Ledger.Subscriptions[0]; planted.Unanswered != 50 || l.Unacked != 50 || l.Lost != 0 {
+	if l := s.Run.Ledger.Subscriptions[0]; planted.Unanswered != 50 || l.Unacked != 50 ||
+		l.Lost != 0 {
 		t.Errorf("planted %+v, found %+v", planted, l)
 	}
 }

@@ -39,7 +39,8 @@ func point(t *testing.T, s *result.Saved, series result.Series, p float64) resul
 // else with them.
 func slow(outcome string) map[string]string {
 	return map[string]string{
-		"service": "bimodal", "service_time": "200us", "service_slow": "50ms", "service_slow_share": "0.015",
+		"service": "bimodal", "service_time": "200us", "service_slow": "50ms",
+		"service_slow_share":   "0.015",
 		"service_slow_outcome": outcome,
 	}
 }
@@ -54,8 +55,10 @@ func TestTruthMessagesWithoutALatencyMakePercentilesWorse(t *testing.T) {
 		publish, endToEnd result.Bound
 		missing           func(result.Missing) int64
 	}{
-		"refused":    {result.NotReached, result.NotReached, func(m result.Missing) int64 { return m.Refused }},
-		"unanswered": {result.AtLeast, result.Exact, func(m result.Missing) int64 { return m.Unanswered }},
+		"refused": {result.NotReached, result.NotReached,
+			func(m result.Missing) int64 { return m.Refused }},
+		"unanswered": {result.AtLeast, result.Exact,
+			func(m result.Missing) int64 { return m.Unanswered }},
 	} {
 		s, _ := onSim(t, w, slow(outcome))
 		latency := s.Run.Summary.Series(result.Publish)
@@ -66,21 +69,25 @@ func TestTruthMessagesWithoutALatencyMakePercentilesWorse(t *testing.T) {
 		if n := c.missing(latency.Missing); n < 200 || n > 400 || n != latency.Missing.Total() {
 			t.Errorf("%s: missing %+v", outcome, latency.Missing)
 		}
-		if p50 := point(t, s, result.Publish, 50); p50.Bound != result.Exact || p50.LatencyNs > 310_000 {
+		if p50 := point(t, s, result.Publish, 50); p50.Bound != result.Exact ||
+			p50.LatencyNs > 310_000 {
 			t.Errorf("%s: publish p50 %+v", outcome, p50)
 		}
 		if len(latency.Answered) == 0 || latency.Answered[0].Bound != result.Exact {
 			t.Errorf("%s: of the messages answered %+v", outcome, latency.Answered)
 		}
 		if outcome == "unanswered" && time.Duration(p99.LatencyNs) < w.Drain {
-			t.Errorf("unanswered messages were waited for over %v, publish p99 is at least %v", w.Drain, time.Duration(p99.LatencyNs))
+			t.Errorf("unanswered messages were waited for over %v, publish p99 is at least %v",
+				w.Drain, time.Duration(p99.LatencyNs))
 		}
 	}
 	lost, _ := onSim(t, w, slow("lost"))
 	if p99 := point(t, lost, result.EndToEnd, 99); p99.Bound != result.NotReached {
 		t.Errorf("lost: end-to-end p99 %+v", p99)
 	}
-	if m := lost.Run.Summary.Series(result.EndToEnd).Missing; m.NotReceived != lost.Run.Ledger.Subscriptions[0].Lost || m.Total() != m.NotReceived {
+	if m := lost.Run.Summary.Series(
+		result.EndToEnd).Missing; m.NotReceived != lost.Run.Ledger.Subscriptions[0].Lost ||
+		m.Total() != m.NotReceived {
 		t.Errorf("lost: missing %+v of %+v", m, lost.Run.Ledger)
 	}
 }
@@ -104,7 +111,8 @@ func TestTruthASlowConsumerIsSeen(t *testing.T) {
 	million(t)
 	w := load(2_000, 15*time.Second)
 	s, _ := onSim(t, w, map[string]string{"drain_rate": "1500/s"})
-	if got := judged(s); got[verdict.Receiving] != result.Broken || got[verdict.Rate] != result.Holds {
+	if got := judged(s); got[verdict.Receiving] != result.Broken ||
+		got[verdict.Rate] != result.Holds {
 		t.Errorf("%v", got)
 	}
 	rising := false
@@ -125,7 +133,8 @@ func TestTruthATailDoesNotBendTheBody(t *testing.T) {
 	million(t)
 	w := load(2_000, 30*time.Second)
 	s, _ := onSim(t, w, map[string]string{
-		"service": "bimodal", "service_time": "200us", "service_slow": "1s", "service_slow_share": "0.02",
+		"service": "bimodal", "service_time": "200us", "service_slow": "1s",
+		"service_slow_share": "0.02",
 	})
 	for _, p := range []float64{50, 75, 90, 95} {
 		within(t, "publish", float64(point(t, s, result.Publish, p).LatencyNs), 200e3, 0.005)
@@ -140,7 +149,8 @@ func TestTruthLateCopies(t *testing.T) {
 	w.Drain = time.Minute
 	settings := map[string]string{"duplicate_per_million": "10000", "copy_after": "15s"}
 	s, _ := onSim(t, w, settings)
-	if got := judged(s); got[verdict.Duplicates] != result.Unknown || got[verdict.Order] != result.Unknown {
+	if got := judged(s); got[verdict.Duplicates] != result.Unknown ||
+		got[verdict.Order] != result.Unknown {
 		t.Errorf("before copies could come: %v", got)
 	}
 	runs := t.TempDir()
@@ -157,7 +167,8 @@ func TestTruthLateCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := judged(s); got[verdict.Duplicates] != result.Broken || got[verdict.Order] != result.Holds {
+	if got := judged(s); got[verdict.Duplicates] != result.Broken ||
+		got[verdict.Order] != result.Holds {
 		t.Errorf("after they came: %v, watched for %v", got, time.Duration(s.Run.Ledger.WatchedNs))
 	}
 }
@@ -166,11 +177,13 @@ func TestTruthLateCopies(t *testing.T) {
 func TestTruthCopiesAreNotFirstArrivals(t *testing.T) {
 	w := load(2_000, 20*time.Second)
 	w.Consumers = 3
-	s, planted := onSim(t, w, map[string]string{"duplicate_per_million": "100000", "copy_after": "5s", "service_time": "200us"})
+	s, planted := onSim(t, w, map[string]string{"duplicate_per_million": "100000",
+		"copy_after": "5s", "service_time": "200us"})
 	within(t, "end-to-end p99", float64(point(t, s, result.EndToEnd, 99).LatencyNs), 250e3, 0.01)
 	copies := s.Run.Summary.Series(result.Copies)
 	if copies.Count == 0 || copies.Count > planted.Duplicated || copies.MinNs < 4.99e9 {
-		t.Errorf("%d copies of %d planted, the first after %v", copies.Count, planted.Duplicated, time.Duration(copies.MinNs))
+		t.Errorf("%d copies of %d planted, the first after %v", copies.Count, planted.Duplicated,
+			time.Duration(copies.MinNs))
 	}
 	if n := s.Run.Summary.Series(result.EndToEnd).Count; n != s.Run.Counters.Scheduled {
 		t.Errorf("%d first arrivals of %d messages", n, s.Run.Counters.Scheduled)
@@ -185,13 +198,18 @@ func TestTruthTransactions(t *testing.T) {
 		settings              map[string]string
 		aborted, transactions string
 	}{
-		"kept":                 {map[string]string{"abort_share": "0.2"}, result.Holds, result.Holds},
-		"aborted, yet visible": {map[string]string{"abort_share": "0.2", "aborted_visible_share": "0.5"}, result.Broken, result.Holds},
-		"seen in part":         {map[string]string{"partial_share": "0.1"}, result.Unknown, result.Broken},
+		"kept": {map[string]string{"abort_share": "0.2"}, result.Holds,
+			result.Holds},
+		"aborted, yet visible": {map[string]string{"abort_share": "0.2",
+			"aborted_visible_share": "0.5"}, result.Broken, result.Holds},
+		"seen in part": {map[string]string{"partial_share": "0.1"}, result.Unknown,
+			result.Broken},
 	} {
 		s, _ := onSim(t, w, c.settings)
-		if got := judged(s); got[verdict.Aborted] != c.aborted || got[verdict.Transactions] != c.transactions {
-			t.Errorf("%s: aborted read %s, transactions %s: %+v", name, got[verdict.Aborted], got[verdict.Transactions], s.Run.Ledger)
+		if got := judged(s); got[verdict.Aborted] != c.aborted ||
+			got[verdict.Transactions] != c.transactions {
+			t.Errorf("%s: aborted read %s, transactions %s: %+v", name, got[verdict.Aborted],
+				got[verdict.Transactions], s.Run.Ledger)
 		}
 		l := s.Run.Ledger.Subscriptions[0]
 		if l.Transactions < 150 || l.Transactions > 250 {
@@ -204,7 +222,8 @@ func TestTruthTransactions(t *testing.T) {
 func TestTruthMisplacedMessagesAreSeen(t *testing.T) {
 	w := load(2_000, 5*time.Second)
 	s, planted := onSim(t, w, map[string]string{"misplace_per_million": "10000"})
-	if got := judged(s); got[verdict.Order] != result.Broken || s.Run.Ledger.Subscriptions[0].Misplaced != planted.Misplaced || planted.Misplaced == 0 {
+	if got := judged(s); got[verdict.Order] != result.Broken ||
+		s.Run.Ledger.Subscriptions[0].Misplaced != planted.Misplaced || planted.Misplaced == 0 {
 		t.Errorf("%d planted: %+v, order %s", planted.Misplaced, s.Run.Ledger, got[verdict.Order])
 	}
 }
@@ -218,7 +237,8 @@ func TestTruthTheTwinTakesNoTime(t *testing.T) {
 		"closed": closed(2, 1, 1, 10, 12*time.Second),
 	} {
 		// A system that holds its producers up for long is not plimsoll's error.
-		settings := map[string]string{"service_time": "2ms", "send_block_every": "1s", "send_block_for": "50ms"}
+		settings := map[string]string{"service_time": "2ms", "send_block_every": "1s",
+			"send_block_for": "50ms"}
 		s, _ := onSim(t, w, settings)
 		i := s.Run.Summary.Instrument
 		if i == nil || i.Publish.Count < 1_000 || i.EndToEnd.Count < i.Publish.Count {

@@ -16,7 +16,9 @@ func (j *Job) checkIsolation() error {
 	}
 	_, embedded := j.System.(system.Embedded)
 	if !embedded && !j.starts() && len(j.Target.Processes) == 0 && !onThisHost(j.Target.Endpoints) {
-		return errors.New("isolate.drop_page_cache drops the page cache of this machine, and none of the servers runs on it: take it out of the workload")
+		return errors.New(
+			"isolate.drop_page_cache drops the page cache of this machine, and none of the " +
+				"servers runs on it: take it out of the workload")
 	}
 	if err := canDropPageCache(); err != nil {
 		return fmt.Errorf("isolate.drop_page_cache needs root on Linux: %w", err)
@@ -43,5 +45,6 @@ func (s *session) isolate() error {
 	if err := dropPageCache(); err != nil {
 		return fmt.Errorf("drop the page cache: %w", err)
 	}
-	return s.writer.Event(result.Event{AtNs: s.sinceBegan(), Kind: "note", Sentence: "the page cache of this machine was written out and dropped"})
+	return s.writer.Event(result.Event{AtNs: s.sinceBegan(), Kind: "note",
+		Sentence: "the page cache of this machine was written out and dropped"})
 }

@@ -67,23 +67,30 @@ func (j *Job) Check() error {
 	d := j.System.Describe()
 	guarantee, known := d.Levels[j.Workload.Durability]
 	if !known {
-		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name, j.Workload.Durability)
+		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name,
+			j.Workload.Durability)
 	}
 	if guarantee.Refusal != "" {
-		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, j.Workload.Durability, guarantee.Refusal)
+		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, j.Workload.Durability,
+			guarantee.Refusal)
 	}
 	if !slices.Contains(d.Delivery, j.Workload.Delivery) {
-		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery, d.Delivery)
+		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery,
+			d.Delivery)
 	}
 	_, embedded := j.System.(system.Embedded)
 	if embedded && len(j.Target.Endpoints) > 0 {
 		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
 	}
 	if len(j.Target.Endpoints) == 0 && !embedded && !j.starts() {
-		return fmt.Errorf("plimsoll cannot start %s itself: give the target the endpoints of a running cluster", d.Name)
+		return fmt.Errorf(
+			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
+			d.Name)
 	}
 	if need, have := j.Estimate().MemoryBytes, memoryBytes(); have > 0 && need > have {
-		return fmt.Errorf("plimsoll would take up to %s of memory and this machine has %s: take fewer producers, consumers, partitions or messages in flight",
+		return fmt.Errorf(
+			"plimsoll would take up to %s of memory and this machine has %s: take fewer "+
+				"producers, consumers, partitions or messages in flight",
 			quantity.Bytes(need), quantity.Bytes(have))
 	}
 	if j.Cluster != nil {
@@ -110,7 +117,8 @@ func (j *Job) checkSystem() error {
 	if !able {
 		return nil
 	}
-	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability, Delivery: j.Workload.Delivery}
+	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability,
+		Delivery: j.Workload.Delivery}
 	if j.starts() {
 		c.Nodes = j.Target.Testbed.Nodes
 	}
@@ -148,16 +156,17 @@ type Estimate struct {
 	Length         time.Duration
 }
 
-// Shares of memory that Estimate adds up; see BENCHMARKS.md.
+// Shares of memory that Estimate adds up; see BENCHMARKS.md. An account is there twice when
+// it is handed over, and the sets of a lane once more while they are compared.
 const (
 	baseMemory     = 64 << 20
 	recorderMemory = result.HistogramBytes
 	clientMemory   = 8 << 10 // a client of ours; its library's is the library's affair
 	flightMemory   = 256     // a message in the pool without its payload
-	laneMemory     = 40      // a lane in the account of its producer
+	laneMemory     = 170     // a lane in the account of its producer
 	placeMemory    = 8       // a block of lanes in the account of a consumer
-	ledgerMemory   = 0.13    // a message in one account, when nothing is in order
-	pageMemory     = 600     // a lane that has seen a message, in one account
+	ledgerMemory   = 0.39    // a message in one account, when nothing is in order
+	pageMemory     = 1200    // a lane that has seen a message, in one account
 	diskOverhead   = 1.15    // headers, indexes, replication logs
 )
 
@@ -171,7 +180,8 @@ func (j *Job) Estimate() Estimate {
 	w := j.Workload
 	messages := float64(w.WarmupMessages() + w.OfferedMessages())
 	if c := w.Load.Closed; c != nil {
-		sends := float64(w.Topics*w.Producers*c.InFlight) * float64(w.Warmup+w.Duration) / float64(GuessedSend)
+		sends := float64(w.Topics*w.Producers*c.InFlight) * float64(w.Warmup+w.Duration) / float64(
+			GuessedSend)
 		messages = sends * c.Batch.Mean()
 	}
 	published := messages * float64(w.Message.Size)
@@ -197,10 +207,12 @@ func memoryOf(w *workload.Workload, messages float64) float64 {
 	// something came.
 	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
-	return baseMemory + float64(load.Histograms(w))*recorderMemory + (producers+consumers)*clientMemory +
+	return baseMemory + float64(load.Histograms(w))*recorderMemory +
+		(producers+consumers)*clientMemory +
 		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
 		float64(load.TimedMessages(w))*measure.MomentBytes +
-		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) + places*placeMemory + blocks*measure.BlockBytes +
+		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
+		places*placeMemory + blocks*measure.BlockBytes +
 		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
@@ -214,12 +226,12 @@ func whole(f float64) int64 {
 // Load is the job's workload in the figures that a result is judged and reported by.
 func (j *Job) Load() result.Load { return j.Workload.Record() }
 
-// engineOf returns the engine of a run.
-func (j *Job) engineOf(run uint32) *load.Engine {
-	return load.New(load.Plan{
-		Workload: j.Workload, Clock: j.Clock, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run),
+// planOf returns the plan of a run's load.
+func (j *Job) planOf(run uint32) load.Plan {
+	return load.Plan{
+		Workload: *j.Workload, Run: run, Prefix: fmt.Sprintf("plimsoll-%08x", run),
 		Spread: j.spread(),
-	})
+	}
 }
 
 // spread is how the system's own client deals messages without a key; the zero Spread

@@ -18,7 +18,8 @@ func TestLoadSaysKeysSpreadAndAudit(t *testing.T) {
 	}{
 		{workload.Keys{Kind: workload.KeysNone, Count: 5, Exponent: 2}, 0, 0, "client"},
 		{workload.Keys{Kind: workload.KeysRandom, Count: 10, Exponent: 2}, 10, 0, ""},
-		{workload.Keys{Kind: workload.KeysZipf, Count: 1_000_000, Exponent: 1.1}, 1_000_000, 1.1, ""},
+		{workload.Keys{Kind: workload.KeysZipf, Count: 1_000_000, Exponent: 1.1}, 1_000_000, 1.1,
+			""},
 	} {
 		for _, audit := range []bool{false, true} {
 			j := Job{Workload: &workload.Workload{

@@ -26,7 +26,9 @@ func (s *session) observe() (err error) {
 	case dir != "":
 		o.Limits, s.unlimited = observe.Stored(dir)
 	case len(s.job.Target.Processes) > 0:
-		s.unlimited = errors.New("this machine's limits are left out, because it is not known where the servers keep their data")
+		s.unlimited = errors.New(
+			"this machine's limits are left out, because it is not known where the servers keep " +
+				"their data")
 	}
 	// Now, for a run whose process is killed.
 	o.Methods = s.methods()
@@ -59,7 +61,9 @@ func (s *session) methods() []string {
 		}
 		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target names were observed: %s.", strings.Join(names, ", ")))
 	case len(s.observer.Servers()) == 0:
-		all = append(all, "The servers were not observed: give their processes in the target where they run on this machine, like processes: [{name: n1, pid: 4711}].")
+		all = append(all,
+			"The servers were not observed: give their processes in the target where they run on "+
+				"this machine, like processes: [{name: n1, pid: 4711}].")
 	}
 	all = append(all, s.observer.Methods()...)
 	if s.unlimited != nil {
@@ -79,7 +83,8 @@ func (s *session) spent(phase result.PhaseName) error {
 	tell := func(format string, p target.Process) {
 		sentence := fmt.Sprintf(format, p.Name, p.PID)
 		s.watch.Phase(phase, sentence)
-		errs = append(errs, s.writer.Event(result.Event{AtNs: r.EndNs, Kind: "fault", Sentence: sentence}))
+		errs = append(errs,
+			s.writer.Event(result.Event{AtNs: r.EndNs, Kind: "fault", Sentence: sentence}))
 	}
 	for _, p := range ended {
 		tell("node %s (pid %d) ended", p)

@@ -34,7 +34,8 @@ func TestRunsSayWhatTheyCost(t *testing.T) {
 	w.Warmup = time.Second
 	s, _ := onSim(t, w, nil)
 	o := s.Run.Observation
-	if !slices.Equal(o.Servers, []string{result.Self}) || len(o.Methods) == 0 || len(o.Processes) != 1 || o.Processes[0].PID != os.Getpid() {
+	if !slices.Equal(o.Servers, []string{result.Self}) || len(o.Methods) == 0 ||
+		len(o.Processes) != 1 || o.Processes[0].PID != os.Getpid() {
 		t.Errorf("%+v", o)
 	}
 	var window int64
@@ -48,8 +49,10 @@ func TestRunsSayWhatTheyCost(t *testing.T) {
 			window += r.EndNs - r.StartNs
 		}
 	}
-	if len(s.Resources) != len(s.Intervals) || o.WindowNs != window || window < 2.9e9 || window > 3.1e9 {
-		t.Errorf("%d lines of %d intervals, %d ns in the window, %d summed", len(s.Resources), len(s.Intervals), window, o.WindowNs)
+	if len(s.Resources) != len(s.Intervals) || o.WindowNs != window || window < 2.9e9 ||
+		window > 3.1e9 {
+		t.Errorf("%d lines of %d intervals, %d ns in the window, %d summed", len(s.Resources),
+			len(s.Intervals), window, o.WindowNs)
 	}
 }
 
@@ -99,8 +102,11 @@ func external(t *testing.T, b *bed, processes []target.Process) *bench.Job {
 		t.Fatal(err)
 	}
 	return &bench.Job{
-		Workload: load(1000, 4*time.Second), System: b, Settings: settings, Runs: t.TempDir(), Clock: clock.Virtual(), Process: time.Now(),
-		Target: &target.Target{Name: "bed", System: "sim", Endpoints: []string{"127.0.0.1:1"}, Processes: processes},
+		Workload: load(1000,
+			4*time.Second), System: b, Settings: settings, Runs: t.TempDir(),
+		Clock: clock.Virtual(), Process: time.Now(),
+		Target: &target.Target{Name: "bed", System: "sim", Endpoints: []string{"127.0.0.1:1"},
+			Processes: processes},
 	}
 }
 
@@ -133,11 +139,15 @@ func TestAServerThatEndsIsAnEvent(t *testing.T) {
 			faults = append(faults, e)
 		}
 	}
-	if len(faults) != 1 || !strings.HasPrefix(faults[0].Sentence, "node n2 (pid ") || faults[0].AtNs < 2.4e9 || faults[0].AtNs > 4e9 || !slices.Contains(watch.sentences, faults[0].Sentence) {
+	if len(faults) != 1 || !strings.HasPrefix(faults[0].Sentence, "node n2 (pid ") ||
+		faults[0].AtNs < 2.4e9 || faults[0].AtNs > 4e9 ||
+		!slices.Contains(watch.sentences, faults[0].Sentence) {
 		t.Errorf("faults %+v, told %q", faults, watch.sentences)
 	}
-	if s.Run.State != result.Complete || s.Run.Counters.Acked != 4000 || !slices.Equal(s.Run.Observation.Servers, []string{"n1", "n2"}) {
-		t.Errorf("%s, acked %d, servers %v", s.Run.State, s.Run.Counters.Acked, s.Run.Observation.Servers)
+	if s.Run.State != result.Complete || s.Run.Counters.Acked != 4000 ||
+		!slices.Equal(s.Run.Observation.Servers, []string{"n1", "n2"}) {
+		t.Errorf("%s, acked %d, servers %v", s.Run.State, s.Run.Counters.Acked,
+			s.Run.Observation.Servers)
 	}
 	if last := s.Resources[len(s.Resources)-1].Processes; len(last) != 2 || last[0].Name != "n1" {
 		t.Errorf("at the end %+v", last)
@@ -153,7 +163,8 @@ func TestJobsThatCannotBeObservedOrIsolatedAreRefused(t *testing.T) {
 		change func(*bench.Job)
 		want   string
 	}{
-		{func(j *bench.Job) { j.Target.Processes[0].PID = ended }, "processes: n1 cannot be observed: no process"},
+		{func(j *bench.Job) { j.Target.Processes[0].PID = ended },
+			"processes: n1 cannot be observed: no process"},
 		{func(j *bench.Job) { j.Target.Processes[0].PID = os.Getpid() }, "is plimsoll itself"},
 		{func(j *bench.Job) {
 			j.Target.Processes, j.Target.Endpoints = nil, []string{"192.0.2.1:9092"}
@@ -165,7 +176,8 @@ func TestJobsThatCannotBeObservedOrIsolatedAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.change(job)
-		if err := job.Check(); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if err := job.Check(); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
@@ -175,7 +187,8 @@ func TestThePageCacheIsDroppedOrRefused(t *testing.T) {
 	job := external(t, &bed{sim: sim.New(clock.Timers(), nil)}, nil)
 	job.Workload.Isolate.DropPageCache = true
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		if err := job.Check(); err == nil || !strings.Contains(err.Error(), "isolate.drop_page_cache needs root on Linux") {
+		if err := job.Check(); err == nil ||
+			!strings.Contains(err.Error(), "isolate.drop_page_cache needs root on Linux") {
 			t.Error(err)
 		}
 		return
@@ -186,7 +199,8 @@ func TestThePageCacheIsDroppedOrRefused(t *testing.T) {
 	if err := job.Check(); err != nil {
 		t.Skip("NOT TESTED: root may not drop the page cache here: ", err)
 	}
-	job.Workload.Duration, job.Workload.Load.Segments[0].For = 100*time.Millisecond, 100*time.Millisecond
+	job.Workload.Duration, job.Workload.Load.Segments[0].For = 100*time.Millisecond,
+		100*time.Millisecond
 	dir, err := bench.Run(t.Context(), job, silent{})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +209,11 @@ func TestThePageCacheIsDroppedOrRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(s.Events, func(e result.Event) bool { return e.Kind == "note" && strings.Contains(e.Sentence, "dropped") }) || !s.Run.Load.DropPageCache {
+	if !slices.ContainsFunc(s.Events,
+		func(e result.Event) bool {
+			return e.Kind == "note" &&
+				strings.Contains(e.Sentence, "dropped")
+		}) || !s.Run.Load.DropPageCache {
 		t.Errorf("%+v", s.Events)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -16,11 +17,15 @@ import (
 // included; prepareTime adds what a crowd takes.
 const prepareLimit = 5 * time.Minute
 
+// thisMachine is the clock of a run whose workers are all in this process.
+const thisMachine load.ClockName = "this machine"
+
 // prepare brings the run to where load can be offered: a cluster that answers,
 // topics, the durability read back, consumers and producers open.
 func (s *session) prepare(ctx context.Context) error {
 	options := system.Options{
-		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings, Durability: s.job.Workload.Durability,
+		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings,
+		Durability:  s.job.Workload.Durability,
 		Credentials: system.Credentials(s.job.Secrets), TLS: s.job.TLS,
 	}
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
@@ -44,8 +49,10 @@ func (s *session) prepare(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
 	}
 	s.cluster = cluster
-	s.lateness = newLateness(cluster, s.job.Clock)
-	s.engine = s.job.engineOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
+	s.plan = s.job.planOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
+	s.workers = []load.Worker{load.NewLocal(s.plan, load.Means{
+		Clock: s.job.Clock, Name: thisMachine, Cluster: cluster, Tell: s.hear,
+	})}
 	if err := s.start(ctx); err != nil {
 		return err
 	}
@@ -66,13 +73,15 @@ func (s *session) start(ctx context.Context) error {
 		do   func() error
 	}{
 		{&startup.TopicsNs, func() (err error) {
-			s.created, err = createTopics(ctx, s.cluster, s.engine.Topics(), progress)
+			s.created, err = createTopics(ctx, s.cluster, s.plan.Topics(), progress)
 			return err
 		}},
 		{&startup.ReadBackNs, func() error { return s.readBack(ctx) }},
-		{&startup.OpenNs, func() error { return s.engine.Open(ctx, s.cluster, progress) }},
+		{&startup.OpenNs, func() error {
+			return load.Together(s.workers, func(i int) error { return s.workers[i].Open(ctx) })
+		}},
 		{&startup.ReadyNs, func() (err error) {
-			startup.Proofs, err = s.engine.Ready(ctx, progress)
+			startup.Proofs, err = load.Prove(ctx, &s.plan, s.workers, progress)
 			return err
 		}},
 	}
@@ -91,10 +100,12 @@ func (s *session) start(ctx context.Context) error {
 func (s *session) connectSentence() string {
 	name := s.job.Target.Name
 	if s.job.starts() && s.job.Cluster == nil {
-		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes, name)
+		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes,
+			name)
 	}
 	if len(s.job.Target.Endpoints) > 0 {
-		return fmt.Sprintf("connecting to %s at %s", name, strings.Join(s.job.Target.Endpoints, ", "))
+		return fmt.Sprintf("connecting to %s at %s", name,
+			strings.Join(s.job.Target.Endpoints, ", "))
 	}
 	return "connecting to " + name
 }
@@ -106,7 +117,8 @@ func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	if !fetches || !j.starts() {
 		return nil
 	}
-	if err := f.Fetch(ctx, func(sentence string) { watch.Phase(result.PhaseConnect, sentence) }); err != nil {
+	if err := f.Fetch(ctx,
+		func(sentence string) { watch.Phase(result.PhaseConnect, sentence) }); err != nil {
 		return fmt.Errorf("start %s: %w", j.Target.Name, err)
 	}
 	return nil
@@ -130,13 +142,15 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	cluster := s.testbed.Cluster()
 	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
 	s.run.Environment.DataFS = fileSystem(s.job.dataDir())
-	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true, true
+	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true,
+		true
 	for _, n := range cluster.Nodes() {
 		log, err := filepath.Rel(s.writer.Dir(), n.Log)
 		if err != nil {
 			log = n.Log
 		}
-		s.run.System.Nodes = append(s.run.System.Nodes, result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log})
+		s.run.System.Nodes = append(s.run.System.Nodes,
+			result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log})
 	}
 	return nil
 }
@@ -154,14 +168,16 @@ func (s *session) readBack(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	evidence, err := reader.ReadDurability(ctx, s.engine.Topics())
+	evidence, err := reader.ReadDurability(ctx, s.plan.Topics())
 	if err != nil {
 		return fmt.Errorf("read the durability back: %w", err)
 	}
 	s.run.Durability.Level = int(evidence.Level)
 	s.run.Durability.Evidence = condensed(evidence.Facts)
 	if evidence.Level != s.job.Workload.Durability {
-		return fmt.Errorf("durability level %d was asked for, and the cluster is at level %d: its settings are in the way",
+		return fmt.Errorf(
+			"durability level %d was asked for, and the cluster is at level %d: its settings are "+
+				"in the way",
 			s.job.Workload.Durability, evidence.Level)
 	}
 	return nil

@@ -29,13 +29,14 @@ type session struct {
 	watch    Watch
 	run      result.Run
 	writer   *result.Writer
-	engine   *load.Engine
+	plan     load.Plan
+	workers  []load.Worker
+	failures chan string // of a worker's clients: the first
 	cluster  system.Cluster
 	testbed  *testbed.Testbed
 	held     bool // the testbed is the caller's
 	created  []system.Topic
 	injector system.Injector // nil: no faults
-	lateness *lateness       // nil: the system is not simulated
 	beganNs  int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
@@ -47,8 +48,8 @@ type session struct {
 // run ends cleanly with what was measured, in the state interrupted. An error
 // with an empty directory means that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
-	s := &session{job: job, watch: watch, beganNs: job.Clock.Now()}
-	s.run = newRun(job)
+	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
+	s.run = newResult(job)
 	s.writer, err = result.Create(job.Runs, &s.run)
 	if err != nil {
 		return "", err
@@ -87,17 +88,19 @@ func (s *session) makeRoom() (undo func()) {
 // servesItself says whether the system's servers are in this process.
 func (s *session) servesItself() bool {
 	_, embedded := s.job.System.(system.Embedded)
-	return embedded || slices.ContainsFunc(s.run.System.Nodes, func(n result.Node) bool { return n.PID == os.Getpid() })
+	return embedded || slices.ContainsFunc(s.run.System.Nodes,
+		func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 
-func newRun(job *Job) result.Run {
+func newResult(job *Job) result.Run {
 	now := time.Now().UTC()
 	d := job.System.Describe()
 	guarantee := d.Levels[job.Workload.Durability]
 	r := result.Run{
 		SchemaVersion: result.SchemaVersion,
-		ID:            result.Stamp(now) + "-" + result.NamePart(job.Target.Name+"-"+job.Workload.Name),
-		Name:          job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
+		ID: result.Stamp(now) + "-" +
+			result.NamePart(job.Target.Name+"-"+job.Workload.Name),
+		Name: job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
 		Resolved: result.Resolved{Workload: job.Workload.YAML(), Target: job.Target.YAML()},
 		Load:     job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
@@ -113,9 +116,22 @@ func newRun(job *Job) result.Run {
 		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},
 	}
 	for _, set := range job.Settings.Applying(len(job.Target.Endpoints) > 0) {
-		r.Settings = append(r.Settings, result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
+		r.Settings = append(r.Settings,
+			result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
 	}
 	return r
+}
+
+// hear takes what a worker says by itself.
+func (s *session) hear(e load.Event) {
+	if e.Kind == load.Progress {
+		s.watch.Phase(s.run.Phases[len(s.run.Phases)-1].Name, e.Sentence)
+		return
+	}
+	select {
+	case s.failures <- e.Sentence:
+	default: // the first one ends the run
+	}
 }
 
 // begin ends the present phase, if any, and begins another.
@@ -127,7 +143,8 @@ func (s *session) begin(name result.PhaseName, sentence string) error {
 	s.run.Phases = append(s.run.Phases, result.Phase{Name: name, StartNs: now})
 	s.watch.Phase(name, sentence)
 	return errors.Join(
-		s.writer.Event(result.Event{AtNs: now, Kind: "phase", Sentence: string(name) + ": " + sentence}),
+		s.writer.Event(
+			result.Event{AtNs: now, Kind: "phase", Sentence: string(name) + ": " + sentence}),
 		s.writer.Update(&s.run),
 	)
 }
@@ -137,15 +154,16 @@ func (s *session) sinceBegan() int64 { return s.job.Clock.Now() - s.beganNs }
 // measure runs load, drain and account, and closes the run directory whatever
 // happens on the way.
 func (s *session) measure(ctx context.Context) error {
-	m := newMeter(s)
-	err := m.offer(ctx)
+	r := newRun(s)
+	err := r.offer(ctx)
 	if err == nil {
-		err = m.drain(ctx)
+		err = r.drain(ctx)
 	}
-	err = errors.Join(err, m.endFaults())
-	accountErr := m.account()
-	err = errors.Join(err, accountErr)
-	s.finish(m.interrupted, err)
+	for _, p := range r.parts {
+		err = errors.Join(err, p.end())
+	}
+	err = errors.Join(err, r.account())
+	s.finish(r.interrupted, err)
 	if err != nil {
 		err = fmt.Errorf("the run failed: %w", err)
 	}
@@ -173,7 +191,8 @@ func (s *session) deleteTopics(ctx context.Context) error {
 	if s.testbed != nil && !s.held || !able {
 		return nil
 	}
-	return deleteTopics(ctx, deleter, s.created, func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
+	return deleteTopics(ctx, deleter, s.created,
+		func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
 }
 
 // tearDown ends what prepare started.
@@ -188,7 +207,8 @@ func (s *session) tearDown() error {
 		}
 	}
 	if s.observer != nil {
-		step("end the observation", closeLimit, func(context.Context) error { return s.observer.Close() })
+		step("end the observation", closeLimit,
+			func(context.Context) error { return s.observer.Close() })
 	}
 	if s.cluster != nil {
 		step("delete the run's topics", closeTime(s.job.Workload), func(ctx context.Context) error {
@@ -197,7 +217,8 @@ func (s *session) tearDown() error {
 				return err
 			}
 			// The cluster goes with its owner, and they with it.
-			s.watch.Phase(result.PhaseAccount, "the run's topics could not be deleted and take up disk: "+err.Error())
+			s.watch.Phase(result.PhaseAccount,
+				"the run's topics could not be deleted and take up disk: "+err.Error())
 			return nil
 		})
 		step("disconnect", closeTime(s.job.Workload), s.cluster.Close)

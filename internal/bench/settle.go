@@ -24,13 +24,23 @@ const (
 )
 
 // settleRule says the rule in a sentence.
-var settleRule = fmt.Sprintf("over %d intervals of a second neither throughput nor publish p99 (or the highest percentile that a second's messages support) rises or falls (Mann-Kendall), and the medians of their halves lie within %.0f%% and %.0f%% of one another",
+var settleRule = fmt.Sprintf(
+	"over %d intervals of a second neither throughput nor publish p99 (or the highest percentile "+
+		"that a second's messages support) rises or falls (Mann-Kendall), and the medians of their "+
+		"halves lie within %.0f%% and %.0f%% of one another",
 	settleSpan, settledRate*100, settledTail*100)
 
 // settling watches the warm-up of a run that may end it early.
 type settling struct {
+	idle
+	run     *run
 	last    []seen // the last intervals, the oldest first
 	decided bool
+}
+
+func newSettling(r *run) *settling {
+	r.run.Settling = &result.Settling{MostNs: int64(r.job.Workload.Warmup), Rule: settleRule}
+	return &settling{run: r}
 }
 
 // seen is what counts of an interval.
@@ -47,7 +57,8 @@ func (s *settling) add(i result.Interval) {
 		s.last = nil
 		return
 	}
-	s.last = append(s.last[max(0, len(s.last)-settleSpan+1):], seen{float64(i.Acked) * 1e9 / float64(length), publish})
+	s.last = append(s.last[max(0, len(s.last)-settleSpan+1):],
+		seen{float64(i.Acked) * 1e9 / float64(length), publish})
 }
 
 // settled reports whether the figures neither rise nor fall any more.
@@ -94,25 +105,30 @@ func level(values []float64, share float64) bool {
 	}
 	signs := stats.Trend(values)
 	older, newer := stats.Median(values[:len(values)/2]), stats.Median(values[len(values)/2:])
-	return signs < trendBound && signs > -trendBound && math.Abs(newer-older) <= share*max(older, newer)
+	return signs < trendBound && signs > -trendBound &&
+		math.Abs(newer-older) <= share*max(older, newer)
 }
 
-// settle ends a warm-up early when the figures have settled.
-func (m *meter) settle() error {
-	if m.settling == nil || m.settling.decided || !m.settling.settled() {
+// interval ends the warm-up early when the figures have settled.
+func (s *settling) interval(e ended) error {
+	if e.phase == result.PhaseWarmup {
+		s.add(e.interval)
+	}
+	if !e.going || s.decided || !s.settled() {
 		return nil
 	}
-	m.settling.decided = true
-	now := m.job.Clock.Now()
-	s := m.run.Settling
-	s.Settled, s.AfterNs = true, now-m.startNs
-	if measureNs, ok := m.engine.Settle(now); ok {
-		end := m.startNs + m.engine.Schedule().EndNs()
-		m.measureNs.Store(measureNs)
-		m.endNs.Store(end)
-		m.haltAfter(end)
-		m.run.Load.WarmupSeconds = time.Duration(measureNs - m.startNs).Seconds()
+	s.decided = true
+	r := s.run
+	now, load := r.job.Clock.Now(), &r.run.Load
+	startNs := r.course.Window().StartNs
+	r.run.Settling.Settled, r.run.Settling.AfterNs = true, now-startNs
+	if w, ok := r.course.Settle(now); ok {
+		if err := r.cut(w); err != nil {
+			return err
+		}
+		load.WarmupSeconds = time.Duration(w.MeasureNs - startNs).Seconds()
 	}
-	return m.writer.Event(result.Event{AtNs: now - m.beganNs, Kind: "note",
-		Sentence: fmt.Sprintf("the figures have settled: the measured window begins %gs after the load", m.run.Load.WarmupSeconds)})
+	sentence := fmt.Sprintf("the figures have settled: "+
+		"the measured window begins %gs after the load", load.WarmupSeconds)
+	return r.writer.Event(result.Event{AtNs: now - r.beganNs, Kind: "note", Sentence: sentence})
 }

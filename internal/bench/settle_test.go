@@ -16,7 +16,8 @@ func settlesAfter(most int, second func(i int) (rate, tailNs float64)) int {
 		rate, tail := second(i)
 		s.add(result.Interval{
 			StartNs: int64(i) * 1e9, EndNs: int64(i+1) * 1e9, Acked: int64(rate),
-			Latency: []result.Latency{{Series: result.Publish, Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: int64(tail)}}}},
+			Latency: []result.Latency{{Series: result.Publish,
+				Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: int64(tail)}}}},
 		})
 		if s.settled() {
 			return i + 1
@@ -66,9 +67,15 @@ func TestChangingFiguresAreWaitedFor(t *testing.T) {
 		t.Errorf("%d of 200 warm-ups ended while the tail was falling", early)
 	}
 	for name, second := range map[string]func(int) (float64, float64){
-		"a rate that rises":      func(i int) (float64, float64) { return 1e4 * (1 + 0.01*float64(i)), 5e6 },
-		"a tail that rises":      func(i int) (float64, float64) { return 1e4, 5e6 * math.Pow(1.05, float64(i)) },
-		"a queue that builds up": func(i int) (float64, float64) { return 1e4, 1e8 * float64(i+1) * (1 + 0.1*float64(i%3)) },
+		"a rate that rises": func(i int) (float64, float64) {
+			return 1e4 * (1 + 0.01*float64(i)), 5e6
+		},
+		"a tail that rises": func(i int) (float64, float64) {
+			return 1e4, 5e6 * math.Pow(1.05, float64(i))
+		},
+		"a queue that builds up": func(i int) (float64, float64) {
+			return 1e4, 1e8 * float64(i+1) * (1 + 0.1*float64(i%3))
+		},
 	} {
 		if after := settlesAfter(120, second); after != 0 {
 			t.Errorf("%s settled after %d s", name, after)
@@ -81,7 +88,8 @@ func TestGapsDoNotSettle(t *testing.T) {
 	s := &settling{}
 	for i := range 40 {
 		interval := result.Interval{StartNs: int64(i) * 1e9, EndNs: int64(i+1) * 1e9, Acked: 100,
-			Latency: []result.Latency{{Series: result.Publish, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6}}}}}
+			Latency: []result.Latency{{Series: result.Publish,
+				Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6}}}}}
 		if i%9 == 0 {
 			interval.Latency = nil
 		}
@@ -96,7 +104,9 @@ func TestGapsDoNotSettle(t *testing.T) {
 func TestOnePercentileIsFollowed(t *testing.T) {
 	s := &settling{}
 	for i := range settleSpan {
-		l := result.Latency{Series: result.Publish, Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6}, {Percentile: 95, LatencyNs: 2e6}}}
+		l := result.Latency{Series: result.Publish,
+			Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6},
+				{Percentile: 95, LatencyNs: 2e6}}}
 		if i%2 == 0 {
 			l.Percentiles = append(l.Percentiles, result.Percentile{Percentile: 99, LatencyNs: 9e6})
 		}

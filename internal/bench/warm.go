@@ -45,7 +45,8 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 	if err := warm.Check(); err != nil {
 		return fmt.Errorf("warm the servers up: %w", err)
 	}
-	watch.Phase(result.PhaseConnect, fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
+	watch.Phase(result.PhaseConnect,
+		fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
 	if _, err := Run(ctx, &warm, unwatched{}); err != nil {
 		return fmt.Errorf("warm the servers up: %w", err)
 	}

@@ -21,6 +21,9 @@ const (
 // asked for messages, and wait until the server has given up on that.
 const reserveLimit = time.Minute
 
+// OpenReadersLimit bounds the opening of the consumers that read later.
+const OpenReadersLimit = 2 * time.Minute
+
 // readers are the consumers of a backlog, which open when it is there.
 type readers struct {
 	consumers []*consumer
@@ -41,21 +44,18 @@ func replaying(w *workload.Workload) bool {
 
 // prompt is how many of the subscriptions read from the start.
 func (e *Engine) prompt() int {
-	if draining(e.plan.Workload) {
+	if draining(&e.plan.Workload) {
 		return 0
 	}
 	return e.plan.Workload.Subscriptions
 }
 
-// subscriptions is how many there are of each topic in all.
-func (e *Engine) subscriptions() int { return e.plan.Workload.AllSubscriptions() }
-
 // subscriptionName is the name of the i-th subscription of each topic.
-func (e *Engine) subscriptionName(i int) string {
+func (p *Plan) subscriptionName(i int) string {
 	switch {
-	case i < e.plan.Workload.Subscriptions:
+	case i < p.Workload.Subscriptions:
 		return Subscription(i)
-	case e.plan.Workload.Audit:
+	case p.Workload.Audit:
 		return auditSubscription
 	}
 	return replaySubscription
@@ -64,24 +64,25 @@ func (e *Engine) subscriptionName(i int) string {
 // reserve makes the subscriptions that are read later, by a consumer of
 // each that closes before anything is sent, and prepares their readers.
 func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
-	w := e.plan.Workload
+	w := &e.plan.Workload
 	if w.Backlog == nil && !w.Audit {
 		return nil
 	}
-	for t := range e.topics {
-		for s := e.prompt(); s < e.subscriptions(); s++ {
-			for i := range w.Consumers {
-				e.readers.consumers = append(e.readers.consumers, e.newConsumer(t, s, i))
-			}
+	e.readers.consumers = e.newConsumers(e.prompt(), w.AllSubscriptions())
+	e.consumers = append(e.consumers, e.readers.consumers...)
+	var firsts []*consumer // of each subscription, which makes it
+	for _, c := range e.readers.consumers {
+		if c.index == 0 {
+			firsts = append(firsts, c)
 		}
 	}
-	e.consumers = append(e.consumers, e.readers.consumers...)
-	err := system.Each(ctx, len(e.readers.consumers)/w.Consumers, maxOpening, nil, func(ctx context.Context, i int) error {
-		o := e.optionsOf(e.readers.consumers[i*w.Consumers])
+	err := system.Each(ctx, len(firsts), maxOpening, nil, func(ctx context.Context, i int) error {
+		o := e.optionsOf(firsts[i])
 		o.Receive = func(system.Received) {} // nothing was sent yet
 		opened, err := c.OpenConsumer(ctx, o)
 		if err == nil {
-			err = closeAll(reserveLimit, []system.Consumer{opened}, nil, func(c system.Consumer) closer { return c })
+			err = closeAll(reserveLimit, []system.Consumer{opened}, nil,
+				func(c system.Consumer) closer { return c })
 		}
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
@@ -91,7 +92,7 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	if err != nil {
 		return err
 	}
-	if replaying(w) {
+	if replaying(w) && len(firsts) > 0 {
 		return e.checkReplay(ctx, c)
 	}
 	return nil
@@ -101,7 +102,9 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	replayer, able := c.(system.Replayer)
 	if !able {
-		return errors.New("backlog.then is replay, and the system's subscriptions cannot begin at what was sent before: take drain")
+		return errors.New(
+			"backlog.then is replay, and the system's subscriptions cannot begin at what was " +
+				"sent before: take drain")
 	}
 	o := e.optionsOf(e.readers.consumers[0])
 	o.Receive = func(system.Received) {}
@@ -109,27 +112,28 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	var lacking *system.NotSupported
 	switch {
 	case errors.As(err, &lacking) && lacking.Condition != "":
-		return fmt.Errorf("backlog.then is replay, and %w: take drain, or change %s", err, lacking.Condition)
+		return fmt.Errorf("backlog.then is replay, and %w: take drain, or change %s", err,
+			lacking.Condition)
 	case errors.As(err, &lacking):
 		return fmt.Errorf("backlog.then is replay, and %w: take drain", err)
 	case err != nil:
 		return fmt.Errorf("try whether a subscription can begin again: %w", err)
 	}
-	return closeAll(reserveLimit, []system.Consumer{opened}, nil, func(c system.Consumer) closer { return c })
+	return closeAll(reserveLimit, []system.Consumer{opened}, nil,
+		func(c system.Consumer) closer { return c })
 }
 
-// Read does what is to be done first, opens those who read later, and returns at
-// once. That they cannot be opened within limit is told by Failures, and of an
-// audit by Opened. It is called once at most.
-func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// Read opens the consumers that read later, and returns at once. That they cannot be opened
+// within openReadersLimit is a failure, unless they audit; Opened tells it too.
+func (e *Engine) Read(c system.Cluster) {
+	if e.readers.opened != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), OpenReadersLimit)
 	e.readers.cancel, e.readers.opened = cancel, make(chan struct{})
 	go func() {
 		defer close(e.readers.opened)
-		err := first()
-		if err == nil {
-			err = e.openReaders(ctx, c)
-		}
+		err := e.openReaders(ctx, c)
 		e.readers.err = err
 		if err != nil && !e.plan.Workload.Audit && !errors.Is(ctx.Err(), context.Canceled) {
 			e.failed(err)
@@ -137,7 +141,7 @@ func (e *Engine) Read(c system.Cluster, first func() error, limit time.Duration)
 	}()
 }
 
-// Opened reports whether opening those who read later has come to its end, and
+// Opened reports whether opening the consumers that read later has come to its end, and
 // what came of it.
 func (e *Engine) Opened() (over bool, err error) {
 	if e.readers.opened == nil {
@@ -188,49 +192,4 @@ func (e *Engine) stopReading(limit time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// Reading is how far the readers of a backlog have come.
-type Reading struct {
-	Acked   int64 // by producers, since the load began
-	Read    int64 // distinct messages, of all subscriptions that read the backlog
-	FirstNs int64 // when the first was read, on the clock; 0: none yet
-}
-
-// Reading reads the counters of producers and readers.
-func (e *Engine) Reading() Reading {
-	var r Reading
-	// Readers first: what is acknowledged meanwhile makes them look late, not early.
-	for _, c := range e.readers.consumers {
-		c.Lock()
-		r.Read += c.fresh
-		if c.firstNs != 0 && (r.FirstNs == 0 || c.firstNs < r.FirstNs) {
-			r.FirstNs = c.firstNs
-		}
-		c.Unlock()
-	}
-	for _, p := range e.producers {
-		p.Lock()
-		r.Acked += p.acked[0] + p.acked[1]
-		p.Unlock()
-	}
-	return r
-}
-
-// End ends the schedule at a time of the clock, or as soon after it as no
-// producer has drawn a message that is due later. It returns that time; ok is
-// false, and nothing is changed, when the schedule ends before by itself. Like
-// Settle it puts an immutable schedule in the old one's place, and is called by
-// the goroutine that calls DueBy.
-func (e *Engine) End(nowNs, atNs int64) (endNs int64, ok bool) {
-	before := e.schedule.Load()
-	after := *before
-	after.endNs = max(e.undrawn(nowNs), atNs-e.startNs)
-	if after.endNs >= before.endNs {
-		return 0, false
-	}
-	e.counted.follow(&after)
-	e.schedule.Store(&after)
-	e.window.toNs.Store(e.startNs + after.endNs)
-	return e.startNs + after.endNs, true
 }

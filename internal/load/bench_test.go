@@ -31,9 +31,12 @@ func (null) OpenConsumer(context.Context, system.ConsumerOptions) (system.Consum
 
 func benchWorkload(rate float64, length time.Duration, producers int) *workload.Workload {
 	return &workload.Workload{
-		Name: "bench", Topics: 1, Partitions: 100, Producers: producers, Subscriptions: 1, Consumers: 1,
-		Message: workload.Message{Size: 1024, Incompressible: 0.5}, Keys: workload.Keys{Kind: workload.KeysNone},
-		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: rate, To: rate, For: length}}},
+		Name: "bench", Topics: 1, Partitions: 100, Producers: producers, Subscriptions: 1,
+		Consumers: 1,
+		Message: workload.Message{Size: 1024,
+			Incompressible: 0.5}, Keys: workload.Keys{Kind: workload.KeysNone},
+		Load: workload.Load{Arrivals: workload.ArrivalsConstant,
+			Segments: []workload.Segment{{From: rate, To: rate, For: length}}},
 		Duration: length, MaxInFlight: 1024, Seed: 1,
 	}
 }
@@ -44,16 +47,16 @@ func benchWorkload(rate float64, length time.Duration, producers int) *workload.
 func BenchmarkEnginePath(b *testing.B) {
 	const rate = 1e9
 	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
-	if err := e.Open(b.Context(), null{}, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
+	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	e.Start(clock.Now() - int64(w.Duration))
+	begin(e, clock.Now()-int64(w.Duration))
 	<-e.Sent()
 	b.StopTimer()
-	if f := e.Figures(); f.Acked[1] < int64(b.N)-1 {
+	if f := e.counters(); f.Acked[1] < int64(b.N)-1 {
 		b.Fatalf("acked %d of %d", f.Acked[1], b.N)
 	}
 	b.SetBytes(w.Message.Size)
@@ -63,9 +66,10 @@ func BenchmarkEnginePath(b *testing.B) {
 // same system. It answers at once, so nothing is ever waited for.
 func BenchmarkClosedPath(b *testing.B) {
 	w := benchWorkload(1, time.Hour, 1)
-	w.Load, w.MaxInFlight = workload.Load{Closed: &workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 10, Most: 10}}}, 10
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
-	if err := e.Open(b.Context(), null{}, nil); err != nil {
+	w.Load, w.MaxInFlight = workload.Load{
+		Closed: &workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 10, Most: 10}}}, 10
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
+	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
 	}
 	e.startNs = clock.Now()
@@ -85,8 +89,8 @@ func BenchmarkClosedPath(b *testing.B) {
 func BenchmarkReceivePath(b *testing.B) {
 	w := benchWorkload(1000, time.Second, 1)
 	w.Partitions = 1
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
-	if err := e.Open(b.Context(), null{}, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
+	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
 	}
 	p, c := e.producers[0], e.consumers[0]
@@ -115,14 +119,14 @@ func BenchmarkScheduleLag(b *testing.B) {
 	for b.Loop() {
 		runtime.GC()
 		w := benchWorkload(100_000, time.Second, 1)
-		e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: true})
-		if err := e.Open(b.Context(), null{}, nil); err != nil {
+		e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
+		if err := e.Open(b.Context(), null{}); err != nil {
 			b.Fatal(err)
 		}
-		e.Start(clock.Now() + int64(20*time.Millisecond))
+		begin(e, clock.Now()+int64(20*time.Millisecond))
 		<-e.Sent()
 		cells := measure.NewCells(result.Lag)
-		e.Collect(cells)
+		cells.Add(e.Collect())
 		lag := cells.Of(result.Lag, 1).Histogram
 		b.ReportMetric(float64(lag.ValueAtPercentile(50))/1e3, "p50-us")
 		b.ReportMetric(float64(lag.ValueAtPercentile(99))/1e3, "p99-us")
@@ -137,14 +141,15 @@ func BenchmarkTwin(b *testing.B) {
 	for b.Loop() {
 		for alone := range 2 {
 			w := benchWorkload(10_000, time.Second, 2)
-			e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "bench", Alone: alone == 1})
-			if err := e.Open(b.Context(), null{}, nil); err != nil {
+			plan := Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: alone == 1}
+			e := New(plan, clock.Precise(), nil)
+			if err := e.Open(b.Context(), null{}); err != nil {
 				b.Fatal(err)
 			}
 			before := cpu(b)
-			e.Start(clock.Now() + int64(20*time.Millisecond))
+			begin(e, clock.Now()+int64(20*time.Millisecond))
 			<-e.Sent()
-			if err := e.Close(time.Second, nil); err != nil {
+			if err := e.Close(time.Second); err != nil {
 				b.Fatal(err)
 			}
 			spent[alone] += cpu(b) - before

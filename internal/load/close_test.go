@@ -37,7 +37,8 @@ func TestCloseAll(t *testing.T) {
 		}
 		all[1].takes, all[1].fails = time.Millisecond, broken
 		var told []string
-		err := closeAll(5*time.Second, all, Counting(func(s string) { told = append(told, s) }, "closed %s of %s", len(all)), func(s *slow) closer { return s })
+		err := closeAll(5*time.Second, all, Counting(func(s string) { told = append(told, s) },
+			"closed %s of %s", len(all)), func(s *slow) closer { return s })
 		if !errors.Is(err, broken) {
 			t.Errorf("got %v, want the first error", err)
 		}
@@ -46,7 +47,8 @@ func TestCloseAll(t *testing.T) {
 				t.Fatalf("client %d was not closed", i)
 			}
 		}
-		if want := []string{"closed 1 of 1,536", "closed 513 of 1,536", "closed 1,025 of 1,536"}; !slices.Equal(told, want) {
+		if want := []string{"closed 1 of 1,536", "closed 513 of 1,536",
+			"closed 1,025 of 1,536"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 	})

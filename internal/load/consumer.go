@@ -32,9 +32,11 @@ type consumer struct {
 	clock        clock.Clock
 	system       system.Consumer
 	topic        system.Topic
+	topicIndex   int
 	subscription int
 	shared       *subscription
 	index        int  // among the consumers of the subscription
+	later        bool // reads a backlog, or everything when the load is over
 	replay       bool // reads a backlog from the beginning, beside the workload's own subscriptions
 	run          uint32
 	base, lanes  uint32 // the lanes of its topic

@@ -7,8 +7,13 @@
 // allocation and, up to 16 producers, no lock that two of them share; in a crowd
 // they share one for every 32 latencies.
 //
+// A run drives it through a Worker (worker.go), by which only plain data passes: plan and
+// window in; readiness, samples and accounts out. Local is the worker in this process. What
+// several workers say merges by pure functions (merge.go), and the Course is the one owner
+// of the window that all of them follow.
+//
 // Before the load every partition is proved to take messages, and every
-// subscription to receive from each (Engine.Ready).
+// subscription to receive from each (Prove).
 //
 // In a closed loop there is no schedule: each producer has a fixed number of sends
 // under way, and the next send is due when every message of an earlier send has an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,100 +19,90 @@ import (
 // their own, so that one which blocks holds up no other.
 const maxPacers = 64
 
-// Engine offers one workload to one cluster. Its methods are for one goroutine;
-// InFlight and the channels may be used by any, once it has started.
+// Engine offers a share of one workload to one cluster. Its methods are for one goroutine;
+// InFlight may be used by any, once it has started.
 type Engine struct {
 	plan      Plan
-	schedule  atomic.Pointer[Schedule] // replaced by Settle and by End
+	clock     clock.Clock
+	tell      func(Event) // nil: nobody listens
 	topics    []system.Topic
-	producers []*producer
+	first     int         // the index of the share's first producer
+	producers []*producer // of the share, as are all that follow
 	consumers []*consumer
 	shared    map[place]*subscription
 	readers   readers // those of consumers that wait for a backlog
 	pacers    []*pacer
-	halt      atomic.Int64
 	startNs   int64
 	pacing    sync.WaitGroup
 	sentAll   chan struct{}
 	failures  chan error
-	counted   *Cursor // walks the schedule for DueBy
-	due       dueCount
-	window    *window
+
+	// The copy of the run's window, which follow alone writes.
+	schedule atomic.Pointer[Schedule]
+	window   *window
+	halt     atomic.Int64
+
 	// The histograms of each kind of client.
 	producing, pacings, consuming stores
 	readiness                     *readiness
 	twin                          *twin // nil: the plan has none
 }
 
-// Plan is what an engine needs to know.
-type Plan struct {
-	Workload *workload.Workload
-	Clock    clock.Clock
-	Run      uint32 // stamped into every message, to tell runs apart
-	Prefix   string // of topic names
-	// Spread is how the system's own client deals messages without a key.
-	Spread system.Spread
-	// Alone leaves the twin out. It is for benchmarks of the engine itself.
-	Alone bool
-}
-
-// New returns an engine that has opened nothing yet.
-func New(plan Plan) *Engine {
-	w := plan.Workload
+// New returns an engine that has opened nothing yet. What it says by itself is told to
+// tell, which may be nil, from any goroutine.
+func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
+	w := &plan.Workload
 	e := &Engine{
-		plan:     plan,
+		plan: plan, clock: c, tell: tell,
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
 		window:   newWindow(),
 		shared:   make(map[place]*subscription),
+		topics:   plan.Topics(),
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
 		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers, consumerSeries...),
-		readiness: newReadiness(w),
 	}
+	e.readiness = newReadiness(w)
 	if !plan.Alone {
-		e.twin = newTwin(plan, e.window)
+		e.twin = newTwin(plan, c, e.window)
 	}
-	e.schedule.Store(scheduleOf(w))
-	for i := range w.Topics {
-		e.topics = append(e.topics, system.Topic{Name: fmt.Sprintf("%s-%d", plan.Prefix, i), Partitions: w.Partitions})
-	}
+	e.schedule.Store(scheduleOf(w, w.Warmup))
 	e.halt.Store(clock.Never)
 	return e
 }
 
-// Topics returns the topics that the workload needs.
-func (e *Engine) Topics() []system.Topic { return e.topics }
-
-// Schedule returns when messages are due.
-func (e *Engine) Schedule() *Schedule { return e.schedule.Load() }
+// progress returns what tells how far something has come; nil: nobody listens.
+func (e *Engine) progress() func(sentence string) {
+	if e.tell == nil {
+		return nil
+	}
+	return func(sentence string) { e.tell(Event{Progress, sentence}) }
+}
 
 // Subscription is the name of the i-th subscription of each topic.
 func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
 
-// Failures tells of the first consumer that could not go on.
-func (e *Engine) Failures() <-chan error { return e.failures }
-
-// Start begins the schedule at a time of the clock.
-func (e *Engine) Start(startNs int64) {
-	e.startNs = startNs
-	for _, p := range e.producers {
-		p.startNs = startNs
+// Start begins the schedule.
+func (e *Engine) Start(w Window) {
+	e.readiness = nil
+	for _, c := range e.consumers {
+		c.proof.Store(nil)
 	}
-	schedule := e.schedule.Load()
-	e.window.fromNs.Store(startNs + schedule.warmupNs)
-	e.window.toNs.Store(startNs + schedule.EndNs())
-	e.counted = schedule.Cursor(0, 1)
-	e.due.advance(e.counted)
-	e.startTwin(startNs)
+	e.startNs = w.StartNs
+	for _, p := range e.producers {
+		p.startNs = w.StartNs
+	}
+	e.follow(w)
+	e.startTwin()
 	if closed := e.plan.Workload.Load.Closed; closed != nil {
 		for i := range e.producers {
 			e.pacing.Go(newLoop(e.newPacer(i, i+1), closed, e.plan.Workload.Seed).run)
 		}
 	} else {
-		all, n := len(e.producers), Pacers(e.plan.Workload)
-		for i := range n {
+		all := len(e.producers)
+		for i, n := 0, min(all, maxPacers); i < n; i++ {
 			p := e.newPacer(i*all/n, (i+1)*all/n)
 			if i == 0 {
 				p.twin = e.twin
@@ -125,12 +116,34 @@ func (e *Engine) Start(startNs int64) {
 	}()
 }
 
+// follow takes over the run's window. Every client looks at a part of it for each message.
+func (e *Engine) follow(w Window) {
+	before := e.schedule.Load()
+	after := scheduleIn(&e.plan.Workload, w)
+	if after.warmupNs != before.warmupNs || after.endNs != before.endNs {
+		after.sinceNs = min(after.endNs, before.endNs)
+		if after.warmupNs != before.warmupNs {
+			after.sinceNs = min(after.warmupNs, before.warmupNs)
+		}
+		if w.HaltNs <= w.EndNs {
+			after.sinceNs = math.MaxInt64 // nothing later is handed over at all
+		}
+		e.schedule.Store(after)
+	}
+	e.window.fromNs.Store(w.MeasureNs)
+	e.window.toNs.Store(w.EndNs)
+	e.halt.Store(w.HaltNs)
+	for _, p := range e.pacers {
+		p.wake()
+	}
+}
+
 // startTwin starts the twin's system, and beside a closed loop a pacer for it.
-func (e *Engine) startTwin(startNs int64) {
+func (e *Engine) startTwin() {
 	if e.twin == nil {
 		return
 	}
-	e.twin.producer.startNs = startNs
+	e.twin.producer.startNs = e.startNs
 	e.twin.system.start()
 	if e.plan.Workload.Load.Closed != nil {
 		p := e.newPacer(0, 0)
@@ -143,9 +156,10 @@ func (e *Engine) startTwin(startNs int64) {
 func (e *Engine) newPacer(from, to int) *pacer {
 	first := len(e.pacers)
 	p := &pacer{
-		clock: e.plan.Clock, schedule: e.schedule.Load(), replaced: &e.schedule,
+		clock: e.clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
-		producers: e.producers[from:to], first: int64(from), all: int64(len(e.producers)),
+		producers: e.producers[from:to], first: int64(e.first + from),
+		all: int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
 		Recorder: e.pacings.recorder(first),
 	}
 	e.pacers = append(e.pacers, p)
@@ -164,39 +178,32 @@ func Pacers(w *workload.Workload) int {
 // Sent is closed when every message has been handed over or counted unsent.
 func (e *Engine) Sent() <-chan struct{} { return e.sentAll }
 
-// EndWindow ends the measured window at a time of the clock: what is answered or
-// arrives later is no longer within it.
-func (e *Engine) EndWindow(ns int64) { e.window.toNs.Store(ns) }
-
-// Halt lets no message be handed over from that time of the clock on.
-func (e *Engine) Halt(ns int64) {
-	e.halt.Store(ns)
-	for _, p := range e.pacers {
-		p.wake()
-	}
-}
-
 // Close ends the counting of answers, so that messages without one stay
 // unknown, and closes producers, then consumers, each kind at once and within
-// limit. Nothing is counted afterwards, even where closing failed. progress,
-// which may be nil, is told of how many the closing has ended.
-func (e *Engine) Close(limit time.Duration, progress func(string)) error {
-	now := e.plan.Clock.Now()
+// limit. Nothing is counted afterwards, even where closing failed.
+func (e *Engine) Close(limit time.Duration) error { return e.close(limit, e.progress()) }
+
+func (e *Engine) close(limit time.Duration, progress func(string)) error {
+	now := e.clock.Now()
 	for _, p := range e.producers {
 		p.freeze(now)
 	}
 	if e.twin != nil {
 		e.twin.close(now)
 	}
-	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers", len(e.producers)), func(p *producer) closer { return p.system })
+	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers",
+		len(e.producers)), func(p *producer) closer { return p.system })
 	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]
 	open := prompt
 	if e.stopReading(limit) {
-		open = slices.DeleteFunc(slices.Clone(e.consumers), func(c *consumer) bool { return c.system == nil })
+		open = slices.DeleteFunc(slices.Clone(e.consumers),
+			func(c *consumer) bool { return c.system == nil })
 	} else {
 		err = errors.Join(err, errors.New("the consumers that read later were still being opened"))
 	}
-	err = errors.Join(err, closeAll(limit, open, Counting(progress, "closed %s of %s consumers", len(open)), func(c *consumer) closer { return c.system }))
+	err = errors.Join(err, closeAll(limit, open,
+		Counting(progress, "closed %s of %s consumers",
+			len(open)), func(c *consumer) closer { return c.system }))
 	for _, c := range e.consumers {
 		// One that could not be closed may still receive.
 		c.Lock()
@@ -215,17 +222,19 @@ const maxClosing = 512
 
 // closeAll closes all clients within limit and returns the first error: when
 // one cannot be closed, many cannot, for the same reason.
-func closeAll[T any](limit time.Duration, all []T, progress func(done int), of func(T) closer) error {
+func closeAll[T any](limit time.Duration, all []T, progress func(done int),
+	of func(T) closer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	var once sync.Once
 	var first error
 	// Neither an error nor the limit keeps the others from being closed.
-	_ = system.Each(context.Background(), len(all), maxClosing, progress, func(_ context.Context, i int) error {
-		if err := of(all[i]).Close(ctx); err != nil {
-			once.Do(func() { first = err })
-		}
-		return nil
-	})
+	_ = system.Each(context.Background(), len(all), maxClosing, progress,
+		func(_ context.Context, i int) error {
+			if err := of(all[i]).Close(ctx); err != nil {
+				once.Do(func() { first = err })
+			}
+			return nil
+		})
 	return first
 }

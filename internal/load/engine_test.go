@@ -68,7 +68,8 @@ func TestEveryMessageEndsInOneCounter(t *testing.T) {
 		acts := []string{"now", "late", "error", "unknown", "block", "never"}
 		h := &hostile{script: rapid.SliceOfN(rapid.SampledFrom(acts), 1, 8).Draw(rt, "script")}
 		producers := rapid.IntRange(1, 3).Draw(rt, "producers")
-		w := benchWorkload(float64(rapid.IntRange(10, 3000).Draw(rt, "rate")), 300*time.Millisecond, producers)
+		w := benchWorkload(float64(rapid.IntRange(10, 3000).Draw(rt, "rate")), 300*time.Millisecond,
+			producers)
 		w.Warmup = time.Duration(rapid.IntRange(0, 200).Draw(rt, "warmup ms")) * time.Millisecond
 		w.MaxInFlight = rapid.IntRange(1, 20).Draw(rt, "in flight")
 		w.Message.Size = 64
@@ -77,26 +78,40 @@ func TestEveryMessageEndsInOneCounter(t *testing.T) {
 	})
 }
 
+// begin begins an engine's load, and returns the course that it follows.
+func begin(e *Engine, startNs int64) *Course {
+	c := NewCourse(&e.plan, startNs, 1000*time.Hour)
+	e.Start(c.Window())
+	return c
+}
+
+// halt lets nothing be handed over from that time on.
+func halt(e *Engine, c *Course, ns int64) {
+	c.window.HaltNs = ns
+	e.follow(c.Window())
+}
+
 func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.Duration) {
-	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), h, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+	if err := e.Open(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()
-	e.Start(start)
-	e.Halt(start + int64(w.Warmup+w.Duration+50*time.Millisecond))
+	course := begin(e, start)
+	halt(e, course, start+int64(w.Warmup+w.Duration+50*time.Millisecond))
 	time.Sleep(stopAfter)
 	stopped := clock.Now()
-	e.Halt(stopped)
+	halt(e, course, stopped)
 	<-e.Sent()
 	h.pending.Wait()
-	f := e.Figures()
+	f := e.counters()
 	// A message due at the very moment of the stop may have made it or not.
 	end := min(stopped, start+int64(w.Warmup+w.Duration))
-	due, atMost := e.DueBy(end), e.DueBy(end+1)
+	due, atMost := course.DueBy(end), course.DueBy(end+1)
 	for p := range due {
 		unknown := f.Handed[p] - f.Acked[p] - f.Failed[p]
-		if sum := f.Acked[p] + f.Failed[p] + unknown + f.Unsent[p]; sum < due[p] || sum > atMost[p] {
+		if sum := f.Acked[p] + f.Failed[p] + unknown + f.Unsent[p]; sum < due[p] ||
+			sum > atMost[p] {
 			t.Errorf("phase %d: acked %d + failed %d + unknown %d + unsent %d = %d, due %d to %d",
 				p, f.Acked[p], f.Failed[p], unknown, f.Unsent[p], sum, due[p], atMost[p])
 		}
@@ -104,7 +119,7 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 	if f.InFlight > int64(w.MaxInFlight*w.Producers) {
 		t.Errorf("%d in flight, the bound is %d x %d", f.InFlight, w.MaxInFlight, w.Producers)
 	}
-	if err := e.Close(time.Second, nil); err != nil {
+	if err := e.Close(time.Second); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,8 +127,8 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 // An answer that a system gives twice must not be counted twice.
 func TestSecondAnswerDoesNotCount(t *testing.T) {
 	w := benchWorkload(1000, time.Second, 1)
-	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), null{}, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+	if err := e.Open(t.Context(), null{}); err != nil {
 		t.Fatal(err)
 	}
 	p := e.producers[0]
@@ -122,7 +137,7 @@ func TestSecondAnswerDoesNotCount(t *testing.T) {
 	p.send(f, clock.Now(), 0)
 	f.Done(nil)
 	f.Done(nil)
-	if got := e.Figures(); got.Acked[1] != 1 || got.InFlight != 0 {
+	if got := e.counters(); got.Acked[1] != 1 || got.InFlight != 0 {
 		t.Errorf("acked %d, in flight %d", got.Acked[1], got.InFlight)
 	}
 }
@@ -132,13 +147,13 @@ func TestUnknownIsNotFailed(t *testing.T) {
 	h := &hostile{script: []string{"now", "error", "unknown", "never"}}
 	w := benchWorkload(1000, 100*time.Millisecond, 1)
 	synctest.Test(t, func(t *testing.T) {
-		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), h, nil); err != nil {
+		e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+		if err := e.Open(t.Context(), h); err != nil {
 			t.Fatal(err)
 		}
-		e.Start(clock.Now())
+		begin(e, clock.Now())
 		<-e.Sent()
-		f := e.Figures()
+		f := e.counters()
 		if f.Handed[1] != 100 || f.Acked[1] != 25 || f.Failed[1] != 25 || f.InFlight != 25 {
 			t.Errorf("%+v", f)
 		}
@@ -148,7 +163,7 @@ func TestUnknownIsNotFailed(t *testing.T) {
 
 func closeEngine(t *testing.T, e *Engine) {
 	t.Helper()
-	if err := e.Close(time.Second, nil); err != nil {
+	if err := e.Close(time.Second); err != nil {
 		t.Error(err)
 	}
 }

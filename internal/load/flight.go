@@ -49,7 +49,8 @@ func (f *flight) Enlist(transaction uint32) {
 	}
 	p.Unlock()
 	stamp{
-		run: p.run, lane: p.base + uint32(f.lane), seq: f.seq, dueNs: f.dueNs, transaction: transaction,
+		run: p.run, lane: p.base +
+			uint32(f.lane), seq: f.seq, dueNs: f.dueNs, transaction: transaction,
 	}.put(f.buffer)
 }
 

@@ -46,7 +46,8 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 // returns it with the message's partition. seq is the message's number among all. The
 // partition of a message without a key follows from its producer's index, its number
 // among that producer's and its due time since the schedule began.
-func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64) (key []byte, partition int32) {
+func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64) (key []byte,
+	partition int32) {
 	var k uint64
 	switch c.kind {
 	case workload.KeysRoundRobin:

@@ -47,7 +47,8 @@ type call struct {
 }
 
 func newLoop(p *pacer, c *workload.Closed, seed uint64) *loop {
-	l := &loop{pacer: p, to: p.producers[0], seed: mix(seed ^ mix(uint64(p.first))), batch: c.Batch, bound: c.InFlight}
+	l := &loop{pacer: p, to: p.producers[0], seed: mix(seed ^ mix(uint64(p.first))), batch: c.Batch,
+		bound: c.InFlight}
 	l.batched, _ = l.to.system.(system.BatchSender)
 	return l
 }

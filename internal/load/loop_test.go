@@ -31,7 +31,8 @@ func TestClosedLoopEveryMessageEndsInOneCounter(t *testing.T) {
 			h.script[0] = "block" // virtual time must pass
 		}
 		least := rapid.IntRange(1, 4).Draw(rt, "least")
-		c := workload.Closed{InFlight: rapid.IntRange(1, 3).Draw(rt, "sends"), Batch: workload.Batch{Least: least, Most: rapid.IntRange(least, 6).Draw(rt, "most")}}
+		c := workload.Closed{InFlight: rapid.IntRange(1, 3).Draw(rt, "sends"),
+			Batch: workload.Batch{Least: least, Most: rapid.IntRange(least, 6).Draw(rt, "most")}}
 		w := closedWorkload(300*time.Millisecond, rapid.IntRange(1, 3).Draw(rt, "producers"), c)
 		w.Warmup = time.Duration(rapid.IntRange(0, 200).Draw(rt, "warmup ms")) * time.Millisecond
 		stopAfter := time.Duration(rapid.IntRange(1, 700).Draw(rt, "stop ms")) * time.Millisecond
@@ -40,18 +41,19 @@ func TestClosedLoopEveryMessageEndsInOneCounter(t *testing.T) {
 }
 
 func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.Duration) {
-	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), h, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+	if err := e.Open(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()
-	e.Start(start)
-	e.Halt(start + int64(w.Warmup+w.Duration+50*time.Millisecond))
+	course := begin(e, start)
+	halt(e, course, start+int64(w.Warmup+w.Duration+50*time.Millisecond))
 	time.Sleep(stopAfter)
-	e.Halt(clock.Now())
+	halt(e, course, clock.Now())
 	<-e.Sent()
 	h.pending.Wait()
-	f, begun := e.Figures(), e.DueBy(clock.Now())
+	f := e.counters()
+	begun := f.Begun()
 	for p := range begun {
 		unknown := f.Handed[p] - f.Acked[p] - f.Failed[p]
 		if sum := f.Acked[p] + f.Failed[p] + unknown + f.Unsent[p]; sum != begun[p] || unknown < 0 {
@@ -62,7 +64,7 @@ func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter ti
 	if most := int64(w.MaxInFlight * w.Producers); f.InFlight > most {
 		t.Errorf("%d in flight, the bound is %d", f.InFlight, most)
 	}
-	if err := e.Close(time.Second, nil); err != nil {
+	if err := e.Close(time.Second); err != nil {
 		t.Error(err)
 	}
 }
@@ -70,15 +72,16 @@ func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter ti
 // A system that refuses at once is not asked as fast as it refuses.
 func TestClosedLoopPausesAfterAFailure(t *testing.T) {
 	h := &hostile{script: []string{"error"}}
-	w := closedWorkload(time.Second, 1, workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 1, Most: 1}})
+	w := closedWorkload(time.Second, 1,
+		workload.Closed{InFlight: 1, Batch: workload.Batch{Least: 1, Most: 1}})
 	synctest.Test(t, func(t *testing.T) {
-		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), h, nil); err != nil {
+		e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+		if err := e.Open(t.Context(), h); err != nil {
 			t.Fatal(err)
 		}
-		e.Start(clock.Now())
+		begin(e, clock.Now())
 		<-e.Sent()
-		if f := e.Figures(); f.Failed[1] != int64(time.Second)/pauseNs {
+		if f := e.counters(); f.Failed[1] != int64(time.Second)/pauseNs {
 			t.Errorf("%+v", f)
 		}
 		closeEngine(t, e)
@@ -124,23 +127,26 @@ func (b *batches) SendBatch(batch []*system.Message) {
 
 // A producer that takes batches gets each send as one.
 func TestClosedLoopHandsBatchesOver(t *testing.T) {
-	w := closedWorkload(time.Second, 1, workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 3, Most: 3}})
+	w := closedWorkload(time.Second, 1,
+		workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 3, Most: 3}})
 	b := &batches{hostile: &hostile{script: []string{"late"}}}
 	synctest.Test(t, func(t *testing.T) {
-		e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-		if err := e.Open(t.Context(), &null{}, nil); err != nil {
+		e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+		if err := e.Open(t.Context(), &null{}); err != nil {
 			t.Fatal(err)
 		}
 		e.producers[0].system = b
-		e.Start(clock.Now())
+		begin(e, clock.Now())
 		<-e.Sent()
 		b.pending.Wait()
 		cells := measure.NewCells(result.SendCall, result.Send)
-		e.Collect(cells)
-		calls, sends := cells.Of(result.SendCall, measure.Measured).Histogram, cells.Of(result.Send, measure.Measured).Histogram
+		cells.Add(e.Collect())
+		calls, sends := cells.Of(result.SendCall, measure.Measured).Histogram, cells.Of(result.Send,
+			measure.Measured).Histogram
 		// 7 ms a send, two at a time, for a second: 143 turns of two.
 		if len(b.calls) != 286 || calls.TotalCount() != 286 || sends.TotalCount() != 3*286 {
-			t.Errorf("%d calls, %d timed, %d messages", len(b.calls), calls.TotalCount(), sends.TotalCount())
+			t.Errorf("%d calls, %d timed, %d messages", len(b.calls), calls.TotalCount(),
+				sends.TotalCount())
 		}
 		if got := b.calls[1]; !slices.Equal(got, []int32{3, 4, 5}) {
 			t.Errorf("the second send went to partitions %v", got)

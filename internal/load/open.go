@@ -14,40 +14,53 @@ import (
 // maxOpening bounds how many clients open at one time.
 const maxOpening = 32
 
-// Open opens every consumer, then every producer, many at a time. progress,
-// which may be nil, is told in words how far it has come. On an error the
-// cluster's Close ends those that were opened.
-func (e *Engine) Open(ctx context.Context, c system.Cluster, progress func(sentence string)) error {
-	w := e.plan.Workload
-	var consumers []*consumer
-	for t := range e.topics {
-		for s := range e.prompt() {
-			for i := range w.Consumers {
-				consumers = append(consumers, e.newConsumer(t, s, i))
+// Open opens every consumer of the share, then every producer, many at a time. On an error
+// the cluster's Close ends those that were opened.
+func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
+	consumers, progress := e.newConsumers(0, e.prompt()), e.progress()
+	err := system.Each(ctx, len(consumers), maxOpening,
+		Counting(progress, "opened %s of %s consumers",
+			len(consumers)), func(ctx context.Context, i int) error {
+			return e.openConsumer(ctx, c, consumers[i])
+		})
+	if err != nil {
+		return err
+	}
+	from, to := e.plan.Share.part(e.plan.Workload.Topics * e.plan.Workload.Producers)
+	producers := make([]*producer, to-from)
+	err = system.Each(ctx, len(producers), maxOpening,
+		Counting(progress, "opened %s of %s producers",
+			len(producers)), func(ctx context.Context, i int) (err error) {
+			if producers[i], err = e.openProducer(ctx, c, from+i, i); err != nil {
+				return fmt.Errorf("open producer %d: %w", from+i, err)
 			}
-		}
-	}
-	err := system.Each(ctx, len(consumers), maxOpening, Counting(progress, "opened %s of %s consumers", len(consumers)), func(ctx context.Context, i int) error {
-		return e.openConsumer(ctx, c, consumers[i])
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
-	producers := make([]*producer, w.Topics*w.Producers)
-	err = system.Each(ctx, len(producers), maxOpening, Counting(progress, "opened %s of %s producers", len(producers)), func(ctx context.Context, i int) (err error) {
-		if producers[i], err = e.openProducer(ctx, c, i); err != nil {
-			return fmt.Errorf("open producer %d: %w", i, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	e.consumers, e.producers = consumers, producers
+	e.consumers, e.producers, e.first = consumers, producers, from
 	if err := settle(ctx, e.consumers); err != nil {
 		return err
 	}
 	return e.reserve(ctx, c)
+}
+
+// newConsumers returns the share's consumers of some of each topic's subscriptions, none of
+// which is open.
+func (e *Engine) newConsumers(subscriptionFrom, subscriptionTo int) (all []*consumer) {
+	w := &e.plan.Workload
+	from, to := e.plan.Share.part(w.Topics * w.AllSubscriptions() * w.Consumers)
+	for t := range e.topics {
+		for s := subscriptionFrom; s < subscriptionTo; s++ {
+			for i := range w.Consumers {
+				if n := (place{t, s}).number(w) + i; n >= from && n < to {
+					all = append(all, e.newConsumer(t, s, i))
+				}
+			}
+		}
+	}
+	return all
 }
 
 // settle waits until the consumers' subscriptions have shared out their
@@ -80,14 +93,15 @@ func Counting(progress func(string), sentence string, all int) func(done int) {
 
 // newConsumer returns a consumer that is not open. The engine's goroutine makes all.
 func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
-	w := e.plan.Workload
+	w := &e.plan.Workload
 	lanes := w.Producers * w.Partitions
 	c := &consumer{
-		clock: e.plan.Clock, subscription: subscription, run: e.plan.Run, topic: e.topics[topic], index: index,
-		replay: subscription == w.Subscriptions,
-		base:   uint32(topic * lanes), lanes: uint32(lanes),
+		clock: e.clock, run: e.plan.Run, topic: e.topics[topic], topicIndex: topic,
+		subscription: subscription, index: index,
+		later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
+		base: uint32(topic * lanes), lanes: uint32(lanes),
 		payload: newPayload(w.Message, w.Seed), window: e.window,
-		Recorder: e.consuming.recorder((topic*e.subscriptions()+subscription)*w.Consumers + index),
+		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
 		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
 		shared: e.subscriptionOf(topic, subscription, lanes),
@@ -100,7 +114,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 // subscriptionOf returns a subscription of a topic, which is made when it is first asked
 // for.
 func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
-	at := e.placeOf(topic, number)
+	at := place{topic, number}
 	s := e.shared[at]
 	if s == nil {
 		s = &subscription{order: measure.NewOrder(lanes)}
@@ -112,7 +126,9 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *consumer) error {
 	opened, err := c.OpenConsumer(ctx, e.optionsOf(consumer))
 	if err != nil {
-		return fmt.Errorf("open consumer %d of %s on %s: %w", consumer.index, e.subscriptionName(consumer.subscription), consumer.topic.Name, err)
+		return fmt.Errorf("open consumer %d of %s on %s: %w",
+			consumer.index, e.plan.subscriptionName(consumer.subscription),
+			consumer.topic.Name, err)
 	}
 	consumer.system = opened
 	return nil
@@ -120,37 +136,44 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *c
 
 func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 	return system.ConsumerOptions{
-		Topic: c.topic, Subscription: e.subscriptionName(c.subscription),
+		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
 		Index: c.index, Delivery: e.plan.Workload.Delivery,
 		Receive: c.receive, Failed: e.failed,
 	}
 }
 
+// failed notes that a client cannot go on.
 func (e *Engine) failed(err error) {
+	if e.tell != nil {
+		e.tell(Event{Failure, err.Error()})
+	}
 	select {
 	case e.failures <- err:
 	default:
 	}
 }
 
-// openProducer opens the i-th producer of the run. Neighbours go to different
-// topics, so that consecutive messages do.
-func (e *Engine) openProducer(ctx context.Context, c system.Cluster, i int) (*producer, error) {
-	w := e.plan.Workload
+// openProducer opens the i-th producer of the run, which is the own-th of the share.
+// Neighbours go to different topics, so that consecutive messages do.
+func (e *Engine) openProducer(
+	ctx context.Context, c system.Cluster, i, own int,
+) (*producer, error) {
+	w := &e.plan.Workload
 	topic, index := i%w.Topics, i/w.Topics
 	p := &producer{
-		clock: e.plan.Clock, index: i, run: e.plan.Run,
+		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
 		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w, e.plan.Spread),
 		nextSeq: make([]int64, w.Partitions), measuredFrom: never(w.Partitions),
 		window:   e.window,
-		Recorder: e.producing.recorder(i),
+		Recorder: e.producing.recorder(own),
 		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
 	}
 	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(w.Message.Size), Delivery: w.Delivery,
+		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(
+			w.Message.Size), Delivery: w.Delivery,
 	})
 	p.system = opened
 	return p, err
@@ -179,5 +202,6 @@ func TimedMessages(w *workload.Workload) int {
 		return maxTimed
 	}
 	// Room for lanes that get more than their share.
-	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(w.Topics*w.Producers*w.Partitions), maxTimed))
+	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(
+		w.Topics*w.Producers*w.Partitions), maxTimed))
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -32,6 +33,10 @@ func quantumNs(to *producer) int64 {
 	return min(max(to.lowNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
 }
 
+// errCutLate is why a run fails whose cut came later than a producer drew a message.
+var errCutLate = errors.New("the window was cut before a message that a producer had drawn: " +
+	"the cut came too late; measure again with less load on this machine")
+
 // waitNs bounds a wait for the system's answer between two looks at whether
 // to stop.
 const waitNs = 50_000_000
@@ -48,6 +53,7 @@ type pacer struct {
 	all       int64                     // producers of the run
 	first     int64                     // index of producers[0] among all; the rest follow
 	halt      *atomic.Int64
+	failed    func(error)
 
 	mu    sync.Mutex // guards alarm against stop
 	alarm clock.Alarm
@@ -236,10 +242,11 @@ type turns struct {
 	p       *pacer
 	cursors []*Cursor
 	at      int
+	drawnNs int64 // when the last message is due; -1: none was drawn
 }
 
 func newTurns(p *pacer) *turns {
-	t := &turns{p: p}
+	t := &turns{p: p, drawnNs: -1}
 	for i := range p.producers {
 		t.cursors = append(t.cursors, p.schedule.Cursor(p.first+int64(i), p.all))
 	}
@@ -250,12 +257,16 @@ func newTurns(p *pacer) *turns {
 // taking the cursors in turn is the order of sequence numbers.
 func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
 	if s := t.p.replaced.Load(); s != t.p.schedule {
+		if t.drawnNs >= s.sinceNs {
+			t.p.failed(errCutLate)
+		}
 		t.p.schedule = s
 		for _, c := range t.cursors {
 			c.follow(s)
 		}
 	}
 	seq, dueNs, ok = t.cursors[t.at].Next()
+	t.drawnNs = dueNs
 	to = t.p.producers[t.at]
 	if t.at++; t.at == len(t.cursors) {
 		t.at = 0

@@ -49,6 +49,8 @@ func follow(lowNs, ns int64) int64 {
 type producer struct {
 	clock   clock.Clock
 	system  system.Producer
+	topic   int
+	topics  int // of the run
 	index   int // among all producers of the run
 	base    uint32
 	pool    pool

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -21,9 +23,6 @@ const (
 	proofsInFlight = 1024
 	// proofPause is between a refused proof and the next try.
 	proofPause = 100 * time.Millisecond
-	// resendAfter is how long no proof arrives before those missing are sent
-	// again: at most once a message may be gone for good.
-	resendAfter = 5 * time.Second
 	// unblockWithin bounds the closing of producers whose Send does not return
 	// when time is up.
 	unblockWithin = 2 * time.Second
@@ -35,7 +34,9 @@ type readiness struct {
 	partitions int      // of a topic
 	proofs     []*proof // by topic and subscription; none: only acknowledgements prove
 	missing    atomic.Int64
-	complete   chan struct{} // closed when nothing is missing
+	complete   chan struct{} // closed when nothing is missing of what the share reads
+	messages   atomic.Int64  // sent so far
+	begun      bool          // the whole share has been asked for
 }
 
 // proof is what one subscription has received of one topic.
@@ -45,18 +46,12 @@ type proof struct {
 	seen  []atomic.Uint64
 }
 
-// newReadiness returns one to which nothing is proved. A subscription that opens
+// newReadiness returns a tracker with every partition unproven. A subscription that opens
 // only when the backlog is there can receive nothing before.
 func newReadiness(w *workload.Workload) *readiness {
 	r := &readiness{partitions: w.Partitions, complete: make(chan struct{})}
-	if draining(w) {
-		return r
-	}
-	r.missing.Store(int64(w.Topics) * int64(w.Partitions) * int64(w.Subscriptions))
-	for i := range w.Topics * w.Subscriptions {
-		r.proofs = append(r.proofs, &proof{
-			of: r, first: uint32(i / w.Subscriptions * w.Partitions), seen: make([]atomic.Uint64, (w.Partitions+63)/64),
-		})
+	if !draining(w) {
+		r.proofs = make([]*proof, w.Topics*w.Subscriptions)
 	}
 	return r
 }
@@ -65,11 +60,17 @@ func newReadiness(w *workload.Workload) *readiness {
 // nothing is to be proved to them, as when the subscription is none of the
 // workload's own.
 func (e *Engine) proofOf(topic, subscription int) *proof {
-	n := e.plan.Workload.Subscriptions
-	if e.readiness == nil || len(e.readiness.proofs) == 0 || subscription >= n {
+	n, r := e.plan.Workload.Subscriptions, e.readiness
+	if r == nil || len(r.proofs) == 0 || subscription >= n {
 		return nil
 	}
-	return e.readiness.proofs[topic*n+subscription]
+	at := &r.proofs[topic*n+subscription]
+	if *at == nil {
+		seen := make([]atomic.Uint64, (r.partitions+63)/64)
+		*at = &proof{of: r, first: uint32(topic * r.partitions), seen: seen}
+		r.missing.Add(int64(r.partitions))
+	}
+	return *at
 }
 
 // arrived notes a message from the partition of that number. Any consumer of the
@@ -85,73 +86,86 @@ func (p *proof) arrived(number uint32) {
 	}
 }
 
-func (p *proof) has(partition int) bool {
-	return p.seen[partition/64].Load()&(1<<(partition%64)) != 0
-}
-
-// Ready returns when every producer has had a message acknowledged, every
-// partition has acknowledged one, and every subscription has received one from
-// every partition; it returns how many messages that took. They are no part of
-// the load and in no count. progress, which may be nil, is told in words how far
-// it has come. It is called once, between Open and Start; when ctx ends first the
-// error names a partition that is not ready, and the producers are closed.
-func (e *Engine) Ready(ctx context.Context, progress func(sentence string)) (sent int64, err error) {
+// Ready is Worker.Ready. The messages that it sends are no part of the load and in no count.
+func (e *Engine) Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error) {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
 		// A Send that does not return ends with its producer.
-		_ = e.Close(unblockWithin, nil)
+		_ = e.close(unblockWithin, nil)
 	})
 	defer func() {
 		if !stop() {
 			<-ended
 		}
 	}()
-	var messages atomic.Int64
-	err = e.proveAll(ctx, progress, &messages)
+	err := e.proveAll(ctx, again)
 	if err == nil {
-		err = e.awaitProofs(ctx, progress, &messages)
+		err = e.awaitProofs(ctx, wait)
 	}
-	for _, c := range e.consumers {
-		c.proof.Store(nil)
-	}
-	e.readiness = nil
-	return messages.Load(), err
+	return e.proved(), err
 }
 
-// proveAll has every producer send its proofs until they are acknowledged.
-func (e *Engine) proveAll(ctx context.Context, progress func(string), messages *atomic.Int64) error {
-	w := e.plan.Workload
+// proveAll has the producers send their proofs, at first all of them, then those of again,
+// until they are acknowledged.
+func (e *Engine) proveAll(ctx context.Context, again []int64) error {
+	w := &e.plan.Workload
+	lacking := make(map[int][]int32) // partitions, by producer of the share
+	if !e.readiness.begun {
+		e.readiness.begun = true
+		// Producer k of n of a topic proves the partitions k, k+n, …; one for which none is
+		// left proves one again, so that nobody's first message is the load's.
+		for own := range e.producers {
+			index := (e.first + own) / w.Topics
+			lacking[own] = []int32{int32(index % w.Partitions)}
+			for p := index + w.Producers; p < w.Partitions; p += w.Producers {
+				lacking[own] = append(lacking[own], int32(p))
+			}
+		}
+	}
+	for _, number := range again {
+		topic, partition := int(number)/w.Partitions, int(number)%w.Partitions
+		own := partition%w.Producers*w.Topics + topic - e.first
+		if own >= 0 && own < len(e.producers) {
+			lacking[own] = append(lacking[own], int32(partition))
+		}
+	}
+	return e.proveEach(ctx, lacking)
+}
+
+func (e *Engine) proveEach(ctx context.Context, lacking map[int][]int32) error {
 	var acked atomic.Int64
-	tell := Counting(progress, "ready: %s of %s proofs acknowledged", w.Topics*max(w.Partitions, w.Producers))
-	return system.Each(ctx, len(e.producers), maxProving, func(int) {
+	all := 0
+	for _, partitions := range lacking {
+		all += len(partitions)
+	}
+	tell := Counting(e.progress(), "ready: %s of %s proofs acknowledged", all)
+	producers := slices.Sorted(maps.Keys(lacking))
+	return system.Each(ctx, len(producers), maxProving, func(int) {
 		if tell != nil {
 			tell(int(acked.Load()))
 		}
 	}, func(ctx context.Context, i int) error {
-		// Producer k of n proves the partitions k, k+n, …; one for which none is
-		// left proves one again, so that nobody's first message is the load's.
-		index := i / w.Topics
-		partitions := []int32{int32(index % w.Partitions)}
-		for p := index + w.Producers; p < w.Partitions; p += w.Producers {
-			partitions = append(partitions, int32(p))
-		}
-		return e.prove(ctx, i, partitions, &acked, messages)
+		return e.prove(ctx, producers[i], lacking[producers[i]], &acked)
 	})
 }
 
 // prove sends a message to each of the partitions through one producer, and
 // again to those that refuse it, until each has acknowledged one.
-func (e *Engine) prove(ctx context.Context, producer int, partitions []int32, acked, messages *atomic.Int64) error {
-	w := e.plan.Workload
+func (e *Engine) prove(
+	ctx context.Context, own int, partitions []int32, acked *atomic.Int64,
+) error {
+	w, producer := &e.plan.Workload, e.first+own
 	p := &prover{
-		to: e.producers[producer].system, run: e.plan.Run, index: producer,
-		first: uint32(producer % w.Topics * w.Partitions), acked: acked, messages: messages,
+		to: e.producers[own].system, run: e.plan.Run, index: producer,
+		first: uint32(producer % w.Topics * w.Partitions), acked: acked,
+		messages: &e.readiness.messages,
 	}
 	p.make(min(len(partitions), max(w.MaxInFlight, 1), proofsInFlight))
 	for len(partitions) > 0 {
 		if missing, ok := p.round(ctx, partitions); !ok {
-			err := fmt.Errorf("partition %d of topic %s does not acknowledge a message: %w", missing, e.topics[producer%w.Topics].Name, ctx.Err())
+			err := fmt.Errorf("partition %d of topic %s does not acknowledge a message: %w",
+				missing, e.topics[producer%w.Topics].Name, ctx.Err())
 			return errors.Join(err, p.why)
 		}
 		partitions, p.refused = p.refused, nil
@@ -256,78 +270,41 @@ func pause(ctx context.Context, length time.Duration) (whole bool) {
 	}
 }
 
-// awaitProofs returns when every subscription has received from every partition.
-func (e *Engine) awaitProofs(ctx context.Context, progress func(string), messages *atomic.Int64) error {
-	r := e.readiness
-	if len(r.proofs) == 0 {
-		return nil
+// awaitProofs returns when every subscription of the share has received from every
+// partition, or after a wait.
+func (e *Engine) awaitProofs(ctx context.Context, wait time.Duration) error {
+	if e.readiness.missing.Load() == 0 {
+		return nil // nothing is to be proved to this share, or all is
 	}
-	all, each := len(r.proofs)*r.partitions, ""
-	if n := e.plan.Workload.Subscriptions; n > 1 {
-		each = fmt.Sprintf(", those of %d subscriptions counted each", n)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-e.readiness.complete:
+	case <-timer.C:
+	case <-ctx.Done():
+	case err := <-e.failures:
+		return fmt.Errorf("a consumer stopped: %w", err)
 	}
-	tell := Counting(progress, "ready: %s of %s partitions"+each, all)
-	ticker := time.NewTicker(resendAfter / 5)
-	defer ticker.Stop()
-	missing, since := r.missing.Load(), time.Now()
-	for {
-		select {
-		case <-r.complete:
-			return nil
-		case err := <-e.failures:
-			return fmt.Errorf("a consumer stopped: %w", err)
-		case <-ctx.Done():
-			return e.unread(ctx)
-		case now := <-ticker.C:
-			if left := r.missing.Load(); left < missing {
-				missing, since = left, now
-			}
-			if tell != nil {
-				tell(all - int(missing))
-			}
-			if now.Sub(since) < resendAfter {
-				continue
-			}
-			since = now
-			if err := e.proveAgain(ctx, messages); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-	}
+	return nil
 }
 
-// unread names the first partition that a subscription has not received from.
-func (e *Engine) unread(ctx context.Context) error {
+// proved is what the share's subscriptions have received by now.
+func (e *Engine) proved() Readiness {
+	r := Readiness{Messages: e.readiness.messages.Load()}
+	if len(e.readiness.proofs) == 0 {
+		return r
+	}
+	numbers := make([]measure.Numbers, e.plan.Workload.Subscriptions)
 	for i, p := range e.readiness.proofs {
-		for partition := range e.readiness.partitions {
-			if !p.has(partition) {
-				topic, subscription := i/e.plan.Workload.Subscriptions, i%e.plan.Workload.Subscriptions
-				return fmt.Errorf("partition %d of topic %s, read by %s, has acknowledged a message that has not arrived: %w",
-					partition, e.topics[topic].Name, Subscription(subscription), ctx.Err())
+		for word := 0; p != nil && word < len(p.seen); word++ {
+			for rest := p.seen[word].Load(); rest != 0; rest &= rest - 1 {
+				partition := word*64 + bits.TrailingZeros64(rest)
+				numbers[i%len(numbers)].Add(int64(p.first) + int64(partition))
 			}
 		}
 	}
-	return ctx.Err()
-}
-
-// proveAgain sends to the partitions that some subscription has not received
-// from.
-func (e *Engine) proveAgain(ctx context.Context, messages *atomic.Int64) error {
-	w := e.plan.Workload
-	lacking := make(map[int][]int32) // by producer
-	for topic := range w.Topics {
-		for partition := range w.Partitions {
-			some := slices.ContainsFunc(e.readiness.proofs[topic*w.Subscriptions:(topic+1)*w.Subscriptions],
-				func(p *proof) bool { return !p.has(partition) })
-			if some {
-				producer := partition%w.Producers*w.Topics + topic
-				lacking[producer] = append(lacking[producer], int32(partition))
-			}
-		}
+	for i := range numbers {
+		r.Received = append(r.Received, numbers[i].Set())
 	}
-	producers := slices.Collect(maps.Keys(lacking))
-	var acked atomic.Int64
-	return system.Each(ctx, len(producers), maxProving, nil, func(ctx context.Context, i int) error {
-		return e.prove(ctx, producers[i], lacking[producers[i]], &acked, messages)
-	})
+	return r
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -33,7 +34,8 @@ type relay struct {
 
 func newRelay() *relay {
 	return &relay{
-		readers: make(map[string]map[string][]func(system.Received)), refuse: make(map[int32]int), lose: make(map[int32]int),
+		readers: make(map[string]map[string][]func(system.Received)), refuse: make(
+			map[int32]int), lose: make(map[int32]int),
 		silent: make(map[int32]bool), closed: make(chan struct{}),
 	}
 }
@@ -53,7 +55,8 @@ func (r *relay) OpenConsumer(_ context.Context, o system.ConsumerOptions) (syste
 	if r.readers[o.Topic.Name] == nil {
 		r.readers[o.Topic.Name] = make(map[string][]func(system.Received))
 	}
-	r.readers[o.Topic.Name][o.Subscription] = append(r.readers[o.Topic.Name][o.Subscription], o.Receive)
+	r.readers[o.Topic.Name][o.Subscription] = append(r.readers[o.Topic.Name][o.Subscription],
+		o.Receive)
 	return null{}, nil
 }
 
@@ -83,38 +86,55 @@ func (p *relayProducer) Send(m *system.Message) {
 		p.lose[partition]--
 	default:
 		for _, sharing := range p.readers[p.topic] {
-			sharing[int(partition)%len(sharing)](system.Received{Payload: m.Payload, Partition: partition})
+			sharing[int(partition)%len(sharing)](
+				system.Received{Payload: m.Payload, Partition: partition})
 		}
 	}
 	m.Done(nil)
 }
 
-// readied opens an engine on the relay and returns what Ready does within a
+// readied opens some workers on the relay and returns what Prove does within a
 // minute, on virtual time.
-func readied(t *testing.T, r *relay, w *workload.Workload) (e *Engine, sent int64, err error) {
+func readied(
+	t *testing.T, r *relay, w *workload.Workload, n int,
+) (plan Plan, workers []Worker, sent int64, err error) {
 	t.Helper()
-	e = New(Plan{Workload: w, Clock: clock.Timers(), Run: 7, Prefix: "t"})
-	if err := e.Open(t.Context(), r, nil); err != nil {
-		t.Fatal(err)
+	plan = Plan{Workload: *w, Run: 7, Prefix: "t"}
+	for i := range n {
+		plan.Share = Share{i, n}
+		one := NewLocal(plan, Means{Clock: clock.Timers(), Cluster: r})
+		if err := one.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		workers = append(workers, one)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	sent, err = e.Ready(ctx, nil)
-	return e, sent, err
+	sent, err = Prove(ctx, &plan, workers, nil)
+	return plan, workers, sent, err
 }
 
 func crowdOf(topics, partitions, producers, subscriptions, consumers int) *workload.Workload {
 	w := benchWorkload(100, time.Second, producers)
-	w.Topics, w.Partitions, w.Subscriptions, w.Consumers = topics, partitions, subscriptions, consumers
+	w.Topics, w.Partitions, w.Subscriptions, w.Consumers = topics, partitions, subscriptions,
+		consumers
 	return w
 }
 
 func TestReadyProvesEveryPartitionToEverySubscription(t *testing.T) {
+	for _, workers := range []int{1, 2, 5} {
+		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) { readyOf(t, workers) })
+	}
+}
+
+// readyOf proves partitions by so many workers, to each of which only some consumers of a
+// subscription belong.
+func readyOf(t *testing.T, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay()
 		r.refuse[3], r.lose[70] = 2, 1
 		began := time.Now()
-		e, sent, err := readied(t, r, crowdOf(3, 130, 2, 2, 3))
+		plan, workers, sent, err := readied(t, r, crowdOf(3, 130, 2, 2, 3), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,17 +143,29 @@ func TestReadyProvesEveryPartitionToEverySubscription(t *testing.T) {
 		if want := int64(3*130 + 2 + 1); sent != want || len(r.sent) != int(want) {
 			t.Errorf("%d messages, %d seen: want %d", sent, len(r.sent), want)
 		}
-		if took := time.Since(began); took < resendAfter || took > 2*resendAfter {
+		if took := time.Since(began); took < resendAfter || took > 2*resendAfter+time.Second {
 			t.Errorf("it took %s: want the time after which what is missing is sent again", took)
 		}
 		// What comes again later counts for nothing.
 		for _, sharing := range r.readers["t-0"] {
 			sharing[0](system.Received{Payload: r.sent[0]})
 		}
-		if f := e.Figures(); f != (Figures{}) {
-			t.Errorf("the proofs are in the figures: %+v", f)
+		var accounts []Account
+		for _, w := range workers {
+			s, _ := w.Sample(true)
+			s.Counters.ReceivedWithin = nil
+			if !reflect.DeepEqual(s.Counters, Counters{}) || len(s.Histograms) > 0 {
+				t.Errorf("the proofs are in the counters: %+v", s)
+			}
+			a, _ := w.Account()
+			accounts = append(accounts, a)
 		}
-		for _, s := range account(e).Subscriptions {
+		all, err := MergeAccounts(accounts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger, _ := plan.Judge(all)
+		for _, s := range ledger.Subscriptions {
 			if s.Foreign+s.Corrupt+s.Received+s.Duplicate+s.Acked != 0 {
 				t.Errorf("the proofs are in the account: %+v", s)
 			}
@@ -144,7 +176,8 @@ func TestReadyProvesEveryPartitionToEverySubscription(t *testing.T) {
 // A producer beyond the number of partitions proves one again.
 func TestReadyUsesEveryProducer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if _, sent, err := readied(t, newRelay(), crowdOf(2, 3, 8, 1, 1)); err != nil || sent != 16 {
+		_, _, sent, err := readied(t, newRelay(), crowdOf(2, 3, 8, 1, 1), 1)
+		if err != nil || sent != 16 {
 			t.Errorf("%d messages, %v: want one of each producer", sent, err)
 		}
 	})
@@ -155,17 +188,22 @@ func TestReadyNamesWhatIsNot(t *testing.T) {
 		set  func(r *relay)
 		want string
 	}{
-		"no answer":          {func(r *relay) { r.silent[4] = true }, "partition 4 of topic t-0 does not acknowledge a message"},
+		"no answer": {func(r *relay) { r.silent[4] = true },
+			"partition 4 of topic t-0 does not acknowledge a message"},
 		"refused every time": {func(r *relay) { r.refuse[4] = 1 << 30 }, "no leader"},
-		"never delivered":    {func(r *relay) { r.lose[4] = 1 << 30 }, "partition 4 of topic t-0, read by subscription-0, has acknowledged a message that has not arrived"},
-		"Send hangs":         {func(r *relay) { r.blocking = true }, "of topic t-0 does not acknowledge a message"},
+		"never delivered": {func(r *relay) { r.lose[4] = 1 << 30 },
+			"partition 4 of topic t-0, read by subscription-0, has acknowledged a message that " +
+				"has not arrived"},
+		"Send hangs": {func(r *relay) { r.blocking = true },
+			"of topic t-0 does not acknowledge a message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRelay()
 				c.set(r)
-				_, _, err := readied(t, r, crowdOf(1, 6, 2, 1, 1))
-				if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, context.DeadlineExceeded) {
+				_, _, _, err := readied(t, r, crowdOf(1, 6, 2, 1, 1), 1)
+				if err == nil || !strings.Contains(err.Error(), c.want) ||
+					!errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("%v: want that %s", err, c.want)
 				}
 			})
@@ -182,7 +220,7 @@ func TestReadyWithoutReaders(t *testing.T) {
 		}
 		w := crowdOf(1, 5, 1, 2, 1)
 		w.Backlog = &workload.Backlog{Messages: 100, Then: workload.BacklogDrain}
-		if _, sent, err := readied(t, r, w); err != nil || sent != 5 {
+		if _, _, sent, err := readied(t, r, w, 1); err != nil || sent != 5 {
 			t.Errorf("%d messages, %v: want 5", sent, err)
 		}
 	})
@@ -193,12 +231,13 @@ func TestReadyHearsOfConsumersThatStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay()
 		r.lose[0] = 1 << 30
-		e := New(Plan{Workload: crowdOf(1, 1, 1, 1, 1), Clock: clock.Timers(), Run: 7, Prefix: "t"})
-		if err := e.Open(t.Context(), r, nil); err != nil {
+		e := New(Plan{Workload: *crowdOf(1, 1, 1, 1, 1), Run: 7, Prefix: "t"}, clock.Timers(), nil)
+		if err := e.Open(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		e.failed(errors.New("deleted"))
-		if _, err := e.Ready(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "deleted") {
+		_, err := e.Ready(t.Context(), nil, time.Second)
+		if err == nil || !strings.Contains(err.Error(), "deleted") {
 			t.Errorf("%v: want why the consumer stopped", err)
 		}
 	})
@@ -210,9 +249,4 @@ func TestHistogramsOfACrowd(t *testing.T) {
 	if a, b := Histograms(few), Histograms(many); a != b || a != 2*16*(4+2+2)+2*6 {
 		t.Errorf("%d for 16 clients, %d for 10,000", a, b)
 	}
-}
-
-func account(e *Engine) result.Ledger {
-	l, _ := e.Account()
-	return l
 }

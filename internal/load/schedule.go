@@ -17,6 +17,8 @@ type Schedule struct {
 	expected  float64 // messages due before the end when evenly spaced
 	poisson   bool
 	seed      uint64
+	// sinceNs is the time up to which it says the same as the schedule that it replaced.
+	sinceNs int64
 }
 
 // stretch is a part of the curve on which the rate is linear.
@@ -30,7 +32,8 @@ type stretch struct {
 // NewSchedule returns the schedule of a load with a warm-up in front, offered
 // at the load's opening rate.
 func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
-	s := &Schedule{poisson: l.Arrivals == workload.ArrivalsPoisson, seed: seed, warmupNs: int64(warmup)}
+	s := &Schedule{poisson: l.Arrivals == workload.ArrivalsPoisson, seed: seed,
+		warmupNs: int64(warmup)}
 	if len(l.Segments) > 0 && warmup > 0 {
 		open := l.Segments[0].From
 		s.add(open, open, warmup)
@@ -39,15 +42,6 @@ func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
 		s.add(seg.From, seg.To, seg.For)
 	}
 	return s
-}
-
-// scheduleOf returns the schedule of a workload. That of a closed loop has a
-// beginning and an end and says of no message when it is due.
-func scheduleOf(w *workload.Workload) *Schedule {
-	if w.Load.Closed != nil {
-		return &Schedule{warmupNs: int64(w.Warmup), endNs: int64(w.Warmup + w.Duration)}
-	}
-	return NewSchedule(w.Load, w.Warmup, w.Seed)
 }
 
 func (s *Schedule) add(from, to float64, length time.Duration) {
@@ -59,15 +53,6 @@ func (s *Schedule) add(from, to float64, length time.Duration) {
 	s.stretches = append(s.stretches, next)
 	s.expected += next.messages
 	s.endNs += int64(length)
-}
-
-// settledAt returns the schedule whose warm-up ends at a time before its own
-// does. Until then both say the same.
-func (s *Schedule) settledAt(l workload.Load, warmupNs int64) *Schedule {
-	if l.Closed != nil {
-		return &Schedule{warmupNs: warmupNs, endNs: s.endNs - s.warmupNs + warmupNs}
-	}
-	return NewSchedule(l, time.Duration(warmupNs), s.seed)
 }
 
 // EndNs is when the schedule ends.

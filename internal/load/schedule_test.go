@@ -11,10 +11,13 @@ import (
 )
 
 func drawLoad(t *rapid.T) (workload.Load, time.Duration) {
-	l := workload.Load{Arrivals: rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(t, "arrivals")}
+	l := workload.Load{Arrivals: rapid.SampledFrom(
+		[]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(
+		t, "arrivals")}
 	for range rapid.IntRange(1, 4).Draw(t, "segments") {
 		l.Segments = append(l.Segments, workload.Segment{
-			From: rapid.Float64Range(1, 5000).Draw(t, "from"), To: rapid.Float64Range(1, 5000).Draw(t, "to"),
+			From: rapid.Float64Range(1, 5000).Draw(t, "from"), To: rapid.Float64Range(1,
+				5000).Draw(t, "to"),
 			For: time.Duration(rapid.Int64Range(1e6, 1e9).Draw(t, "for")),
 		})
 	}
@@ -43,7 +46,8 @@ func TestAnySplitIsTheSameSchedule(t *testing.T) {
 					t.Fatalf("walk %d of %d visits %d, want %d", first, n, seqs[i], want)
 				}
 				if dues[i] != whole[seqs[i]] {
-					t.Fatalf("message %d is due at %d in a split of %d, at %d in the whole", seqs[i], dues[i], n, whole[seqs[i]])
+					t.Fatalf("message %d is due at %d in a split of %d, at %d in the whole",
+						seqs[i], dues[i], n, whole[seqs[i]])
 				}
 			}
 			got += len(seqs)
@@ -102,7 +106,8 @@ func integral(l workload.Load, ns float64) float64 {
 
 func TestPoissonGapsAreExponential(t *testing.T) {
 	const rate, n = 10_000.0, 200_000
-	l := workload.Load{Arrivals: workload.ArrivalsPoisson, Segments: []workload.Segment{{From: rate, To: rate, For: n / 10_000 * time.Second}}}
+	l := workload.Load{Arrivals: workload.ArrivalsPoisson,
+		Segments: []workload.Segment{{From: rate, To: rate, For: n / 10_000 * time.Second}}}
 	_, dues := walk(NewSchedule(l, 0, 7).Cursor(0, 1))
 	mean, beyond := 0.0, 0
 	for i := 1; i < len(dues); i++ {
@@ -121,14 +126,16 @@ func TestPoissonGapsAreExponential(t *testing.T) {
 }
 
 func TestWarmupRunsAtTheOpeningRate(t *testing.T) {
-	l := workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: 100, To: 300, For: time.Second}}}
+	l := workload.Load{Arrivals: workload.ArrivalsConstant,
+		Segments: []workload.Segment{{From: 100, To: 300, For: time.Second}}}
 	s := NewSchedule(l, 2*time.Second, 1)
 	seqs, dues := walk(s.Cursor(0, 1))
 	if len(seqs) != 400 {
 		t.Errorf("%d messages, want 2 s x 100 + 1 s x 200", len(seqs))
 	}
 	if dues[199] >= s.WarmupNs() || dues[200] != s.WarmupNs() {
-		t.Errorf("messages 199 and 200 are due at %d and %d, the window begins at %d", dues[199], dues[200], s.WarmupNs())
+		t.Errorf("messages 199 and 200 are due at %d and %d, the window begins at %d", dues[199],
+			dues[200], s.WarmupNs())
 	}
 }
 
@@ -136,7 +143,8 @@ func TestWarmupRunsAtTheOpeningRate(t *testing.T) {
 // a whole number of nanoseconds where there is one.
 func TestRoundRatesAreExact(t *testing.T) {
 	for _, rate := range []float64{1, 3, 7, 1000, 10_000, 30_000, 100_000, 123_456} {
-		l := workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{{From: rate, To: rate, For: 5 * time.Second}}}
+		l := workload.Load{Arrivals: workload.ArrivalsConstant,
+			Segments: []workload.Segment{{From: rate, To: rate, For: 5 * time.Second}}}
 		s := NewSchedule(l, 3*time.Second, 1)
 		_, dues := walk(s.Cursor(0, 1))
 		if want := int(8 * rate); len(dues) != want {
@@ -144,7 +152,8 @@ func TestRoundRatesAreExact(t *testing.T) {
 			continue
 		}
 		if first := dues[int(3*rate)]; first != s.WarmupNs() {
-			t.Errorf("%v/s: the window begins at %d, its first message is due at %d", rate, s.WarmupNs(), first)
+			t.Errorf("%v/s: the window begins at %d, its first message is due at %d", rate,
+				s.WarmupNs(), first)
 		}
 		for i, due := range dues {
 			if off := float64(due) - float64(i)/rate*1e9; math.Abs(off) > 1 {

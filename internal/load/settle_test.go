@@ -49,7 +49,8 @@ func TestSettlingKeepsTheScheduleAPureFunction(t *testing.T) {
 		rate := rapid.SampledFrom([]float64{0.3, 1, 7, 90, 700}).Draw(rt, "rate")
 		w := benchWorkload(rate, 5*time.Second, rapid.IntRange(1, 3).Draw(rt, "producers"))
 		w.Message.Size, w.Partitions = 64, 1
-		w.Load.Arrivals = rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(rt, "arrivals")
+		w.Load.Arrivals = rapid.SampledFrom([]workload.Arrivals{workload.ArrivalsConstant,
+			workload.ArrivalsPoisson}).Draw(rt, "arrivals")
 		w.Load.Segments[0].To = rate * rapid.Float64Range(0.5, 3).Draw(rt, "to")
 		w.Warmup, w.Settle = 60*time.Second, true
 		after := time.Duration(rapid.Int64Range(1, int64(70*time.Second)).Draw(rt, "settled after"))
@@ -59,19 +60,22 @@ func TestSettlingKeepsTheScheduleAPureFunction(t *testing.T) {
 
 func settleOnce(t *testing.T, w *workload.Workload, after time.Duration) {
 	system := &noting{}
-	e := New(Plan{Workload: w, Clock: clock.Timers(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), system, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
+	if err := e.Open(t.Context(), system); err != nil {
 		t.Fatal(err)
 	}
 	start := clock.Now()
-	e.Start(start)
+	course := begin(e, start)
 	time.Sleep(after)
 	now := clock.Now()
-	measureNs, settled := e.Settle(now)
+	window, settled := course.Settle(now)
+	e.follow(window)
+	measureNs := window.MeasureNs
 	want := NewSchedule(w.Load, w.Warmup, w.Seed)
 	if settled {
 		warmup := measureNs - start
-		if warmup%int64(time.Second) != 0 || measureNs < now+settleAheadNs || warmup >= int64(w.Warmup) {
+		if warmup%int64(time.Second) != 0 || measureNs < now+settleAheadNs ||
+			warmup >= int64(w.Warmup) {
 			t.Fatalf("settled after %v, the window begins at %v", after, time.Duration(warmup))
 		}
 		want = NewSchedule(w.Load, time.Duration(warmup), w.Seed)
@@ -95,13 +99,16 @@ func settleOnce(t *testing.T, w *workload.Workload, after time.Duration) {
 			t.Fatalf("%+d messages due at %v", n, time.Duration(due))
 		}
 	}
-	if f := e.Figures(); f.Handed != phases || e.DueBy(clock.Never) != phases {
-		t.Fatalf("handed over by phase %v, due %v, want %v", f.Handed, e.DueBy(clock.Never), phases)
+	if f, due := e.counters(), course.DueBy(clock.Never); f.Handed != phases || due != phases {
+		t.Fatalf("handed over by phase %v, due %v, want %v", f.Handed, due, phases)
 	}
 	if got := e.window.fromNs.Load(); got != start+want.WarmupNs() {
 		t.Fatalf("consumers count from %d on, want %d", got-start, want.WarmupNs())
 	}
-	if err := e.Close(time.Second, nil); err != nil {
+	if len(e.failures) > 0 {
+		t.Error(<-e.failures)
+	}
+	if err := e.Close(time.Second); err != nil {
 		t.Error(err)
 	}
 }

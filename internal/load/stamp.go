@@ -43,7 +43,8 @@ func (s stamp) numbers() uint64 {
 
 // check covers the rest of the stamp.
 func (s stamp) check() uint32 {
-	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(s.numbers()) ^ uint64(s.dueNs)*0x9e3779b97f4a7c15>>32)
+	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(s.numbers()) ^ uint64(
+		s.dueNs)*0x9e3779b97f4a7c15>>32)
 }
 
 func (s stamp) put(b []byte) {

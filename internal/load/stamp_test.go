@@ -97,9 +97,11 @@ func TestIncompressibleShareIsReal(t *testing.T) {
 }
 
 func TestKeysArePure(t *testing.T) {
-	for _, kind := range []workload.KeyKind{workload.KeysNone, workload.KeysRoundRobin, workload.KeysRandom, workload.KeysZipf} {
+	for _, kind := range []workload.KeyKind{workload.KeysNone, workload.KeysRoundRobin,
+		workload.KeysRandom, workload.KeysZipf} {
 		t.Run(string(kind), func(t *testing.T) {
-			w := &workload.Workload{Keys: workload.Keys{Kind: kind, Count: 50, Exponent: 1.2}, Partitions: 7, Seed: 3}
+			w := &workload.Workload{Keys: workload.Keys{Kind: kind, Count: 50, Exponent: 1.2},
+				Partitions: 7, Seed: 3}
 			one, two := newChooser(w, system.Spread{}), newChooser(w, system.Spread{})
 			counts, partitionOf := map[string]int{}, map[string]int32{}
 			const n = 20_000
@@ -112,7 +114,8 @@ func TestKeysArePure(t *testing.T) {
 				if !bytes.Equal(a, b) || pa != pb {
 					t.Fatalf("message %d: key %q or %q, partition %d or %d", seq, a, b, pa, pb)
 				}
-				if was, seen := partitionOf[string(a)]; kind != workload.KeysNone && seen && was != pa {
+				if was, seen := partitionOf[string(a)]; kind != workload.KeysNone && seen &&
+					was != pa {
 					t.Fatalf("key %q goes to partitions %d and %d", a, was, pa)
 				}
 				partitionOf[string(a)] = pa
@@ -128,7 +131,8 @@ func TestKeysArePure(t *testing.T) {
 func TestSpreadFollowsTheClient(t *testing.T) {
 	const msNs = 1_000_000
 	w := &workload.Workload{
-		Keys: workload.Keys{Kind: workload.KeysNone}, Partitions: 3, Message: workload.Message{Size: 1024},
+		Keys: workload.Keys{Kind: workload.KeysNone}, Partitions: 3, Message: workload.Message{
+			Size: 1024},
 		Spread: workload.SpreadClient,
 	}
 	inTurn := *w
@@ -143,8 +147,10 @@ func TestSpreadFollowsTheClient(t *testing.T) {
 	}{
 		{"linger", w, linger, 0, func(i int64) int64 { return i / 5 }},
 		{"another producer", w, linger, 2, func(i int64) int64 { return 2 + i/5 }},
-		{"batch size", w, system.Spread{StayBytes: 16 << 10}, 1, func(i int64) int64 { return 1 + i/16 }},
-		{"a client without a way of its own", w, system.Spread{}, 0, func(i int64) int64 { return i }},
+		{"batch size", w, system.Spread{StayBytes: 16 << 10}, 1,
+			func(i int64) int64 { return 1 + i/16 }},
+		{"a client without a way of its own", w, system.Spread{}, 0,
+			func(i int64) int64 { return i }},
 		{"round_robin", &inTurn, linger, 1, func(i int64) int64 { return 1 + i }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,7 +158,8 @@ func TestSpreadFollowsTheClient(t *testing.T) {
 			for i := range int64(200) {
 				key, got := chooser.choose(nil, 7*i, c.producer, i, i*msNs)
 				if want := int32(c.want(i) % 3); key != nil || got != want {
-					t.Fatalf("message %d goes to partition %d with key %q, want %d without a key", i, got, key, want)
+					t.Fatalf("message %d goes to partition %d with key %q, want %d without a key",
+						i, got, key, want)
 				}
 			}
 		})

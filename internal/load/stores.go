@@ -13,12 +13,14 @@ const maxStores = 16
 // stores are the histograms of all clients of one kind.
 type stores struct {
 	all   []*measure.Store
-	spare *measure.Cells
+	spare *measure.Live
 }
 
 // newStores returns the stores of so many clients.
 func newStores(clients int, series ...result.Series) stores {
-	s := stores{all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewCells(series...)}
+	s := stores{
+		all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewLive(series...),
+	}
 	for i := range s.all {
 		s.all[i] = measure.NewStore(series...)
 	}
@@ -28,10 +30,12 @@ func newStores(clients int, series ...result.Series) stores {
 // recorder returns a recorder for the i-th client.
 func (s *stores) recorder(i int) *measure.Recorder { return s.all[i%len(s.all)].Recorder() }
 
-func (s *stores) collect(into *measure.Cells) {
-	for _, one := range s.all {
-		s.spare = one.Collect(into, s.spare)
+func (s *stores) collect() []measure.Histogram {
+	held := make([][]measure.Histogram, len(s.all))
+	for i, one := range s.all {
+		held[i], s.spare = one.Collect(s.spare)
 	}
+	return measure.MergeHistograms(held...)
 }
 
 // Histograms is how many an engine for the workload holds at most.
@@ -44,8 +48,8 @@ func Histograms(w *workload.Workload) int {
 		consumers*len(consumerSeries) + ofTwin)
 }
 
-// Collect moves all latencies recorded since the last Collect into cells.
-func (e *Engine) Collect(into *measure.Cells) {
+// Collect returns all latencies recorded since the last Collect.
+func (e *Engine) Collect() (all []measure.Histogram) {
 	for _, p := range e.producers {
 		p.Hand()
 	}
@@ -55,10 +59,10 @@ func (e *Engine) Collect(into *measure.Cells) {
 	for _, c := range e.consumers {
 		c.Hand()
 	}
-	e.producing.collect(into)
-	e.pacings.collect(into)
-	e.consuming.collect(into)
+	all = append(e.producing.collect(), e.pacings.collect()...)
+	all = append(all, e.consuming.collect()...)
 	if e.twin != nil {
-		e.twin.collect(into)
+		all = append(all, e.twin.collect()...)
 	}
+	return all
 }

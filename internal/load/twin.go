@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -50,25 +51,26 @@ type twin struct {
 	stores   [2]stores
 }
 
-func newTwin(plan Plan, w *window) *twin {
+func newTwin(plan Plan, c clock.Clock, w *window) *twin {
 	load := &workload.Workload{
-		Topics: 1, Partitions: 1, Producers: 1, Consumers: 1, Subscriptions: 1, MaxInFlight: twinRoom,
-		Message: workload.Message{Size: twinBytes, Incompressible: 1},
-		Keys:    workload.Keys{Kind: workload.KeysNone},
+		Topics: 1, Partitions: 1, Producers: 1, Consumers: 1, Subscriptions: 1,
+		MaxInFlight: twinRoom,
+		Message:     workload.Message{Size: twinBytes, Incompressible: 1},
+		Keys:        workload.Keys{Kind: workload.KeysNone},
 	}
 	t := &twin{seed: mix(plan.Workload.Seed ^ 0x7477696e)}
 	for i, series := range twinSeries {
 		t.stores[i] = newStores(1, series...)
 	}
 	t.consumer = &consumer{
-		clock: plan.Clock, run: plan.Run, lanes: 1, partitions: 1, window: w,
+		clock: c, run: plan.Run, lanes: 1, partitions: 1, window: w,
 		payload: newPayload(load.Message, 0), Recorder: t.stores[1].recorder(0),
 		arrived: measure.NewArrived(1), seen: measure.NewSeen(1),
 		shared: &subscription{order: measure.NewOrder(1)},
 	}
 	t.system = newEcho(t.consumer.receive)
 	t.producer = &producer{
-		clock: plan.Clock, system: t.system, run: plan.Run, window: w,
+		clock: c, system: t.system, run: plan.Run, window: w,
 		payload: newPayload(load.Message, 0), chooser: newChooser(load, system.Spread{}),
 		nextSeq: make([]int64, 1), measuredFrom: never(1), Recorder: t.stores[0].recorder(0),
 		sent: measure.NewSent(1), errors: make(map[string]int64),
@@ -98,12 +100,13 @@ func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 	t.producer.send(f, nowNs, 0)
 }
 
-func (t *twin) collect(into *measure.Cells) {
+func (t *twin) collect() (all []measure.Histogram) {
 	t.producer.Hand()
 	t.consumer.Hand()
 	for i := range t.stores {
-		t.stores[i].collect(into)
+		all = append(all, t.stores[i].collect()...)
 	}
+	return all
 }
 
 // close ends the twin's goroutines. What is under way was never answered.

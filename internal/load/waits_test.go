@@ -30,12 +30,18 @@ func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
 		took                   int64
 		wantBefore, wantWithin int64 // own lag of messages due 1 ms before and 10 ms into the Send
 	}{
-		{name: "asleep", took: 50 * ms, asleepNs: 50 * ms, wantWaited: 50 * ms, wantBefore: 1 * ms, wantWithin: 0},
-		{name: "on a core", took: 50 * ms, asleepNs: 0, wantWaited: 0, wantBefore: 51 * ms, wantWithin: 40 * ms},
-		{name: "mostly on a core", took: 50 * ms, asleepNs: 10 * ms, wantWaited: 10 * ms, wantBefore: 51 * ms, wantWithin: 40 * ms},
-		{name: "mostly asleep", took: 50 * ms, asleepNs: 40 * ms, wantWaited: 40 * ms, wantBefore: 11 * ms, wantWithin: 10 * ms},
-		{name: "not known", took: 50 * ms, unknown: true, wantWaited: 50 * ms, wantBefore: 1 * ms, wantWithin: 0},
-		{name: "not known and short", took: ms / 2, unknown: true, wantWaited: 0, wantBefore: 3 * ms / 2, wantWithin: 0},
+		{name: "asleep", took: 50 * ms, asleepNs: 50 * ms, wantWaited: 50 * ms, wantBefore: 1 * ms,
+			wantWithin: 0},
+		{name: "on a core", took: 50 * ms, asleepNs: 0, wantWaited: 0, wantBefore: 51 * ms,
+			wantWithin: 40 * ms},
+		{name: "mostly on a core", took: 50 * ms, asleepNs: 10 * ms, wantWaited: 10 * ms,
+			wantBefore: 51 * ms, wantWithin: 40 * ms},
+		{name: "mostly asleep", took: 50 * ms, asleepNs: 40 * ms, wantWaited: 40 * ms,
+			wantBefore: 11 * ms, wantWithin: 10 * ms},
+		{name: "not known", took: 50 * ms, unknown: true, wantWaited: 50 * ms, wantBefore: 1 * ms,
+			wantWithin: 0},
+		{name: "not known and short", took: ms / 2, unknown: true, wantWaited: 0,
+			wantBefore: 3 * ms / 2, wantWithin: 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const sendNs = 100 * ms
@@ -79,16 +85,17 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 // lag is plimsoll's own, whatever held its thread up in between.
 func TestAnOverloadedPacerAccusesItself(t *testing.T) {
 	w := benchWorkload(20e6, 20*time.Millisecond, 1)
-	e := New(Plan{Workload: w, Clock: clock.Precise(), Run: 1, Prefix: "t"})
-	if err := e.Open(t.Context(), null{}, nil); err != nil {
+	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Precise(), nil)
+	if err := e.Open(t.Context(), null{}); err != nil {
 		t.Fatal(err)
 	}
-	e.Start(clock.Now())
+	begin(e, clock.Now())
 	<-e.Sent()
 	closeEngine(t, e)
 	cells := measure.NewCells(result.Lag, result.OwnLag)
-	e.Collect(cells)
-	lag, own := cells.Of(result.Lag, measure.Measured).Histogram, cells.Of(result.OwnLag, measure.Measured).Histogram
+	cells.Add(e.Collect())
+	lag, own := cells.Of(result.Lag, measure.Measured).Histogram, cells.Of(result.OwnLag,
+		measure.Measured).Histogram
 	for _, p := range []float64{50, 99} {
 		if l, o := lag.ValueAtPercentile(p), own.ValueAtPercentile(p); o < l*8/10 || l < ms {
 			t.Errorf("p%v: own lag %d ns of a schedule lag of %d", p, o, l)

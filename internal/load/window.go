@@ -6,8 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 )
 
-// window is the measured window, on the clock. It changes when a warm-up ends
-// early and when a run is stopped; every client looks at it for each message.
+// window is the measured window as the clients see it, on the clock: each looks at it for
+// each message. Engine.follow alone writes it.
 type window struct{ fromNs, toNs atomic.Int64 }
 
 func newWindow() *window {

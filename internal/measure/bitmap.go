@@ -2,24 +2,24 @@ package measure
 
 import "math/bits"
 
-// pageBits is how many sequence numbers one page covers: small, so that ten
+// PageBits is how many sequence numbers one page covers: small, so that ten
 // thousand lanes with a page each stay cheap.
-const pageBits = 4096
+const PageBits = 4096
 
 // pageBytes is the memory of a page; pagePointerBytes that of a page's place.
 const (
-	pageBytes        = pageBits/8 + 8
+	pageBytes        = PageBits/8 + 8
 	pagePointerBytes = 8
 )
 
 type page struct {
-	words [pageBits / 64]uint64
+	words [PageBits / 64]uint64
 	count int
 }
 
 // fullPage stands for every page whose sequence numbers are all present, so
 // that a stream without gaps costs a pointer per page.
-var fullPage = &page{count: pageBits}
+var fullPage = &page{count: PageBits}
 
 // pagePool gives pages out and takes full ones back. It has one owner.
 type pagePool struct {
@@ -43,9 +43,9 @@ type bitmap struct {
 	pages []*page
 }
 
-// set adds a sequence number and reports whether it was new.
-func (b *bitmap) set(seq int64, pool *pagePool) bool {
-	at := int(seq / pageBits)
+// add adds a sequence number and reports whether it was new.
+func (b *bitmap) add(seq int64, pool *pagePool) bool {
+	at := int(seq / PageBits)
 	for at >= len(b.pages) {
 		b.pages = append(b.pages, nil)
 	}
@@ -57,13 +57,13 @@ func (b *bitmap) set(seq int64, pool *pagePool) bool {
 		p = pool.get()
 		b.pages[at] = p
 	}
-	word, bit := seq%pageBits/64, uint64(1)<<(seq%64)
+	word, bit := seq%PageBits/64, uint64(1)<<(seq%64)
 	if p.words[word]&bit != 0 {
 		return false
 	}
 	p.words[word] |= bit
 	p.count++
-	if p.count == pageBits {
+	if p.count == PageBits {
 		b.pages[at] = fullPage
 		pool.free = append(pool.free, p)
 	}
@@ -72,19 +72,19 @@ func (b *bitmap) set(seq int64, pool *pagePool) bool {
 
 // word returns 64 sequence numbers as bits; word i begins at 64*i.
 func (b *bitmap) word(i int64) uint64 {
-	at := int(i * 64 / pageBits)
+	at := int(i * 64 / PageBits)
 	if at >= len(b.pages) || b.pages[at] == nil {
 		return 0
 	}
 	if b.pages[at] == fullPage {
 		return ^uint64(0)
 	}
-	return b.pages[at].words[i%(pageBits/64)]
+	return b.pages[at].words[i%(PageBits/64)]
 }
 
 // length is an upper bound of the sequence numbers in the set, a multiple of
-// pageBits.
-func (b *bitmap) length() int64 { return int64(len(b.pages)) * pageBits }
+// PageBits.
+func (b *bitmap) length() int64 { return int64(len(b.pages)) * PageBits }
 
 // count is the number of sequence numbers in the set.
 func (b *bitmap) count() int64 {
@@ -142,7 +142,7 @@ func (b *bitmap) union(other *bitmap, pool *pagePool, both func(seq int64)) (n i
 			n++
 		}
 		for rest := theirs &^ b.word(i); rest != 0; rest &= rest - 1 {
-			b.set(i*64+int64(bits.TrailingZeros64(rest)), pool)
+			b.add(i*64+int64(bits.TrailingZeros64(rest)), pool)
 		}
 	}
 	return n

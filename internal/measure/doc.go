@@ -9,7 +9,9 @@
 // histograms are in stores, which the recorders of a crowd share: theirs is the
 // only lock that two clients meet on, once for 32 latencies.
 //
-// It does not interpret the figures: internal/verdict does.
+// A recording is handed over as plain data (plain.go), and Judge compares what was
+// acknowledged with what arrived. The package does not interpret the figures:
+// internal/verdict does.
 //
 // # Locks
 //

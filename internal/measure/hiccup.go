@@ -31,7 +31,8 @@ type Watcher struct {
 // NewWatcher returns a watcher of the number that inFlight tells, in the
 // phases that phase tells by time.
 func NewWatcher(c clock.Clock, inFlight func() int64, phase func(ns int64) Phase) *Watcher {
-	return &Watcher{Recorder: NewRecorder(result.Hiccup), clock: c, inFlight: inFlight, phase: phase}
+	return &Watcher{Recorder: NewRecorder(result.Hiccup), clock: c, inFlight: inFlight,
+		phase: phase}
 }
 
 // Run watches until Stop. It is to be called on a goroutine of its own.

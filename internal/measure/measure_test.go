@@ -1,6 +1,9 @@
 package measure
 
 import (
+	"bytes"
+	"encoding/gob"
+	"errors"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -18,10 +21,10 @@ func TestBitmapIsASet(t *testing.T) {
 		var pool pagePool
 		model := map[int64]bool{}
 		for range rapid.IntRange(0, 300).Draw(t, "operations") {
-			from := rapid.Int64Range(0, 3*pageBits).Draw(t, "from")
+			from := rapid.Int64Range(0, 3*PageBits).Draw(t, "from")
 			for seq := from; seq < from+rapid.Int64Range(1, 2000).Draw(t, "run"); seq++ {
-				if fresh := b.set(seq, &pool); fresh == model[seq] {
-					t.Fatalf("set(%d) says new: %v", seq, fresh)
+				if fresh := b.add(seq, &pool); fresh == model[seq] {
+					t.Fatalf("add(%d) says new: %v", seq, fresh)
 				}
 				model[seq] = true
 			}
@@ -42,7 +45,7 @@ func TestFullPagesAreGivenBack(t *testing.T) {
 	var b bitmap
 	var pool pagePool
 	for seq := range int64(1_000_000) {
-		b.set(seq, &pool)
+		b.add(seq, &pool)
 	}
 	if pool.created > 2 {
 		t.Errorf("%d pages were made for a stream in order", pool.created)
@@ -72,7 +75,8 @@ func TestAccountCountsExactly(t *testing.T) {
 				want.Acked++
 			}
 			for range copies {
-				arrived[rapid.IntRange(0, consumers-1).Draw(t, "consumer")].Received(0, seq, Arrival{})
+				arrived[rapid.IntRange(0, consumers-1).Draw(t, "consumer")].Received(0, seq,
+					Arrival{})
 			}
 			switch {
 			case copies == 0 && acked:
@@ -90,7 +94,7 @@ func TestAccountCountsExactly(t *testing.T) {
 		}
 		var got result.SubscriptionLedger
 		from := int64(rapid.IntRange(0, n).Draw(t, "from"))
-		counted := Account(&got, []*Sent{sent}, arrived, func(int) int64 { return from }, func(int) LaneName { return LaneName{} })
+		counted := judged(&got, sent, arrived, from, func(int) LaneName { return LaneName{} })
 		if counted != came[from] {
 			t.Fatalf("%d messages arrived from %d on, want %d", counted, from, came[from])
 		}
@@ -100,6 +104,33 @@ func TestAccountCountsExactly(t *testing.T) {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	})
+}
+
+// judged judges what was recorded of a producer and some consumers, after a journey over a
+// wire.
+func judged(
+	into *result.SubscriptionLedger, sent *Sent, arrived []*Arrived, from int64,
+	name func(int) LaneName,
+) int64 {
+	lanes := sent.Lanes(true)
+	for i := range lanes {
+		lanes[i].MeasuredFrom = from
+	}
+	var all []ArrivedAccount
+	for _, a := range arrived {
+		all = append(all, a.Account())
+	}
+	return Judge(into, overWire([]SentAccount{{Lanes: lanes}}), overWire(all), name)
+}
+
+// overWire returns what another process gets.
+func overWire[T any](sent T) (got T) {
+	var wire bytes.Buffer
+	err := errors.Join(gob.NewEncoder(&wire).Encode(sent), gob.NewDecoder(&wire).Decode(&got))
+	if err != nil {
+		panic(err)
+	}
+	return got
 }
 
 func TestLostRangesAreJoinedAndBounded(t *testing.T) {
@@ -112,7 +143,7 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 		}
 	}
 	var l result.SubscriptionLedger
-	Account(&l, []*Sent{sent}, []*Arrived{got}, everything, func(int) LaneName { return LaneName{Topic: "t"} })
+	judged(&l, sent, []*Arrived{got}, 0, func(int) LaneName { return LaneName{Topic: "t"} })
 	if l.Lost != 300 || len(l.LostRanges) != maxRanges {
 		t.Errorf("lost %d in %d ranges", l.Lost, len(l.LostRanges))
 	}
@@ -121,15 +152,13 @@ func TestLostRangesAreJoinedAndBounded(t *testing.T) {
 	}
 }
 
-// everything has each lane's messages count from its first.
-func everything(int) int64 { return 0 }
-
 // The order is that of a subscription, whichever of its consumers a message came to.
 func TestReorderedIsWhatCameAfterALaterOne(t *testing.T) {
 	order, consumers := NewOrder(2), []*Arrived{NewArrived(2), NewArrived(2)}
 	receive := func(at, lane int, seq int64) {
 		late := order.Late(lane, seq)
-		consumers[at].Received(lane, seq, Arrival{Late: late, Elsewhere: late && consumers[1-at].Has(lane, seq)})
+		consumers[at].Received(lane, seq,
+			Arrival{Late: late, Elsewhere: late && consumers[1-at].Has(lane, seq)})
 	}
 	for i, seq := range []int64{0, 2, 1, 3, 3, 6, 5, 4} {
 		receive(i%2, 0, seq)
@@ -138,8 +167,9 @@ func TestReorderedIsWhatCameAfterALaterOne(t *testing.T) {
 	receive(0, 0, 7)
 	reordered := consumers[0].reordered + consumers[1].reordered
 	var l result.SubscriptionLedger
-	Account(&l, []*Sent{NewSent(2)}, consumers, everything, func(int) LaneName { return LaneName{} })
-	if reordered != 1 || l.Reordered != 1 || l.Overtaken != 2 || l.Duplicate != 1 || l.Received != 9 {
+	judged(&l, NewSent(2), consumers, 0, func(int) LaneName { return LaneName{} })
+	if reordered != 1 || l.Reordered != 1 || l.Overtaken != 2 || l.Duplicate != 1 ||
+		l.Received != 9 {
 		t.Errorf("%d reordered, %+v", reordered, l)
 	}
 }
@@ -173,16 +203,21 @@ func TestRecorderClampsAndCounts(t *testing.T) {
 	r.Add(1, Measured, 2000)
 	r.Unlock()
 	into := NewCells(result.Send, result.Publish)
-	spare := r.Collect(into, NewCells(result.Publish, result.Send))
+	all, spare := r.Collect(NewLive(result.Publish, result.Send))
+	into.Add(all)
 	c := into.Of(result.Publish, Measured)
 	if c.Negative != 1 || c.Clamped != 1 || c.Histogram.TotalCount() != 2 {
-		t.Errorf("negative %d, clamped %d, count %d", c.Negative, c.Clamped, c.Histogram.TotalCount())
+		t.Errorf("negative %d, clamped %d, count %d", c.Negative, c.Clamped,
+			c.Histogram.TotalCount())
 	}
 	if n := into.Of(result.Send, Measured).Histogram.TotalCount(); n != 1 {
 		t.Errorf("send has %d", n)
 	}
-	if n := spare.Of(result.Publish, Measured).Histogram.TotalCount(); n != 0 {
-		t.Errorf("the spare holds %d", n)
+	if again, _ := r.Collect(spare); len(again) > 0 {
+		t.Errorf("what was collected is still there: %+v", again)
+	}
+	if again, _ := r.Collect(NewLive(result.Publish, result.Send)); len(again) > 0 {
+		t.Errorf("the spare holds %+v", again)
 	}
 	if into.Of(result.Lag, Measured) != nil {
 		t.Error("cells of a series that is not held")
@@ -219,11 +254,14 @@ func TestEvidenceIsNamed(t *testing.T) {
 	}
 	other.Received(1, 5, Arrival{Late: true, Elsewhere: true})
 	var l result.SubscriptionLedger
-	Account(&l, []*Sent{sent}, []*Arrived{one, other}, everything, func(lane int) LaneName { return LaneName{Partition: lane} })
+	name := func(lane int) LaneName { return LaneName{Partition: lane} }
+	judged(&l, sent, []*Arrived{one, other}, 0, name)
 	want := result.SubscriptionLedger{
 		Acked: 6, Received: 3, Lost: 3, Duplicate: 2, Reordered: 1,
-		LostRanges:      []result.Range{{Partition: 1, First: 1, Last: 3}}, // of 3 the times were not kept
-		DuplicateRanges: []result.Range{{Partition: 1, First: 5, Last: 5}, {Partition: 1, First: 4, Last: 4}},
+		// of 3 the times were not kept
+		LostRanges: []result.Range{{Partition: 1, First: 1, Last: 3}},
+		DuplicateRanges: []result.Range{{Partition: 1, First: 5, Last: 5},
+			{Partition: 1, First: 4, Last: 4}},
 		ReorderedRanges: []result.Range{{Partition: 1, First: 4, Last: 4}},
 	}
 	if !reflect.DeepEqual(l, want) {
@@ -233,8 +271,39 @@ func TestEvidenceIsNamed(t *testing.T) {
 	for seq := range int64(2) {
 		sent.Acked(0, seq, 50+seq, 90-seq)
 	}
-	Account(&l, []*Sent{sent}, []*Arrived{NewArrived(2)}, everything, func(lane int) LaneName { return LaneName{Partition: lane} })
-	if w := l.LostRanges[0].When; w == nil || *w != (result.Span{FirstDueNs: 50, LastDueNs: 51, FirstAckNs: 89, LastAckNs: 90}) {
+	judged(&l, sent, []*Arrived{NewArrived(2)}, 0, name)
+	if w := l.LostRanges[0].When; w == nil ||
+		*w != (result.Span{FirstDueNs: 50, LastDueNs: 51, FirstAckNs: 89, LastAckNs: 90}) {
 		t.Errorf("lost in %+v", w)
 	}
+}
+
+// Whatever is recorded, the buckets hold what a histogram of the library would; and what
+// several recorders hold adds up to what one would.
+func TestBucketsAreThoseOfTheHistogram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one, all := NewCells(result.Publish), [][]Histogram{}
+		want := result.NewHistogram()
+		for range rapid.IntRange(1, 3).Draw(t, "recorders") {
+			r := NewRecorder(result.Publish)
+			for range rapid.IntRange(0, 80).Draw(t, "latencies") {
+				ns := rapid.Int64Range(-1, 1<<rapid.IntRange(0, 43).Draw(t, "bits")).Draw(t, "ns")
+				r.Add(0, Measured, ns)
+				if err := want.RecordValue(max(0, min(ns, result.HistogramMaxNs))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, _ := r.Collect(NewLive(result.Publish))
+			all = append(all, overWire(held))
+			if again, _ := r.Collect(NewLive(result.Publish)); len(again) > 0 {
+				t.Fatalf("collected twice: %+v", again)
+			}
+		}
+		one.Add(MergeHistograms(all...))
+		if got := one.Of(result.Publish, Measured).Histogram; !got.Equals(want) {
+			t.Fatalf("%d latencies, mean %v, max %d; want %d, %v, %d", got.TotalCount(), got.Mean(),
+				got.Max(),
+				want.TotalCount(), want.Mean(), want.Max())
+		}
+	})
 }

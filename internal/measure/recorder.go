@@ -20,53 +20,27 @@ const (
 
 // Cell is one series in one phase.
 type Cell struct {
-	Histogram *hdr.Histogram
+	Histogram *hdr.Histogram // only to be read: an empty one is of all empty cells
 	Clamped   int64
 	Negative  int64
 }
 
-func (c *Cell) add(ns int64) {
-	if ns < 0 {
-		c.Negative++
-		ns = 0
-	}
-	if ns > result.HistogramMaxNs {
-		c.Clamped++
-		ns = result.HistogramMaxNs
-	}
-	// In range by now, so there is no error to look at.
-	_ = c.Histogram.RecordValue(ns)
-}
-
-// merge adds the other cell to this one.
-func (c *Cell) merge(other *Cell) {
-	if other.Histogram.TotalCount() == 0 {
-		return
-	}
-	c.Histogram.Merge(other.Histogram)
-	c.Clamped += other.Clamped
-	c.Negative += other.Negative
-}
-
-func (c *Cell) reset() {
-	if c.Histogram.TotalCount() > 0 {
-		c.Histogram.Reset()
-	}
-	c.Clamped, c.Negative = 0, 0
-}
-
-// Cells holds the cells of some series in both phases.
+// Cells holds the cells of some series in both phases. They are where histograms that
+// were handed over are added up and read.
 type Cells struct {
 	series []result.Series
 	cells  [][phases]Cell
 }
 
-// NewCells returns empty cells for the series.
+// empty is the histogram of every cell that has never held a latency.
+var empty = result.NewHistogram()
+
+// NewCells returns empty cells for the series. A cell takes memory when it holds something.
 func NewCells(series ...result.Series) *Cells {
 	c := &Cells{series: series, cells: make([][phases]Cell, len(series))}
 	for i := range c.cells {
 		for p := range c.cells[i] {
-			c.cells[i][p].Histogram = result.NewHistogram()
+			c.cells[i][p].Histogram = empty
 		}
 	}
 	return c
@@ -82,14 +56,22 @@ func (c *Cells) Of(s result.Series, p Phase) *Cell {
 	return nil
 }
 
-// Merge adds what the other cells hold to the cells of the same series.
-func (c *Cells) Merge(other *Cells) {
-	for i, name := range other.series {
-		for p := range other.cells[i] {
-			if into := c.Of(name, Phase(p)); into != nil {
-				into.merge(&other.cells[i][p])
-			}
+// Add adds histograms to the cells of the same series and phase.
+func (c *Cells) Add(all []Histogram) {
+	for _, h := range all {
+		into := c.Of(h.Series, h.Phase)
+		if into == nil {
+			continue
 		}
+		if into.Histogram == empty {
+			into.Histogram = result.NewHistogram()
+		}
+		for i, value := range h.Values {
+			// A bucket of result.NewHistogram, so there is no error to look at.
+			_ = into.Histogram.RecordValues(value, h.Counts[i])
+		}
+		into.Clamped += h.Clamped
+		into.Negative += h.Negative
 	}
 }
 
@@ -97,7 +79,11 @@ func (c *Cells) Merge(other *Cells) {
 func (c *Cells) Reset() {
 	for i := range c.cells {
 		for p := range c.cells[i] {
-			c.cells[i][p].reset()
+			cell := &c.cells[i][p]
+			if cell.Histogram.TotalCount() > 0 {
+				cell.Histogram.Reset()
+			}
+			cell.Clamped, cell.Negative = 0, 0
 		}
 	}
 }
@@ -124,16 +110,32 @@ type latency struct {
 	phase  Phase
 }
 
-// Store is the histograms of one recorder or of several. The collector swaps its
-// cells for empty ones.
+// Store is the latencies of one recorder or of several. The collector swaps what it
+// holds for what is empty.
 type Store struct {
 	mu   sync.Mutex
-	live *Cells
+	live *Live
+}
+
+// Live is the latencies of some series in both phases, while they are recorded.
+type Live struct {
+	series []result.Series
+	cells  [][phases]buckets
+}
+
+// NewLive returns what holds latencies of the series, and none yet.
+func NewLive(series ...result.Series) *Live {
+	l := &Live{series: series, cells: make([][phases]buckets, len(series))}
+	for i := range l.cells {
+		// The measured window is not to wait for memory.
+		l.cells[i][Measured].counts = make([]int64, bucketPlaces)
+	}
+	return l
 }
 
 // NewStore returns a store of the series. Recorders name them by their place in
 // this list.
-func NewStore(series ...result.Series) *Store { return &Store{live: NewCells(series...)} }
+func NewStore(series ...result.Series) *Store { return &Store{live: NewLive(series...)} }
 
 // Recorder returns a recorder whose latencies go to the store.
 func (s *Store) Recorder() *Recorder { return &Recorder{store: s} }
@@ -170,22 +172,29 @@ func (r *Recorder) Hand() {
 	}
 }
 
-// Collect moves what was recorded since the last Collect into cells, as
-// Store.Collect does.
-func (r *Recorder) Collect(into, spare *Cells) *Cells {
+// Collect returns what was recorded since the last Collect, as Store.Collect does.
+func (r *Recorder) Collect(spare *Live) ([]Histogram, *Live) {
 	r.Hand()
-	return r.store.Collect(into, spare)
+	return r.store.Collect(spare)
 }
 
-// Collect moves what the store holds into cells, using spare, which must be
-// empty and of the same series, as the store's next cells. It returns the cells
-// to use as the next spare.
-func (s *Store) Collect(into, spare *Cells) *Cells {
+// Collect returns what the store holds, series without a latency left out, and empties
+// it. It uses spare, which must be empty and of the same series, in the place of what the
+// store had, and returns the latter as the next spare.
+func (s *Store) Collect(spare *Live) ([]Histogram, *Live) {
 	s.mu.Lock()
 	full := s.live
 	s.live = spare
 	s.mu.Unlock()
-	into.Merge(full)
-	full.Reset()
-	return full
+	var all []Histogram
+	for i, name := range full.series {
+		for p := range full.cells[i] {
+			if b := &full.cells[i][p]; b.from < b.to {
+				h := Histogram{Series: name, Phase: Phase(p)}
+				b.take(&h)
+				all = append(all, h)
+			}
+		}
+	}
+	return all, full
 }

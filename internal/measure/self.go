@@ -36,7 +36,8 @@ const (
 
 // NewSelf returns a reader whose first Read counts from now.
 func NewSelf() *Self {
-	s := &Self{samples: []metrics.Sample{{Name: metricPauses}, {Name: metricHeap}, {Name: metricGCs}, {Name: metricGoroutines}}}
+	s := &Self{samples: []metrics.Sample{{Name: metricPauses}, {Name: metricHeap},
+		{Name: metricGCs}, {Name: metricGoroutines}}}
 	s.Read()
 	return s
 }

@@ -1,18 +1,20 @@
 package measure
 
-import "github.com/plimsoll-bench/plimsoll/result"
+import (
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
 
 // Transactions is what became of the transactions of one producer, which numbers them
 // from 1. It has one owner at a time, who locks. Number 0 stands for no transaction
 // and is ignored.
 type Transactions struct {
-	all []transaction
+	all []Transaction
 }
 
-type transaction struct {
-	messages int32
-	aborted  bool
-}
+// Account returns them as plain data.
+func (t *Transactions) Account() []Transaction { return slices.Clone(t.all) }
 
 // Enlist adds a message to a transaction.
 func (t *Transactions) Enlist(number uint32) {
@@ -20,15 +22,15 @@ func (t *Transactions) Enlist(number uint32) {
 		return
 	}
 	for int(number) > len(t.all) {
-		t.all = append(t.all, transaction{})
+		t.all = append(t.all, Transaction{})
 	}
-	t.all[number-1].messages++
+	t.all[number-1].Messages++
 }
 
 // Aborted notes that a message of a transaction was refused.
 func (t *Transactions) Aborted(number uint32) {
 	if n := int(number); n > 0 && n <= len(t.all) {
-		t.all[n-1].aborted = true
+		t.all[n-1].Aborted = true
 	}
 }
 
@@ -40,6 +42,20 @@ type Seen struct {
 
 // NewSeen returns an empty count for so many producers.
 func NewSeen(producers int) *Seen { return &Seen{producers: make([][]int32, producers)} }
+
+// Account returns the counts as plain data; nil: there were no transactions.
+func (s *Seen) Account() [][]int32 {
+	some := false
+	all := make([][]int32, len(s.producers))
+	for i, of := range s.producers {
+		all[i] = slices.Clone(of)
+		some = some || len(of) > 0
+	}
+	if !some {
+		return nil
+	}
+	return all
+}
 
 // Received counts a message of a producer's transaction; 0: it is of none.
 func (s *Seen) Received(producer int, number uint32) {
@@ -54,25 +70,30 @@ func (s *Seen) Received(producer int, number uint32) {
 	s.producers[producer] = of
 }
 
-// AccountTransactions compares the transactions of a topic's producers with what the
+// judgeTransactions compares the transactions of a topic's producers with what the
 // consumers of one subscription received, and adds the result to the ledger.
-func AccountTransactions(into *result.SubscriptionLedger, sent []*Transactions, seen []*Seen) {
-	for producer, t := range sent {
-		for i := range t.all {
+func judgeTransactions(
+	into *result.SubscriptionLedger, sent []SentAccount, arrived []ArrivedAccount,
+) {
+	for _, s := range sent {
+		for i, t := range s.Transactions {
 			received := int32(0)
-			for _, s := range seen {
-				if of := s.producers[producer]; i < len(of) {
+			for _, a := range arrived {
+				if s.Producer >= len(a.Transactions) {
+					continue
+				}
+				if of := a.Transactions[s.Producer]; i < len(of) {
 					received += of[i]
 				}
 			}
 			into.Transactions++
-			if t.all[i].aborted {
+			if t.Aborted {
 				into.AbortedTransactions++
 			}
-			switch sent := t.all[i].messages; {
-			case received > 0 && received < sent:
+			switch {
+			case received > 0 && received < t.Messages:
 				into.PartialTransactions++
-			case received == sent && sent > 1:
+			case received == t.Messages && t.Messages > 1:
 				into.WholeTransactions++
 			}
 		}

@@ -1,4 +1,4 @@
-package bench
+package load
 
 import (
 	"sync/atomic"
@@ -15,7 +15,7 @@ type lateness struct {
 	*measure.Recorder
 	clock clock.Clock
 	phase atomic.Pointer[func(ns int64) measure.Phase]
-	spare *measure.Cells
+	spare *measure.Live
 }
 
 // newLateness has a cluster report its lateness; nil where it cannot.
@@ -26,7 +26,7 @@ func newLateness(c system.Cluster, now clock.Clock) *lateness {
 	}
 	l := &lateness{
 		Recorder: measure.NewRecorder(result.SimulatedLate), clock: now,
-		spare: measure.NewCells(result.SimulatedLate),
+		spare: measure.NewLive(result.SimulatedLate),
 	}
 	reporter.ReportLateness(l.add)
 	return l
@@ -49,8 +49,9 @@ func (l *lateness) add(lateNs int64) {
 	l.Unlock()
 }
 
-func (l *lateness) collect(into *measure.Cells) {
+func (l *lateness) collect() (late []measure.Histogram) {
 	if l != nil {
-		l.spare = l.Collect(into, l.spare)
+		late, l.spare = l.Collect(l.spare)
 	}
+	return late
 }

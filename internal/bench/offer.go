@@ -1,0 +1,302 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	intervalLength = time.Second // unless the job says otherwise
+	// headStart is between the decision to start and the first message, for
+	// the pacers to be in place.
+	headStart = 20 * time.Millisecond
+	// drainLook is the time between two looks at whether all has arrived, and
+	// quiet how long nothing may happen before it is believed.
+	drainLook = 20 * time.Millisecond
+	quiet     = 200 * time.Millisecond
+	// interruptedDrain is the longest drain of a run that was told to stop.
+	interruptedDrain = 3 * time.Second
+)
+
+// run is the load of a session: it offers it, waits for what is under way, and accounts.
+type run struct {
+	*session
+	course   *load.Course // the owner of the window
+	parts    []part
+	readings *readings
+
+	looks       bool  // a part looks again and again in the measured window
+	every       int64 // an interval's length in ns
+	closingNs   int64 // when closing the clients began
+	interrupted bool  // on request, before load and drain had ended
+
+	judged   load.Counters // that lacks was found for, of judgedOf subscriptions
+	judgedOf int
+	lacks    bool
+}
+
+func newRun(s *session) *run {
+	drain := s.job.Workload.Drain
+	r := &run{
+		session: s, every: int64(cmp.Or(s.job.Interval, intervalLength)),
+		readings: newReadings(s.run.Load),
+		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(headStart),
+			cmp.Or(min(s.job.Late, drain), drain)),
+	}
+	r.parts, r.looks = partsOf(r), s.job.Workload.Backlog != nil
+	return r
+}
+
+// offer runs the schedule to its end, or until the run is stopped.
+func (r *run) offer(ctx context.Context) error {
+	w := r.course.Window()
+	r.readings.lastNs = w.StartNs
+	err := load.Together(r.workers, func(i int) error { return r.workers[i].Start(w) })
+	if err != nil {
+		return fmt.Errorf("start the load: %w", err)
+	}
+	if w.MeasureNs > w.StartNs {
+		end := func(w load.Window) int64 { return w.MeasureNs }
+		err := r.stretch(ctx, result.PhaseWarmup, "load that is not measured", end)
+		if err != nil || r.interrupted {
+			return err
+		}
+	}
+	for _, p := range r.parts {
+		p.measured(ctx)
+	}
+	end := func(w load.Window) int64 { return w.EndNs }
+	return r.stretch(ctx, result.PhaseMeasure, "every message counts", end)
+}
+
+// cut sends every worker the window that the course has now.
+func (r *run) cut(w load.Window) error {
+	err := load.Together(r.workers, func(i int) error { return r.workers[i].Cut(w) })
+	if err != nil {
+		return fmt.Errorf("cut the load: %w", err)
+	}
+	return nil
+}
+
+// sample is what all workers have counted together.
+func (r *run) sample(histograms bool) (load.Sample, error) {
+	all := make([]load.Sample, len(r.workers))
+	err := load.Together(r.workers, func(i int) (err error) {
+		all[i], err = r.workers[i].Sample(histograms)
+		return err
+	})
+	if err != nil {
+		return load.Sample{}, fmt.Errorf("sample the workers: %w", err)
+	}
+	return load.MergeSamples(all...)
+}
+
+// accounts is what all workers have an account of.
+func (r *run) accounts() (load.Account, error) {
+	all := make([]load.Account, len(r.workers))
+	err := load.Together(r.workers, func(i int) (err error) {
+		all[i], err = r.workers[i].Account()
+		return err
+	})
+	if err != nil {
+		return load.Account{}, fmt.Errorf("get the workers' accounts: %w", err)
+	}
+	return load.MergeAccounts(all...)
+}
+
+// stretch is one phase of load, an interval after another, until an end that may
+// come nearer on the way.
+func (r *run) stretch(
+	ctx context.Context, name result.PhaseName, sentence string, end func(load.Window) int64,
+) error {
+	if err := r.begin(name, sentence); err != nil {
+		return err
+	}
+	for next := r.readings.lastNs; next < end(r.course.Window()); {
+		untilNs := end(r.course.Window())
+		length := r.length(next)
+		next = min(next+length, untilNs)
+		if untilNs-next < length/4 {
+			next = untilNs
+		}
+		cut, err := r.await(ctx, name, next)
+		if cut {
+			next = r.job.Clock.Now()
+		}
+		if ctx.Err() != nil {
+			err = errors.Join(err, r.stop())
+			next = untilNs
+		}
+		if err != nil {
+			_ = r.stop()
+			_ = r.interval(name)
+			return err
+		}
+		err = r.interval(name)
+		next = min(nextReading(next, r.readings.lastNs, length), untilNs)
+		if err != nil {
+			return errors.Join(err, r.stop())
+		}
+	}
+	return nil
+}
+
+// length is how long the interval that begins at a time of the clock lasts.
+func (r *run) length(fromNs int64) int64 {
+	length := r.every
+	for _, p := range r.parts {
+		if most := p.length(fromNs); most > 0 {
+			length = min(length, most)
+		}
+	}
+	return length
+}
+
+// nextReading is when a reading that was due, and came at a time of its own, ends
+// on the grid of readings: one that came late stands for those that it missed.
+func nextReading(dueNs, cameNs, lengthNs int64) int64 {
+	return dueNs + max(cameNs-dueNs, 0)/lengthNs*lengthNs
+}
+
+// await waits until a time of the clock, and has the parts look meanwhile. cut says that
+// an interval ends here.
+func (r *run) await(
+	ctx context.Context, phase result.PhaseName, untilNs int64,
+) (cut bool, err error) {
+	if !r.looks || phase != result.PhaseMeasure {
+		return false, r.sleep(ctx, untilNs)
+	}
+	for now := r.job.Clock.Now(); now < untilNs && ctx.Err() == nil; now = r.job.Clock.Now() {
+		for _, p := range r.parts {
+			one, err := p.look(now)
+			if err != nil {
+				return false, err
+			}
+			cut = cut || one
+		}
+		if cut {
+			return true, nil
+		}
+		if err := r.sleep(ctx, min(untilNs, now+int64(backlogLook))); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// stop lets nothing more be handed over.
+func (r *run) stop() error {
+	r.interrupted = true
+	return r.cut(r.course.Stop(r.job.Clock.Now()))
+}
+
+// sleep waits until a time of the clock, a request to stop, or a failure.
+func (r *run) sleep(ctx context.Context, untilNs int64) error {
+	timer := time.NewTimer(time.Duration(untilNs - r.job.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case sentence := <-r.failures:
+		return fmt.Errorf("a consumer stopped: %s", sentence)
+	}
+	return nil
+}
+
+// drain waits until every message has been answered and has arrived, at most
+// as long as the workload says since the last fault was healed and an audit was
+// opened.
+func (r *run) drain(ctx context.Context) error {
+	if err := r.begin(result.PhaseDrain, "waiting for what is under way"); err != nil {
+		return err
+	}
+	begin := r.job.Clock.Now()
+	d := r.waitsFor()
+	length := d.lengthNs
+	until, quietSince, movedNs, before := begin+length, begin, begin, load.Counters{}
+	for now := begin; now < until; now = r.job.Clock.Now() {
+		if ctx.Err() != nil {
+			r.interrupted = true
+			until = min(until, now+int64(interruptedDrain))
+			ctx = context.WithoutCancel(ctx)
+		}
+		d = r.waitsFor()
+		if d.busy && !r.interrupted {
+			until = now + length
+		}
+		if !r.interrupted {
+			until = max(until, min(quietSince, begin+length)+r.lingerNs())
+		}
+		sample, err := r.sample(false)
+		if err != nil {
+			return err
+		}
+		if d.busy || !reflect.DeepEqual(sample.Counters, before) {
+			before, movedNs = sample.Counters, now
+		}
+		settled, err := r.settled(sample.Counters, d.awaited)
+		if err != nil {
+			return err
+		}
+		if movedNs == now || !settled {
+			quietSince = now
+		}
+		over := now-quietSince >= max(int64(quiet), r.lingerNs())
+		for _, p := range r.parts {
+			p.drained(over, now-movedNs)
+		}
+		if over || r.job.Idle > 0 && now-movedNs >= max(int64(r.job.Idle), r.lingerNs()) {
+			return nil
+		}
+		if now-r.readings.lastNs >= r.length(r.readings.lastNs) {
+			if err := r.interval(result.PhaseDrain); err != nil {
+				return err
+			}
+		}
+		if err := r.sleep(context.Background(), now+int64(drainLook)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitsFor is what the drain is to wait for now.
+func (r *run) waitsFor() draining {
+	w := r.job.Workload
+	d := draining{lengthNs: int64(w.Drain), awaited: w.AllSubscriptions()}
+	for _, p := range r.parts {
+		p.drain(&d)
+	}
+	return d
+}
+
+// lingerNs is how long the drain goes on although nothing is missing.
+func (r *run) lingerNs() int64 {
+	if r.interrupted {
+		return 0
+	}
+	return int64(r.job.Linger)
+}
+
+// settled reports whether there is nothing left to wait for.
+func (r *run) settled(c load.Counters, subscriptions int) (bool, error) {
+	if !c.Sent || c.InFlight > 0 || c.Backlog(r.job.Workload) > 0 {
+		return false, nil
+	}
+	// Whether something is missing is found anew only when something has happened.
+	if !reflect.DeepEqual(c, r.judged) || subscriptions != r.judgedOf {
+		accounts, err := r.accounts()
+		if err != nil {
+			return false, err
+		}
+		r.judged, r.judgedOf, r.lacks = c, subscriptions, r.plan.Missing(accounts, subscriptions)
+	}
+	return !r.lacks, nil
+}

@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// readings are the samples of a run, as intervals and as their sums.
+type readings struct {
+	// recorded is every series, in the order of an interval's line; those of result.Beside
+	// have a histogram and no figures there.
+	recorded      []result.Series
+	cells, totals *measure.Cells
+	minutes       result.MinuteTally // of a closed loop
+
+	lastNs  int64
+	last    load.Sample
+	lastDue [2]int64
+	waited  time.Duration // for the writer
+}
+
+func newReadings(l result.Load) *readings {
+	recorded := append(slices.Clone(l.Series()), result.Beside...)
+	return &readings{
+		recorded: recorded,
+		cells:    measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
+	}
+}
+
+// interval collects what was recorded since the last one, writes it and shows
+// it.
+func (r *run) interval(phase result.PhaseName) error {
+	sample, err := r.sample(true)
+	if err != nil {
+		return err
+	}
+	return r.read(phase, sample)
+}
+
+// read takes a sample as the next interval.
+func (r *run) read(phase result.PhaseName, sample load.Sample) error {
+	now, m := sample.AtNs, r.readings
+	m.cells.Add(sample.Histograms)
+	due := r.dueBy(now, sample.Counters)
+	i := m.intervalOf(r.job, sample, due)
+	i.StartNs, i.EndNs, i.Phase = m.lastNs-r.beganNs, now-r.beganNs, phase
+	var written []*hdr.Histogram
+	for _, series := range m.recorded {
+		written = r.series(&i, written, series)
+	}
+	if phase == result.PhaseMeasure {
+		r.run.Summary.Add(i)
+	}
+	if sample.FirstAckNs != 0 {
+		i.FirstAckNs, i.LastAckNs = sample.FirstAckNs-r.beganNs, sample.LastAckNs-r.beganNs
+	}
+	err := r.writer.Interval(i, written)
+	m.totals.Add(sample.Histograms)
+	m.cells.Reset()
+	m.lastNs, m.last, m.lastDue = now, sample, due
+	r.watch.Interval(i)
+	errs := []error{err, r.spent(phase), r.heldUp(now)}
+	for _, p := range r.parts {
+		errs = append(errs, p.interval(ended{phase, i, sample, !r.interrupted}))
+	}
+	return errors.Join(errs...)
+}
+
+// dueBy is how many messages of each phase were due by now. Those of a closed loop are due
+// when they are begun.
+func (r *run) dueBy(now int64, c load.Counters) [2]int64 {
+	if r.job.Workload.Load.Closed != nil {
+		return c.Begun()
+	}
+	return r.course.DueBy(min(now, r.course.Window().EndNs))
+}
+
+// intervalOf returns what has happened between the last sample and this one.
+func (m *readings) intervalOf(job *Job, s load.Sample, due [2]int64) result.Interval {
+	c, last, spent := &s.Counters, &m.last.Counters, s.Spent()
+	before := m.last.Spent()
+	return result.Interval{
+		Scheduled: sum(due) - sum(m.lastDue), Sent: sum(c.Handed) - sum(last.Handed),
+		Acked: sum(c.Acked) - sum(last.Acked), Failed: sum(c.Failed) - sum(last.Failed),
+		Received: sum(c.Received) - sum(last.Received), Replayed: c.Replayed - last.Replayed,
+		InFlight: c.InFlight, Backlog: c.Backlog(job.Workload),
+		BlockedNs:  c.BlockedNs - last.BlockedNs,
+		CPUSeconds: spent.CPUSeconds - before.CPUSeconds, RSSBytes: spent.RSSBytes,
+		HeapBytes: spent.HeapBytes, GCPauseNs: spent.GCPauseNs,
+		GCCount:    spent.GCCount - before.GCCount,
+		Goroutines: spent.Goroutines,
+	}
+}
+
+// heldUp notes that the disk of the run's directory made the run wait.
+func (r *run) heldUp(nowNs int64) error {
+	waited := r.writer.HeldUp()
+	if waited == r.readings.waited {
+		return nil
+	}
+	since := waited - r.readings.waited
+	r.readings.waited = waited
+	sentence := fmt.Sprintf("this reading waited %s for the disk of the run's directory: "+
+		"its queue of writes was full", quantity.Duration(int64(since)))
+	return r.writer.Event(result.Event{AtNs: nowNs - r.beganNs, Kind: "disk", Sentence: sentence})
+}
+
+// series adds one series to the interval's line and its histograms to those
+// to write.
+func (r *run) series(
+	i *result.Interval, written []*hdr.Histogram, s result.Series,
+) []*hdr.Histogram {
+	m := r.readings
+	warm, measured := m.cells.Of(s, measure.Warmup), m.cells.Of(s, measure.Measured)
+	r.tag(warm.Histogram, result.WarmupPrefix+string(s), i)
+	r.tag(measured.Histogram, string(s), i)
+	if r.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
+		w := r.course.Window()
+		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
+		m.minutes.Add(s, at, func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
+	}
+	if !slices.Contains(result.Beside, s) {
+		i.Latency = append(i.Latency, summarize(s, warm, measured))
+	}
+	return append(written, warm.Histogram, measured.Histogram)
+}
+
+// summarize reads what a series has in both phases into the figures of a table.
+func summarize(s result.Series, warm, measured *measure.Cell) result.Latency {
+	both := measured.Histogram
+	switch {
+	case warm.Histogram.TotalCount() == 0:
+	case both.TotalCount() == 0:
+		both = warm.Histogram
+	default:
+		both = result.NewHistogram()
+		both.Merge(warm.Histogram)
+		both.Merge(measured.Histogram)
+	}
+	clamped, negative := warm.Clamped+measured.Clamped, warm.Negative+measured.Negative
+	return result.Summarize(s, both, clamped, negative)
+}
+
+// tag gives a histogram what the log says of it. One that is empty is in no log.
+func (r *run) tag(h *hdr.Histogram, name string, i *result.Interval) {
+	if h.TotalCount() == 0 {
+		return
+	}
+	h.SetTag(name)
+	h.SetStartTimeMs(r.run.StartedAt.UnixMilli() + i.StartNs/1e6)
+	h.SetEndTimeMs(r.run.StartedAt.UnixMilli() + i.EndNs/1e6)
+}
+
+func sum(n [2]int64) int64 { return n[measure.Warmup] + n[measure.Measured] }

@@ -1,0 +1,147 @@
+package load
+
+import (
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// settleAheadNs is how far ahead of now the end of a warm-up or of a schedule is
+// decided at least, so that no pacer has drawn a message due after it.
+const settleAheadNs = 1_000_000_000
+
+// Course is the one owner of a run's window: what it says is sent to every worker (Start,
+// Cut), and each of them derives the same schedule from it. It is used by one goroutine.
+type Course struct {
+	workload  *workload.Workload
+	window    Window
+	lateNs    int64 // how long after its end messages of the schedule are handed over
+	schedule  *Schedule
+	counted   *Cursor // walks the schedule for DueBy
+	due       dueCount
+	producers int // of all workers
+}
+
+// dueCount counts the messages of a schedule up to a time.
+type dueCount struct {
+	byPhase [2]int64
+	nextNs  int64
+	more    bool
+}
+
+func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
+
+// NewCourse returns the course of a plan whose load begins at a time. What is late is
+// handed over for a while after its end.
+func NewCourse(p *Plan, startNs int64, late time.Duration) *Course {
+	w := &p.Workload
+	c := &Course{
+		workload: w, lateNs: int64(late), producers: w.Topics * w.Producers,
+		schedule: scheduleOf(w, w.Warmup),
+	}
+	c.window = Window{
+		StartNs: startNs, MeasureNs: startNs + c.schedule.warmupNs,
+		EndNs: startNs + c.schedule.endNs, HaltNs: startNs + c.schedule.endNs + c.lateNs,
+	}
+	c.counted = c.schedule.Cursor(0, 1)
+	c.due.advance(c.counted)
+	return c
+}
+
+// Window is the present one.
+func (c *Course) Window() Window { return c.window }
+
+// Read has the consumers that read later open.
+func (c *Course) Read() Window {
+	c.window.Read = true
+	return c.window
+}
+
+// DueBy is the number of messages of the schedule due before a time, by phase. Times must
+// not go back. A closed loop has no schedule: 0.
+func (c *Course) DueBy(ns int64) [2]int64 {
+	for c.due.more && c.window.StartNs+c.due.nextNs < ns {
+		c.due.byPhase[phaseOf(c.due.nextNs, c.schedule)]++
+		c.due.advance(c.counted)
+	}
+	return c.due.byPhase
+}
+
+// Settle ends the warm-up early: at the first whole second of the schedule that
+// is still to come for every message that no producer has drawn yet. ok is false, and
+// nothing is changed, when the warm-up ends before by itself.
+//
+// All messages due until then are due when they would have been. The rest of the
+// schedule is, as ever, a pure function: of seed, curve, sequence number and the
+// length of the warm-up, which the result tells. It is called once at most.
+func (c *Course) Settle(nowNs int64) (w Window, ok bool) {
+	const second = 1_000_000_000
+	warmupNs := (c.undrawn(nowNs) + second - 1) / second * second
+	if warmupNs >= c.schedule.warmupNs {
+		return c.window, false
+	}
+	c.window.MeasureNs = c.window.StartNs + warmupNs
+	c.window.EndNs -= c.schedule.warmupNs - warmupNs
+	c.window.HaltNs = c.window.EndNs + c.lateNs
+	c.follow()
+	return c.window, true
+}
+
+// EndAt ends the schedule at a time, or as soon after it as no producer has drawn a message
+// that is due later. ok is false, and nothing is changed, when the schedule ends before by
+// itself.
+func (c *Course) EndAt(nowNs, atNs int64) (w Window, ok bool) {
+	endNs := c.window.StartNs + max(c.undrawn(nowNs), atNs-c.window.StartNs)
+	if endNs >= c.window.EndNs {
+		return c.window, false
+	}
+	c.window.EndNs, c.window.HaltNs = endNs, endNs+c.lateNs
+	c.follow()
+	return c.window, true
+}
+
+// Stop lets nothing more be handed over, and ends the schedule now if it has not ended.
+func (c *Course) Stop(nowNs int64) Window {
+	c.window.EndNs = min(c.window.EndNs, max(nowNs, c.window.StartNs))
+	c.window.HaltNs = nowNs
+	c.follow()
+	return c.window
+}
+
+func (c *Course) follow() {
+	c.schedule = scheduleIn(c.workload, c.window)
+	c.counted.follow(c.schedule)
+}
+
+// undrawn is a time of the schedule that lies beyond every message that a producer has
+// drawn so far.
+func (c *Course) undrawn(nowNs int64) int64 {
+	c.DueBy(nowNs)
+	// Each producer draws one message ahead of the one that it waits for, so two
+	// rounds are more than any has drawn; a walk of its own looks that far.
+	ahead := nowNs + settleAheadNs - c.window.StartNs
+	look := *c.counted
+	for range 2 * c.producers {
+		if _, dueNs, more := look.Next(); more {
+			ahead = max(ahead, dueNs+1)
+		}
+	}
+	return ahead
+}
+
+// scheduleOf returns the schedule of a workload with a warm-up of a length. That of a
+// closed loop has a beginning and an end and says of no message when it is due.
+func scheduleOf(w *workload.Workload, warmup time.Duration) *Schedule {
+	if w.Load.Closed != nil {
+		return &Schedule{warmupNs: int64(warmup), endNs: int64(warmup + w.Duration)}
+	}
+	return NewSchedule(w.Load, warmup, w.Seed)
+}
+
+// scheduleIn returns the schedule of a workload in a window: a pure function, so that a
+// run and all its workers agree.
+func scheduleIn(w *workload.Workload, in Window) *Schedule {
+	s := scheduleOf(w, time.Duration(in.MeasureNs-in.StartNs))
+	s.endNs = min(s.endNs, in.EndNs-in.StartNs)
+	return s
+}

@@ -1,0 +1,444 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// lots is what befalls messages.
+type lots struct {
+	seed      uint64
+	spoilt    int  // of 100 messages, those with which something is wrong
+	elsewhere bool // copies and late messages may go to another consumer
+}
+
+// world is a system of which all is a function of the seed and of a message's lane and
+// sequence number: what it answers and when, who gets the message, when, and how often.
+type world struct {
+	lots
+	plan    Plan
+	mu      sync.Mutex
+	readers map[string][]func(system.Received) // of a topic's subscription, by index
+	kept    map[string][]system.Received       // of a topic
+	dues    []int64
+}
+
+func (w *world) at(topic, subscription string) string { return topic + " " + subscription }
+
+func (w *world) CreateTopic(context.Context, system.Topic) error { return nil }
+func (w *world) Close(context.Context) error                     { return nil }
+
+func (w *world) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer, error) {
+	return &worldProducer{world: w, topic: o.Topic.Name}, nil
+}
+
+func (w *world) OpenConsumer(_ context.Context, o system.ConsumerOptions) (system.Consumer, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.at(o.Topic.Name, o.Subscription)
+	if w.readers[at] == nil {
+		w.readers[at] = make([]func(system.Received), w.plan.Workload.Consumers)
+	}
+	again := w.readers[at][o.Index] != nil || o.Index > 0
+	w.readers[at][o.Index] = o.Receive
+	if o.Subscription == auditSubscription && again {
+		// It is opened a second time to read what is kept; with an index above 0, a first.
+		for _, m := range w.kept[o.Topic.Name] {
+			if int(m.Partition)%w.plan.Workload.Consumers == o.Index {
+				o.Receive(m)
+			}
+		}
+	}
+	return null{}, nil
+}
+
+type worldProducer struct {
+	*world
+	topic string
+	sent  int64
+}
+
+// Send answers and delivers a message after 2 ms, unless its lot is another one.
+func (p *worldProducer) Send(m *system.Message) {
+	s, state := readStamp(m.Payload, p.plan.Run)
+	wait, lot := 2*time.Millisecond, uint64(100)
+	if state == stampGood {
+		draw := mix(p.seed ^ mix(uint64(s.lane)<<40^uint64(s.seq)))
+		if lot = draw % 100; lot < uint64(p.spoilt) {
+			lot = draw / 100 % 8
+		} else {
+			lot = 100
+		}
+		// No two answers at the same moment, so that their order is the seed's alone.
+		wait += time.Duration(mix(draw) % 1_000_003)
+		p.sent++
+		m.InTransaction(uint32(p.sent/5) + 1)
+		p.mu.Lock()
+		p.dues = append(p.dues, s.dueNs)
+		p.mu.Unlock()
+		if lot == 6 {
+			wait += time.Duration(draw % 97_000_001) // out of order, and overtaken
+		}
+	}
+	time.AfterFunc(wait, func() { p.answer(m, lot) })
+}
+
+func (p *worldProducer) answer(m *system.Message, lot uint64) {
+	shift := 0
+	if p.elsewhere {
+		shift = 1
+	}
+	var answer error
+	switch lot {
+	case 0: // acknowledged and lost
+	case 1:
+		answer = errors.New("no")
+	case 2:
+		answer = fmt.Errorf("gone: %w", system.ErrUnknown)
+	case 3: // it arrives, and is not acknowledged
+		answer = fmt.Errorf("late: %w", system.ErrUnknown)
+		p.deliver(m, 0)
+	case 4, 5:
+		p.deliver(m, 0)
+		p.deliver(m, shift)
+	case 6:
+		p.deliver(m, shift)
+	case 7: // never answered, and delivered
+		p.deliver(m, 0)
+		return
+	default:
+		p.deliver(m, 0)
+	}
+	m.Done(answer)
+}
+
+// deliver hands a message to the consumer of its partition, or to another one, of each of
+// the workload's own subscriptions.
+func (p *worldProducer) deliver(m *system.Message, shift int) {
+	r := system.Received{Payload: bytes.Clone(m.Payload), Partition: m.Partition}
+	p.mu.Lock()
+	p.kept[p.topic] = append(p.kept[p.topic], r)
+	var receive []func(system.Received)
+	for i := range p.plan.Workload.Subscriptions {
+		sharing := p.readers[p.at(p.topic, Subscription(i))]
+		receive = append(receive, sharing[(int(m.Partition)+shift)%len(sharing)])
+	}
+	p.mu.Unlock()
+	for _, one := range receive {
+		one(r)
+	}
+}
+
+// told is what a run can know from its workers.
+type told struct {
+	Dues     []int64
+	Samples  []Sample
+	Ledger   result.Ledger
+	Arrived  int64
+	Errors   []result.Error
+	InFlight string // the mean, to six digits
+	Proofs   int64
+}
+
+// trial is a load, and what is done to it.
+type trial struct {
+	w *workload.Workload
+	lots
+	cutAt time.Duration // since the load began; 0: never
+	cut   string
+	every time.Duration // between two samples
+}
+
+// divide runs a trial with so many workers. Everything that crosses the seam goes over a
+// wire.
+func (tr *trial) divide(t *testing.T, workers int) (out told) {
+	plan := Plan{Workload: *tr.w, Run: 7, Prefix: "t", Alone: true}
+	world := world{
+		lots: tr.lots, plan: plan,
+		readers: make(map[string][]func(system.Received)), kept: make(map[string][]system.Received),
+	}
+	all := opened(t, plan, &world, workers)
+	var err error
+	if out.Proofs, err = Prove(t.Context(), &plan, all, nil); err != nil {
+		t.Fatal(err)
+	}
+	world.kept = make(map[string][]system.Received)
+	startNs := clock.Now() + 1_000_000
+	course := NewCourse(&plan, startNs, 100*time.Millisecond)
+	tell := func(what func(Worker, Window) error, w Window) {
+		for _, one := range all {
+			if err := what(one, overWire(t, w)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sample := func() {
+		out.Samples = append(out.Samples, sampled(t, all, startNs))
+	}
+	tell(Worker.Start, course.Window())
+	cut := tr.cutAt
+	for next := tr.every; ; next += tr.every {
+		if cut > 0 && cut <= next {
+			time.Sleep(time.Duration(startNs + int64(cut) - clock.Now()))
+			tell(Worker.Cut, tr.apply(course, clock.Now()))
+			cut = 0
+		}
+		time.Sleep(time.Duration(startNs + int64(next) - clock.Now()))
+		if clock.Now() > course.Window().HaltNs {
+			break
+		}
+		sample()
+	}
+	tell(Worker.Cut, course.Stop(clock.Now()))
+	time.Sleep(200 * time.Millisecond)
+	if tr.w.Audit {
+		tell(Worker.Cut, course.Read())
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, one := range all {
+		if err := one.Close(time.Second); err != nil {
+			t.Error(err)
+		}
+	}
+	sample()
+	out.judge(&plan, accounted(t, all), startNs)
+	for _, due := range world.dues {
+		out.Dues = append(out.Dues, due-startNs)
+	}
+	slices.Sort(out.Dues)
+	return out
+}
+
+// opened returns so many workers on the world, all of whose clients are open.
+func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
+	for i := range workers {
+		plan.Share = Share{i, workers}
+		all = append(all, NewLocal(overWire(t, plan), Means{
+			Clock: clock.Timers(), Name: "bubble", Cluster: on,
+			Tell: func(e Event) {
+				if e.Kind == Failure {
+					t.Error(e.Sentence)
+				}
+			},
+		}))
+		if err := all[i].Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// judge adds what follows from the account. Times are since the load began.
+func (o *told) judge(plan *Plan, account Account, startNs int64) {
+	o.Ledger, o.Arrived = plan.Judge(account)
+	o.Ledger.MemoryBytes, o.Errors = 0, account.Errors
+	o.InFlight = fmt.Sprintf("%.6g", account.MeanInFlight)
+	for _, l := range o.Ledger.Subscriptions {
+		for _, r := range l.LostRanges {
+			if r.When != nil {
+				r.When.Since(startNs)
+			}
+		}
+	}
+}
+
+// apply cuts the window as the trial says.
+func (tr *trial) apply(c *Course, now int64) (w Window) {
+	switch tr.cut {
+	case "settle":
+		w, _ = c.Settle(now)
+	case "end":
+		w, _ = c.EndAt(now, now+int64(300*time.Millisecond))
+	default:
+		w = c.Stop(now)
+	}
+	return w
+}
+
+// sampled is a sample of all workers, without what differs although the load is the same:
+// the hiccups and the processes. Times are since the load began.
+func sampled(t *testing.T, workers []Worker, startNs int64) Sample {
+	var all []Sample
+	for _, one := range workers {
+		s, err := one.Sample(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, overWire(t, s))
+	}
+	s, err := MergeSamples(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Processes) != 1 {
+		t.Errorf("the workers of one process are %d", len(s.Processes))
+	}
+	s.Processes = nil
+	s.Histograms = slices.DeleteFunc(s.Histograms, func(h measure.Histogram) bool {
+		return h.Series == result.Hiccup
+	})
+	slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
+		return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))
+	})
+	for _, at := range []*int64{
+		&s.AtNs, &s.FirstAckNs, &s.LastAckNs,
+		&s.Counters.FirstHandedNs, &s.Counters.FirstReadNs, &s.Counters.LastReceived,
+	} {
+		if *at != 0 {
+			*at -= startNs
+		}
+	}
+	return s
+}
+
+func accounted(t *testing.T, workers []Worker) Account {
+	var all []Account
+	for _, one := range workers {
+		a, err := one.Account()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, overWire(t, a))
+	}
+	a, err := MergeAccounts(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// overWire returns what another process gets, and holds that it is the same.
+func overWire[T any](t *testing.T, sent T) (got T) {
+	t.Helper()
+	var wire, back bytes.Buffer
+	if err := gob.NewEncoder(&wire).Encode(sent); err != nil {
+		t.Fatal(err)
+	}
+	raw := bytes.Clone(wire.Bytes())
+	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewEncoder(&back).Encode(got); err != nil || !bytes.Equal(raw, back.Bytes()) {
+		t.Fatalf("%+v is not plain: it came as %+v, %v", sent, got, err)
+	}
+	return got
+}
+
+// Workers with a part of the producers and of the consumers each offer the same messages
+// at the same times, and have the same counters, histograms and account, as one with all.
+func TestAnyDivisionIsTheSameRun(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := drawTrial(rt)
+		workers := rapid.IntRange(2, 3).Draw(rt, "workers")
+		var one, many told
+		synctest.Test(t, func(t *testing.T) { one = tr.divide(t, 1) })
+		synctest.Test(t, func(t *testing.T) { many = tr.divide(t, workers) })
+		if tr.elsewhere && divides(tr.w, workers) {
+			// What only a clock of all workers could tell.
+			blur(&one)
+			blur(&many)
+		}
+		if !reflect.DeepEqual(one, many) {
+			rt.Fatalf("%d workers differ from one: %s", workers, difference(one, many))
+		}
+	})
+}
+
+// divides reports whether the consumers of a subscription are of several workers.
+func divides(w *workload.Workload, workers int) bool {
+	for i := range workers {
+		from, _ := Share{i, workers}.part(w.Topics * w.AllSubscriptions() * w.Consumers)
+		if from%w.Consumers != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func drawTrial(rt *rapid.T) *trial {
+	some := func(what string, least, most int) int {
+		return rapid.IntRange(least, most).Draw(rt, what)
+	}
+	w := benchWorkload(float64(some("rate", 20, 200)), 2*time.Second, some("producers", 1, 4))
+	w.Topics, w.Partitions = some("topics", 1, 3), some("partitions", 1, 5)
+	w.Subscriptions, w.Consumers = some("subscriptions", 1, 2), some("consumers", 1, 3)
+	w.Message.Size, w.Seed = 64, rapid.Uint64().Draw(rt, "seed")
+	arrivals := []workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}
+	w.Load.Arrivals = rapid.SampledFrom(arrivals).Draw(rt, "arrivals")
+	w.Warmup = time.Duration(some("warm-up", 0, 4)) * time.Second
+	w.MaxInFlight = some("in flight", 2, 50)
+	w.Audit = rapid.Bool().Draw(rt, "audit")
+	if rapid.Bool().Draw(rt, "faults") {
+		w.Faults = []workload.Fault{{Do: workload.FaultKill}} // the times are kept
+	}
+	if some("closed", 0, 3) == 0 {
+		closed := workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 1, Most: 4}}
+		w.Load = workload.Load{Closed: &closed}
+		w.MaxInFlight, w.Warmup, w.Duration = 8, 0, time.Second
+	}
+	return &trial{
+		w: w, every: 777_777_777,
+		cut:   rapid.SampledFrom([]string{"settle", "end", "stop"}).Draw(rt, "cut"),
+		cutAt: time.Duration(some("cut at ms", 0, 5000)) * 1_000_003,
+		lots: lots{
+			seed:      rapid.Uint64().Draw(rt, "lots"),
+			spoilt:    rapid.SampledFrom([]int{0, 1, 20}).Draw(rt, "spoilt"),
+			elsewhere: rapid.Bool().Draw(rt, "elsewhere"),
+		},
+	}
+}
+
+// blur takes out of a run what workers that share a subscription cannot tell: whether a
+// copy is one, and what it overtook, where it came to another worker.
+func blur(o *told) {
+	for i := range o.Samples {
+		s := &o.Samples[i]
+		s.Counters.Fresh, s.Counters.Read, s.Counters.Replayed = 0, 0, 0
+		clear(s.Counters.ReceivedWithin)
+		for k := range s.Histograms {
+			if h := &s.Histograms[k]; h.Series == result.Copies {
+				h.Series = result.EndToEnd
+			}
+		}
+		s.Histograms = measure.MergeHistograms(s.Histograms)
+		slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
+			return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))
+		})
+	}
+	for i := range o.Ledger.Subscriptions {
+		l := &o.Ledger.Subscriptions[i]
+		l.Overtaken, l.Reordered, l.PartialTransactions, l.WholeTransactions = 0, 0, 0, 0
+		l.DuplicateRanges, l.ReorderedRanges = nil, nil
+	}
+}
+
+// difference names what differs.
+func difference(a, b told) string {
+	for i := range min(len(a.Samples), len(b.Samples)) {
+		if x, y := a.Samples[i], b.Samples[i]; !reflect.DeepEqual(x, y) {
+			return fmt.Sprintf("sample %d: %+v, not %+v", i, y, x)
+		}
+	}
+	if !reflect.DeepEqual(a.Ledger, b.Ledger) {
+		return fmt.Sprintf("ledger: %+v, not %+v", b.Ledger, a.Ledger)
+	}
+	return fmt.Sprintf("%d messages, not %d", len(b.Dues), len(a.Dues))
+}

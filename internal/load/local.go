@@ -1,0 +1,168 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Local is a Worker in this process.
+type Local struct {
+	plan    Plan
+	means   Means
+	engine  *Engine
+	self    *measure.Self
+	process Process // what was spent since the load began
+	late    *lateness
+
+	watcher  *measure.Watcher
+	watching chan struct{} // closed when the watcher has ended; nil: the load has not begun
+	spare    *measure.Live
+	interval int64
+	over     bool // closed: nothing is recorded any more
+}
+
+// Means is what a local worker works with. None of it crosses the seam.
+type Means struct {
+	Clock   clock.Clock
+	Name    ClockName
+	Cluster system.Cluster
+	// Tell is told what the worker says by itself, from any goroutine; nil: nobody listens.
+	Tell func(Event)
+}
+
+var _ Worker = (*Local)(nil)
+
+// NewLocal returns a worker for a share of a plan.
+func NewLocal(plan Plan, means Means) *Local {
+	return &Local{
+		plan: plan, means: means, engine: New(plan, means.Clock, means.Tell),
+		late: newLateness(means.Cluster, means.Clock), spare: measure.NewLive(result.Hiccup),
+	}
+}
+
+// Open opens the share's clients.
+func (l *Local) Open(ctx context.Context) error { return l.engine.Open(ctx, l.means.Cluster) }
+
+// Ready proves partitions.
+func (l *Local) Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error) {
+	return l.engine.Ready(ctx, again, wait)
+}
+
+// Start begins the load.
+func (l *Local) Start(w Window) error {
+	l.self = measure.NewSelf()
+	l.process = Process{ID: fmt.Sprintf("%d", os.Getpid())}
+	phase := func(ns int64) measure.Phase {
+		if l.engine.window.holds(ns) {
+			return measure.Measured
+		}
+		return measure.Warmup
+	}
+	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, phase)
+	l.late.begin(phase)
+	l.engine.Start(w)
+	l.watching = make(chan struct{})
+	go func() {
+		defer close(l.watching)
+		l.watcher.Run(l.plan.Workload.Seed)
+	}()
+	return nil
+}
+
+// Cut takes over another window.
+func (l *Local) Cut(w Window) error {
+	l.engine.follow(w)
+	if w.Read {
+		l.engine.Read(l.means.Cluster)
+	}
+	return nil
+}
+
+// Sample returns what was counted.
+func (l *Local) Sample(histograms bool) (Sample, error) {
+	s := Sample{
+		Worker: l.plan.Share.Worker, Interval: l.interval,
+		Clock: l.means.Name, AtNs: l.means.Clock.Now(),
+	}
+	if histograms {
+		l.interval++
+		s.Interval = l.interval
+		s.Histograms = l.engine.Collect()
+		if l.watcher != nil {
+			var hiccups []measure.Histogram
+			hiccups, l.spare = l.watcher.Collect(l.spare)
+			s.Histograms = append(s.Histograms, hiccups...)
+		}
+		s.Histograms = append(s.Histograms, l.late.collect()...)
+		s.Processes = []Process{l.spent()}
+	}
+	s.Counters = l.engine.counters()
+	if histograms {
+		s.FirstAckNs, s.LastAckNs = l.engine.ackSpan()
+	}
+	return s, nil
+}
+
+func (l *Local) spent() Process {
+	if l.self == nil {
+		return l.process
+	}
+	now := l.self.Read()
+	l.process.CPUSeconds += now.CPUSeconds
+	l.process.GCCount += now.GCCount
+	l.process.GCPauseNs, l.process.RSSBytes = now.GCPauseNs, now.RSSBytes
+	l.process.HeapBytes, l.process.Goroutines = now.HeapBytes, now.Goroutines
+	return l.process
+}
+
+// Account returns which messages were acknowledged, and which arrived.
+func (l *Local) Account() (Account, error) {
+	a := l.engine.account(l.over)
+	a.Clock = l.means.Name
+	if l.watcher != nil {
+		a.MeanInFlight = l.watcher.MeanInFlight()
+	}
+	return a, nil
+}
+
+// sendLimit bounds the wait for a Send that is under way when the load ends.
+const sendLimit = 2 * time.Second
+
+// Close ends sending and closes the clients. A Send that does not return holds
+// its pacer up; closing the producer ends it.
+func (l *Local) Close(limit time.Duration) error {
+	sent := l.sentWithin(sendLimit)
+	err := l.engine.Close(limit)
+	if err != nil {
+		err = fmt.Errorf("closing the clients: %w", err)
+	}
+	if !sent && !l.sentWithin(sendLimit) {
+		err = errors.Join(err, errors.New("the client library did not return from a send, "+
+			"even after its producer was closed"))
+	}
+	l.over = true
+	if l.watching != nil {
+		l.watcher.Stop()
+		<-l.watching
+	}
+	return err
+}
+
+func (l *Local) sentWithin(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-l.engine.Sent():
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,269 @@
+package load
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// MergeReadiness returns what is proved to the consumers of all workers together.
+func MergeReadiness(all ...Readiness) Readiness {
+	var merged Readiness
+	for _, r := range all {
+		merged.Messages += r.Messages
+		for i, set := range r.Received {
+			if i == len(merged.Received) {
+				merged.Received = append(merged.Received, measure.Set{})
+			}
+			merged.Received[i] = merged.Received[i].Union(set)
+		}
+	}
+	return merged
+}
+
+// MergeSamples returns what the workers counted together, from a sample of each, which
+// must be of the same interval and on the same clock.
+func MergeSamples(all ...Sample) (Sample, error) {
+	if len(all) == 0 {
+		return Sample{}, fmt.Errorf("there is no sample to merge")
+	}
+	merged := Sample{Worker: all[0].Worker, Interval: all[0].Interval, Clock: all[0].Clock}
+	var histograms [][]measure.Histogram
+	for i, s := range all {
+		if s.Clock != merged.Clock || s.Interval != merged.Interval {
+			return Sample{}, fmt.Errorf(
+				"merge samples: worker %d has interval %d on %q, %d has %d on %q",
+				merged.Worker, merged.Interval, merged.Clock, s.Worker, s.Interval, s.Clock)
+		}
+		merged.AtNs = latest(merged.AtNs, s.AtNs)
+		if i == 0 {
+			merged.Counters = s.Counters
+			merged.Counters.ReceivedWithin = slices.Clone(s.Counters.ReceivedWithin)
+		} else {
+			merged.Counters.add(s.Counters)
+		}
+		merged.FirstAckNs = earliest(merged.FirstAckNs, s.FirstAckNs)
+		merged.LastAckNs = latest(merged.LastAckNs, s.LastAckNs)
+		merged.Processes = mergeProcesses(merged.Processes, s.Processes)
+		histograms = append(histograms, s.Histograms)
+	}
+	merged.Histograms = measure.MergeHistograms(histograms...)
+	return merged, nil
+}
+
+// earliest is the earlier of two times; 0: there is none. A clock may be below 0.
+func earliest(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// latest is the later of two times; 0: there is none.
+func latest(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return max(a, b)
+}
+
+// add adds what another worker counted.
+func (c *Counters) add(o Counters) {
+	for _, of := range []struct {
+		into *[2]int64
+		n    [2]int64
+	}{
+		{&c.Handed, o.Handed}, {&c.Acked, o.Acked}, {&c.Failed, o.Failed}, {&c.Unsent, o.Unsent},
+		{&c.Received, o.Received}, {&c.Calls, o.Calls},
+	} {
+		add(of.into, of.n)
+	}
+	c.InFlight += o.InFlight
+	c.Fresh += o.Fresh
+	c.Replayed += o.Replayed
+	c.AckedWithin += o.AckedWithin
+	for i, n := range o.ReceivedWithin {
+		c.ReceivedWithin[i] += n
+	}
+	c.BlockedNs += o.BlockedNs
+	c.FirstHandedNs = earliest(c.FirstHandedNs, o.FirstHandedNs)
+	c.Read += o.Read
+	c.FirstReadNs = earliest(c.FirstReadNs, o.FirstReadNs)
+	c.LastReceived = latest(c.LastReceived, o.LastReceived)
+	c.Sent = c.Sent && o.Sent
+	c.Opened = c.Opened && o.Opened
+	c.Unopened = cmp.Or(c.Unopened, o.Unopened)
+}
+
+func add(into *[2]int64, n [2]int64) {
+	into[0] += n[0]
+	into[1] += n[1]
+}
+
+// mergeProcesses adds the processes of another worker. Of one that is there already, the
+// greater reading counts, which of what is cumulative is the later one.
+func mergeProcesses(into, all []Process) []Process {
+	into = slices.Clone(into)
+	for _, p := range all {
+		at := slices.IndexFunc(into, func(q Process) bool { return q.ID == p.ID })
+		if at < 0 {
+			into = append(into, p)
+			continue
+		}
+		q := &into[at]
+		q.CPUSeconds, q.GCCount = max(q.CPUSeconds, p.CPUSeconds), max(q.GCCount, p.GCCount)
+		q.GCPauseNs, q.RSSBytes = max(q.GCPauseNs, p.GCPauseNs), max(q.RSSBytes, p.RSSBytes)
+		q.HeapBytes = max(q.HeapBytes, p.HeapBytes)
+		q.Goroutines = max(q.Goroutines, p.Goroutines)
+	}
+	return into
+}
+
+// Spent is what all processes together spent.
+func (s Sample) Spent() (all Process) {
+	for _, p := range s.Processes {
+		all.CPUSeconds += p.CPUSeconds
+		all.GCCount += p.GCCount
+		all.GCPauseNs = max(all.GCPauseNs, p.GCPauseNs)
+		all.RSSBytes += p.RSSBytes
+		all.HeapBytes += p.HeapBytes
+		all.Goroutines += p.Goroutines
+	}
+	return all
+}
+
+// Backlog is acknowledged x subscriptions - received, copies left out.
+func (c *Counters) Backlog(w *workload.Workload) int64 {
+	acked := c.Acked[0] + c.Acked[1]
+	// What arrived before its acknowledgement makes it less than nothing.
+	return max(0, acked*int64(w.Subscriptions)-c.Fresh)
+}
+
+// Begun is the number of messages handed over or counted unsent, by phase.
+func (c *Counters) Begun() (n [2]int64) {
+	add(&n, c.Handed)
+	add(&n, c.Unsent)
+	return n
+}
+
+// MergeAccounts returns the accounts of several workers as one, in the order of topics,
+// producers and consumers, whichever workers these were of.
+func MergeAccounts(all ...Account) (Account, error) {
+	if len(all) == 0 {
+		return Account{}, fmt.Errorf("there is no account to merge")
+	}
+	merged := Account{Clock: all[0].Clock}
+	counts := make(map[string]int64)
+	for _, a := range all {
+		if a.Clock != merged.Clock {
+			return Account{}, fmt.Errorf("merge accounts: one is on the clock %q and another on %q",
+				a.Clock, merged.Clock)
+		}
+		merged.Sent = append(merged.Sent, a.Sent...)
+		merged.Arrived = append(merged.Arrived, a.Arrived...)
+		merged.MeanInFlight += a.MeanInFlight
+		merged.MemoryBytes += a.MemoryBytes
+		for _, e := range a.Errors {
+			counts[e.Message] += e.Count
+		}
+	}
+	merged.Errors = errorsOf(counts)
+	slices.SortStableFunc(merged.Sent, func(a, b measure.SentAccount) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Producer, b.Producer))
+	})
+	slices.SortStableFunc(merged.Arrived, func(a, b measure.ArrivedAccount) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Subscription, b.Subscription),
+			cmp.Compare(a.Consumer, b.Consumer))
+	})
+	return merged, nil
+}
+
+// errorsOf returns errors by how often they came, the most frequent first.
+func errorsOf(counts map[string]int64) (errs []result.Error) {
+	for text, n := range counts {
+		errs = append(errs, result.Error{Message: text, Count: n})
+	}
+	slices.SortFunc(errs, func(a, b result.Error) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Message, b.Message))
+	})
+	return errs
+}
+
+// Judge compares what was acknowledged with what arrived, for every subscription. It
+// returns too how many distinct messages due in the measured window arrived at the
+// workload's own subscriptions.
+func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
+	ledger = result.Ledger{Accounted: true, MemoryBytes: a.MemoryBytes}
+	w, topics := &p.Workload, p.Topics()
+	for s := range w.AllSubscriptions() {
+		account := result.SubscriptionLedger{Subscription: p.subscriptionName(s)}
+		p.eachTopic(a, s, func(t int, sent sentAccounts, got arrivedAccounts) bool {
+			n := measure.Judge(&account, sent, got, func(lane int) measure.LaneName {
+				return measure.LaneName{
+					Topic: topics[t].Name, Producer: lane / w.Partitions,
+					Partition: lane % w.Partitions,
+				}
+			})
+			if s < w.Subscriptions {
+				arrived += n
+			}
+			return true
+		})
+		ledger.Subscriptions = append(ledger.Subscriptions, account)
+	}
+	return ledger, arrived
+}
+
+// Missing reports whether something that was acknowledged has not arrived at one of so
+// many subscriptions, of which one that reads later is the last. The counters cannot tell
+// where messages arrived that were not acknowledged.
+func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
+	for s := range subscriptions {
+		p.eachTopic(a, s, func(_ int, sent sentAccounts, got arrivedAccounts) bool {
+			missing = missing || measure.Missing(sent, got)
+			return !missing
+		})
+	}
+	return missing
+}
+
+type (
+	sentAccounts    = []measure.SentAccount
+	arrivedAccounts = []measure.ArrivedAccount
+)
+
+// eachTopic calls do with the accounts of each topic's producers and of the consumers of a
+// subscription of it, until it returns false.
+func (p *Plan) eachTopic(
+	a Account, subscription int,
+	do func(topic int, sent sentAccounts, got arrivedAccounts) bool,
+) {
+	sent, arrived := a.Sent, a.Arrived
+	for topic := range p.Workload.Topics {
+		n := 0
+		for n < len(sent) && sent[n].Topic == topic {
+			n++
+		}
+		from, to := 0, 0
+		for to < len(arrived) && arrived[to].Topic == topic {
+			if to++; arrived[to-1].Subscription < subscription {
+				from = to
+			}
+		}
+		readers := arrived[from:to]
+		for i := range readers {
+			if readers[i].Subscription > subscription {
+				readers = readers[:i]
+				break
+			}
+		}
+		if !do(topic, sent[:n], readers) {
+			return
+		}
+		sent, arrived = sent[n:], arrived[to:]
+	}
+}

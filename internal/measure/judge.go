@@ -1,0 +1,181 @@
+package measure
+
+import "github.com/plimsoll-bench/plimsoll/result"
+
+// LaneName says whose messages a lane holds.
+type LaneName struct {
+	Topic     string
+	Partition int
+	Producer  int
+}
+
+// is reports whether a range is of the lane.
+func (n LaneName) is(r *result.Range) bool {
+	return r.Topic == n.Topic && r.Partition == n.Partition && r.Producer == n.Producer
+}
+
+// Judge compares what the producers of a topic had acknowledged with what the consumers of
+// one subscription received, and adds it to the ledger. A lane is the producer's index times
+// the partitions, plus the partition. It returns how many distinct messages arrived that
+// were due in the measured window.
+func Judge(
+	into *result.SubscriptionLedger, sent []SentAccount, arrived []ArrivedAccount,
+	name func(lane int) LaneName,
+) (measured int64) {
+	consumers := readersOf(arrived)
+	for i := range sent {
+		for partition := range sent[i].Lanes {
+			lane := sent[i].Producer*len(sent[i].Lanes) + partition
+			seen := seenOn(consumers, lane)
+			measured += judgeLane(into, &sent[i].Lanes[partition], seen, lane, name)
+		}
+	}
+	for i := range arrived {
+		a := &arrived[i]
+		into.Duplicate += a.Duplicate
+		into.Reordered += a.Reordered
+		into.Overtaken += a.Overtaken
+		into.Foreign += a.Foreign
+		into.Corrupt += a.Corrupt
+		into.Misplaced += a.Misplaced
+		into.DuplicateRanges = named(into.DuplicateRanges, a.Copies, name)
+		into.ReorderedRanges = named(into.ReorderedRanges, a.Late, name)
+	}
+	judgeTransactions(into, sent, arrived)
+	return measured
+}
+
+// reader walks the lanes of one consumer, which rise.
+type reader struct{ lanes []ArrivedLane }
+
+func readersOf(arrived []ArrivedAccount) []reader {
+	all := make([]reader, len(arrived))
+	for i := range arrived {
+		all[i].lanes = arrived[i].Lanes
+	}
+	return all
+}
+
+// seenOn returns what each of the consumers received on a lane. Lanes must not go back.
+func seenOn(consumers []reader, lane int) (seen []Set) {
+	for i := range consumers {
+		r := &consumers[i]
+		for len(r.lanes) > 0 && r.lanes[0].Lane < lane {
+			r.lanes = r.lanes[1:]
+		}
+		if len(r.lanes) > 0 && r.lanes[0].Lane == lane {
+			seen = append(seen, r.lanes[0].Seen)
+		}
+	}
+	return seen
+}
+
+// judgeLane accounts for one lane, and returns how many messages arrived on it that were
+// due in the measured window.
+func judgeLane(
+	into *result.SubscriptionLedger, sent *SentLane, seen []Set, lane int,
+	name func(int) LaneName,
+) int64 {
+	acked, received := sent.Acked.bitmap(), &bitmap{}
+	var pool pagePool
+	for i, set := range seen {
+		if i == 0 {
+			received = set.bitmap()
+			continue
+		}
+		into.Duplicate += received.union(set.bitmap(), &pool, func(seq int64) {
+			into.DuplicateRanges = extend(into.DuplicateRanges, name(lane), seq)
+		})
+	}
+	into.Acked += acked.count()
+	into.Received += received.count()
+	received.minus(acked, func(int64) { into.Unacked++ })
+	into.RefusedReceived += received.common(sent.Refused.bitmap())
+	acked.minus(received, func(seq int64) {
+		into.Lost++
+		var when *Moment // nil: not kept
+		if seq < int64(len(sent.Times)) {
+			when = &sent.Times[seq]
+		}
+		noteLost(into, name(lane), seq, when)
+	})
+	return received.countFrom(sent.MeasuredFrom)
+}
+
+// Missing reports whether something that was acknowledged has not arrived. Lanes are as
+// for Judge.
+func Missing(sent []SentAccount, arrived []ArrivedAccount) bool {
+	consumers := readersOf(arrived)
+	for i := range sent {
+		for partition := range sent[i].Lanes {
+			lane := sent[i].Producer*len(sent[i].Lanes) + partition
+			acked := sent[i].Lanes[partition].Acked.bitmap()
+			var seen []*bitmap
+			for _, set := range seenOn(consumers, lane) {
+				seen = append(seen, set.bitmap())
+			}
+			if acked.lacks(seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lacks reports whether the set has a number that is in none of the others.
+func (b *bitmap) lacks(others []*bitmap) bool {
+	for i := int64(0); i < b.length()/64; i++ {
+		rest := b.word(i)
+		for _, other := range others {
+			rest &^= other.word(i)
+		}
+		if rest != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// named adds sightings to ranges.
+func named(into []result.Range, all []Sighting, name func(lane int) LaneName) []result.Range {
+	for _, s := range all {
+		into = extend(into, name(s.Lane), s.Seq)
+	}
+	return into
+}
+
+// extend lengthens the last range, or opens another while there is room.
+func extend(all []result.Range, n LaneName, seq int64) []result.Range {
+	if k := len(all); k > 0 {
+		last := &all[k-1]
+		if n.is(last) && last.Last == seq-1 {
+			last.Last = seq
+			return all
+		}
+	}
+	if len(all) < maxRanges {
+		all = append(all, result.Range{
+			Topic: n.Topic, Partition: n.Partition, Producer: n.Producer, First: seq, Last: seq,
+		})
+	}
+	return all
+}
+
+// noteLost adds a message to the lost ranges, and when it was to its range.
+func noteLost(into *result.SubscriptionLedger, n LaneName, seq int64, at *Moment) {
+	before := len(into.LostRanges)
+	into.LostRanges = extend(into.LostRanges, n, seq)
+	last := &into.LostRanges[len(into.LostRanges)-1]
+	switch w := last.When; {
+	case last.Last != seq || !n.is(last): // no room
+	case at == nil:
+		last.When = nil // of a part says little
+	case len(into.LostRanges) > before:
+		last.When = &result.Span{
+			FirstDueNs: at.DueNs, LastDueNs: at.DueNs, FirstAckNs: at.AckNs, LastAckNs: at.AckNs,
+		}
+	case w != nil:
+		w.FirstDueNs, w.LastDueNs = min(w.FirstDueNs, at.DueNs), max(w.LastDueNs, at.DueNs)
+		w.FirstAckNs, w.LastAckNs = min(w.FirstAckNs, at.AckNs), max(w.LastAckNs, at.AckNs)
+	}
+}

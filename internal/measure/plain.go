@@ -1,0 +1,217 @@
+package measure
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// This file has the plain data that a recording is handed over as: no pointer into what
+// is recorded, nothing that a wire could not carry. internal/load/worker.go says what
+// crosses, and when.
+
+// Histogram is the latencies of one series and phase that came in an interval. Two of
+// the same series and phase merge by adding the counts of equal values.
+type Histogram struct {
+	Series result.Series
+	Phase  Phase
+	// Values are the least latencies of the buckets that hold something, in nanoseconds,
+	// rising; Counts are the numbers of latencies in them. The buckets are those of
+	// result.NewHistogram.
+	Values, Counts []int64
+	// Clamped latencies were above the range, negative ones below it; each counts too in
+	// the bucket at that end.
+	Clamped, Negative int64
+}
+
+// Set is a set of sequence numbers from 0, in pages of PageBits. Two of the same lane
+// merge to their union.
+type Set struct {
+	Full []Pages // pages with all of their numbers: a set without gaps takes one
+	Part []Page  // the others that have some, rising
+}
+
+// Pages is a run of pages: those from First, so many.
+type Pages struct{ First, Count int64 }
+
+// Page has the numbers from Number x PageBits on, a bit each.
+type Page struct {
+	Number int64
+	Words  [PageBits / 64]uint64
+}
+
+// SentAccount is what became of one producer's messages since the load began.
+type SentAccount struct {
+	Topic, Producer int        // the producer's index is among those of its topic
+	Lanes           []SentLane // by partition
+	// Transactions are those of the producer, by its own number less 1.
+	Transactions []Transaction
+}
+
+// SentLane is what became of one producer's messages to one partition.
+type SentLane struct {
+	Acked, Refused Set
+	// MeasuredFrom is the first sequence number that was due in the measured window.
+	MeasuredFrom int64
+	// Times are when the first messages were due and acknowledged, by sequence number: of
+	// a run with faults, and only when the load is over.
+	Times []Moment
+}
+
+// Moment is when a message was due and acknowledged, on the worker's clock.
+type Moment struct{ DueNs, AckNs int64 }
+
+// MomentBytes is the memory of a Moment.
+const MomentBytes = 16
+
+// Transaction is how many messages a transaction had, and whether it was aborted.
+type Transaction struct {
+	Messages int32
+	Aborted  bool
+}
+
+// ArrivedAccount is what one consumer received since the load began.
+type ArrivedAccount struct {
+	Topic, Subscription, Consumer int // the consumer's index is among those of its subscription
+	Lanes                         []ArrivedLane
+	// Duplicate counts copies of a message that the same consumer had received. Those that
+	// came to several consumers follow from their sets.
+	Duplicate int64
+	// Reordered counts first arrivals after a later message of their lane at the same
+	// consumer; overtaken those after one at another consumer of the worker.
+	Reordered, Overtaken        int64
+	Copies, Late                []Sighting // the first few
+	Foreign, Corrupt, Misplaced int64
+	// Transactions counts first arrivals by producer of the topic and by transaction.
+	Transactions [][]int32
+}
+
+// ArrivedLane is what came on a lane: a producer and a partition of the topic.
+type ArrivedLane struct {
+	Lane int
+	Seen Set
+}
+
+// Sighting is one message of a lane.
+type Sighting struct {
+	Lane int
+	Seq  int64
+}
+
+// MergeHistograms returns the sums of histograms of the same series and phase, in the
+// order in which these come first.
+func MergeHistograms(all ...[]Histogram) []Histogram {
+	var merged []Histogram
+	for _, some := range all {
+		for _, h := range some {
+			at := slices.IndexFunc(merged, func(m Histogram) bool {
+				return m.Series == h.Series && m.Phase == h.Phase
+			})
+			if at < 0 {
+				merged = append(merged, h)
+			} else {
+				merged[at] = merged[at].plus(h)
+			}
+		}
+	}
+	return merged
+}
+
+// plus returns the sum of two histograms of one series and phase.
+func (h Histogram) plus(other Histogram) Histogram {
+	sum := Histogram{
+		Series: h.Series, Phase: h.Phase,
+		Clamped: h.Clamped + other.Clamped, Negative: h.Negative + other.Negative,
+	}
+	i, k := 0, 0
+	for i < len(h.Values) || k < len(other.Values) {
+		switch {
+		case k == len(other.Values) || i < len(h.Values) && h.Values[i] < other.Values[k]:
+			sum.Values = append(sum.Values, h.Values[i])
+			sum.Counts = append(sum.Counts, h.Counts[i])
+			i++
+		case i == len(h.Values) || other.Values[k] < h.Values[i]:
+			sum.Values = append(sum.Values, other.Values[k])
+			sum.Counts = append(sum.Counts, other.Counts[k])
+			k++
+		default:
+			sum.Values = append(sum.Values, h.Values[i])
+			sum.Counts = append(sum.Counts, h.Counts[i]+other.Counts[k])
+			i, k = i+1, k+1
+		}
+	}
+	return sum
+}
+
+// set returns the bitmap as plain data.
+func (b *bitmap) set() Set {
+	var s Set
+	for i, p := range b.pages {
+		switch {
+		case p == nil:
+		case p == fullPage:
+			if n := len(s.Full); n > 0 && s.Full[n-1].First+s.Full[n-1].Count == int64(i) {
+				s.Full[n-1].Count++
+			} else {
+				s.Full = append(s.Full, Pages{int64(i), 1})
+			}
+		default:
+			s.Part = append(s.Part, Page{int64(i), p.words})
+		}
+	}
+	return s
+}
+
+// bitmap returns the set as one that can be worked with.
+func (s Set) bitmap() *bitmap {
+	b := &bitmap{}
+	at := func(number int64) **page {
+		for int64(len(b.pages)) <= number {
+			b.pages = append(b.pages, nil)
+		}
+		return &b.pages[number]
+	}
+	for _, run := range s.Full {
+		for number := run.First; number < run.First+run.Count; number++ {
+			*at(number) = fullPage
+		}
+	}
+	for _, part := range s.Part {
+		p := &page{words: part.Words}
+		for _, word := range part.Words {
+			p.count += bits.OnesCount64(word)
+		}
+		if p.count == PageBits {
+			p = fullPage
+		}
+		*at(part.Number) = p
+	}
+	return b
+}
+
+// Numbers is a set that grows. The zero value is empty.
+type Numbers struct {
+	all  bitmap
+	pool pagePool
+}
+
+// Add adds a number.
+func (n *Numbers) Add(number int64) { n.all.add(number, &n.pool) }
+
+// Set returns the numbers as plain data.
+func (n *Numbers) Set() Set { return n.all.set() }
+
+// Has returns what reports whether a number is in the set.
+func (s Set) Has() func(number int64) bool {
+	b := s.bitmap()
+	return func(number int64) bool { return b.word(number/64)&(1<<(number%64)) != 0 }
+}
+
+// Union returns the numbers of both sets.
+func (s Set) Union(other Set) Set {
+	b := s.bitmap()
+	var pool pagePool
+	b.union(other.bitmap(), &pool, func(int64) {})
+	return b.set()
+}
