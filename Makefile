@@ -29,7 +29,7 @@ build: ## Build bin/plimsoll.
 # starts tenfold; whatever it calls is tested under the detector. So do the truths of many
 # messages.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
-TRUTHS  := ./internal/bench ./internal/compare ./internal/peak
+TRUTHS  := ./internal/bench ./internal/compare ./internal/peak ./internal/prove ./internal/verify
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
 RACING  := $(if $(RACE),CGO_ENABLED=1 )
 

@@ -251,6 +251,7 @@ func TestTruthOnePerCentIsTold(t *testing.T) {
 // Little's law bounds a workload that allows too few messages in flight, whatever
 // the system could do.
 func TestTruthTooFewInFlightIsTheWorkloadsLimit(t *testing.T) {
+	million(t)
 	s := trial{
 		settings: map[string]string{"service_time": "20ms"},
 		change: func(w *workload.Workload, o *peak.Options) {
@@ -320,7 +321,8 @@ func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	}
 }
 
-func TestASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
+func TestTruthASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
+	million(t)
 	s := trial{
 		settings: map[string]string{"capacity": "20k/s"},
 		change:   func(_ *workload.Workload, o *peak.Options) { o.MaxTime = 20 * time.Second },

@@ -21,6 +21,9 @@ func TestTruthsHoldOnVirtualTime(t *testing.T) {
 			if truth.RealTime != "" {
 				t.Skip(truth.RealTime)
 			}
+			if raceDetector && strings.HasPrefix(truth.Name, "peak") {
+				t.Skip("a search of many messages: runs without the race detector")
+			}
 			for _, row := range virtually(t, truth).Rows {
 				if row.Verdict != Holds {
 					t.Errorf("%s: planted %s, printed %s, error %s, allowed %s: %s (%s)",

@@ -94,7 +94,7 @@ func verified(
 func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 	seeds := 100
 	if raceDetector {
-		seeds = 16
+		seeds = 6
 	}
 	kinds := workload.FaultKinds()
 	targets := []workload.FaultTarget{
