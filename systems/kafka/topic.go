@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -218,21 +220,29 @@ func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.Delet
 	for _, g := range c.groups.Drop(topics...) {
 		groups = append(groups, g.name)
 	}
-	var errs []error
-	if len(groups) > 0 {
-		answers, err := c.admin.DeleteGroups(ctx, groups...)
-		errs = append(errs, err)
-		for _, a := range answers {
-			if a.Err != nil && !errors.Is(a.Err, kerr.GroupIDNotFound) {
-				errs = append(errs, fmt.Errorf("deleting group %s: %w", a.Group, a.Err))
-			}
-		}
-	}
+	groupsErr := c.deleteGroups(ctx, groups)
 	answers, err := c.admin.DeleteTopics(ctx, names...)
 	if err != nil {
-		errs = append(errs, fmt.Errorf("deleting topics: %w", c.explain(err)))
+		err = fmt.Errorf("deleting topics: %w", c.explain(err))
 	}
-	return answers, errors.Join(errs...)
+	return answers, errors.Join(groupsErr, err)
+}
+
+// deleteGroups deletes groups that may be gone. The client library does not ask again when a
+// connection ends, and one to a broker that was restarted ends at its first use.
+func (c *cluster) deleteGroups(ctx context.Context, groups []string) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	return driver.Until(ctx, settlePoll, func() (again bool, err error) {
+		answers, err := c.admin.DeleteGroups(ctx, groups...)
+		for _, a := range answers {
+			if a.Err != nil && !errors.Is(a.Err, kerr.GroupIDNotFound) {
+				err = errors.Join(err, fmt.Errorf("deleting group %s: %w", a.Group, a.Err))
+			}
+		}
+		return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET), err
+	})
 }
 
 // Leader is what the partition's leader advertises.
