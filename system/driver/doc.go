@@ -34,9 +34,11 @@
 //
 //	Clients, Closing   what a cluster has opened; each client closes once
 //	Slots, Flight      a producer's messages in flight, bounded, until each was told its end
+//	Batches            a producer's queue and the batches it is sent in, one under way at a time
 //	Receiver           hands messages to a consumer's Receive until it is stopped
 //	Groups, Shares     subscriptions, and which consumer has which partitions
 //	Reading            facts that servers report, compared with the asked durability level
+//	Dial               a connection, with TLS where the target asks for it
 //	Peer, Outcome      what a refusal means, for a connection and for a message
 //	API                servers that are asked over HTTP, in JSON
 //	Until, Sleep       waiting that ends with its context

@@ -76,7 +76,7 @@ func (p Peer) explainTLS(err error) error {
 	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
 		return says("refuses the TLS connection: it may ask for a client certificate, " +
 			"give tls.cert_file and tls.key_file")
-	case errors.As(err, &header):
+	case errors.As(err, &header), errors.Is(err, errSilentTLS):
 		return says("does not speak TLS: remove tls from the target or correct the port")
 	}
 	return nil

@@ -1,0 +1,163 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Batched is a message of a batch, with what the driver keeps for it. It is used again
+// for other messages.
+type Batched[T any] struct {
+	Message *system.Message
+	Own     T
+}
+
+// Batching is how a driver sends in batches.
+type Batching[T any] struct {
+	InFlight   int // most messages that are queued or under way
+	Most       int // messages of a batch
+	Linger     time.Duration
+	Partitions int
+	// Create fills what the driver keeps for a message, when its place is first used.
+	Create func(own *T)
+	// Fill is called with each message, before it joins the queue. It does not block.
+	Fill func(one *Batched[T])
+	// Deliver sends a batch and calls End for each message of it. life ends when the
+	// producer closes without waiting for more answers.
+	Deliver func(life context.Context, batch []*Batched[T])
+}
+
+// Batches queue a producer's messages, and have a goroutine of their own deliver them: one
+// batch under way, and all that comes meanwhile is the next one, up to Most. A batch that
+// is not full waits for Linger.
+type Batches[T any] struct {
+	Batching[T]
+	slots  *Slots[Batched[T]]
+	queue  []*Batched[T] // guarded by the slots' lock
+	since  time.Time     // when the first of the queue came; guarded too
+	wake   chan struct{}
+	life   context.Context
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when run has ended
+}
+
+// NewBatches begins to deliver. Close ends it.
+func NewBatches[T any](o Batching[T]) *Batches[T] {
+	b := &Batches[T]{Batching: o, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	b.slots = NewSlots(o.InFlight, func(int) *Batched[T] {
+		one := &Batched[T]{}
+		o.Create(&one.Own)
+		return one
+	})
+	b.life, b.cancel = context.WithCancel(context.Background())
+	go b.run()
+	return b
+}
+
+// Send is Producer's.
+func (b *Batches[T]) Send(m *system.Message) {
+	one := [1]*system.Message{m}
+	b.SendBatch(one[:])
+}
+
+// SendBatch is BatchSender's: the messages join the same batch, as far as it takes them.
+func (b *Batches[T]) SendBatch(batch []*system.Message) {
+	b.slots.Lock()
+	defer b.slots.Unlock()
+	for _, m := range batch {
+		if err := b.enqueue(m); err != nil {
+			b.slots.Unlock()
+			m.Done(err)
+			b.slots.Lock()
+		}
+	}
+}
+
+// enqueue is called with the slots' lock held.
+func (b *Batches[T]) enqueue(m *system.Message) error {
+	if err := CheckPartition(m, b.Partitions); err != nil {
+		return err
+	}
+	one, err := b.slots.Take(nil)
+	if err != nil {
+		return err
+	}
+	one.Message = m
+	b.Fill(one)
+	b.queue = append(b.queue, one)
+	if n := len(b.queue); n == 1 {
+		b.since = time.Now()
+	} else if n != b.Most {
+		return nil
+	}
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// run delivers until the life ends, and then ends what is queued.
+func (b *Batches[T]) run() {
+	defer close(b.ended)
+	var batch []*Batched[T]
+	linger := time.NewTimer(0)
+	defer linger.Stop()
+	for b.life.Err() == nil {
+		var wait time.Duration
+		if batch, wait = b.next(batch[:0]); len(batch) > 0 {
+			b.Deliver(b.life, batch)
+			continue
+		}
+		linger.Reset(wait)
+		select {
+		case <-b.wake:
+		case <-linger.C:
+		case <-b.life.Done():
+		}
+	}
+	b.slots.Lock()
+	batch, b.queue = b.queue, nil
+	b.slots.Unlock()
+	for _, one := range batch {
+		b.End(one, ErrProducerClosed)
+	}
+}
+
+// next takes the next batch from the queue. When it is not due yet it is empty, and wait
+// is how long to wait for more messages.
+func (b *Batches[T]) next(batch []*Batched[T]) (_ []*Batched[T], wait time.Duration) {
+	b.slots.Lock()
+	defer b.slots.Unlock()
+	n := min(len(b.queue), b.Most)
+	if n == 0 {
+		return batch, time.Hour // until it is woken
+	}
+	if wait = b.Linger - time.Since(b.since); wait > 0 && n < b.Most {
+		return batch, wait
+	}
+	batch = append(batch, b.queue[:n]...)
+	b.queue = append(b.queue[:0], b.queue[n:]...)
+	b.since = time.Now()
+	return batch, 0
+}
+
+// End tells the message's end. The message is its sender's from then on.
+func (b *Batches[T]) End(one *Batched[T], err error) {
+	one.Message.Done(err)
+	b.slots.End(one)
+}
+
+// Close refuses further messages, waits within ctx for the answers under way, and ends
+// the rest with an error. abort ends a batch that is still under way.
+func (b *Batches[T]) Close(ctx context.Context, abort func() error) error {
+	b.slots.Shut()
+	err := b.slots.Drain(ctx)
+	b.cancel()
+	err = errors.Join(err, abort())
+	<-b.ended
+	return err
+}

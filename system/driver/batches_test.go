@@ -1,0 +1,130 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// post is a message that remembers its end.
+type post struct {
+	system.Message
+	ends int
+	err  error
+}
+
+func (p *post) Complete(err error) { p.ends, p.err = p.ends+1, err }
+
+func posts(n int) (all []*post, messages []*system.Message) {
+	for range n {
+		p := &post{}
+		p.Bind(p)
+		all, messages = append(all, p), append(messages, &p.Message)
+	}
+	return all, messages
+}
+
+// recorded batches note their sizes and when they were sent; answers come after a while.
+type recorded struct {
+	mu    sync.Mutex
+	sizes []int
+	at    []time.Duration
+}
+
+func (r *recorded) batches(began time.Time, most int, linger, answer time.Duration) *Batches[int] {
+	var b *Batches[int]
+	b = NewBatches(Batching[int]{
+		InFlight: 100, Most: most, Linger: linger, Partitions: 1,
+		Create: func(own *int) { *own = 7 }, Fill: func(one *Batched[int]) { one.Own++ },
+		Deliver: func(life context.Context, batch []*Batched[int]) {
+			r.mu.Lock()
+			r.sizes, r.at = append(r.sizes, len(batch)), append(r.at, time.Since(began))
+			r.mu.Unlock()
+			err := error(nil)
+			if !Sleep(life, answer) {
+				err = ErrUnanswered
+			}
+			for _, one := range batch {
+				b.End(one, err)
+			}
+		},
+	})
+	return b
+}
+
+func TestBatches(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		name           string
+		most           int
+		linger, answer time.Duration
+		sizes          []int
+		at             []time.Duration
+	}{
+		{"what comes while a batch is under way is the next one", 100, 0, second,
+			[]int{3, 3}, []time.Duration{0, second}},
+		{"a full batch does not linger", 3, second, second,
+			[]int{3, 3}, []time.Duration{0, second}},
+		{"one that is not full does", 100, 3 * second, second,
+			[]int{6}, []time.Duration{3 * second}},
+		{"no batch is larger", 2, 0, second,
+			[]int{2, 2, 2}, []time.Duration{0, second, 2 * second}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var r recorded
+				b := r.batches(time.Now(), c.most, c.linger, c.answer)
+				all, messages := posts(6)
+				b.SendBatch(messages[:3])
+				time.Sleep(second / 2)
+				b.SendBatch(messages[3:])
+				if err := b.Close(t.Context(), func() error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				for i, size := range c.sizes {
+					if len(r.sizes) != len(c.sizes) || r.sizes[i] != size || r.at[i] != c.at[i] {
+						t.Fatalf("batches of %v at %v, want %v at %v", r.sizes, r.at, c.sizes, c.at)
+					}
+				}
+				for i, p := range all {
+					if p.ends != 1 || p.err != nil {
+						t.Errorf("message %d ended %d times: %v", i, p.ends, p.err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A producer that closes without time ends what is queued and what is under way, each in
+// its own way, and refuses what comes later.
+func TestBatchesCloseWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r recorded
+		b := r.batches(time.Now(), 2, 0, time.Hour)
+		all, messages := posts(6)
+		b.SendBatch(messages[:4])
+		synctest.Wait()
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		broken := errors.New("broken")
+		if err := b.Close(over, func() error { return broken }); !errors.Is(err, broken) ||
+			!errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		b.Send(messages[4])
+		messages[5].Partition = 1
+		b.Send(messages[5])
+		for i, p := range all {
+			unknown := i < 2
+			if p.ends != 1 || p.err == nil || errors.Is(p.err, system.ErrUnknown) != unknown {
+				t.Errorf("message %d ended %d times: %v", i, p.ends, p.err)
+			}
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// dialWithin bounds a connection, with its TLS.
+const dialWithin = 3 * time.Second
+
+// errSilentTLS is what a server without TLS may do: it waits for the end of a line.
+var errSilentTLS = errors.New("no answer in TLS")
+
+// Dial connects to a server, over TLS where config is not nil. Peer.Explain tells a server
+// that does not answer in TLS from a server that is not there.
+func Dial(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil || config == nil {
+		return conn, err
+	}
+	if config.ServerName == "" {
+		config = config.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(address) // which was dialled
+	}
+	encrypted := tls.Client(conn, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = conn.Close() // the other error says more
+		if TimedOut(err) {
+			err = fmt.Errorf("%w: %w", errSilentTLS, err)
+		}
+		return nil, err
+	}
+	return encrypted, nil
+}
