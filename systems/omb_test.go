@@ -137,11 +137,11 @@ func TestNotesArePrintable(t *testing.T) {
 // plimsoll does.
 func TestCaveatsOfOMBDrivers(t *testing.T) {
 	named := map[string]string{"Kafka": "kafka", "Pulsar": "pulsar", "RabbitMQ": "rabbitmq",
-		"nats": "nats"}
+		"nats": "nats", "Redis": "redis"}
 	caveats := map[string]string{
 		"Kafka": "record's timestamp", "Redpanda": "record's timestamp", "Pulsar": "publish time",
 		"kop": "Kafka on Pulsar", "RabbitMQ": "acknowledges automatically", "nats": "share",
-		"STAN": "Streaming",
+		"STAN": "Streaming", "Redis": "leaves out the way to the broker",
 	}
 	for driver := range maps.Keys(caveats) {
 		const figures = `"messageSize": 1, "publishRate": [1], "consumeRate": [1],

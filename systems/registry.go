@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
+	"github.com/plimsoll-bench/plimsoll/systems/redis"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
@@ -19,6 +20,7 @@ func All() []system.System {
 		kafka.New(),
 		pulsar.New(),
 		rabbitmq.New(),
+		redis.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

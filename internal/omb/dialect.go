@@ -81,11 +81,6 @@ func (all Dialects) classes() []string {
 // undriven is what is known of drivers of systems that plimsoll does not drive.
 var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
-		"redis.RedisBenchmarkDriver": func(d *DriverFile) {
-			if d.Decode(&redisFile{}) {
-				d.Undriven("Redis")
-			}
-		},
 		"artemis.ArtemisBenchmarkDriver": func(d *DriverFile) {
 			if d.Decode(&artemisFile{}) {
 				d.Undriven("ActiveMQ Artemis")
@@ -102,11 +97,6 @@ var undriven = Dialect{
 		"nsq.NsqBenchmarkDriver": func(d *DriverFile) { d.Undriven("NSQ") },
 	},
 	Caveats: []Caveat{
-		{Driver: "redis", Note: "the end-to-end latency of OMB's Redis driver begins at the " +
-			"broker's clock, in whole milliseconds: it leaves out the way to the broker"},
-		{Driver: "redis", Note: "OMB's Redis driver sends one message at a time on each of up to " +
-			"8 connections, so that it is a closed loop whose rate the system sets, and it never " +
-			"acknowledges what it received"},
 		{Driver: "nsq", Note: "the end-to-end latency of OMB's NSQ driver begins at the broker's " +
 			"clock, and its failed messages are counted nowhere"},
 		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
@@ -114,16 +104,6 @@ var undriven = Dialect{
 		{Driver: "artemis", Note: "the end-to-end latency of OMB's Artemis driver begins at the " +
 			"wall clock, in whole milliseconds"},
 	},
-}
-
-type redisFile struct {
-	Head
-	Host     string `yaml:"redisHost"`
-	Port     int64  `yaml:"redisPort"`
-	User     string `yaml:"redisUser"`
-	Password string `yaml:"redisPass"`
-	MaxTotal int64  `yaml:"jedisPoolMaxTotal"`
-	MaxIdle  int64  `yaml:"jedisPoolMaxIdle"`
 }
 
 type artemisFile struct {

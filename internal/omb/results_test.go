@@ -227,7 +227,7 @@ func TestNewerResults(t *testing.T) {
 
 func TestNotesOfDrivers(t *testing.T) {
 	for driver, want := range map[string]string{
-		"Redis": "leaves out the way to the broker", "NSQ": "counted nowhere", "RocketMQ": "born",
+		"NSQ": "counted nowhere", "RocketMQ": "born",
 		"Artemis":  "wall clock",
 		"Upstream": "every message", "Fork": "only here",
 	} {

@@ -1,0 +1,184 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// Names of the servers' settings, in Redis's own words where it has one.
+const (
+	setSecurity  = "security"
+	setFsync     = "appendfsync"
+	setMaxMemory = "maxmemory"
+)
+
+// Values of the servers' settings, and what bounds them.
+const (
+	secPassword = "password"
+	secTLS      = "tls"
+	secNone     = "none"
+
+	leastMemory = 64 << 20
+)
+
+func serverSettings() []system.Setting {
+	return driver.ServerSettings([]system.Setting{
+		{Name: setSecurity, Kind: system.Text, Default: secPassword,
+			OneOf: []string{secPassword, secTLS, secNone},
+			Doc: "what clients and servers show each other: a user and password, these over TLS, " +
+				"or nothing (Redis's default)"},
+		{Name: setFsync, Kind: system.Text, Default: fsyncEverySec,
+			OneOf: []string{fsyncEverySec, fsyncNo},
+			Doc:   "levels 2 and 4: when the append-only file is synced; levels 1 and 3: always"},
+		{Name: setMaxMemory, Kind: system.Bytes, Default: "1GB",
+			Doc: "the primary refuses messages beyond it (noeviction); each server holds all " +
+				"that is kept (Redis's default is no bound)"},
+	})
+}
+
+// checkNodes is all that is wrong with the servers to start; nodes is their number, 0
+// when they run already.
+func checkNodes(s system.Settings, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings())
+	}
+	var bad strict.Violations
+	if want := s.Count(setReplication); want != int64(nodes) {
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("asks for %d servers, one of them "+
+			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
+	}
+	if n := s.Bytes(setMaxMemory); n < leastMemory {
+		bad = append(bad, s.Wrong(setMaxMemory, "must be at least "+quantity.Bytes(leastMemory)))
+	}
+	return bad
+}
+
+const (
+	program    = "redis-server"
+	clientPort = 6379
+	configFile = "redis.conf"
+	benchUser  = "plimsoll"
+)
+
+// servers is how Redis's servers start, fail and stop. A replica is online within a
+// second, but a machine busy with other things takes longer.
+var servers = driver.Servers{
+	StartWithin: 30 * time.Second, StopGrace: 10 * time.Second,
+	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
+	LastComplaint: driver.LastLineWith(" # "),
+}
+
+// NodeNames are the names of the servers: the first is the primary.
+func (redisSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
+
+// Provision starts a primary and its replicas as processes of this machine. It returns
+// when all replicas are online. The primary stays the primary: nothing here moves it.
+func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	path, err := findServer()
+	if err != nil {
+		return nil, err
+	}
+	return servers.Provision(ctx, p, starter{path, p}.build)
+}
+
+func findServer() (string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", fmt.Errorf("there is no %s on this machine: install the package redis-server "+
+			"(Debian, Ubuntu) or redis (Fedora, Homebrew), or name the endpoints of servers that "+
+			"run: %w", program, err)
+	}
+	return path, nil
+}
+
+// starter starts one cluster.
+type starter struct {
+	path string
+	system.Provision
+}
+
+func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	addresses, err := process.Addresses(s.Nodes, clientPort)
+	if err == nil {
+		err = s.buildAt(ctx, c, addresses)
+	}
+	return c, err
+}
+
+func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
+	if s.Settings.Text(setSecurity) != secNone {
+		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
+	}
+	if s.Settings.Text(setSecurity) == secTLS {
+		if err := c.Encrypt(); err != nil {
+			return err
+		}
+	}
+	for i, name := range (redisSystem{}).NodeNames(s.Provision) {
+		n := c.Add(name, addresses[i][0])
+		if err := c.Furnish(n, map[string]string{configFile: s.config(c, n)}); err != nil {
+			return err
+		}
+	}
+	err := c.Launch(c.Members(), func(n *driver.Node) process.Spec {
+		return process.Spec{Path: s.path, Args: []string{n.Path(configFile)}}
+	})
+	if err != nil {
+		return err
+	}
+	primary := c.Members()[0]
+	of := &cluster{options: system.Options{Credentials: c.Credentials(), TLS: c.TLS()}}
+	client := of.dial(primary.Address, servers.AskWithin)
+	defer client.Close()
+	return c.AwaitEach(ctx, c.Members()[:1], func(ctx context.Context, _ *driver.Node) error {
+		return awaitReplicas(ctx, client, s.Nodes-1)
+	})
+}
+
+// config is the configuration file of a server, which holds the secrets.
+func (s starter) config(c *driver.Cluster, n *driver.Node) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	line("bind %s\nbind-source-addr %s\nprotected-mode no\ndir %q", host, host, n.Dir)
+	line("replica-announce-ip %s\nreplica-announce-port %s", host, port)
+	fsync := s.Settings.Text(setFsync)
+	if s.Durability.Synced() {
+		fsync = fsyncAlways
+	}
+	// A snapshot beside the append-only file would cost a fork each minute.
+	line("%s yes\n%s %s\n%s no\nsave \"\"", appendOnly, appendFsync, fsync, noFsyncAmid)
+	line("maxmemory %d\n%s noeviction", s.Settings.Bytes(setMaxMemory), maxMemory)
+	// All replicas ask at the start; waiting for more of them would delay it.
+	line("repl-diskless-sync-delay 0")
+	if secrets := c.Credentials(); secrets.User != "" {
+		line("user default off\nuser %s on >%s ~* &* +@all", secrets.User, secrets.Password)
+		line("masteruser %s\nmasterauth %s", secrets.User, secrets.Password)
+	}
+	if c.TLS() == nil {
+		line("port %s", port)
+	} else {
+		line("port 0\ntls-port %s\ntls-replication yes\ntls-auth-clients no", port)
+		line("tls-cert-file %q\ntls-key-file %q\ntls-ca-cert-file %q",
+			n.Path(driver.CertificateFile), n.Path(driver.KeyFile), n.Path(driver.CAFile))
+	}
+	if primary := c.Members()[0]; primary != n {
+		_, port, _ := net.SplitHostPort(primary.Address)
+		line("replicaof %s %s", primary.Host, port)
+	}
+	return b.String()
+}

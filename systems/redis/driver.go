@@ -1,0 +1,371 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type redisSystem struct{}
+
+var (
+	_ driver.CompleteSystem  = redisSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.BatchAdmin      = (*cluster)(nil)
+)
+
+// New returns the Redis system.
+func New() system.System {
+	logging.Disable() // the library's errors reach the caller as well
+	return redisSystem{}
+}
+
+// Names of the clients' settings.
+const (
+	setLinger      = "linger"
+	setPipeline    = "pipeline_max"
+	setWaitFor     = "wait_for"
+	setWaitTimeout = "wait_timeout"
+	setRequest     = "request_timeout"
+	setDelivery    = "delivery_timeout"
+	setMaxLen      = "max_length"
+	setCount       = "count"
+	setBlock       = "block"
+	setClaimAfter  = "claim_after"
+	setReplication = "replication_factor"
+)
+
+// Values of the settings, and what bounds them.
+const (
+	majority       = "majority"
+	minReplication = 3
+	maxReplication = 9
+)
+
+func clientSettings() []system.Setting {
+	return []system.Setting{
+		{Name: setLinger, Kind: system.Duration, Default: "0s",
+			Doc: "how long a producer waits for a pipeline to fill; it fills as well while the " +
+				"pipeline before it is under way"},
+		{Name: setPipeline, Kind: system.Count, Default: "1000",
+			Doc: "most messages (XADD) of one pipeline; a producer has one pipeline under way"},
+		{Name: setWaitFor, Kind: system.Text, Default: majority, OneOf: []string{majority, "all"},
+			Doc: "levels 1 and 2: the copies that each pipeline's WAIT waits for"},
+		{Name: setWaitTimeout, Kind: system.Duration, Default: "5s",
+			Doc: "levels 1 and 2: how long WAIT waits; after it the outcome is unknown"},
+		{Name: setRequest, Kind: system.Duration, Default: "10s",
+			Doc: "how long the primary may take to answer a pipeline, beside WAIT"},
+		{Name: setDelivery, Kind: system.Duration, Default: "30s",
+			Doc: "how long a message is kept while the primary is away or loads its data"},
+		{Name: setMaxLen, Kind: system.Count, Default: "0",
+			Doc: "trim each stream to about so many entries (MAXLEN ~), read or not; 0: keep all " +
+				"in memory, until maxmemory refuses more"},
+		{Name: setCount, Kind: system.Count, Default: "500",
+			Doc: "most messages of one partition in one read (XREADGROUP COUNT)"},
+		{Name: setBlock, Kind: system.Duration, Default: "100ms",
+			Doc: "longest wait of a read (BLOCK), and so of a consumer's closing"},
+		{Name: setClaimAfter, Kind: system.Duration, Default: "30s",
+			Doc: "at least once: after how long without an acknowledgement another consumer of " +
+				"the subscription claims a message (XAUTOCLAIM)"},
+		{Name: setReplication, Kind: system.Count, Default: "3",
+			Doc: "servers that have each message: the primary and its replicas, 3 or more"},
+	}
+}
+
+// Describe says what Redis's words and capabilities are.
+func (redisSystem) Describe() system.Description {
+	return system.Description{
+		Name: "redis",
+		Summary: "Redis Streams: append-only streams in memory, on one primary with replicas, " +
+			"read by consumer groups",
+		Client: "go-redis " + driver.LibraryVersion("github.com/redis/go-redis/v9"),
+		Terms: driver.Terms{
+			Topic:           "streams, one for each partition",
+			Partition:       "stream, called topic:partition; all of them are on the primary",
+			Key:             "field k of the entry",
+			Subscription:    "consumer group on each of the streams, which begins at their start",
+			Consumer:        "consumer of the group; it reads all partitions, as the others do",
+			Acknowledgement: "the answer to XADD; levels 1 and 2: to WAIT, once for each pipeline",
+			Backlog:         "entries that the group has not read, and those that are pending",
+		}.List(),
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: append(clientSettings(), serverSettings()...),
+	}
+}
+
+// Check says all that is wrong with what is asked, before anything starts.
+func (redisSystem) Check(c system.Check) error {
+	bad := append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// problems is all that is wrong with the settings at a level.
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	bad := driver.CheckLevel(l)
+	within := func(name string, value, least, most int64, says string) {
+		if value < least || value > most {
+			bad = append(bad, s.Wrong(name, "must be from "+says))
+		}
+	}
+	const ms, hour = int64(time.Millisecond), int64(time.Hour)
+	for _, name := range []string{
+		setWaitTimeout, setRequest, setDelivery, setBlock, setClaimAfter,
+	} {
+		within(name, int64(s.Duration(name)), ms, hour, "1ms to 1h")
+	}
+	within(setLinger, int64(s.Duration(setLinger)), 0, int64(time.Minute), "0s to 1m")
+	for _, name := range []string{setPipeline, setCount} {
+		within(name, s.Count(name), 1, 1_000_000, "1 to 1M")
+	}
+	within(setReplication, s.Count(setReplication), minReplication, maxReplication,
+		fmt.Sprintf("%d to %d, because every durability level asks for copies",
+			minReplication, maxReplication))
+	return bad
+}
+
+// Redelivery says when a message comes again although no consumer fails.
+func (redisSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	if d == workload.AtMostOnce {
+		return system.Redelivery{Never: true,
+			Why: "XREADGROUP with NOACK: an entry is the group's past as soon as it is read"}
+	}
+	after := s.Duration(setClaimAfter)
+	return system.Redelivery{After: after + claimEvery(after),
+		Why: "consumers claim entries that are pending for " + setClaimAfter + " (" +
+			s.Text(setClaimAfter) + "), also from a consumer that is merely slow"}
+}
+
+// Connect finds the primary among the endpoints. It returns within ten seconds.
+func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := driver.CheckEndpoints(o.Endpoints, "redis-1:6379"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	primary, err := c.findPrimary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.primary, c.client = primary, c.dial(primary, askWithin)
+	return c, nil
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	askWithin     = 5 * time.Second
+	retryPause    = 50 * time.Millisecond
+)
+
+// errNotConnected is wrapped by errors before which nothing was sent.
+var errNotConnected = errors.New("no connection")
+
+// cluster is a connection to a primary. Its methods may be called from any goroutine.
+type cluster struct {
+	system.Settings
+	options system.Options
+	level   workload.Level
+	primary string          // its address
+	client  *goredis.Client // for what is not measured
+	clients driver.Clients
+}
+
+// dial returns a client of one server, which connects when it is first used. It repeats
+// nothing by itself: an XADD that is sent twice is two messages.
+func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client {
+	o := &goredis.Options{
+		Addr: address, Protocol: 2, DisableIdentity: true,
+		Username: c.options.Credentials.User, Password: c.options.Credentials.Password,
+		ReadTimeout: readWithin, WriteTimeout: readWithin,
+		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
+		PoolSize: 1, PipelinePoolSize: -1, PoolTimeout: readWithin,
+	}
+	o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := driver.Dial(ctx, network, addr, c.options.TLS)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotConnected, err)
+		}
+		return conn, nil
+	}
+	return goredis.NewClient(o)
+}
+
+// findPrimary asks all endpoints at once.
+func (c *cluster) findPrimary(ctx context.Context) (string, error) {
+	all := c.options.Endpoints
+	found, errs := make([]info, len(all)), make([]error, len(all))
+	var asking sync.WaitGroup
+	for i, address := range all {
+		asking.Go(func() {
+			client := c.dial(address, askWithin)
+			defer client.Close()
+			found[i], errs[i] = readInfo(ctx, client)
+		})
+	}
+	asking.Wait()
+	primary, err := choosePrimary(all, found, errs)
+	if err != nil {
+		return "", c.explain(err)
+	}
+	return primary, nil
+}
+
+// choosePrimary returns the address of the only primary among servers that said what they
+// are, or could not.
+func choosePrimary(all []string, found []info, errs []error) (primary string, err error) {
+	run := ""
+	for i, address := range all {
+		have := found[i]
+		switch {
+		case errs[i] != nil:
+			err = cmp.Or(err, errs[i])
+		case have["cluster_enabled"] == "1":
+			return "", fmt.Errorf("%s is a node of Redis Cluster, which spreads keys over several "+
+				"primaries: name a primary without cluster-enabled", address)
+		case have["role"] != "master":
+			of := net.JoinHostPort(have["master_host"], have["master_port"])
+			err = fmt.Errorf("%s is a read-only replica of %s: name the primary among the endpoints",
+				address, of)
+		case run != "" && run != have["run_id"]:
+			return "", fmt.Errorf("%s and %s are primaries of their own: name one of them, and its "+
+				"replicas", primary, address)
+		default:
+			primary, run = address, have["run_id"]
+		}
+	}
+	if primary != "" {
+		return primary, nil
+	}
+	return "", err
+}
+
+// explain says in one sentence why the servers cannot be talked to.
+func (c *cluster) explain(err error) error {
+	peer := driver.Peer{
+		Endpoints: c.options.Endpoints, Protocol: "Redis", Encrypted: c.options.TLS != nil,
+	}
+	if told := peer.Explain(err); told != nil {
+		return told
+	}
+	switch {
+	case goredis.IsAuthError(err):
+		return peer.RefusesLogin(err, "")
+	case goredis.IsPermissionError(err):
+		return fmt.Errorf("%s does not allow the user what a run needs: give the user the rights, "+
+			"or name another one: %w", peer.At(), err)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
+		strings.Contains(err.Error(), "can't parse"):
+		return peer.HungUp(err)
+	}
+	return err
+}
+
+// streams are the keys of a topic's partitions.
+func streams(t system.Topic) []string {
+	keys := make([]string, t.Partitions)
+	for i := range keys {
+		keys[i] = t.Name + ":" + strconv.Itoa(i)
+	}
+	return keys
+}
+
+// firstGroup is a consumer group that nobody reads. Making it makes the stream, and
+// fails when the stream is there.
+const firstGroup = "plimsoll.topic"
+
+// CreateTopic makes the topic's streams.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	return c.CreateTopics(ctx, []system.Topic{t})
+}
+
+// CreateTopics makes the streams of all topics in one pipeline.
+func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error {
+	pipe := c.client.Pipeline()
+	for _, t := range topics {
+		for _, key := range streams(t) {
+			pipe.XGroupCreateMkStream(ctx, key, firstGroup, "$")
+		}
+	}
+	return c.change(ctx, "creating the topics", pipe)
+}
+
+// change carries out a pipeline, and waits for replicas where the level does.
+func (c *cluster) change(ctx context.Context, doing string, pipe goredis.Pipeliner) error {
+	wait := c.wait(ctx)
+	if wait != nil {
+		_ = pipe.Process(ctx, wait) // it only joins the pipeline
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		if goredis.HasErrorPrefix(err, "BUSYGROUP") {
+			err = fmt.Errorf("a topic of the name exists: delete it, or choose another name: %w",
+				err)
+		}
+		return fmt.Errorf("%s: %w", doing, c.explain(err))
+	}
+	if err := c.waited(wait); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// DeleteTopic deletes the topic's streams.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	return c.DeleteTopics(ctx, []system.Topic{t})
+}
+
+// DeleteTopics deletes the streams that are there.
+func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
+	pipe := c.client.Pipeline()
+	for _, t := range topics {
+		pipe.Unlink(ctx, streams(t)...)
+	}
+	return c.change(ctx, "deleting the topics", pipe)
+}
+
+// Leader is the primary, as long as it is one and has the partition.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	have, err := readInfo(ctx, c.client)
+	if err != nil {
+		return "", c.explain(err)
+	}
+	if have["role"] != "master" {
+		return "", fmt.Errorf("%s is the primary no more", c.primary)
+	}
+	key := streams(system.Topic{Name: t.Name, Partitions: partition + 1})[partition]
+	if n, err := c.client.Exists(ctx, key).Result(); err != nil || n == 0 {
+		return "", errors.Join(fmt.Errorf("there is no stream %s", key), err)
+	}
+	return c.primary, nil
+}
+
+// Close closes every producer and consumer that is open, and the connections.
+func (c *cluster) Close(ctx context.Context) error {
+	first, err := c.clients.Close(ctx)
+	if first {
+		err = errors.Join(err, c.client.Close())
+	}
+	return err
+}

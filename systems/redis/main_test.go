@@ -1,0 +1,75 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestMain(m *testing.M) {
+	New() // silences the library
+	code := m.Run()
+	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// shared is the cluster of most tests: level 2, default settings.
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: redisSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"},
+}
+
+// secured is the second cluster: encrypted, at level 1, so that its servers sync always.
+var secured = &systemtest.Servers[*driver.Cluster]{
+	System: redisSystem{}, Level: workload.SyncSync, Settings: []string{setSecurity, secTLS},
+}
+
+func needServer(t testing.TB) {
+	t.Helper()
+	systemtest.NeedPackage(t, "redis-server", func() error { _, err := findServer(); return err })
+}
+
+// clusterOf is the shared cluster that gives a level.
+func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
+	t.Helper()
+	needServer(t)
+	if level.Synced() {
+		return secured.Get(t)
+	}
+	return shared.Get(t)
+}
+
+// optionsOf is how to connect to the shared cluster that gives a level.
+func optionsOf(t testing.TB, level workload.Level, settings ...string) system.Options {
+	t.Helper()
+	return systemtest.OptionsOf(t, redisSystem{}, clusterOf(t, level), level, settings...)
+}
+
+func connect(t testing.TB, o system.Options) *cluster {
+	t.Helper()
+	return systemtest.Connect[*cluster](t, redisSystem{}, o)
+}
+
+func TestConformance(t *testing.T) {
+	needServer(t)
+	systemtest.Run(t, systemtest.Harness{
+		System: New(),
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			return optionsOf(t, level)
+		},
+	})
+}

@@ -1,0 +1,208 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ system.Prober = (*cluster)(nil)
+
+func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
+
+// OpenReplay sets the group's position to the start of the streams.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	pipe := c.client.Pipeline()
+	for _, key := range streams(o.Topic) {
+		pipe.XGroupSetID(ctx, key, o.Subscription, start)
+	}
+	if err := c.change(ctx, "setting the group's position", pipe); err != nil {
+		return nil, "", err
+	}
+	r, err := c.OpenConsumer(ctx, o)
+	return r, "", err
+}
+
+// OpenShared opens a consumer: those of a group share each stream.
+func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	r, err := c.OpenConsumer(ctx, o)
+	return r, "", err
+}
+
+// add is an XADD to partition 0.
+func (c *cluster) add(ctx context.Context, t system.Topic, id string, payload []byte) (
+	string, error,
+) {
+	return c.client.XAdd(ctx, &goredis.XAddArgs{
+		Stream: streams(t)[0], NoMkStream: true, ID: id, Values: []any{fieldPayload, payload},
+	}).Result()
+}
+
+// PublishAcked publishes with and without WAIT.
+func (c *cluster) PublishAcked(
+	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
+) (string, error) {
+	switch kind {
+	case system.AckNone:
+		return "", lacks("CLIENT REPLY OFF has the server answer nothing, which go-redis cannot do")
+	case system.AckRefusal:
+		_, err := c.add(ctx, t, "0-0", payload) // IDs begin above it
+		return refusal(err)
+	}
+	pipe := c.client.Pipeline()
+	added := pipe.XAdd(ctx, &goredis.XAddArgs{
+		Stream: streams(t)[0], NoMkStream: true, Values: []any{fieldPayload, payload},
+	})
+	const replicas, wait = 1, 1000 // ms
+	counted := goredis.NewIntCmd(ctx, "wait", replicas, wait)
+	if kind == system.AckReplicas {
+		_ = pipe.Process(ctx, counted) // it only joins the pipeline
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return "", fmt.Errorf("publishing: %w", c.explain(err))
+	}
+	answer := "XADD answered " + added.Val()
+	if kind == system.AckReplicas {
+		answer += fmt.Sprintf(", and WAIT %d %d answered %d", replicas, wait, counted.Val())
+	}
+	return answer, nil
+}
+
+// refusal is what a server answered that was to refuse.
+func refusal(err error) (string, error) {
+	var answer goredis.Error
+	if errors.As(err, &answer) {
+		return err.Error(), nil
+	}
+	return "", fmt.Errorf("the server did not refuse: %w", err)
+}
+
+// OpenRoutes has a stream for each key.
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
+	system.Publisher, string, error,
+) {
+	switch r.Kind {
+	case system.RoutePattern:
+		return nil, "", lacks("XREADGROUP names each stream that it reads; the patterns of " +
+			"PSUBSCRIBE are of Pub/Sub, which keeps nothing")
+	case system.RouteHeaders:
+		return nil, "", lacks("the server does not look at an entry's fields")
+	}
+	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
+	for i, b := range r.Bindings {
+		name, err := x.topics.Ensure(ctx, b.Key)
+		var reading system.Consumer
+		if err == nil {
+			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
+				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
+				Delivery: workload.AtLeastOnce,
+				Receive:  func(m system.Received) { b.Receive(m.Payload) },
+			})
+		}
+		if err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+		x.reading = append(x.reading, reading)
+	}
+	return x, x.topics.Condition(), nil
+}
+
+// routes are streams in place of keys.
+type routes struct {
+	of      *cluster
+	topics  driver.KeyTopics
+	reading []system.Consumer
+}
+
+// Post publishes to the key's stream.
+func (x *routes) Post(ctx context.Context, e system.Envelope) error {
+	name, err := x.topics.Ensure(ctx, e.Key)
+	if err == nil {
+		_, err = x.of.add(ctx, system.Topic{Name: name, Partitions: 1}, "*", e.Payload)
+	}
+	return err
+}
+
+// Close ends the consumers and deletes the streams.
+func (x *routes) Close(ctx context.Context) error {
+	var errs []error
+	for _, r := range x.reading {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+}
+
+// OpenMailbox says what a stream has in place of a feature.
+func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
+	system.Mailbox, string, error,
+) {
+	return nil, "", lacks(map[system.Feature]string{
+		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
+			"older than a time, read or not",
+		system.FeatureDelay: "an entry can be read as soon as it is in the stream; a sorted set " +
+			"by due time, which somebody polls, takes the place of a delay",
+		system.FeaturePriority: "a stream is read in its order; urgent messages take a stream of " +
+			"their own, which a consumer reads first",
+	}[f])
+}
+
+// OpenRejecting says what takes the place of rejection.
+func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
+	system.Publisher, string, error,
+) {
+	return nil, "", lacks("there is no rejection: an entry stays pending until it is " +
+		"acknowledged; XPENDING counts its deliveries, and a consumer may copy it to a stream of " +
+		"its own")
+}
+
+// PublishBeyond says what bounds a stream.
+func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
+	p system.BackPressure, condition string, err error,
+) {
+	return p, "", lacks("no stream can refuse more: MAXLEN removes the oldest entries, read or " +
+		"not; maxmemory with noeviction refuses all writes of the server, and was therefore not " +
+		"tried")
+}
+
+// Transact publishes between MULTI and EXEC, or DISCARD.
+func (c *cluster) Transact(
+	ctx context.Context, t system.Topic, payloads [][]byte, commit bool,
+) (string, error) {
+	const condition = "MULTI and EXEC; all streams on one server"
+	pipe := c.client.Pipeline()
+	pipe.Do(ctx, "multi")
+	for _, payload := range payloads {
+		pipe.Do(ctx, "xadd", streams(t)[0], "nomkstream", "*", fieldPayload, payload)
+	}
+	end := "discard"
+	if commit {
+		end = "exec"
+	}
+	pipe.Do(ctx, end)
+	return condition, c.change(ctx, "publishing in a transaction", pipe)
+}
+
+// PublishTwice adds an entry twice under an ID that the publisher chose.
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (
+	answer, condition string, err error,
+) {
+	const id = "1-1"
+	condition = "the publisher chooses each entry's ID, and is the only one of the stream, " +
+		"because IDs must grow"
+	if _, err = c.add(ctx, t, id, payload); err != nil {
+		return "", "", fmt.Errorf("adding the entry: %w", c.explain(err))
+	}
+	_, err = c.add(ctx, t, id, payload)
+	answer, err = refusal(err)
+	return "the second time: " + answer, condition, err
+}

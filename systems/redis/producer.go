@@ -1,0 +1,200 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// Fields of an entry.
+const (
+	fieldPayload = "p"
+	fieldKey     = "k"
+)
+
+// producer sends to one topic over a connection of its own: one pipeline of XADDs after
+// another, each ended by one WAIT where the level asks for it.
+type producer struct {
+	*driver.Batches[entry]
+	of      *cluster
+	client  *goredis.Client
+	closing driver.Closing
+}
+
+// entry is what is kept for a message in flight: its commands, so that a message costs no
+// more allocations than the library makes.
+type entry struct {
+	payload, key bulk
+	arguments    [2][]any // without and with a key
+	commands     [2]*goredis.StringCmd
+	command      *goredis.StringCmd // the one under way
+}
+
+// bulk is a byte slice that a command takes without an allocation.
+type bulk []byte
+
+// MarshalBinary is how the library asks for it.
+func (b *bulk) MarshalBinary() ([]byte, error) { return *b, nil }
+
+// streamArgument is where the stream's key stands among the arguments.
+const streamArgument = 1
+
+func (c *cluster) createEntry(one *entry) {
+	arguments := []any{"xadd", "", "nomkstream"}
+	if n := c.Count(setMaxLen); n > 0 {
+		arguments = append(arguments, "maxlen", "~", n)
+	}
+	arguments = append(arguments, "*", fieldPayload, &one.payload)
+	keyed := append(arguments[:len(arguments):len(arguments)], fieldKey, &one.key)
+	one.arguments = [2][]any{arguments, keyed}
+	for i, a := range one.arguments {
+		one.commands[i] = goredis.NewStringCmd(context.Background(), a...)
+	}
+}
+
+// OpenProducer opens a producer with a connection of its own.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
+	system.Producer, error,
+) {
+	within := c.Duration(setRequest) + c.Duration(setWaitTimeout)
+	p := &producer{of: c, client: c.dial(c.primary, within)}
+	if err := p.client.Ping(ctx).Err(); err != nil {
+		return nil, errors.Join(c.explain(err), p.client.Close())
+	}
+	var keys []any // as commands take them
+	for _, key := range streams(o.Topic) {
+		keys = append(keys, key)
+	}
+	p.Batches = driver.NewBatches(driver.Batching[entry]{
+		InFlight: o.InFlight, Most: int(c.Count(setPipeline)), Linger: c.Duration(setLinger),
+		Partitions: o.Topic.Partitions, Create: c.createEntry, Deliver: p.deliver,
+		Fill: func(one *driver.Batched[entry]) {
+			m, own, kind := one.Message, &one.Own, 0
+			if m.Key != nil {
+				kind = 1
+			}
+			own.payload, own.key, own.command = m.Payload, m.Key, own.commands[kind]
+			own.arguments[kind][streamArgument] = keys[m.Partition]
+		},
+	})
+	if err := c.clients.Keep(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// deliver sends a pipeline and tells the end of each message. A pipeline of which
+// nothing reached the primary is sent again.
+func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry]) {
+	ctx := context.Background()
+	wait := p.of.wait(ctx)
+	deadline := time.Now().Add(p.of.Duration(setDelivery))
+	for {
+		pipe := p.client.Pipeline()
+		for _, one := range batch {
+			_ = pipe.Process(ctx, one.Own.command) // it only joins the pipeline
+		}
+		if wait != nil {
+			_ = pipe.Process(ctx, wait)
+		}
+		execute(ctx, pipe)
+		again := unsent(batch) && time.Now().Before(deadline)
+		if !again || !driver.Sleep(life, retryPause) {
+			break
+		}
+	}
+	waited := p.of.waited(wait)
+	for _, one := range batch {
+		err := p.outcome(life, one.Own.command.Err())
+		if err == nil {
+			err = waited
+		}
+		p.End(one, err)
+	}
+}
+
+// errUnread is the error of a command to which there was no answer.
+var errUnread = fmt.Errorf("the server did not answer: %w", system.ErrUnknown)
+
+// execute has every command of a pipeline end with an error of its own. By itself the
+// library leaves commands without one when a new connection's login is refused, as if
+// all had succeeded.
+func execute(ctx context.Context, pipe goredis.Pipeliner) {
+	commands := pipe.Cmds()
+	for _, one := range commands {
+		one.SetErr(errUnread)
+	}
+	_, err := pipe.Exec(ctx)
+	for _, one := range commands {
+		if err != nil && errors.Is(one.Err(), errUnread) {
+			one.SetErr(err)
+		}
+	}
+}
+
+// unsent says whether the primary has none of the messages: there was no connection, or
+// it still loads its data.
+func unsent(batch []*driver.Batched[entry]) bool {
+	for _, one := range batch {
+		err := one.Own.command.Err()
+		if !errors.Is(err, errNotConnected) && !goredis.IsLoadingError(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// outcome says what the error of an XADD means: what the server answers is a refusal,
+// and without an answer the entry may be there.
+func (p *producer) outcome(life context.Context, err error) error {
+	var refusal goredis.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, goredis.Nil):
+		return errors.New("the stream is not there: the topic was deleted")
+	case errors.Is(err, errNotConnected), errors.As(err, &refusal):
+		return p.of.explain(err)
+	case life.Err() != nil:
+		return driver.ErrUnanswered
+	}
+	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+}
+
+// Close waits within ctx for the answers under way.
+func (p *producer) Close(ctx context.Context) error {
+	return p.closing.Once(&p.of.clients, p, func() error {
+		return p.Batches.Close(ctx, p.client.Close)
+	})
+}
+
+// wait is the command that ends a pipeline; nil: the level waits for no replica.
+func (c *cluster) wait(ctx context.Context) *goredis.IntCmd {
+	n := c.replicasAwaited()
+	if n == 0 {
+		return nil
+	}
+	return goredis.NewIntCmd(ctx, "wait", n, c.Duration(setWaitTimeout).Milliseconds())
+}
+
+// waited is what a WAIT means for the writes before it.
+func (c *cluster) waited(wait *goredis.IntCmd) error {
+	if wait == nil {
+		return nil
+	}
+	n, err := wait.Result()
+	if err == nil && n < int64(c.replicasAwaited()) {
+		err = fmt.Errorf("WAIT ended after %s (%s) with %d of %d replicas",
+			c.Text(setWaitTimeout), setWaitTimeout, n, c.replicasAwaited())
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// sides are the processes of the primary and of its replicas.
+func sides(c *driver.Cluster) (primary int, replicas []int) {
+	nodes := c.Nodes()
+	for _, n := range nodes[1:] {
+		replicas = append(replicas, n.PID)
+	}
+	return nodes[0].PID, replicas
+}
+
+// It shows what the levels rest on: syncs are delayed on one side and the other, and
+// replicas are paused.
+func TestAcknowledgementWaitsFor(t *testing.T) {
+	for level, want := range map[workload.Level]struct{ primary, replicas, answer bool }{
+		workload.SyncSync:   {true, true, true},
+		workload.SyncAsync:  {false, false, true},
+		workload.AsyncSync:  {true, false, false},
+		workload.AsyncAsync: {false, false, false},
+	} {
+		t.Run(fmt.Sprintf("level %d", level), func(t *testing.T) {
+			c := connect(t, optionsOf(t, level, setWaitTimeout, "500ms"))
+			topic := systemtest.Topic(t, c, fmt.Sprintf("waits-%d", level), 1)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+			primary, replicas := sides(clusterOf(t, level))
+			t.Run("replicas", func(t *testing.T) {
+				holdsWithPausedReplicas(t, p, replicas, want.answer)
+			})
+			t.Run("syncs", func(t *testing.T) {
+				systemtest.NeedDelays(t)
+				plain := systemtest.MedianAck(t, p)
+				atPrimary := systemtest.DelayedAck(t, p, primary)
+				atReplicas := systemtest.DelayedAck(t, p, replicas...)
+				t.Logf("acknowledged after %s; primary's syncs delayed by %s: %s; replicas': %s",
+					plain, systemtest.SyncDelay, atPrimary, atReplicas)
+				if waits := systemtest.WaitedForSync(atPrimary, plain); waits != want.primary {
+					t.Errorf("waits for the primary's sync: %v", waits)
+				}
+				if waits := systemtest.WaitedForSync(atReplicas, plain); waits != want.replicas {
+					t.Errorf("waits for the replicas' syncs: %v", waits)
+				}
+			})
+		})
+	}
+}
+
+// holdsWithPausedReplicas sends while one replica is paused, which costs no level
+// anything, and while both are.
+func holdsWithPausedReplicas(t *testing.T, p system.Producer, replicas []int, needed bool) {
+	for i, pid := range replicas {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it is gone otherwise
+		last := i == len(replicas)-1
+		l := systemtest.NewLetter("replicated?")
+		p.Send(&l.Message)
+		err := l.Await(t)
+		const says = "WAIT ended after 500ms (wait_timeout) with 0 of 1 replicas"
+		switch {
+		case !last || !needed:
+			if err != nil {
+				t.Errorf("with %d replicas paused: %v", i+1, err)
+			}
+		case !errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), says):
+			t.Errorf("with both replicas paused: %v", err)
+		}
+	}
+}
+
+// The setting all has WAIT wait for every replica.
+func TestWaitForAll(t *testing.T) {
+	c := connect(t, optionsOf(t, workload.SyncAsync, setWaitTimeout, "300ms", setWaitFor, "all"))
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "waits-all", 1), 0, workload.AtLeastOnce)
+	_, replicas := sides(clusterOf(t, workload.SyncAsync))
+	systemtest.MedianAck(t, p)
+	if err := syscall.Kill(replicas[0], syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(replicas[0], syscall.SIGCONT) }()
+	l := systemtest.NewLetter("replicated?")
+	p.Send(&l.Message)
+	err := l.Await(t)
+	if !errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), "1 of 2 replicas") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A producer that waits for its pipeline to fill has many messages in it.
+func TestLingerFillsThePipeline(t *testing.T) {
+	c := connect(t, optionsOf(t, workload.SyncAsync, setLinger, "50ms", setPipeline, "10"))
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "lingers", 1), 0, workload.AtLeastOnce)
+	if took := systemtest.MedianAck(t, p); took < 50*time.Millisecond {
+		t.Errorf("a message alone did not linger: %s", took)
+	}
+}

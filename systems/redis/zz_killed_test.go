@@ -1,0 +1,96 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The tests of this file break the shared cluster, so they run last.
+
+// The process of a primary that is killed costs no acknowledged message: it comes back
+// as the primary, on its data, and clients wait for it.
+func TestKilledPrimary(t *testing.T) {
+	needServer(t)
+	servers := shared.Take(t)
+	c := connect(t, systemtest.OptionsOf(t, redisSystem{}, servers, workload.SyncAsync))
+	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewBasket()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	var acked []string
+	send := func(name string) error {
+		l := systemtest.NewLetter(name)
+		p.Send(&l.Message)
+		err := l.Await(t)
+		if err == nil {
+			acked = append(acked, name)
+		}
+		return err
+	}
+	for i := range 100 {
+		if err := send(fmt.Sprint("before-", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, killed := make(chan error, 1), time.Now()
+	primary := servers.Nodes()[0].Name
+	if err := servers.Kill(primary); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(500 * time.Millisecond)
+		back <- servers.Restart(primary)
+	}()
+	// What is sent while it is away waits for it. The first may have met the connection's end,
+	// or a primary that is back before its replicas.
+	for i := range 100 {
+		err := send(fmt.Sprint("during-", i))
+		if err != nil && (i > 0 || !errors.Is(err, system.ErrUnknown)) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if err := <-back; err != nil {
+		t.Fatal(err)
+	}
+	sent := time.Since(killed)
+	got.AwaitAll(t, acked...)
+	received := time.Since(killed)
+	awaitDurable(t, c, topic)
+	t.Logf("after the kill all was sent in %s, received in %s, and replicated in %s",
+		sent, received, time.Since(killed))
+	killReplica(t, servers, c, topic)
+	if again := len(got.Contents()) - len(acked); again > 1 {
+		t.Errorf("%d messages arrived twice", again)
+	}
+}
+
+// A replica that was killed copies from the primary again.
+func killReplica(t *testing.T, servers *driver.Cluster, c *cluster, topic system.Topic) {
+	t.Helper()
+	replica := servers.Nodes()[1].Name
+	if err := servers.Kill(replica); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers.Restart(replica); err != nil {
+		t.Fatal(err)
+	}
+	awaitDurable(t, c, topic)
+}
+
+// awaitDurable waits until all replicas are online.
+func awaitDurable(t *testing.T, c *cluster, topic system.Topic) {
+	t.Helper()
+	err := driver.Until(t.Context(), 50*time.Millisecond, func() (bool, error) {
+		_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+		return err != nil && t.Context().Err() == nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
