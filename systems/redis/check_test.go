@@ -70,10 +70,11 @@ func TestChoosePrimary(t *testing.T) {
 	}{
 		{[]info{nil, replica, primary("x")}, []error{away, nil, nil}, "c"},
 		{[]info{primary("x"), primary("x")}, []error{nil, nil}, "b"}, // one under two names
-		{[]info{primary("x"), primary("y")}, []error{nil, nil}, "a and b are primaries of their own"},
+		{[]info{primary("x"), primary("y")}, []error{nil, nil}, "a and b are primaries"},
 		{[]info{nil, replica}, []error{away, nil}, "b is a read-only replica of h:1"},
 		{[]info{nil, nil}, []error{away, errors.New("later")}, "nothing listens"},
-		{[]info{{"role": "master", "cluster_enabled": "1"}}, []error{nil}, "a is a node of Redis Cluster"},
+		{[]info{{"role": "master", "cluster_enabled": "1"}}, []error{nil},
+			"a is a node of Redis Cluster"},
 	} {
 		got, err := choosePrimary([]string{"a", "b", "c"}[:len(c.found)], c.found, c.errs)
 		if got != c.want && (err == nil || !strings.Contains(err.Error(), c.want)) {

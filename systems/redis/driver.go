@@ -247,11 +247,11 @@ func choosePrimary(all []string, found []info, errs []error) (primary string, er
 				"primaries: name a primary without cluster-enabled", address)
 		case have["role"] != "master":
 			of := net.JoinHostPort(have["master_host"], have["master_port"])
-			err = fmt.Errorf("%s is a read-only replica of %s: name the primary among the endpoints",
-				address, of)
+			err = fmt.Errorf("%s is a read-only replica of %s: name the primary among the "+
+				"endpoints", address, of)
 		case run != "" && run != have["run_id"]:
-			return "", fmt.Errorf("%s and %s are primaries of their own: name one of them, and its "+
-				"replicas", primary, address)
+			return "", fmt.Errorf("%s and %s are primaries of their own: name one of them, and "+
+				"its replicas", primary, address)
 		default:
 			primary, run = address, have["run_id"]
 		}

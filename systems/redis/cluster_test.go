@@ -1,0 +1,42 @@
+package redis
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestProvisionedCluster(t *testing.T) {
+	c := clusterOf(t, workload.SyncAsync)
+	systemtest.RunsOnLoopback(t, c, 3, 3)
+	password := c.Credentials().Password
+	systemtest.KeepsSecrets(t, c.Nodes(), password)
+	for _, n := range c.Members() {
+		if !strings.Contains(systemtest.IsPrivate(t, n.Path(configFile)), password) {
+			t.Errorf("%s: the password is not where this test looks", n.Name)
+		}
+	}
+	encrypted := clusterOf(t, workload.SyncSync)
+	systemtest.IsPrivate(t, filepath.Join(encrypted.Members()[0].Dir, "key.pem"))
+	if encrypted.TLS() == nil || c.TLS() != nil {
+		t.Error("the wrong cluster is encrypted")
+	}
+}
+
+func TestStartEndsWhenToldTo(t *testing.T) {
+	needServer(t)
+	if err := systemtest.FailedStart(t, redisSystem{}, time.Millisecond); err != nil {
+		t.Log(err)
+	}
+}
+
+// A machine without the server says which package has it.
+func TestServerIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	err := systemtest.FailedStart(t, redisSystem{}, time.Second)
+	systemtest.Refused(t, time.Now(), err, "install the package redis-server")
+}
