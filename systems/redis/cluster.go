@@ -165,6 +165,8 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	line("maxmemory %d\n%s noeviction", s.Settings.Bytes(setMaxMemory), maxMemory)
 	// All replicas ask at the start; waiting for more of them would delay it.
 	line("repl-diskless-sync-delay 0")
+	// All servers stop at once: a primary would wait for replicas that are gone.
+	line("shutdown-timeout 0")
 	if secrets := c.Credentials(); secrets.User != "" {
 		line("user default off\nuser %s on >%s ~* &* +@all", secrets.User, secrets.Password)
 		line("masteruser %s\nmasterauth %s", secrets.User, secrets.Password)
