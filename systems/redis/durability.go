@@ -35,20 +35,19 @@ const (
 
 func levels() map[workload.Level]system.Guarantee {
 	const (
-		wait  = "WAIT for a majority of the copies after each pipeline"
-		moved = "; no consensus: nothing moves the primary but Sentinel or an operator, and a " +
-			"replica that takes its place may lack what was acknowledged"
+		always = "appendonly yes and appendfsync always on the primary"
+		later  = "appendonly yes and appendfsync everysec or no"
+		wait   = ", and WAIT for a majority of the copies after each pipeline"
+		moved  = "; WAIT is no consensus: nothing moves the primary but Sentinel or an operator, " +
+			"and a replica that takes its place may lack what was acknowledged"
+		cut     = "; what the primary loses with its power its replicas drop too"
+		without = ", without WAIT; a failover may lose what was acknowledged"
 	)
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync: {How: "appendonly yes and appendfsync always on the primary and its " +
-			"replicas, and " + wait + moved},
-		workload.SyncAsync: {How: "appendonly yes and appendfsync everysec or no, and " + wait +
-			"; a primary that comes back without its last writes takes them from its replicas too" +
-			moved},
-		workload.AsyncSync: {How: "appendonly yes and appendfsync always on the primary, " +
-			"without WAIT" + moved},
-		workload.AsyncAsync: {How: "appendonly yes and appendfsync everysec or no, " +
-			"without WAIT" + moved},
+		workload.SyncSync:   {How: always + " and its replicas" + wait + moved},
+		workload.SyncAsync:  {How: later + wait + cut + moved},
+		workload.AsyncSync:  {How: always + without},
+		workload.AsyncAsync: {How: later + without},
 	}
 }
 
