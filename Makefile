@@ -80,7 +80,7 @@ interop: ## Have the Java HdrHistogram read our log, and write what it says as g
 PROBED := internal/probe/observed.json
 probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
 	./$(BIN) probe --json -t kafka -t rabbitmq-classic -t rabbitmq-mirrored \
-		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats > bin/probed.json
+		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats -t redis > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
@@ -100,7 +100,7 @@ ROUNDS   := 1
 verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
-		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar \
+		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar -t redis \
 			-t rabbitmq-quorum -t rabbitmq-mirrored > /dev/null || [ $$? -eq 1 ] || exit 1; \
 	done
 	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t rabbitmq-classic > /dev/null || [ $$? -eq 1 ]
