@@ -3,6 +3,7 @@ package report
 import (
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -46,29 +47,30 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 	out := &heat{PerTen: heatRows}
 	size := (len(byStart) + heatColumns - 1) / heatColumns
 	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
-		merged := result.NewLike(byStart[column[0]][0])
+		var histograms []*hdr.PackedHistogram
 		for _, start := range column {
-			for _, h := range byStart[start] {
-				h.MergeInto(merged)
-			}
+			histograms = append(histograms, byStart[start]...)
 		}
-		out.column(len(out.Starts), merged)
+		out.column(len(out.Starts), histograms)
 		out.Starts = append(out.Starts, float64(column[0])/1e9)
 		out.Ends = append(out.Ends, float64(ends[column[len(column)-1]])/1e9)
 	}
 	return out
 }
 
-// column adds a column of a histogram's counts.
-func (m *heat) column(c int, h *hdr.Histogram) {
+// column adds column c with the counts of histograms. The middle of a bucket decides its row.
+func (m *heat) column(c int, histograms []*hdr.PackedHistogram) {
 	counts, top := map[int]int64{}, 0
-	for _, bar := range h.Distribution() {
-		if bar.Count == 0 {
-			continue
+	for _, h := range histograms {
+		unitBits := bits.Len64(uint64(h.LowestTrackableValue())) - 1
+		for ns, count := range h.ForEachBucket {
+			// Three digits take 2,048 buckets for each power of two, so 11 bits of a value count.
+			width := int64(1) << max(bits.Len64(uint64(ns))-11, unitBits)
+			middle := float64(2*ns+width-1) / 2
+			r := int(math.Log10(max(middle/leastDrawnNs, 1)) * heatRows)
+			counts[r] += count
+			top = max(top, r)
 		}
-		r := int(math.Log10(max(float64(bar.From+bar.To)/2/leastDrawnNs, 1)) * heatRows)
-		counts[r] += bar.Count
-		top = max(top, r)
 	}
 	for r := 0; r <= top; r++ {
 		if counts[r] > 0 {

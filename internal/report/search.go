@@ -174,9 +174,7 @@ func searchWarnings(s *peak.Saved) []string {
 		out = append(out, clean(c))
 	}
 	if s.System.SharesHost {
-		out = append(out,
-			"servers and load shared one machine and its loopback: compare such figures with one "+
-				"another, not with a cluster's")
+		out = append(out, verdict.SharedHost)
 	}
 	return out
 }
