@@ -41,8 +41,7 @@ func TestLimiting(t *testing.T) {
 			NoneSeen, "no resource reached 80%"},
 		"cpu, not calibrated": {
 			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
-					36
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36
 			}, "cpu", "90% of all cores"},
 		"cpu, as calibrated": {func(r *result.Run) {
 			r.Observation.Shares = append(r.Observation.Shares,
@@ -62,8 +61,7 @@ func TestLimiting(t *testing.T) {
 		}, Generator, ""},
 		"servers elsewhere": {
 			func(r *result.Run) {
-				r.Observation.Servers, r.System.SharesHost = nil,
-					false
+				r.Observation.Servers, r.System.SharesHost = nil, false
 			}, NotKnown, "the servers' machines were not observed"},
 		"servers elsewhere, cpu": {func(r *result.Run) {
 			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
@@ -71,8 +69,7 @@ func TestLimiting(t *testing.T) {
 		}, "cpu", "on the machine that offered the load"},
 		"an idle machine": {
 			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
-					0
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0
 			}, NoneSeen, "no resource with a known limit was used"},
 		"no numbers": {func(r *result.Run) {
 			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
