@@ -16,12 +16,12 @@ const (
 	heatRows    = 10  // of each power of ten of latency
 	curveSteps  = 24  // of each power of ten of 1/(1-quantile)
 
-	// leastDrawnNs is where the axes of latency begin; less is drawn there.
+	// leastDrawnNs is where the axes of latency begin; shorter latencies are drawn there.
 	leastDrawnNs = 1_000
 )
 
-// heat is a map of how many messages had which latency when. Times are
-// seconds since the run started.
+// heat is a map of the number of messages by time and latency. Times are seconds since the
+// run started.
 type heat struct {
 	Starts points `json:"starts"` // of each column
 	Ends   points `json:"ends"`
@@ -80,15 +80,15 @@ func (m *heat) column(c int, histograms []*hdr.PackedHistogram) {
 }
 
 // curve is a series' latency by percentile. Point i is at the quantile q with
-// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. Of a series with
-// messages that have no latency, it ends before the first of those.
+// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. In a series with messages
+// without a latency, the curve ends before the first such message.
 type curve struct {
 	Count int64  `json:"count"`
 	Ns    points `json:"ns"`
 }
 
-// newCurve is nil when nothing was recorded. missing messages have no latency, and
-// those that were waited for have one of at least leastNs.
+// newCurve is nil when nothing was recorded. missing counts the messages without a latency;
+// their latency is at least leastNs.
 func newCurve(h *hdr.Histogram, missing, leastNs int64) *curve {
 	if h == nil || h.TotalCount() == 0 {
 		return nil

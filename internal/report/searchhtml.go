@@ -20,10 +20,10 @@ var (
 	peakCSS string
 )
 
-// The parts that the page of runs is made of serve this one too.
+// This page shares its parts with the page of runs.
 var peakHTML = template.Must(template.Must(pageHTML.Clone()).New("peak").Parse(peakTemplate))
 
-// searchDocument is what the template of the page is given.
+// searchDocument is the data of the page's template.
 type searchDocument struct {
 	Title, Policy string
 	Style         template.CSS
@@ -56,7 +56,7 @@ type drawing struct {
 	Drawing            template.HTML
 }
 
-// evidenceView is what one probe was judged by.
+// evidenceView is the evidence by which one probe was judged.
 type evidenceView struct {
 	Title   string
 	Clauses []verdictView
@@ -90,8 +90,8 @@ func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 func togetherTable(searches []*peak.Saved) *table {
 	t := &table{ID: "peaks", Title: "Peaks",
 		Head: []string{"stable", "confirmed", "unstable", "width", "limited by"},
-		Note: "Each target was searched after the one before, with the same workload. They are " +
-			"ranked by nothing."}
+		Note: "The targets were searched one after the other, with the same workload. They are " +
+			"not ranked."}
 	for _, s := range searches {
 		b := s.Bracket
 		values := []string{none, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), none,
@@ -181,8 +181,8 @@ func probesTable(s *peak.Saved) table {
 	t := table{ID: "probes", Title: "Probes",
 		Head: append(append([]string{}, probeHead[1:6]...), "95% interval",
 			"verdict"), Empty: "No probe was made.",
-		Note: "Backlog: the growth of what was due and had not arrived, waiting to be handed " +
-			"over, in flight, or not yet received."}
+		Note: "Backlog: the growth of the number of messages due and not yet arrived: waiting to " +
+			"be handed over, in flight, or not yet received."}
 	for i := range s.Probes {
 		p := &s.Probes[i]
 		cells := probeCells(p)

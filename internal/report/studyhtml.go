@@ -20,7 +20,7 @@ var (
 
 var studyHTML = template.Must(template.New("study").Parse(studyTemplate))
 
-// studyDocument is what the template of a study's page is given.
+// studyDocument is the data of the template of a study's page.
 type studyDocument struct {
 	Title, Policy          string
 	Style                  template.CSS
@@ -50,7 +50,7 @@ type studyRowView struct {
 	Link                 string
 }
 
-// barWide is how long the longest bar of a table is.
+// barWide is the length of the longest bar of a table.
 const barWide = 120
 
 // StudyHTML writes a study's page: its claims, and every table with their figures

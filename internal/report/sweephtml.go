@@ -20,7 +20,7 @@ var (
 
 var sweepHTML = template.Must(template.New("sweep").Parse(sweepTemplate))
 
-// sweepDocument is what the template of a sweep's page is given.
+// sweepDocument is the data of the template of a sweep's page.
 type sweepDocument struct {
 	Title, Policy         string
 	Style                 template.CSS
@@ -38,9 +38,9 @@ type sweepDocument struct {
 	TickBelow, TitleBelow float64
 }
 
-// SweepHTML writes a sweep's page: small charts of rate and p99 by what was
-// varied, and a table of every cell that leads to the cells' own reports. The
-// drawing is in the page, so it needs no script. runs are as for SweepTable.
+// SweepHTML writes a sweep's page: small charts of rate and p99 over the varied settings, and
+// a table of every cell with links to the cells' own reports. The drawing is in the page, so
+// it needs no script. runs are as for SweepTable.
 func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	style := pageStyle() + sweepCSS
 	panels, left := multiples(plan, runs)
@@ -84,8 +84,8 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	return err
 }
 
-// sharedBy are the kinds of warnings that runs have, each with in how many: the
-// sentences are in the runs' own reports.
+// sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
+// in the runs' own reports.
 func sharedBy(runs []*result.Saved) []string {
 	var order []string
 	first, count := map[string]string{}, map[string]int{}
