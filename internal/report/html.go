@@ -66,10 +66,8 @@ func HTML(w io.Writer, runs []*result.Saved) error {
 		return fmt.Errorf("encode the data of the page: %w", err)
 	}
 	doc := document{
-		Title: pageTitle(runs),
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
+		Title:  pageTitle(runs),
+		Policy: policy(style, script),
 		Style:  template.CSS(style),
 		Script: template.JS(script),
 		// json.Marshal escapes <, > and &, so the data cannot end its element.
@@ -82,11 +80,23 @@ func HTML(w io.Writer, runs []*result.Saved) error {
 	for i, s := range runs {
 		doc.Runs = append(doc.Runs, newRunView(i, all[i], s))
 	}
+	return writePage(w, pageHTML, doc)
+}
+
+// policy is the Content-Security-Policy of a page with one style and one script of its own.
+func policy(style, script string) string {
+	return fmt.Sprintf(
+		"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		hash(style), hash(script))
+}
+
+// writePage writes nothing when the template fails.
+func writePage(w io.Writer, page *template.Template, doc any) error {
 	var out bytes.Buffer
-	if err := pageHTML.Execute(&out, doc); err != nil {
+	if err := page.Execute(&out, doc); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return err
 }
 

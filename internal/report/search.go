@@ -181,10 +181,7 @@ func searchWarnings(s *peak.Saved) []string {
 
 // SearchTerminal writes searches for a terminal of the given width.
 func SearchTerminal(w io.Writer, searches []*peak.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(searches) == 0 {
 		p.line("no searches")
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -67,11 +66,9 @@ type evidenceView struct {
 func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 	style, script := pageStyle()+peakCSS, themeJS
 	doc := searchDocument{
-		Title: "peak stable throughput · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
-		Style: template.CSS(style), Script: template.JS(script),
+		Title:  "peak stable throughput · plimsoll",
+		Policy: policy(style, script),
+		Style:  template.CSS(style), Script: template.JS(script),
 	}
 	if len(searches) > 1 {
 		doc.Together = togetherTable(searches)
@@ -79,12 +76,7 @@ func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 	for i, s := range searches {
 		doc.Searches = append(doc.Searches, newSearchView(i, s))
 	}
-	var out bytes.Buffer
-	if err := peakHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, peakHTML, doc)
 }
 
 func togetherTable(searches []*peak.Saved) *table {

@@ -124,7 +124,7 @@ func studyRow(t study.TableOutcome, r study.Row) (labels, figures []string) {
 
 // StudyTerminal writes a study for a terminal of the given width.
 func StudyTerminal(w io.Writer, r StudyResult, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, "study "+clean(r.Study.Name)+" at scale "+r.Plan.Scale) +
 		p.paint.as(faint, "  "+moment(r.Plan.StartedAt)))
 	p.said("measured", "", studySentence(r.Plan))

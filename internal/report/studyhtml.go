@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -58,11 +57,9 @@ const barWide = 120
 func StudyHTML(w io.Writer, r StudyResult) error {
 	style := pageStyle() + sweepCSS + studyCSS
 	doc := studyDocument{
-		Title: "study " + clean(r.Study.Name) + " · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(themeJS)),
-		Style: template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(
+		Title:  "study " + clean(r.Study.Name) + " · plimsoll",
+		Policy: policy(style, themeJS),
+		Style:  template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(
 			r.Study.Name),
 		Sentence: fmt.Sprintf("Scale %s: %s, from %s.", r.Plan.Scale, studySentence(r.Plan),
 			moment(r.Plan.StartedAt)),
@@ -85,12 +82,7 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 		words = append(words, clean(word))
 	}
 	doc.Command = commandLine(words)
-	var out bytes.Buffer
-	if err := studyHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, studyHTML, doc)
 }
 
 func studyTableOf(t study.TableOutcome) studyTableView {

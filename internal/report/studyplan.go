@@ -13,7 +13,7 @@ import (
 // StudyPlan writes a study's question, its published figures, and the planned measurements,
 // for a terminal of the given width.
 func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	s := r.Study
 	p.line(p.paint.as(strong, clean(s.Name+": "+s.Title)))
 	p.said("question", "", s.Question)

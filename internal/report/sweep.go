@@ -98,7 +98,7 @@ const sweepNote = "each cell has another load: compare cells along one axis only
 // SweepTable writes a sweep's cells as a table for a terminal, then the reasons
 // of the marked cells. runs are the judged runs of the cells, nil where a cell has none.
 func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) +
 		p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
 	p.line(sweepNote)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -45,11 +44,9 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	style := pageStyle() + sweepCSS
 	panels, left := multiples(plan, runs)
 	doc := sweepDocument{
-		Title: "sweep " + clean(plan.Name) + " · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(themeJS)),
-		Style: template.CSS(style), Script: template.JS(themeJS),
+		Title:  "sweep " + clean(plan.Name) + " · plimsoll",
+		Policy: policy(style, themeJS),
+		Style:  template.CSS(style), Script: template.JS(themeJS),
 		Name: clean(plan.Name),
 		Sentence: fmt.Sprintf("Varied: %s. %s, from %s.", varied(plan.Axes), sweepSentence(plan),
 			moment(plan.StartedAt)),
@@ -76,12 +73,7 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	for _, word := range plan.Command {
 		doc.Command += " " + clean(word)
 	}
-	var out bytes.Buffer
-	if err := sweepHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, sweepHTML, doc)
 }
 
 // sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are

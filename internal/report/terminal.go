@@ -26,6 +26,19 @@ type page struct {
 	paint paint
 }
 
+// newPage returns an empty page of 40 to 120 columns.
+func newPage(width int, color bool) *page {
+	return &page{width: min(max(width, 40), 120), paint: paint(color)}
+}
+
+// orDefault is a width, or defaultWidth where none is given.
+func orDefault(width int) int {
+	if width <= 0 {
+		return defaultWidth
+	}
+	return width
+}
+
 // paint colours text by what it means, or leaves it alone.
 type paint bool
 
@@ -62,10 +75,7 @@ func (p *page) said(label, code, sentence string) {
 // Terminal writes tables for a terminal of the given width; of at least 80
 // columns is best. The warnings of a run come before its figures.
 func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(runs) == 0 {
 		p.line("no runs")
 	}

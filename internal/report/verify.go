@@ -277,10 +277,7 @@ func quoted(r rune) bool {
 
 // VerifyTerminal writes verifications for a terminal of the given width.
 func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(all) == 0 {
 		p.line("no verifications")
 	}

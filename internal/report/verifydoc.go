@@ -206,11 +206,9 @@ type verifyView struct {
 func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 	style, script := pageStyle(), themeJS
 	doc := verifyDocument{
-		Title: "what an acknowledgement is worth · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
-		Style: template.CSS(style), Script: template.JS(script),
+		Title:  "what an acknowledgement is worth · plimsoll",
+		Policy: policy(style, script),
+		Style:  template.CSS(style), Script: template.JS(script),
 	}
 	if len(all) > 1 {
 		m := matrixOf(all)
@@ -219,12 +217,7 @@ func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 	for i, s := range all {
 		doc.All = append(doc.All, newVerifyView(i, s))
 	}
-	var out bytes.Buffer
-	if err := verifyHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, verifyHTML, doc)
 }
 
 func newVerifyView(i int, s *verify.Saved) verifyView {

@@ -424,7 +424,7 @@ func bracketed(value, interval string) string {
 // SideBySide writes the differing settings and the figures of runs for a terminal, without a
 // section for each run. It counts each run's warnings; their text is in the run's own report.
 func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
 	p.line("")
 	for _, w := range incomparable(runs) {
@@ -438,7 +438,7 @@ func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error 
 // Medians writes the medians of several runs of one target for a terminal, with
 // their intervals.
 func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	figures, centers := compare.Medians(runs)
 	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
 	for i, f := range figures {
