@@ -11,27 +11,26 @@ import (
 // catchUpPhase names the stretch of the reading in the charts.
 const catchUpPhase = "catch-up"
 
-// backlogSentence says what waited, and how it was read; empty without a
-// backlog.
+// backlogSentence describes the backlog and how it was read; empty without a backlog.
 func backlogSentence(b *result.Backlog) string {
 	if b == nil {
 		return ""
 	}
 	if b.BuiltNs == 0 {
-		return "it was not there when the run ended, so nothing is known of how it is read"
+		return "it was not built when the run ended, so it was not read"
 	}
-	who := "the subscriptions' own consumers"
+	readers := "the subscriptions' own consumers"
 	if replays(b) {
-		who = "a new subscription, from the beginning"
+		readers = "a new subscription, from the beginning"
 	}
 	out := fmt.Sprintf("%s messages (%s) waited", quantity.Count(b.Messages),
 		quantity.Bytes(b.Bytes))
 	if b.FirstNs == 0 {
-		return out + " and none was read by " + who
+		return out + " and none was read by " + readers
 	}
 	if b.ReadRate > 0 {
 		out += fmt.Sprintf("; read at %s (%s) by %s, while %s were published", rate(b.ReadRate),
-			bytesPerSecond(b.ReadBytesPerS), who, rate(b.PublishedRate))
+			bytesPerSecond(b.ReadBytesPerS), readers, rate(b.PublishedRate))
 	}
 	switch {
 	case b.End == result.BacklogCaughtUp:
@@ -50,8 +49,8 @@ func backlogSentence(b *result.Backlog) string {
 // the others kept up all along.
 func replays(b *result.Backlog) bool { return b.Then == "replay" }
 
-// effectSentence says in one figure for each series what the reading cost the
-// others; empty when that is not known.
+// effectSentence gives, for each series, the ratio of p99 while the backlog was read to p99
+// before; empty when no ratio is known.
 func effectSentence(b *result.Backlog) string {
 	if b == nil {
 		return ""
@@ -65,7 +64,7 @@ func effectSentence(b *result.Backlog) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + " while catching up, beside what it was before"
+	return strings.Join(parts, ", ") + " while catching up, relative to before"
 }
 
 // backlogCard is the headline of the reading.
@@ -93,8 +92,8 @@ func backlogCard(b *result.Backlog) card {
 	return c
 }
 
-// stretchSeries are the series whose stretches can be compared: end-to-end
-// latencies of those who drain a backlog hold their wait.
+// stretchSeries are the series whose stretches can be compared: end-to-end latencies of
+// consumers that drain a backlog include the time that messages waited on purpose.
 func stretchSeries(b *result.Backlog) []result.Series {
 	if replays(b) {
 		return []result.Series{result.Publish, result.EndToEnd}
@@ -102,19 +101,19 @@ func stretchSeries(b *result.Backlog) []result.Series {
 	return []result.Series{result.Publish}
 }
 
-// stretchTable sets what was before, during and after the reading side by side.
+// stretchTable sets the figures before, during and after the reading side by side.
 func stretchTable(b *result.Backlog) table {
 	t := table{
 		ID: "backlog", Title: "Before, while and after the backlog was read",
-		Note:  "By when a message was acknowledged or received. ",
-		Empty: "The run ended before there was any.",
+		Note:  "A message counts in the stretch in which it was acknowledged or received. ",
+		Empty: "The run ended before there was a backlog.",
 	}
 	if replays(b) {
-		t.Note += "End-to-end latencies are those of the subscriptions that kept up; the one " +
-			"that read the backlog is in none."
+		t.Note += "End-to-end latencies are those of the subscriptions that kept up, without the " +
+			"subscription that read the backlog."
 	} else {
-		t.Note += "End-to-end latencies of messages that waited say how long they waited, so " +
-			"only those after it are shown."
+		t.Note += "End-to-end latencies of messages in the backlog measure their wait, so only " +
+			"the latencies after catching up are shown."
 	}
 	rows := []row{{Name: "lasted"}, {Name: "acknowledged"}}
 	columns := []float64{50, 99, 99.9}
@@ -145,7 +144,7 @@ func stretchTable(b *result.Backlog) table {
 	return t
 }
 
-// backlog writes what came of a backlog.
+// backlog writes the outcome of reading a backlog.
 func (p *page) backlog(b *result.Backlog) {
 	if b == nil {
 		return
@@ -182,20 +181,20 @@ func (p *page) backlog(b *result.Backlog) {
 // backlogFigures are the rows of a comparison that only runs with a backlog
 // have.
 func backlogFigures() []figure {
-	read := func(of func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
+	read := func(value func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) {
 			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
 				return 0, false
 			}
-			return of(r.Backlog), true
+			return value(r.Backlog), true
 		}
 	}
-	text := func(of func(*result.Backlog) string) func(*result.Run) string {
+	text := func(value func(*result.Backlog) string) func(*result.Run) string {
 		return func(r *result.Run) string {
 			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
 				return none
 			}
-			return of(r.Backlog)
+			return value(r.Backlog)
 		}
 	}
 	out := []figure{

@@ -29,15 +29,15 @@ func at(l result.Latency, percentile float64) string {
 	return quantity.Duration(p.LatencyNs)
 }
 
-// exactAt is the latency at a percentile where that is no bound of it: what may be
-// drawn as a point, or divided.
+// exactAt is the latency at a percentile; ok is false when only a bound is known. Only exact
+// latencies may be drawn as points, or divided.
 func exactAt(l result.Latency, percentile float64) (ns int64, ok bool) {
 	p, ok := l.Point(percentile)
 	return p.LatencyNs, ok && p.Bound == result.Exact
 }
 
-// worst is the greatest latency and its bound. A percentile's bound is one of the
-// greatest latency too.
+// worst is the greatest latency and its bound. A lower bound of a percentile is a lower bound
+// of the greatest latency too.
 func worst(l result.Latency) (ns int64, bound result.Bound) {
 	ns, bound = l.Worst()
 	if bound != result.Exact {
@@ -73,8 +73,7 @@ func exactMax(l result.Latency) (ns int64, ok bool) {
 // counted reports whether a series has messages, with a latency or without.
 func counted(l result.Latency) bool { return l.Count > 0 || l.Missing.Total() > 0 }
 
-// answeredWords name the percentiles of those messages of a series that have a
-// latency.
+// answeredWords name the messages of a series that have a latency.
 func answeredWords(series result.Series) string {
 	if series == result.EndToEnd || series == result.Copies {
 		return "of the messages received"
@@ -110,11 +109,11 @@ func missingWords(m result.Missing) string {
 	return strings.Join(parts, ", ")
 }
 
-// missingSentences say for each series of a table which messages have no latency.
+// missingSentences count the messages without a latency, a sentence for each series.
 func missingSentences(s result.Summary) []string {
 	out := missingOf(s)
 	for i := range out {
-		out[i] += ": the percentiles include them as longer than what is printed"
+		out[i] += ": the percentiles count them as longer than the printed figures"
 	}
 	return out
 }
@@ -123,20 +122,20 @@ func missingSentences(s result.Summary) []string {
 // same messages once.
 func missingOf(s result.Summary) []string {
 	var order []result.Missing
-	of := map[result.Missing][]string{}
+	titles := map[result.Missing][]string{}
 	for _, w := range seriesWords {
 		m := s.Series(w.series).Missing
 		if m.Total() == 0 {
 			continue
 		}
-		if of[m] == nil {
+		if titles[m] == nil {
 			order = append(order, m)
 		}
-		of[m] = append(of[m], w.title)
+		titles[m] = append(titles[m], w.title)
 	}
 	var out []string
 	for _, m := range order {
-		out = append(out, strings.Join(of[m], " and ")+": "+missingWords(m))
+		out = append(out, strings.Join(titles[m], " and ")+": "+missingWords(m))
 	}
 	return out
 }
@@ -157,8 +156,8 @@ func answeredSentence(s result.Summary) string {
 	return strings.Join(parts, "; ")
 }
 
-// arrivals says when messages were due: percentiles of one kind of arrivals say
-// nothing of another. Empty where it is not known.
+// arrivals names the arrival process: percentiles of two kinds of arrivals cannot be compared.
+// It is empty where it is not known.
 func arrivals(l result.Load) string {
 	if l.Closed != nil {
 		return "closed loop"
@@ -174,7 +173,7 @@ func arrivalWords(l result.Load) string {
 	return arrivals(l) + " arrivals"
 }
 
-// ofArrivals is a heading with the arrivals that its figures are of.
+// ofArrivals is a heading followed by the arrivals.
 func ofArrivals(heading string, l result.Load) string {
 	if words := arrivalWords(l); words != "" {
 		return heading + " (" + words + ")"
@@ -190,12 +189,12 @@ func instrumentSentence(s result.Summary) string {
 	}
 	var parts []string
 	for _, l := range []struct {
-		title string
-		of    result.Latency
+		title   string
+		latency result.Latency
 	}{{"publish", i.Publish}, {"end-to-end", i.EndToEnd}} {
-		if counted(l.of) {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.of, 50),
-				at(l.of, 99)))
+		if counted(l.latency) {
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.latency, 50),
+				at(l.latency, 99)))
 		}
 	}
 	return strings.Join(parts, "; ") +
@@ -212,7 +211,7 @@ func proofSentence(p *result.Proof) string {
 	out := fmt.Sprintf("%d of %d planted truths held on this machine on %s", p.Held, all,
 		p.At.UTC().Format(time.DateOnly))
 	if p.Unknown > 0 {
-		out += fmt.Sprintf(", %d could not be told", p.Unknown)
+		out += fmt.Sprintf(", %d could not be decided", p.Unknown)
 	}
 	if p.Missed > 0 {
 		out += fmt.Sprintf(", %d missed: %s", p.Missed, strings.Join(p.MissedTruths, ", "))
@@ -220,7 +219,7 @@ func proofSentence(p *result.Proof) string {
 	return out
 }
 
-// instrument is a series of the twin; the zero one where it was not measured.
+// instrument is a latency series of the twin; the zero Latency where it was not measured.
 func instrument(r *result.Run, series result.Series) result.Latency {
 	switch i := r.Summary.Instrument; {
 	case i == nil:
@@ -232,20 +231,20 @@ func instrument(r *result.Run, series result.Series) result.Latency {
 	}
 }
 
-// lacksSentence says which figures a run of an earlier format has not; empty of a
-// run that has them.
+// lacksSentence says which figures a run of an earlier format lacks; empty for a run that has
+// them all.
 func lacksSentence(r *result.Run) string {
 	if !r.Lacks() {
 		return ""
 	}
 	return fmt.Sprintf("this run is of format %d and lacks figures of format %d: its percentiles "+
-		"leave out messages without an answer and take in copies, nothing measured plimsoll's own "+
-		"error on the sending or the receiving side, and it is not on record how many keys there "+
-		"were, how messages without a key were spread, when the system delivers again, nor for "+
-		"how long copies were waited for", r.SchemaVersion, result.SchemaVersion)
+		"leave out messages without an answer and include copies, plimsoll's own error was not "+
+		"measured on the sending or the receiving side, and the run does not record the number of "+
+		"keys, how messages without a key were spread, when the system delivers again, and for "+
+		"how long it waited for copies", r.SchemaVersion, result.SchemaVersion)
 }
 
-// boundConfidence is that of the bounds of loss and of duplicates.
+// boundConfidence is the confidence of the bounds of loss and of duplicates.
 const boundConfidence = 0.95
 
 // oneIn prints a small probability so that it is never less than the true one.
@@ -261,10 +260,9 @@ func oneIn(p float64) string {
 	return "1 in " + quantity.Count(int64(n))
 }
 
-// lostAtMost and twiceAtMost are the greatest probabilities that what was counted
-// leaves open, taking messages for independent of one another; ok is false where
-// nothing was counted, or not all that there is: messages that nobody read, or copies
-// that may still come.
+// lostAtMost and twiceAtMost are upper bounds of the probabilities of loss and of duplicates,
+// if messages are independent of one another; ok is false where no message was counted, or
+// the count is incomplete: messages were not read, or copies may still come.
 func lostAtMost(r *result.Run) (p float64, ok bool) {
 	t := total(r.Ledger)
 	p = stats.UpperBound(t.Lost, t.Acked, boundConfidence)
@@ -278,8 +276,7 @@ func twiceAtMost(r *result.Run) (p float64, ok bool) {
 	return p, r.Ledger.Accounted && t.Received > 0 && whole
 }
 
-// boundSentence says how many lost messages and copies so many messages leave
-// possible; empty where nothing was counted.
+// boundSentence gives the bounds of loss and of duplicates; empty where no message was counted.
 func boundSentence(r *result.Run) string {
 	var parts []string
 	t := total(r.Ledger)

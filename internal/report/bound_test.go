@@ -92,7 +92,7 @@ func TestNoFormPrintsABoundAsAFigure(t *testing.T) {
 		{"md", []string{"≥ 30s", "not reached", "publish, of the messages answered",
 			"end-to-end, of the messages received", "never answered"}},
 		{"html", []string{"≥ 30", "not reached", "publish, of the messages answered",
-			"never answered", "A line ends where the messages begin"}},
+			"never answered", "A line ends where the messages without a latency begin"}},
 		{"csv", []string{"at_least", "not_reached", "6000,12,3,0"}},
 		{"json", []string{`"bound": "at_least"`, `"bound": "not_reached"`, `"answered_percentiles"`,
 			`"unanswered": 6000`}},
@@ -280,7 +280,7 @@ func TestAProofStandsInEveryForm(t *testing.T) {
 			time.UTC), Held: 27, Missed: 1, Unknown: 2, MissedTruths: []string{"stall"},
 	}
 	const want = "27 of 30 planted truths held on this machine on 2026-11-23, 2 could not be " +
-		"told, 1 missed: stall"
+		"decided, 1 missed: stall"
 	for name, write := range map[string]func(io.Writer) error{
 		"terminal": func(w io.Writer) error { return Terminal(w, []*result.Saved{s}, 120, false) },
 		"markdown": func(w io.Writer) error { return Markdown(w, []*result.Saved{s}) },

@@ -125,7 +125,7 @@ func accountCard(r *result.Run) card {
 	l := r.Ledger
 	c := card{Label: "Lost", Number: none}
 	if !l.Accounted {
-		c.Details = []fact{{"", "not accounted: the run never got that far"}}
+		c.Details = []fact{{"", notAccounted}}
 		return c
 	}
 	t := total(l)

@@ -10,22 +10,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// chart is a place that the page's script fills, with words for those who
-// cannot see it or in its stead.
+// chart is a place that the page's script fills with a drawing, and a text for readers who
+// cannot see the drawing.
 type chart struct {
 	Kind  string
 	Run   int // -1: all runs
-	Index int // which one, of a kind of which a run has several
+	Index int // among the run's charts of this kind
 	Title string
 	Note  string // a sentence below the title
-	Label string // what the chart shows, in words
+	Label string // the content of the chart, in words
 	Empty string // why there is nothing to show
 }
 
 const noIntervals = "No interval was saved, so there is nothing to show over time."
 
-// charts are the charts of one run, in order; throughput is the first. What a
-// run cost has charts of its own.
+// charts are the charts of one run, in order; throughput is the first. The charts of its cost
+// are separate.
 func charts(run int, s *result.Saved) []chart {
 	empty := ""
 	if len(s.Intervals) == 0 {
@@ -57,8 +57,8 @@ func charts(run int, s *result.Saved) []chart {
 			Note:  "From the moment each message was due, by the interval in which it ended.",
 			Label: "Publish and end-to-end latency over time: " + publish + "; " + e2e + "."},
 		{Kind: "heat", Run: run, Empty: noLatency, Title: "Latency heat map",
-			Note: "How many messages had which latency when: the stronger the colour, the more. " +
-				"Two bands are two kinds of messages, which no percentile line shows.",
+			Note: "The number of messages by time and latency: a stronger colour means more " +
+				"messages. Two bands are two kinds of messages, which no percentile line shows.",
 			Label: "Heat map of latency over time."},
 		{Kind: "curve", Run: run, Empty: noCurve, Title: "Latency by percentile",
 			Note: uncorrectedSentence(&s.Run),
@@ -66,10 +66,9 @@ func charts(run int, s *result.Saved) []chart {
 				latencyLabel(sum.Series(result.Send)) + "."},
 		{Kind: "self", Run: run, Empty: empty, Title: "Is plimsoll to blame?",
 			Note: "Schedule lag: how late messages were handed over, because plimsoll was late " +
-				"or because the system held its " +
-				"producers up. Hiccups: how late a thread woke that only sleeps; where these " +
-				"rise, the figures above are " +
-				"plimsoll's as much as the system's.",
+				"or because the system blocked its producers. Hiccups: how late a thread woke " +
+				"that only sleeps; where hiccups rise, plimsoll causes part of the latencies " +
+				"above.",
 			Label: "Schedule lag, hiccups and garbage collection pauses over time: " +
 				latencyLabel(sum.Series(result.Lag)) + "."},
 	}
@@ -85,14 +84,14 @@ func charts(run int, s *result.Saved) []chart {
 	return withMissing(out, sum)
 }
 
-// withMissing says below charts of latencies which messages they leave out.
+// withMissing adds to the notes of latency charts which messages the charts leave out.
 func withMissing(out []chart, s result.Summary) []chart {
 	sentences := missingOf(s)
 	for i := range out {
 		switch kind := out[i].Kind; {
 		case len(sentences) == 0:
 		case kind == "curve":
-			out[i].Note += " A line ends where the messages begin that have no latency (" +
+			out[i].Note += " A line ends where the messages without a latency begin (" +
 				strings.Join(sentences, "; ") + ")."
 		case kind == "latency" || kind == "heat":
 			out[i].Note += " Messages without a latency are not drawn."
@@ -106,7 +105,7 @@ func isMessageLatency(l result.IntervalLatency) bool {
 		l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
 }
 
-// thinnedSentence says what the charts of a long run leave out.
+// thinnedSentence says how the charts of a long run are thinned.
 func thinnedSentence(s *result.Saved) string {
 	n := len(s.Intervals)
 	if n <= 2*maxGroups {
@@ -114,9 +113,8 @@ func thinnedSentence(s *result.Saved) string {
 	}
 	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / maxGroups
 	return fmt.Sprintf(
-		"Of %s intervals, a line shows two points for every %s or so: the least and the greatest "+
-			"value. "+
-			"A column of the heat map sums up neighbouring intervals.",
+		"The run has %s intervals. A line shows two points for about every %s: the least and the "+
+			"greatest value. A column of the heat map sums up neighbouring intervals.",
 		quantity.Count(int64(n)), seconds(math.Round(each)))
 }
 
@@ -128,7 +126,7 @@ func latencyLabel(l result.Latency) string {
 		greatest(l))
 }
 
-// compareCharts lay the lines of all runs over one another.
+// compareCharts are the charts that overlay the lines of all runs.
 func compareCharts(runs []*result.Saved) []chart {
 	empty, noCurve := noIntervals, "No message was measured in any of these runs."
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
@@ -150,7 +148,7 @@ func compareCharts(runs []*result.Saved) []chart {
 	}
 	out := []chart{
 		{Kind: "compare-curve", Run: -1, Empty: noCurve, Title: "Latency by percentile",
-			Note: "Each run's whole distribution. Publish and end-to-end start when each " +
+			Note: "Each run's whole distribution. Publish and end-to-end latency start when each " +
 				"message was due.",
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
 		{Kind: "compare-throughput", Run: -1, Empty: empty, Title: "Throughput, acknowledged",
@@ -163,19 +161,19 @@ func compareCharts(runs []*result.Saved) []chart {
 			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
 	}
 	if slices.ContainsFunc(inner(runs), imported) {
-		out[0].Note = "Each run's whole distribution. Publish and end-to-end start when each " +
-			"message was due; send, and end-to-end of runs " +
-			"that another tool measured, when it was handed over."
+		out[0].Note = "Each run's whole distribution. Publish and end-to-end latency start when " +
+			"each message was due. Send latency, and the end-to-end latency of runs that another " +
+			"tool measured, start when it was handed over."
 	}
 	return append(out, compareUsage(runs)...)
 }
 
-// compareUsage are the charts of what runs spent, where it is known of any.
+// compareUsage are the charts of the runs' resource use, where at least one run has it.
 func compareUsage(runs []*result.Saved) []chart {
 	all := []chart{
 		{Kind: "compare-cpu", Run: -1, Title: "CPU, servers and plimsoll together",
-			Note: "Cores used. Together, because servers that run inside plimsoll have no CPU " +
-				"time apart from it."},
+			Note: "Cores used. They are added up because servers inside plimsoll's process have " +
+				"no separate CPU time."},
 		{Kind: "compare-written", Run: -1, Title: "Written to disk by the servers",
 			Note: "Bytes per second, all nodes together."},
 		{Kind: "compare-syncs", Run: -1, Title: "fsync and fdatasync by the servers",

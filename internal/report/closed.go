@@ -8,15 +8,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// closedSentence says what a closed loop keeps under way.
+// closedSentence says how many sends a closed loop keeps in flight.
 func closedSentence(l result.Load) string {
-	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s under way",
+	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",
 		plural(int64(l.Topics*l.Producers), "producer",
 			"producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
 		batchWords(l.Closed), quantity.Bytes(l.MessageBytes))
 }
 
-// batchWords is how many messages a send has.
+// batchWords is the number of messages in a send.
 func batchWords(c *result.Closed) string {
 	if c.BatchLeast == c.BatchMost {
 		return plural(int64(c.BatchMost), "message", "messages")
@@ -46,8 +46,8 @@ var minuteSeries = []struct {
 	{result.Send, func(m result.Minute) int64 { return m.SendP95Ns }},
 }
 
-// minuteSentence is the 95th percentiles of a closed loop's minutes: of several,
-// the least, the middle one and the greatest.
+// minuteSentence gives the 95th percentiles of a closed loop's minutes: the least, the median
+// and the greatest where there are several.
 func minuteSentence(minutes []result.Minute) string {
 	if len(minutes) == 0 {
 		return ""
@@ -55,7 +55,7 @@ func minuteSentence(minutes []result.Minute) string {
 	out := "in each of " + quantity.Count(int64(len(minutes))) +
 		" minutes, least, median and greatest:"
 	if len(minutes) == 1 {
-		out = fmt.Sprintf("in the one window of %s:",
+		out = fmt.Sprintf("in a single window of %s:",
 			quantity.Duration(minutes[0].EndNs-minutes[0].StartNs))
 	}
 	for i, word := range minuteSeries {
@@ -93,10 +93,9 @@ const maxMinutes = 60
 func minuteTable(s result.Summary) table {
 	t := table{
 		ID: "minutes", Title: "95th percentile by minute",
-		Note: "The form in which mqperf's figures were published: over windows of one minute, by " +
-			"the time of the answer or arrival. " +
-			"A run shorter than a minute is one window; what is left after the last whole minute " +
-			"is in none.",
+		Note: "The form in which mqperf's figures were published: windows of one minute, by the " +
+			"time of the answer or arrival. A run shorter than a minute is one window; the rest " +
+			"after the last whole minute is left out.",
 	}
 	for _, word := range minuteSeries {
 		t.Head = append(t.Head, seriesTitle(word.series))
@@ -108,7 +107,7 @@ func minuteTable(s result.Summary) table {
 	t.Rows = append(t.Rows, whole)
 	for i, m := range s.Minutes {
 		if i == maxMinutes {
-			t.Note += fmt.Sprintf(" Of %s minutes the first %d are shown.",
+			t.Note += fmt.Sprintf(" The run has %s minutes; the first %d are shown.",
 				quantity.Count(int64(len(s.Minutes))), maxMinutes)
 			break
 		}

@@ -69,7 +69,7 @@ func TestClosedLoopIsNotRankedWithAnOpenOne(t *testing.T) {
 func TestClosedLoopPageShowsMinutes(t *testing.T) {
 	page := render(t, "html", closedLoop(t, "loop"))
 	for _, want := range []string{"95th percentile by minute", "coordinated omission", "1m to 2m",
-		"1 to 10 messages of 1KB under way"} {
+		"1 to 10 messages of 1KB in flight"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -8,7 +8,7 @@ import (
 // compareView sets several runs side by side.
 type compareView struct {
 	Names        []string
-	Incomparable []string // why their figures must not be ranked
+	Incomparable []string // the reasons not to rank their figures
 	Warnings     []string
 	Differ       table
 	Equal        table
@@ -24,17 +24,17 @@ func newCompareView(runs []*result.Saved) *compareView {
 		Warnings:     sharedWarnings(runs),
 		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs),
 			Words: true, Runs: true,
-			Empty: "The runs were asked for the same and ran in the same circumstances."},
+			Empty: "The runs have the same settings and circumstances."},
 		Equal: table{ID: "equal", Title: "What is equal", Head: []string{"in all runs"},
 			Words: true},
 		Figures: table{ID: "figures", Title: "Figures", Head: all, Marks: marks(runs),
 			Rows: figureRows(runs), Runs: true,
-			Note: "Bars compare the runs of a row with one another: the longest is the greatest, " +
+			Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
 				"which is not always the best."},
 		Charts: compareCharts(runs),
 	}
 	if len(v.Incomparable) > 0 {
-		v.Figures.Note = "Without bars, because the runs are not comparable."
+		v.Figures.Note = "There are no bars, because the runs are not comparable."
 	}
 	for i, r := range v.Differ.Rows {
 		if r.Name == rowOwnSettings {
@@ -52,7 +52,7 @@ func newCompareView(runs []*result.Saved) *compareView {
 	return v
 }
 
-// incomparable says why runs must not be ranked against one another.
+// incomparable gives the reasons not to rank runs against one another.
 func incomparable(runs []*result.Saved) []string {
 	var out []string
 	for _, w := range verdict.Comparable(inner(runs)) {
@@ -61,7 +61,7 @@ func incomparable(runs []*result.Saved) []string {
 	return out
 }
 
-// marks says why a run is not ranked; it is nil when all are.
+// marks gives the reason why each run is not ranked; it is nil when all runs are ranked.
 func marks(runs []*result.Saved) []string {
 	out := make([]string, len(runs))
 	some := false

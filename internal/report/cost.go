@@ -11,9 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// cost is what a run spent over the part of the measured window that was
-// observed. Its figures come with whether they are known: one process of
-// which the kernel does not tell makes the figure of all unknown.
+// cost is the resource use of a run over the observed part of the measured window. A sum over
+// processes is unknown when the kernel does not report the figure of one of them.
 type cost struct {
 	run     *result.Run
 	servers []result.ProcessUse
@@ -49,10 +48,10 @@ func embedded(o result.Observation) bool {
 		o.Servers[0] == result.Self
 }
 
-// observed reports whether anything is known at all.
+// observed reports whether any resource use is known.
 func (c cost) observed() bool { return c.seconds > 0 }
 
-// nodes is among how many servers the cost is divided.
+// nodes is the number of servers among which the cost is divided.
 func (c cost) nodes() float64 {
 	if c.embedded {
 		return float64(max(len(c.run.System.Nodes), 1))
@@ -112,14 +111,14 @@ func (c cost) serverCPU() (float64, bool) {
 	return total * 1e9 / max(c.messages, 1e-9), ok && c.messages > 0
 }
 
-// msgsPerCoreSecond is the same the other way round.
+// msgsPerCoreSecond is the reciprocal of serverCPU, in messages per second of CPU time.
 func (c cost) msgsPerCoreSecond() (float64, bool) {
 	ns, ok := c.serverCPU()
 	return 1e9 / max(ns, 1e-9), ok && ns > 0
 }
 
-// ownCPU is nanoseconds of plimsoll's CPU time per acknowledged message. It
-// is not known apart from the servers' when those live inside plimsoll.
+// ownCPU is nanoseconds of plimsoll's CPU time per acknowledged message. It is unknown when
+// the servers run inside plimsoll's process.
 func (c cost) ownCPU() (float64, bool) {
 	if c.own == nil || c.messages <= 0 {
 		return 0, false
@@ -127,8 +126,8 @@ func (c cost) ownCPU() (float64, bool) {
 	return c.own.CPUSeconds * 1e9 / c.messages, true
 }
 
-// allCPU is both together: the one figure by which a system inside plimsoll can
-// be compared with one outside.
+// allCPU is the CPU time of servers and plimsoll together: the only figure by which a system
+// inside plimsoll's process can be compared with one outside.
 func (c cost) allCPU() (float64, bool) {
 	servers, ok := c.serverCPU()
 	if c.embedded || !ok {
@@ -138,8 +137,7 @@ func (c cost) allCPU() (float64, bool) {
 	return servers + own, ok
 }
 
-// amplification is bytes written to disks by all servers per byte of payload
-// that was acknowledged.
+// amplification is bytes written to disks by all servers per acknowledged byte of payload.
 func (c cost) amplification() (float64, bool) {
 	if v := c.run.Observation.WriteAmplification; v > 0 && finite(v) {
 		return v, true
@@ -149,7 +147,7 @@ func (c cost) amplification() (float64, bool) {
 	return bytes / max(payload, 1e-9), ok && payload > 0
 }
 
-// memory is the servers' memory when it was greatest.
+// memory is the servers' greatest memory use.
 func (c cost) memory() (float64, bool) {
 	total := 0.0
 	for _, p := range c.servers {
@@ -195,8 +193,7 @@ func size(v float64) string {
 	return quantity.Bytes(int64(v))
 }
 
-// costSentence says what a message cost. It is empty when nothing was
-// observed.
+// costSentence gives the cost of a message. It is empty when nothing was observed.
 func costSentence(r *result.Run) string {
 	c := newCost(r)
 	if !c.observed() {
@@ -228,7 +225,7 @@ func costSentence(r *result.Run) string {
 	return out
 }
 
-// syncSentence says how often the servers made the disk keep what they wrote.
+// syncSentence says how often the servers flushed their writes to disk.
 func syncSentence(c cost) string {
 	perSecond, ok := c.perSecond(syncs)
 	if !ok {
@@ -244,8 +241,8 @@ func syncSentence(c cost) string {
 	return out
 }
 
-// limitSentence says what was near its limit. It is empty when nothing was
-// observed and plimsoll was not the limit.
+// limitSentence names the resource near its limit. It is empty when nothing was observed and
+// plimsoll was not the limit.
 func limitSentence(r *result.Run) string {
 	l := verdict.Limiting(r)
 	if l.Resource == verdict.NotKnown && !newCost(r).observed() {

@@ -46,8 +46,8 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	v := newCostView(0, s)
 	said := strings.Join(v.Without, " ") + strings.Join(v.Methods, " ")
 	for _, want := range []string{
-		"Not known, so without a chart: fsync and fdatasync; msync; Network, sent", "takes root",
-		"not calibrated", "At zero throughout, so without a chart: Read from disk"} {
+		"No chart, because unknown: fsync and fdatasync; msync; Network, sent", "takes root",
+		"not calibrated", "No chart, because zero throughout: Read from disk"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the page does not say %q: %s", want, said)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// messageCost is what a message cost, for programs. What is not known is left
-// out; servers that live inside plimsoll have no CPU time apart from its own.
+// messageCost is the cost of a message, for programs. Unknown figures are left out; servers
+// inside plimsoll's process have no separate CPU time.
 type messageCost struct {
 	CPUNsPerMsg       *float64 `json:"cpu_ns_per_msg,omitempty"` // servers and plimsoll together
 	ServerCPUNsPerMsg *float64 `json:"server_cpu_ns_per_msg,omitempty"`
@@ -55,14 +55,14 @@ func newMessageCost(r *result.Run) *messageCost {
 	return out
 }
 
-// costHead are the columns of what a message cost; they follow all others.
+// costHead are the columns of a message's cost; they follow all other columns.
 var costHead = []string{
 	"cpu_ns_per_msg", "server_cpu_ns_per_msg", "own_cpu_ns_per_msg", "syncs_per_msg",
 	"syncs_per_s_per_node", "map_syncs_per_msg",
 	"write_amplification", "servers_inside_plimsoll", "limiting_resource", "limiting_share",
 }
 
-// csvCost is a cell for each of costHead, empty where nothing is known.
+// csvCost is a cell for each column of costHead, empty where the figure is unknown.
 func csvCost(r *result.Run) []string {
 	c := newMessageCost(r)
 	if c == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// costView is what a run cost, as the page shows it.
+// costView is the cost of a run, as the page shows it.
 type costView struct {
 	Sentence        string // whose cost it is
 	Cards           []card
@@ -30,7 +30,7 @@ func newCostView(index int, s *result.Saved) costView {
 	c, u := newCost(&s.Run), newUsage(s)
 	v := costView{Methods: methods(&s.Run)}
 	if !c.observed() && u == nil {
-		v.Empty = "What the servers and the machine spent was not observed in this run."
+		v.Empty = "The resource use of servers and machine was not observed in this run."
 		return v
 	}
 	v.Sentence = whoseCost(c)
@@ -38,8 +38,8 @@ func newCostView(index int, s *result.Saved) costView {
 		v.Cards = costCards(c)
 		v.Processes, v.Shares, v.Machine = processTable(c), shareTable(&s.Run), machineTable(&s.Run)
 	} else {
-		v.Sentence = "The run did not get to the sum of what it spent in the measured window, so " +
-			"there are lines and no figures."
+		v.Sentence = "The run ended before it added up its resource use in the measured window, " +
+			"so there are lines and no figures."
 	}
 	if u == nil {
 		return v
@@ -49,11 +49,11 @@ func newCostView(index int, s *result.Saved) costView {
 	}
 	if len(u.Flat) > 0 {
 		v.Without = append(v.Without,
-			"At zero throughout, so without a chart: "+strings.Join(u.Flat, "; ")+".")
+			"No chart, because zero throughout: "+strings.Join(u.Flat, "; ")+".")
 	}
 	if len(u.Unknown) > 0 {
 		v.Without = append(v.Without,
-			"Not known, so without a chart: "+strings.Join(u.Unknown, "; ")+".")
+			"No chart, because unknown: "+strings.Join(u.Unknown, "; ")+".")
 	}
 	return v
 }
@@ -73,15 +73,16 @@ func (c usageChart) view(run, index int) chart {
 		Label: c.Title + " over time: " + strings.Join(labels, ", ") + "."}
 }
 
-// whoseCost says to whom the figures belong.
+// whoseCost says which processes the figures describe.
 func whoseCost(c cost) string {
 	switch {
 	case c.embedded:
-		return "The servers ran inside plimsoll's own process: what they spent cannot be told " +
-			"from what offering the load spent, " +
-			"so each figure of the servers includes the load generator."
+		return "The servers ran inside plimsoll's own process: their resource use cannot be told " +
+			"from that of the load generator, so each figure of the servers includes the load " +
+			"generator."
 	case len(c.servers) == 0:
-		return "No server's process could be observed, so this is what plimsoll and its machine " +
+		return "No server's process could be observed, so these figures describe plimsoll and " +
+			"its machine " +
 			"spent."
 	}
 	out := fmt.Sprintf("Over the measured window, of %s",
@@ -92,7 +93,7 @@ func whoseCost(c cost) string {
 	return out + "."
 }
 
-// costCards are the headline figures of what a run cost.
+// costCards are the headline figures of a run's cost.
 func costCards(c cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
 }
@@ -181,11 +182,11 @@ func limitCard(r *result.Run) card {
 	return out
 }
 
-// processTable is what each process spent.
+// processTable is the resource use of each process.
 func processTable(c cost) table {
 	t := table{ID: "processes", Title: "Each process",
-		Note: "Over the measured window. Memory is the greatest; a figure that the kernel did " +
-			"not tell is left out (–).",
+		Note: "Over the measured window. Memory is the greatest value; a figure that the kernel " +
+			"did not report is left out (–).",
 		Head: []string{"cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
 			"sent", "received"}, Empty: "No process was observed."}
 	for _, p := range c.run.Observation.Processes {
@@ -241,7 +242,7 @@ func shareTable(r *result.Run) table {
 	return t
 }
 
-// machineTable is what the whole machine spent.
+// machineTable is the resource use of the whole machine.
 func machineTable(r *result.Run) table {
 	o := r.Observation
 	t := table{ID: "machine", Title: "The machine", Head: []string{"mean"}}
@@ -275,7 +276,7 @@ func machineTable(r *result.Run) table {
 	return t
 }
 
-// methods says how figures were found, and what limits they are held against.
+// methods says how figures were measured, and with which limits they are compared.
 func methods(r *result.Run) []string {
 	o := r.Observation
 	var out []string
@@ -293,8 +294,8 @@ func methods(r *result.Run) []string {
 			return out
 		}
 		return append(out,
-			"This machine's limits were not calibrated, so the shares say nothing of its disk "+
-				"and its loopback: plimsoll calibrate measures them once.")
+			"This machine's limits were not calibrated, so there are no shares of its disk and "+
+				"its loopback: run plimsoll calibrate once.")
 	}
 	l := o.Limits
 	how := "through the page cache"

@@ -12,9 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// JSON writes each run's run.json, in one array, and beside what it holds the
-// cost of a message where it was observed, how sure its figures are, and what a run
-// of an earlier format lacks.
+// JSON writes each run's run.json, in one array. It adds the cost of a message where it was
+// observed, the confidence intervals, and the figures that a run of an earlier format lacks.
 func JSON(w io.Writer, runs []*result.Saved) error {
 	type costed struct {
 		*result.Run
@@ -34,17 +33,16 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 	return err
 }
 
-// confidence is how sure figures of a run are, at 95%.
+// confidence holds the intervals and bounds of a run's figures, at 95%.
 type confidence struct {
-	// Intervals are of what varied within the run, by the names of figures that
-	// gates take.
+	// Intervals cover the variation within the run, by the names of figures in gates.
 	Intervals within `json:"intervals,omitempty"`
-	// The greatest probabilities that what was counted leaves open.
+	// The upper bounds of the probabilities of loss and of duplicates.
 	LostAtMost      *float64 `json:"lost_at_most,omitempty"`
 	DuplicateAtMost *float64 `json:"duplicate_at_most,omitempty"`
 }
 
-// newConfidence is nil where nothing is known.
+// newConfidence is nil where no interval and no bound is known.
 func newConfidence(s *result.Saved) *confidence {
 	c := confidence{Intervals: newWithin(s)}
 	if p, ok := lostAtMost(&s.Run); ok {
@@ -72,8 +70,8 @@ func cell(s string) string {
 func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
 // CSV writes one row per run and latency series, plimsoll's own error among them.
-// What the samples do not support is an empty cell, and so is a percentile that is
-// not reached; the column of its bound says which.
+// A figure that the samples do not support is an empty cell, and so is a percentile that is
+// not reached; the column of its bound tells the two apart.
 func CSV(w io.Writer, runs []*result.Saved) error {
 	out := csv.NewWriter(w)
 	head := []string{
@@ -101,8 +99,8 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	return out.WriteAll(rows)
 }
 
-// csvSeries are the series that a run has a row for: those of its load, and further
-// ones where they were measured.
+// csvSeries are the series for which a run has a row: those of its load, and others where
+// they were measured.
 func csvSeries(r *result.Run) []result.Latency {
 	var out []result.Latency
 	for _, series := range r.Load.Series() {
@@ -264,8 +262,7 @@ func csvInterval(id string, i result.Interval) []string {
 	return out
 }
 
-// latencyOf is an interval's latency of a series, the zero one when it has
-// none.
+// latencyOf is an interval's latency of a series, or the zero Latency.
 func latencyOf(i result.Interval, series result.Series) result.Latency {
 	return result.Summary{Latency: i.Latency}.Series(series)
 }

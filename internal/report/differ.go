@@ -20,8 +20,8 @@ type row struct {
 	Bars []int
 }
 
-// differing are the settings and circumstances in which the runs differ, what
-// was asked first and the machine last.
+// differing are the settings and circumstances in which the runs differ: the workload first,
+// the machine last.
 func differing(runs []*result.Saved) []row {
 	return slices.DeleteFunc(circumstances(runs), same)
 }
@@ -66,8 +66,8 @@ func circumstances(runs []*result.Saved) []row {
 	return rows
 }
 
-// became are the fields of a workload of which a run tells more than was asked for: how
-// long it did warm up, and how long its window was.
+// became are the fields of a workload whose actual value a run records: the length of its
+// warm-up and of its window.
 var became = map[string]func(*result.Run) string{
 	"warmup": func(r *result.Run) string {
 		return unlessUnknown(r, r.Load.WarmupSeconds == 0, warmup(r))
@@ -103,7 +103,7 @@ func plainWords(value string) string {
 	return strings.ReplaceAll(value, "_", " ")
 }
 
-// modelOf is whether a schedule or the system's answers set the rate.
+// modelOf is the load model: a schedule or the system's answers set the rate.
 func modelOf(l result.Load) string {
 	if l.Model == "" {
 		return ""
@@ -111,15 +111,15 @@ func modelOf(l result.Load) string {
 	return l.Model + " loop"
 }
 
-// warmup is how long a run warmed up, and whether it decided that itself.
+// warmup is the length of a run's warm-up, and whether it reached a steady state.
 func warmup(r *result.Run) string {
 	switch {
 	case r.Settling == nil:
 		return seconds(r.Load.WarmupSeconds)
 	case r.Settling.Settled:
-		return seconds(r.Load.WarmupSeconds) + ", until settled"
+		return seconds(r.Load.WarmupSeconds) + ", until steady state"
 	}
-	return seconds(r.Load.WarmupSeconds) + ", never settled"
+	return seconds(r.Load.WarmupSeconds) + ", no steady state"
 }
 
 func yesNo(v bool) string {
@@ -148,11 +148,11 @@ func same(r row) bool {
 // rowSeed names the row of the runs' seeds.
 const rowSeed = "seed"
 
-// rowOwnSettings names the row of settings that have nothing to stand beside.
+// rowOwnSettings names the row of settings that not all runs have.
 const rowOwnSettings = "settings of its own"
 
-// settingRows is a row for each setting of the groups that all runs have, in the
-// order in which the runs list them, and one row for what is peculiar to each.
+// settingRows is a row for each setting of the groups that all runs have, in the order in
+// which the runs list them, and one row for the other settings of each run.
 func settingRows(runs []*result.Saved) []row {
 	type key struct{ group, name string }
 	var order []key
@@ -203,8 +203,8 @@ func ownSettings(runs []*result.Saved, between string) []string {
 	return out
 }
 
-// allHave reports whether each run has settings of a group: those of
-// different systems have nothing to stand beside.
+// allHave reports whether each run has settings of a group: settings of different systems
+// cannot be compared.
 func allHave(runs []*result.Saved, group string) bool {
 	for _, s := range runs {
 		if !slices.ContainsFunc(s.Run.Settings,

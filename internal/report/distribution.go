@@ -3,6 +3,7 @@ package report
 import (
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -15,12 +16,12 @@ const (
 	heatRows    = 10  // of each power of ten of latency
 	curveSteps  = 24  // of each power of ten of 1/(1-quantile)
 
-	// leastDrawnNs is where the axes of latency begin; less is drawn there.
+	// leastDrawnNs is where the axes of latency begin; shorter latencies are drawn there.
 	leastDrawnNs = 1_000
 )
 
-// heat is a map of how many messages had which latency when. Times are
-// seconds since the run started.
+// heat is a map of the number of messages by time and latency. Times are seconds since the
+// run started.
 type heat struct {
 	Starts points `json:"starts"` // of each column
 	Ends   points `json:"ends"`
@@ -46,29 +47,30 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 	out := &heat{PerTen: heatRows}
 	size := (len(byStart) + heatColumns - 1) / heatColumns
 	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
-		merged := result.NewLike(byStart[column[0]][0])
+		var histograms []*hdr.PackedHistogram
 		for _, start := range column {
-			for _, h := range byStart[start] {
-				h.MergeInto(merged)
-			}
+			histograms = append(histograms, byStart[start]...)
 		}
-		out.column(len(out.Starts), merged)
+		out.column(len(out.Starts), histograms)
 		out.Starts = append(out.Starts, float64(column[0])/1e9)
 		out.Ends = append(out.Ends, float64(ends[column[len(column)-1]])/1e9)
 	}
 	return out
 }
 
-// column adds a column of a histogram's counts.
-func (m *heat) column(c int, h *hdr.Histogram) {
+// column adds column c with the counts of histograms. The middle of a bucket decides its row.
+func (m *heat) column(c int, histograms []*hdr.PackedHistogram) {
 	counts, top := map[int]int64{}, 0
-	for _, bar := range h.Distribution() {
-		if bar.Count == 0 {
-			continue
+	for _, h := range histograms {
+		unitBits := bits.Len64(uint64(h.LowestTrackableValue())) - 1
+		for ns, count := range h.ForEachBucket {
+			// Three digits take 2,048 buckets for each power of two, so 11 bits of a value count.
+			width := int64(1) << max(bits.Len64(uint64(ns))-11, unitBits)
+			middle := float64(2*ns+width-1) / 2
+			r := int(math.Log10(max(middle/leastDrawnNs, 1)) * heatRows)
+			counts[r] += count
+			top = max(top, r)
 		}
-		r := int(math.Log10(max(float64(bar.From+bar.To)/2/leastDrawnNs, 1)) * heatRows)
-		counts[r] += bar.Count
-		top = max(top, r)
 	}
 	for r := 0; r <= top; r++ {
 		if counts[r] > 0 {
@@ -78,15 +80,15 @@ func (m *heat) column(c int, h *hdr.Histogram) {
 }
 
 // curve is a series' latency by percentile. Point i is at the quantile q with
-// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. Of a series with
-// messages that have no latency, it ends before the first of those.
+// 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. In a series with messages
+// without a latency, the curve ends before the first such message.
 type curve struct {
 	Count int64  `json:"count"`
 	Ns    points `json:"ns"`
 }
 
-// newCurve is nil when nothing was recorded. missing messages have no latency, and
-// those that were waited for have one of at least leastNs.
+// newCurve is nil when nothing was recorded. missing counts the messages without a latency;
+// their latency is at least leastNs.
 func newCurve(h *hdr.Histogram, missing, leastNs int64) *curve {
 	if h == nil || h.TotalCount() == 0 {
 		return nil

@@ -1,17 +1,17 @@
 // Package report shows results to people: one HTML page that works offline,
 // Markdown, CSV, JSON, the Go benchmark format, a table for the terminal, and
-// the live view of a run under way.
+// the live view of a run in progress.
 //
 // It promises that every format shows the warnings before the figures, that no format
 // prints a figure the samples cannot support, and that a run without some of its data
-// (stopped, crashed, never measured) is shown with a word on what is missing. The HTML
+// (stopped, crashed, never measured) is shown with a note on the missing data. The HTML
 // page refers to nothing outside itself, and its size is bounded: time lines longer
 // than a screen are thinned so that the smallest and the largest value of each stretch
 // are kept.
 //
 // The cost of a run is shown only as far as it is known: a figure that one server
-// lacks is not given for the system, and the use of servers inside plimsoll's own
-// process is not divided between the two. Several runs are not ranked: their settings
+// lacks is left out for the whole system, and the resource use of servers inside
+// plimsoll's own process is not divided between servers and plimsoll. Several runs are not ranked: their settings
 // come first, and runs that are not comparable, or that plimsoll itself limited, are
 // marked as such.
 //

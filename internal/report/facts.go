@@ -51,7 +51,7 @@ func names(runs []*result.Saved) []string {
 	return out
 }
 
-// loadSentence says what was offered, and to what.
+// loadSentence names the system and describes the offered load.
 func loadSentence(r *result.Run) string {
 	l := r.Load
 	parts := []string{clean(r.System.Name)}
@@ -83,12 +83,12 @@ func loadSentence(r *result.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// stateSentence says how far the run came.
+// stateSentence describes the state of the run.
 func stateSentence(r *result.Run) string {
 	words := map[result.State]string{
 		result.Running:     "still running",
 		result.Complete:    "complete",
-		result.Interrupted: "interrupted: what was measured until then is whole",
+		result.Interrupted: "interrupted: the figures until then are complete",
 		result.Failed:      "failed",
 		result.Incomplete:  "incomplete",
 	}[r.State]
@@ -121,7 +121,7 @@ func outcomeWord(v result.Verdict) string {
 	return result.Unknown
 }
 
-// durabilitySentence says which level was asked and what the cluster said.
+// durabilitySentence gives the level asked for and the level read back from the cluster.
 func durabilitySentence(d result.Durability) string {
 	meaning := ""
 	if m := clean(d.Meaning); m != "" {
@@ -142,7 +142,7 @@ func durabilitySentence(d result.Durability) string {
 		meaning)
 }
 
-// throughputSentence says what was achieved of what was offered.
+// throughputSentence compares the achieved rate with the offered rate.
 func throughputSentence(r *result.Run) string {
 	s := r.Summary
 	if s.WindowNs <= 0 {
@@ -152,7 +152,7 @@ func throughputSentence(r *result.Run) string {
 	switch {
 	case r.Load.Closed != nil:
 		out += " in a closed loop"
-	// What was acknowledged was offered: without a figure for it, it is not known.
+	// Acknowledged messages were offered: without an offered rate, that rate is unknown.
 	case s.OfferedRate > 0 || s.AchievedRate == 0:
 		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate),
 			share(s.AchievedRate, s.OfferedRate))
@@ -187,10 +187,13 @@ func total(l result.Ledger) result.SubscriptionLedger {
 	return t
 }
 
-// accountSentence says what became of acknowledged messages.
+// notAccounted stands for the account of a run that has none.
+const notAccounted = "not accounted: the run ended before its messages were counted"
+
+// accountSentence counts lost, duplicate and reordered messages.
 func accountSentence(l result.Ledger) string {
 	if !l.Accounted {
-		return "not accounted: the run never got that far"
+		return notAccounted
 	}
 	t := total(l)
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
@@ -215,7 +218,7 @@ func accountSentence(l result.Ledger) string {
 	return out + ")"
 }
 
-// countersSentence is the sum that every scheduled message is in.
+// countersSentence is the sum of the counters in which each scheduled message ends.
 func countersSentence(c result.Counters) string {
 	equals := "="
 	if c.Scheduled != c.Acked+c.Failed+c.Unknown+c.Unsent {
@@ -226,7 +229,7 @@ func countersSentence(c result.Counters) string {
 			c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
 }
 
-// errorSentences are the failures that the system gave.
+// errorSentences are the errors that the system returned.
 func errorSentences(errs []result.Error) []string {
 	var out []string
 	for _, e := range errs {
@@ -235,8 +238,8 @@ func errorSentences(errs []result.Error) []string {
 	return out
 }
 
-// warnings are what a reader must know first: those of the run, its state when
-// it is not complete, and what of it could not be read.
+// warnings are the warnings of the run, its state when it is not complete, and the parts of
+// it that could not be read.
 func warnings(s *result.Saved) []string {
 	var out []string
 	told := false
@@ -253,8 +256,8 @@ func warnings(s *result.Saved) []string {
 	return out
 }
 
-// happened are the events of a run that are no phases, in order, with when they
-// were. It is bounded as the marks on the time lines are.
+// happened are the events of a run, in order with their times, without the phases. Their
+// number is bounded like that of the marks on the time lines.
 func happened(s *result.Saved) []fact {
 	var out []fact
 	for _, e := range s.Events {
@@ -265,33 +268,33 @@ func happened(s *result.Saved) []fact {
 	return out
 }
 
-// sharedWarnings are the warnings of several runs, each said once, with the runs
-// that it is about unless those are all.
+// sharedWarnings are the warnings of several runs, each once, with the names of its runs
+// unless all runs have it.
 func sharedWarnings(runs []*result.Saved) []string {
 	var order []string
-	about := map[string][]string{}
+	owners := map[string][]string{}
 	for i, n := range names(runs) {
 		for _, w := range warnings(runs[i]) {
-			if about[w] == nil {
+			if owners[w] == nil {
 				order = append(order, w)
 			}
-			about[w] = append(about[w], n)
+			owners[w] = append(owners[w], n)
 		}
 	}
 	for i, w := range order {
-		if whom := slices.Compact(about[w]); len(whom) < len(runs) {
-			order[i] = strings.Join(whom, ", ") + ": " + w
+		if some := slices.Compact(owners[w]); len(some) < len(runs) {
+			order[i] = strings.Join(some, ", ") + ": " + w
 		}
 	}
 	return order
 }
 
-// uncorrectedSentence says what coordinated omission would have hidden.
+// uncorrectedSentence says what coordinated omission would hide.
 func uncorrectedSentence(r *result.Run) string {
 	if r.Load.Closed != nil {
 		return "A closed loop: a message is due when an earlier send has been answered, so " +
-			"publish latency is send latency and the time " +
-			"to begin. What a stall kept from being sent has no latency (coordinated omission)."
+			"publish latency is send latency and the time to begin. Messages that a stall kept " +
+			"from being sent have no latency (coordinated omission)."
 	}
 	s := r.Summary
 	publish, send := s.Series(result.Publish), s.Series(result.Send)
@@ -314,7 +317,8 @@ func uncorrectedSentence(r *result.Run) string {
 		return fmt.Sprintf(
 			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
 				"from the moment each "+
-				"message was due it is %s: here the two agree, because producers were seldom held up.",
+				"message was due it is %s: here the two agree, because producers rarely had to "+
+				"wait.",
 			percentileName(p), h, d)
 	}
 	return ""

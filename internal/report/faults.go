@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// faultTitle is what a fault was asked to be, with the nodes that it hit.
+// faultTitle names a fault, its target and the nodes that it hit.
 func faultTitle(f result.Fault) string {
 	out := clean(f.Do) + " " + clean(f.Target)
 	if nodes := clean(strings.Join(f.Nodes, ", ")); nodes != "" && nodes != clean(f.Target) {
@@ -17,7 +17,7 @@ func faultTitle(f result.Fault) string {
 	return out
 }
 
-// windowOf is when the measured window began, in ns since the run started.
+// windowOf is the start of the measured window, in ns since the run started.
 func windowOf(r *result.Run) int64 {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {
@@ -27,7 +27,7 @@ func windowOf(r *result.Run) int64 {
 	return 0
 }
 
-// faultTimes says when a fault was, and for how long.
+// faultTimes gives the time and the length of a fault.
 func faultTimes(r *result.Run, f result.Fault) string {
 	out := "after " + quantity.Duration(f.StartNs-windowOf(r))
 	switch {
@@ -73,11 +73,11 @@ func sinceFault(f result.Fault, atNs int64, never string) string {
 	}
 }
 
-// faultEffectSentence says what a fault did to acknowledgements.
+// faultEffectSentence describes the effect of a fault on acknowledgements.
 func faultEffectSentence(f result.Fault) string {
 	e := f.Effect
 	if f.InjectedNs == 0 || e.ResolutionNs == 0 {
-		return "what it did is not known"
+		return "its effect is not known"
 	}
 	out := "no acknowledgement for " + unavailable(e)
 	if e.UnavailableNs > e.ResolutionNs {
@@ -122,7 +122,7 @@ func impactRows(r *result.Run) []row {
 	return rows
 }
 
-// faults writes what faults did.
+// faults writes the effects of faults.
 func (p *page) faults(r *result.Run) {
 	for _, s := range faultSentences(r) {
 		p.said("fault", warn, s)
@@ -146,7 +146,7 @@ func (p *page) faults(r *result.Run) {
 	p.said("recovery", faint, r.Impact.Rule)
 }
 
-// faultTables are the same for a page.
+// faultTables are the tables of faults and their effects, for a page.
 func faultTables(r *result.Run) []table {
 	if len(r.Faults) == 0 {
 		return nil

@@ -24,18 +24,18 @@ type figure struct {
 const (
 	ofThroughput = "Throughput"
 	ofSendCall   = "A whole send of a closed loop"
-	ofBacklog    = "A backlog and those who read it"
+	ofBacklog    = "A backlog and its readers"
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
 	ofCopies     = "End-to-end latency of copies"
 	ofSend       = "Send latency, uncorrected"
-	ofMessages   = "What became of messages"
-	ofCost       = "What it cost"
+	ofMessages   = "Account of messages"
+	ofCost       = "Cost"
 	ofInstrument = "Plimsoll's own error (instrument)"
 	ofTrust      = "Before you trust it"
 )
 
-// The rows of what runs cost, by which other forms ask for them.
+// The rows of costs, by which other forms find them.
 const (
 	rowServerCPU     = "server CPU per message"
 	rowOwnCPU        = "plimsoll's CPU per message"
@@ -48,22 +48,21 @@ const (
 	rowLimiting      = "limiting resource"
 )
 
-// insidePlimsoll stands for a figure of servers that cannot be told from
-// plimsoll's own.
+// insidePlimsoll stands for a figure of servers inside plimsoll's process.
 const insidePlimsoll = "inside plimsoll"
 
-// rowArrivals is the row of when messages were due.
+// rowArrivals is the row of the arrival process.
 const rowArrivals = "arrivals"
 
-// optional reports whether the row is left out where no run has a value for it.
+// optional reports whether the row is left out when no run has a value for it.
 func (f figure) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}
 	return f.name == rowArrivals || strings.HasSuffix(f.name, withoutLatency) ||
 		slices.Contains(sections, f.section)
 }
 
-// figureRows are the figures that a comparison sets side by side. Rows of
-// cost, of closed loops and of backlogs that are known of no run are left out.
+// figureRows are the figures of a comparison. Rows of cost, of closed loops and of backlogs
+// for which no run has a value are left out.
 func figureRows(runs []*result.Saved) []row {
 	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(),
 		costFigures(), instrumentFigures())
@@ -72,7 +71,7 @@ func figureRows(runs []*result.Saved) []row {
 			return none
 		}
 		if r.Summary.Generator.Limited {
-			return "yes: not to be ranked"
+			return "yes: must not be ranked"
 		}
 		return "no"
 	}, nil})
@@ -94,14 +93,14 @@ func figureRows(runs []*result.Saved) []row {
 	return append(rows, count)
 }
 
-// rankable reports whether a run's figures may stand beside another's: those
-// that plimsoll limited, or that did not come to their end, say too little of
-// the system, and those of other tools are measured in another way.
+// rankable reports whether a run's figures may be ranked against another's. Runs that plimsoll
+// limited, or that did not finish, show too little of the system; other tools measure in
+// another way.
 func rankable(r *result.Run) bool {
 	return !imported(r) && r.State == result.Complete && !r.Summary.Generator.Limited
 }
 
-// ranking says which runs get bars: none at all when they are not comparable.
+// ranking says which runs have bars: none when the runs are not comparable.
 func ranking(runs []*result.Saved) []bool {
 	out := make([]bool, len(runs))
 	if len(verdict.Comparable(inner(runs))) > 0 {
@@ -113,7 +112,7 @@ func ranking(runs []*result.Saved) []bool {
 	return out
 }
 
-// inner are the runs without what was saved beside them.
+// inner are the runs without their saved intervals, events and histograms.
 func inner(runs []*result.Saved) []*result.Run {
 	out := make([]*result.Run, len(runs))
 	for i, s := range runs {
@@ -143,7 +142,7 @@ func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked
 	for i, v := range values {
 		out[i] = -1
 		if finite(v) {
-			out[i] = int(math.Ceil(v / greatest * 100)) // what is there is seen
+			out[i] = int(math.Ceil(v / greatest * 100)) // a small value still has a bar
 		}
 	}
 	return out
@@ -204,8 +203,8 @@ func instrumentFigures() []figure {
 	return out
 }
 
-// instrumentsSentence is plimsoll's own error over several runs; empty where it was
-// measured in none.
+// instrumentsSentence gives plimsoll's own error over several runs; empty where no run
+// measured it.
 func instrumentsSentence(runs []*result.Saved) string {
 	var parts []string
 	for _, f := range instrumentFigures() {
@@ -292,8 +291,8 @@ func accountFigures() []figure {
 	}
 }
 
-// costFigures are what a message cost. Of servers that live inside plimsoll
-// there is no figure apart from plimsoll's own.
+// costFigures are the costs of a message. Servers inside plimsoll's process have no separate
+// figures.
 func costFigures() []figure {
 	of := func(name string, printed func(float64) string, value func(cost) (float64, bool)) figure {
 		number := func(r *result.Run) (float64, bool) {
@@ -336,8 +335,7 @@ func costFigures() []figure {
 	}
 }
 
-// limitingWord is the limiting resource in a word or two, none when nothing
-// was observed.
+// limitingWord names the limiting resource; none when nothing was observed.
 func limitingWord(r *result.Run) string {
 	l := verdict.Limiting(r)
 	switch {

@@ -11,8 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
-// none stands for a figure that is not there or that the samples do not
-// support.
+// none stands for a missing figure, or one that the samples do not support.
 const none = "–"
 
 // clean makes text from outside safe to print on one line of a terminal:
@@ -71,8 +70,8 @@ func seconds(s float64) string {
 	return quantity.Duration(int64(s * 1e9))
 }
 
-// moment prints when a run was, to the minute and in UTC so that two reports
-// of one run read the same.
+// moment prints the time of a run, to the minute and in UTC, so that two reports of one run
+// are equal.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "at an unknown time"
@@ -135,7 +134,7 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", fill)
 }
 
-// cut shortens a text to a width, saying so by an ellipsis.
+// cut shortens a text to a width and ends it with an ellipsis.
 func cut(s string, width int) string {
 	r := []rune(s)
 	if len(r) <= width {
@@ -147,7 +146,7 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// exact prints a figure for machines: all of it, without an exponent.
+// exact prints a figure for machines, with all digits and without an exponent.
 func exact(v float64) string {
 	if !finite(v) {
 		return ""

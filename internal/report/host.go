@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// hostLines are the lines of what the whole machine spent.
+// hostLines are the lines of the whole machine's resource use.
 func hostLines(s *result.Saved) map[string]func(result.Resources, float64) float64 {
 	cores := float64(s.Run.Environment.Cores)
 	part := func(of func(result.HostUse) float64) func(result.Resources, float64) float64 {
@@ -50,14 +50,15 @@ func hostLines(s *result.Saved) map[string]func(result.Resources, float64) float
 		},
 	}
 	for i, name := range disks(s) {
-		disk := func(of func(result.DiskUse, float64) float64) func(result.Resources, float64) float64 {
+		type perDisk = func(result.DiskUse, float64) float64
+		disk := func(value perDisk) func(result.Resources, float64) float64 {
 			return func(r result.Resources, seconds float64) float64 {
 				at := slices.IndexFunc(r.Disks,
 					func(d result.DiskUse) bool { return d.Name == name })
 				if at < 0 {
 					return math.NaN()
 				}
-				return of(r.Disks[at], seconds)
+				return value(r.Disks[at], seconds)
 			}
 		}
 		out[fmt.Sprintf("disk%d.written", i)] = disk(
@@ -70,7 +71,7 @@ func hostLines(s *result.Saved) map[string]func(result.Resources, float64) float
 	return out
 }
 
-// disks names the disks that did most, and none that did nothing.
+// disks names the busiest disks, without idle ones.
 func disks(s *result.Saved) []string {
 	did := map[string]int64{}
 	for _, r := range s.Resources {
@@ -91,9 +92,9 @@ func disks(s *result.Saved) []string {
 
 // hostCharts are the charts of the whole machine.
 func hostCharts(s *result.Saved) []usageChart {
-	throughput := usageChart{Title: "Disks", Note: "Bytes per second, whoever caused them.",
+	throughput := usageChart{Title: "Disks", Note: "Bytes per second, of all programs.",
 		Format: inBytesPerS}
-	busy := usageChart{Title: "Disks, busy", Note: "Share of the time with a request under way.",
+	busy := usageChart{Title: "Disks, busy", Note: "Share of the time with a request in progress.",
 		Format: asShare, Top: 1}
 	loopback := usageChart{Title: "Loopback",
 		Note:   "TCP bytes per second within the machine, of the processes above.",
@@ -118,7 +119,7 @@ func hostCharts(s *result.Saved) []usageChart {
 				{Of: "host.iowait", Label: "waiting for a disk", Color: 1},
 				{Of: "host.steal", Label: "stolen", Color: 3},
 			}},
-		{Title: "Pressure", Note: "Share of the time in which some task waited.", Format: asShare,
+		{Title: "Pressure", Note: "Share of the time in which a task waited.", Format: asShare,
 			Top: 1, Lines: []usageLine{
 				{Of: "host.pressure_cpu", Label: "for CPU", Color: 0},
 				{Of: "host.pressure_io", Label: "for disks", Color: 1},

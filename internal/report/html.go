@@ -41,10 +41,10 @@ var (
 
 var pageHTML = template.Must(template.New("page").Parse(pageTemplate))
 
-// document is what the template of the page is given.
+// document is the data of the page's template.
 type document struct {
 	Title   string
-	Policy  string // Content-Security-Policy: nothing but what is in the page
+	Policy  string // Content-Security-Policy: only what the page contains
 	Style   template.CSS
 	Script  template.JS
 	Data    template.JS
@@ -58,16 +58,16 @@ type document struct {
 // greatest value of each stretch are kept; the heat map merges neighbouring
 // intervals. So the size of the page is bounded for each run.
 func HTML(w io.Writer, runs []*result.Saved) error {
-	style, script := pageStyle(), "/* uPlot:\n"+uplotLicense+"*/\n"+uplotJS+themeJS+formatJS+chartsJS+usageJS+mainJS
+	style := pageStyle()
+	script := "/* uPlot:\n" + uplotLicense + "*/\n" + uplotJS + themeJS + formatJS + chartsJS +
+		usageJS + mainJS
 	data, err := json.Marshal(chartData(runs))
 	if err != nil {
 		return fmt.Errorf("encode the data of the page: %w", err)
 	}
 	doc := document{
-		Title: pageTitle(runs),
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
+		Title:  pageTitle(runs),
+		Policy: policy(style, script),
 		Style:  template.CSS(style),
 		Script: template.JS(script),
 		// json.Marshal escapes <, > and &, so the data cannot end its element.
@@ -80,23 +80,35 @@ func HTML(w io.Writer, runs []*result.Saved) error {
 	for i, s := range runs {
 		doc.Runs = append(doc.Runs, newRunView(i, all[i], s))
 	}
+	return writePage(w, pageHTML, doc)
+}
+
+// policy is the Content-Security-Policy of a page with one style and one script of its own.
+func policy(style, script string) string {
+	return fmt.Sprintf(
+		"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+		hash(style), hash(script))
+}
+
+// writePage writes nothing when the template fails.
+func writePage(w io.Writer, page *template.Template, doc any) error {
 	var out bytes.Buffer
-	if err := pageHTML.Execute(&out, doc); err != nil {
+	if err := page.Execute(&out, doc); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return err
 }
 
-// pageStyle has the dark colours twice: for those whose system is dark, and
-// for those who chose dark.
+// pageStyle has the dark colours twice: for systems with a dark theme, and for readers who
+// chose it.
 func pageStyle() string {
 	return uplotCSS + "\n" + styleCSS +
 		"@media (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" + darkCSS + "}\n}\n" +
 		":root[data-theme=\"dark\"] {\n" + darkCSS + "}\n"
 }
 
-// hash is how a Content-Security-Policy names an inline element.
+// hash is the name of an inline element in a Content-Security-Policy.
 func hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -112,7 +124,7 @@ func pageTitle(runs []*result.Saved) string {
 	return fmt.Sprintf("%d runs side by side · plimsoll", len(runs))
 }
 
-// runData is what the charts of one run are drawn from.
+// runData is the data of one run's charts.
 type runData struct {
 	Name   string            `json:"name"`
 	Time   timeline          `json:"time"`
@@ -124,7 +136,7 @@ type runData struct {
 	Cores  int               `json:"cores"`
 	Usage  *usage            `json:"usage,omitempty"`
 	Start  float64           `json:"measured_from"` // seconds; comparisons align on it
-	// seconds; what was before, such as the start of a cluster, has no figures
+	// seconds; the time before, such as the start of a cluster, has no figures
 	From float64 `json:"from"`
 	End  float64 `json:"end"` // seconds
 }
@@ -182,7 +194,7 @@ func newRunData(name string, s *result.Saved) runData {
 		}
 	}
 	for _, e := range s.Events {
-		// Phases are shaded, so a mark would say it twice.
+		// Phases are shaded, so they need no mark.
 		if e.Kind != "phase" && len(d.Events) < maxEvents {
 			d.Events = append(d.Events,
 				eventData{float64(e.AtNs) / 1e9, clean(e.Kind), cut(clean(e.Sentence), 200)})
@@ -201,7 +213,7 @@ func newRunData(name string, s *result.Saved) runData {
 	return d
 }
 
-// lasted is from when to when there are figures, in seconds.
+// lasted is the start and the end of the time with figures, in seconds.
 func lasted(s *result.Saved) (from, to float64) {
 	first, last := int64(math.MaxInt64), int64(0)
 	see := func(start, end int64) { first, last = min(first, start), max(last, end) }

@@ -7,14 +7,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// A run that another tool measured has zeros for what that tool did not record.
-// They mean unknown, and are shown as such.
+// A run that another tool measured has zeros for figures that the tool did not record. They
+// are shown as unknown.
 
 // imported reports whether another tool measured the run.
 func imported(r *result.Run) bool { return r.Imported != nil }
 
-// unlessUnknown is the text of a figure, or none where it is zero because the
-// tool that measured did not record it.
+// unlessUnknown is the text of a figure, or none where it is zero because the tool did not
+// record it.
 func unlessUnknown(r *result.Run, zero bool, text string) string {
 	if zero && imported(r) {
 		return none
@@ -22,7 +22,7 @@ func unlessUnknown(r *result.Run, zero bool, text string) string {
 	return text
 }
 
-// accountLine says what became of acknowledged messages.
+// accountLine counts lost, duplicate and reordered messages, where the tool accounts for them.
 func accountLine(r *result.Run) string {
 	if imported(r) {
 		return "not accounted: " + clean(r.Imported.Tool) + " keeps no account of messages"
@@ -30,8 +30,8 @@ func accountLine(r *result.Run) string {
 	return accountSentence(r.Ledger)
 }
 
-// publishSeries is the series that says how long publishing took: other tools
-// have the one that begins when a message is handed over.
+// publishSeries is the series of publishing: publish latency, or for other tools send latency,
+// which starts when a message is handed over.
 func publishSeries(r *result.Run) result.Series {
 	if imported(r) {
 		return result.Send
@@ -39,8 +39,7 @@ func publishSeries(r *result.Run) result.Series {
 	return result.Publish
 }
 
-// sendFigures are rows for runs that have no publish latency, so that all of a
-// comparison have something in common.
+// sendFigures are the rows that a comparison with runs without publish latency has in common.
 func sendFigures(runs []*result.Saved) []figure {
 	if !slices.ContainsFunc(inner(runs), imported) {
 		return nil
@@ -48,7 +47,7 @@ func sendFigures(runs []*result.Saved) []figure {
 	return latencyFigures(ofSend, result.Send)
 }
 
-// forImported leaves out of the charts of a run what another tool cannot have
+// forImported removes from the charts of a run the lines that another tool cannot have
 // recorded.
 func forImported(all []chart) []chart {
 	all = slices.DeleteFunc(all, func(c chart) bool { return c.Kind == "self" || c.Kind == "cpu" })
@@ -62,15 +61,15 @@ func forImported(all []chart) []chart {
 			all[i].Note = "From the moment each message was handed over, by the period in which " +
 				"it ended."
 		case "heat":
-			all[i].Empty = "Only one distribution of the whole run was recorded, so there is " +
-				"none over time."
+			all[i].Empty = "The tool recorded only one distribution of the whole run, so there " +
+				"is nothing to show over time."
 		}
 	}
 	return all
 }
 
-// importedLines are the lines of a run over time that another tool measured:
-// what it did not record has no value.
+// importedLines are the lines over time of a run that another tool measured, without the
+// figures that it did not record.
 func importedLines(lines []line) []line {
 	for i, l := range lines {
 		if slices.Contains([]string{"offered", "in_flight", "cpu", "gc"}, l.name) {
@@ -80,10 +79,10 @@ func importedLines(lines []line) []line {
 	return append(lines, latencyLines(result.Send)...)
 }
 
-// importedTable says where figures come from that plimsoll did not measure, in
-// place of what it says of itself.
+// importedTable names the source of figures that plimsoll did not measure. It takes the place
+// of the table of plimsoll's own figures.
 func importedTable(r *result.Run) table {
-	t := table{ID: "imported", Title: "Where this comes from", Head: []string{"source"},
+	t := table{ID: "imported", Title: "Source of this run", Head: []string{"source"},
 		Words: true,
 		Note: "Plimsoll did not measure this run. It made no schedule for it, kept no account " +
 			"and asked no cluster."}
@@ -98,7 +97,7 @@ func importedTable(r *result.Run) table {
 // measured it.
 const byAnother = "measured by another tool"
 
-// withoutPublish leaves the rows of publish latency out where no run has it.
+// withoutPublish removes the rows of publish latency when no run has it.
 func withoutPublish(runs []*result.Saved, all []figure) []figure {
 	if slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
 		return all

@@ -62,7 +62,7 @@ func TestImportedShowsNoZeros(t *testing.T) {
 		for _, some := range [][]*result.Saved{runs, runs[:1]} {
 			out := string(render(t, format, some...))
 			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds",
-				"never got that far", "level 0", " 0 scheduled", "| 0 |"} {
+				"ended before its messages were", "level 0", " 0 scheduled", "| 0 |"} {
 				if strings.Contains(out, bad) {
 					t.Errorf("%s of %d runs says %q:\n%s", format, len(some), bad, out)
 				}

@@ -10,11 +10,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Plan is what a live view knows of a run beforehand.
+// Plan is what a live view needs to know before a run.
 type Plan struct {
 	Name          string  // of the run
 	TargetRate    float64 // mean messages per second over the measured window; 0: a closed loop
-	Closed        bool    // a closed loop: nothing is offered but what is answered
+	Closed        bool    // a closed loop: the answers set the offered rate
 	Subscriptions int     // of each topic: received messages are divided by it
 	Phases        []PlannedPhase
 }
@@ -24,13 +24,12 @@ type Plan struct {
 type PlannedPhase struct {
 	Name   result.PhaseName
 	Ns     int64
-	AtMost bool // it ends as soon as it can: no part of the time that is left
+	AtMost bool // it ends as soon as it can, and does not count in the time left
 }
 
-// Live shows a run under way: on a terminal a panel that is painted again in
-// place, elsewhere a line for each interval. Its methods may be called from
-// any goroutine. What cannot be written is lost: a run does not end because
-// nobody can watch it.
+// Live shows a run in progress: on a terminal as a panel that is repainted in place, elsewhere
+// as a line for each interval. Its methods may be called from any goroutine. Write errors are
+// ignored, so that they do not end the run.
 type Live struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -40,7 +39,7 @@ type Live struct {
 	state    progress
 	painted  []int // columns of each line of the panel on the screen
 	closed   bool
-	toldNs   int64 // of the run, when a line was written last
+	toldNs   int64 // time of the run when the last line was written
 }
 
 // Around faults a run has short intervals: a line a second is enough.
@@ -49,18 +48,18 @@ const (
 	leastBetweenLines = 1_000_000_000
 )
 
-// WantColor reports whether output to a terminal, or not, should be coloured:
-// NO_COLOR in the environment forbids it.
+// WantColor reports whether output should be coloured: on a terminal, unless NO_COLOR is set
+// in the environment.
 func WantColor(isTerminal bool) bool { return isTerminal && os.Getenv("NO_COLOR") == "" }
 
-// NewLive returns a live view that writes to w. The width is asked before each
-// painting, since windows change.
+// NewLive returns a live view that writes to w. It asks for the width before each painting,
+// because windows change their size.
 func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
 	return &Live{w: w, terminal: isTerminal, paint: paint(WantColor(isTerminal)), width: width}
 }
 
-// Plan says what is to come. It may be called again, for the next run: the
-// panel of the one before stays on the screen.
+// Plan sets the plan of the next run. It may be called again for each run: the last panel of
+// the run before stays on the screen.
 func (l *Live) Plan(p Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +67,8 @@ func (l *Live) Plan(p Plan) {
 	l.state = progress{plan: p}
 }
 
-// Phase says that a phase began, in a sentence that stays on the screen; the
-// sentence may be empty.
+// Phase announces a phase with a sentence that stays on the screen; the sentence may be
+// empty.
 func (l *Live) Phase(name result.PhaseName, sentence string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +80,7 @@ func (l *Live) Phase(name result.PhaseName, sentence string) {
 	l.repaint("")
 }
 
-// Interval shows what happened in the last interval.
+// Interval shows the figures of the last interval.
 func (l *Live) Interval(i result.Interval) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +99,7 @@ func (l *Live) Interval(i result.Interval) {
 	l.repaint("")
 }
 
-// Close ends the view and leaves on the screen what it showed last.
+// Close ends the view and leaves the last panel on the screen.
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,8 +128,8 @@ func (l *Live) columns() int {
 	return max(width-1, 20)
 }
 
-// repaint puts the panel in the place of the one on the screen, below text
-// that is to stay. It is written at once, so that nothing flickers.
+// repaint replaces the panel on the screen, below a text that stays. It writes once, so that
+// nothing flickers.
 func (l *Live) repaint(above string) {
 	if !l.terminal || l.closed {
 		return
@@ -145,8 +144,8 @@ func (l *Live) repaint(above string) {
 	l.write(out)
 }
 
-// erase moves to the top of what was painted and clears from there. On a
-// window that became narrower than a line, the line takes several rows.
+// erase moves to the top of the painted panel and clears from there. A line takes several rows
+// on a window that has become narrower than the line.
 func erase(painted []int, width int) string {
 	rows := 0
 	for _, columns := range painted {

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 )
 
-// Probe says that a probe of a search begins. The picture of the search stands
-// above the run's own panel, and both take the place of the probe's before.
+// Probe announces a probe of a search. The picture of the search stands above the run's own
+// panel; both replace those of the probe before.
 func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -25,8 +25,8 @@ func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
 	}
 }
 
-// Probed says what the last probe came to. A terminal shows it in the picture,
-// in place of the probe's own panel.
+// Probed reports the outcome of the last probe. A terminal shows it in the picture, in place
+// of the probe's own panel.
 func (l *Live) Probed(s *peak.Saved) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,14 +48,14 @@ func (l *Live) Probed(s *peak.Saved) {
 		rate(p.TargetRate), word, rate(p.AchievedRate), why, bracketOf(s.Bracket)))
 }
 
-// picture is a search under way; the step's rate is 0 between two probes.
+// picture is a search in progress; the step's rate is 0 between two probes.
 type picture struct {
 	saved *peak.Saved
 	step  peak.Step
 }
 
-// lines draw the search: each probe with its rate as a bar on a logarithmic
-// scale, the one under way last.
+// lines draw the search: each probe with its rate as a bar on a logarithmic scale, the current
+// probe last.
 func (c *picture) lines(width int) []spans {
 	s := c.saved
 	number := len(s.Probes)

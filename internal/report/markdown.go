@@ -36,8 +36,8 @@ func Markdown(w io.Writer, runs []*result.Saved) error {
 	return err
 }
 
-// markdownComparison writes what differs, what is equal (folded, where a reader
-// of Markdown can fold) and the figures.
+// markdownComparison writes the settings that differ, the equal settings (folded, where the
+// viewer can fold) and the figures.
 func markdownComparison(b *bytes.Buffer, runs []*result.Saved, all []string) {
 	if rows := differing(runs); len(rows) > 0 {
 		markdownTable(b, "what differs", all, rows)
@@ -110,7 +110,7 @@ func markdownRun(b *bytes.Buffer, name string, s *result.Saved) {
 	markdownLatency(b, r, sure)
 }
 
-// markdownLatency writes the table of latencies and what must be known of it.
+// markdownLatency writes the table of latencies and its notes.
 func markdownLatency(b *bytes.Buffer, r *result.Run, sure within) {
 	var heads []string
 	for _, p := range terminalColumns {
@@ -139,7 +139,7 @@ func markdownLatency(b *bytes.Buffer, r *result.Run, sure within) {
 	}
 }
 
-// markdownFacts is a run in sentences, those that there is something to say of.
+// markdownFacts writes the facts of a run as sentences, without the unknown ones.
 func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	r := &s.Run
 	say := func(name string, sentences ...string) {

@@ -22,7 +22,7 @@ const (
 // maxPanels bounds the panels of a sweep's chart; the table has every cell.
 const maxPanels = 24
 
-// metric is what one column of the small charts shows.
+// metric is the figure of one column of the small charts.
 type metric struct {
 	title string
 	log   bool // the axis goes in powers of ten
@@ -45,7 +45,7 @@ func p99Metric(title string, series result.Series) metric {
 		value: p99Of(series), text: p99Text(series)}
 }
 
-// p99Of is where the 99th percentile is drawn: itself, or the latency that it
+// p99Of is the value at which the 99th percentile is drawn: itself, or the latency that it
 // exceeds.
 func p99Of(series result.Series) func(*result.Run) (float64, bool) {
 	return func(r *result.Run) (float64, bool) {
@@ -62,11 +62,11 @@ func p99Text(series result.Series) func(*result.Run) (string, bool) {
 	}
 }
 
-// panel is a row of small charts: the cells in which the axes that have no
-// place within a chart are the same.
+// panel is a row of small charts. Its cells agree in all axes that have no place within a
+// chart.
 type panel struct {
 	Title  string
-	Lines  []string // what each colour is; empty when there is one line
+	Lines  []string // the meaning of each colour; empty when there is one line
 	Charts []multiple
 }
 
@@ -99,15 +99,15 @@ type multiplePoint struct {
 	Text          string
 }
 
-// places are the axes by where they stand: along a chart, as its lines, and
-// those of which each combination is a panel. line is -1 when there is none.
+// places are the axes by their places: along a chart, as its lines, and as panels, one for each
+// combination. line is -1 when no axis is drawn as lines.
 type places struct {
 	along, line int
 	panels      []int
 }
 
-// placesOf puts the longest axis along the charts, and the longest of the rest
-// that colours can tell apart into them as lines.
+// placesOf puts the longest axis along the charts. The longest remaining axis for which there
+// are enough colours becomes the lines.
 func placesOf(axes []sweep.Axis) places {
 	order := make([]int, len(axes))
 	for i := range order {
@@ -332,7 +332,7 @@ func cellRows(plan sweep.Plan, runs []*result.Saved) []cellRow {
 	return out
 }
 
-// varied says what was varied, in a sentence.
+// varied names the axes and their values.
 func varied(axes []sweep.Axis) string {
 	parts := make([]string, len(axes))
 	for i, a := range axes {
@@ -341,7 +341,7 @@ func varied(axes []sweep.Axis) string {
 	return strings.Join(parts, " × ")
 }
 
-// panelsLeft says what the chart leaves out.
+// panelsLeft says how many panels the chart leaves out.
 func panelsLeft(n int) string {
 	if n == 0 {
 		return ""

@@ -11,15 +11,15 @@ import (
 // maxHistory bounds the rates kept for the line of little bars.
 const maxHistory = 200
 
-// progress is how far a run is. Its methods are pure but for enter and add.
+// progress is the progress of a run. Only enter and add change it.
 type progress struct {
 	plan    Plan
-	search  *picture // nil: the run is no part of one
+	search  *picture // nil: the run is not part of a search
 	phase   result.PhaseName
 	began   int64 // the phase, in ns since the run started
 	now     int64
 	last    result.Interval
-	any     bool // an interval came
+	any     bool // an interval has been added
 	failed  int64
 	history []float64 // acknowledged per second, in each interval
 }
@@ -31,8 +31,8 @@ func (s *progress) enter(phase result.PhaseName, at int64) {
 }
 
 func (s *progress) add(i result.Interval) {
-	// The phase of the first interval was announced when nobody knew the time:
-	// the run had gone on for as long as everything before the load took.
+	// The phase of the first interval was announced before the time of the run was known: the
+	// steps before the load take part of that time.
 	if i.Phase != "" && (i.Phase != s.phase || !s.any) {
 		s.phase, s.began = i.Phase, i.StartNs
 	}
@@ -83,7 +83,7 @@ func (s *progress) planned() (phase PlannedPhase, left int64) {
 	return phase, left
 }
 
-// wholeSeconds prints a time that a person waits for.
+// wholeSeconds prints a waiting time in whole seconds.
 func wholeSeconds(ns int64) string {
 	return quantity.Duration((max(ns, 0) + 5e8) / 1e9 * 1e9)
 }
@@ -141,7 +141,7 @@ func (s *progress) panel(width int) []spans {
 	return lines
 }
 
-// progressLine is a bar for the phase, and what time is left.
+// progressLine is a bar for the phase, and the time left.
 func (s *progress) progressLine(width int) spans {
 	phase, left := s.planned()
 	name := string(s.phase)
@@ -172,8 +172,7 @@ func (s *progress) progressLine(width int) spans {
 	return append(line, span{"", words})
 }
 
-// flow puts items beside one another, and on further lines where they do not
-// fit.
+// flow puts items beside one another, on several lines where they do not fit on one.
 func flow(items spans, width int) []spans {
 	const gap = "   "
 	var out []spans
@@ -254,7 +253,7 @@ func (s *progress) latencyLines(width int) []spans {
 	return lines
 }
 
-// stateLines are what waits, what failed, and how plimsoll itself does.
+// stateLines are the backlog, the failures, and plimsoll's own figures.
 func (s *progress) stateLines(width int) []spans {
 	failed := span{"", "failed 0"}
 	if s.failed > 0 {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// plot is a drawing of points over a rate, made here rather than by the page's
-// script: it has no time line to look closer at. Its colours are those of the
-// style sheet.
+// plot is a drawing of points over a rate. It is made here, not by the page's script, because
+// it has no time line to zoom. Its colours are those of the style sheet.
 type plot struct {
 	width, height float64
 	x, y          scale
@@ -18,10 +17,10 @@ type plot struct {
 	points        []mark
 }
 
-// scale is an axis: what it shows, how, and where its marks are.
+// scale is an axis: its title, its range, its form and its marks.
 type scale struct {
 	least, most float64
-	place       func(v float64) float64 // monotonous; nil: as it is
+	place       func(v float64) float64 // monotonic; nil: linear
 	marks       []float64
 	words       func(v float64) string
 	title       string

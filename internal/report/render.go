@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// defaultWidth is the terminal width when nobody says otherwise.
+// defaultWidth is the terminal width when none is given.
 const defaultWidth = 80
 
 // form is one way to write runs.

@@ -46,7 +46,7 @@ func SearchJSON(w io.Writer, searches []*peak.Saved) error {
 	return err
 }
 
-// outcomeOf is what became of a probe, in a word, and its colour.
+// outcomeOf is the outcome of a probe, in a word, and its colour.
 func outcomeOf(p *peak.Probe) (word, code string) {
 	switch {
 	case !p.Judged:
@@ -59,7 +59,7 @@ func outcomeOf(p *peak.Probe) (word, code string) {
 	return "unstable", bad
 }
 
-// kindOf is why a probe was made; that of a longer one says so.
+// kindOf is the purpose of a probe, marked where its window was lengthened.
 func kindOf(kind peak.Kind, long bool) string {
 	if long && kind != peak.Confirm {
 		return string(kind) + ", longer"
@@ -67,7 +67,7 @@ func kindOf(kind peak.Kind, long bool) string {
 	return string(kind)
 }
 
-// slopeOf prints the growth of what waits.
+// slopeOf prints the growth of the number of waiting messages.
 func slopeOf(v verdict.Stability) string {
 	if !v.Sloped || !finite(v.SlopeRate) {
 		return none
@@ -82,7 +82,7 @@ func signed(perSecond float64) string {
 	return rate(perSecond)
 }
 
-// bracketOf prints where the peak lies.
+// bracketOf prints the bracket in which the peak lies.
 func bracketOf(b peak.Bracket) string {
 	low, high := none, none
 	if b.StableRate > 0 {
@@ -115,7 +115,7 @@ func sideOf(s *peak.Saved) string {
 	return side
 }
 
-// sideSentence says which side limited, and why it is named.
+// sideSentence names the side that limited, and the reason.
 func sideSentence(s *peak.Saved) string {
 	if s.Side == nil {
 		return ""
@@ -139,7 +139,7 @@ func orNone(s string) string {
 	return s
 }
 
-// askedOf says what the search was asked for.
+// askedOf describes the search that was asked for.
 func askedOf(s *peak.Saved) string {
 	messages := quantity.Bytes(s.Load.MessageBytes) + " messages"
 	if words := arrivalWords(s.Load); words != "" {
@@ -159,7 +159,7 @@ func askedOf(s *peak.Saved) string {
 	return out
 }
 
-// searchWarnings are what a reader must know before a search's figures.
+// searchWarnings are the warnings that come before a search's figures.
 func searchWarnings(s *peak.Saved) []string {
 	var out []string
 	switch s.State {
@@ -167,26 +167,21 @@ func searchWarnings(s *peak.Saved) []string {
 	case result.Running:
 		out = append(out, "this search is still running: the figures are of the probes made so far")
 	default:
-		out = append(out, fmt.Sprintf("this search is %s (%s): what it had found by then is kept",
+		out = append(out, fmt.Sprintf("this search is %s (%s): its figures until then are kept",
 			s.State, clean(s.StateReason)))
 	}
 	for _, c := range s.Caveats() {
 		out = append(out, clean(c))
 	}
 	if s.System.SharesHost {
-		out = append(out,
-			"servers and load shared one machine and its loopback: compare such figures with one "+
-				"another, not with a cluster's")
+		out = append(out, verdict.SharedHost)
 	}
 	return out
 }
 
 // SearchTerminal writes searches for a terminal of the given width.
 func SearchTerminal(w io.Writer, searches []*peak.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(searches) == 0 {
 		p.line("no searches")
 	}
@@ -228,7 +223,7 @@ func columnsOf(rows [][]string) []string {
 	return out
 }
 
-// peaks puts the searches side by side. They are ranked by nothing.
+// peaks puts the searches side by side, without a ranking.
 func (p *page) peaks(searches []*peak.Saved) {
 	rows := [][]string{{"target", "stable", "confirmed", "unstable", "width", "limited by"}}
 	for _, s := range searches {
@@ -311,7 +306,7 @@ func (p *page) probes(s *peak.Saved) {
 	}
 }
 
-// missingProbes count the messages without a latency of each probe that has some.
+// missingProbes count the messages without a latency of each probe that has such messages.
 func missingProbes(s *peak.Saved) []string {
 	var out []string
 	for i := range s.Probes {
@@ -323,8 +318,7 @@ func missingProbes(s *peak.Saved) []string {
 	return out
 }
 
-// logPlace is where a rate lies between two others on a logarithmic scale, from
-// 0 to 1.
+// logPlace is the place of a rate between two others on a logarithmic scale, from 0 to 1.
 func logPlace(rate, least, most float64) float64 {
 	if !(rate > 0) || !(least > 0) || !(most > least) {
 		return 1

@@ -14,12 +14,12 @@ import (
 const (
 	wideWidth, wideHeight = 1040.0, 400.0
 	halfWidth, halfHeight = 520.0, 330.0
-	// farApart is how many times the least the greatest rate must be for the
-	// axes to be logarithmic.
+	// farApart is the least ratio of the greatest rate to the least at which the axes are
+	// logarithmic.
 	farApart = 30
 )
 
-// sane reports whether a rate is one that can be drawn: a file may hold any.
+// sane reports whether a rate can be drawn: a file may hold any number.
 func sane(rate float64) bool { return rate >= 1e-3 && rate <= 1e12 }
 
 // usable are the probes that can be drawn.
@@ -64,7 +64,7 @@ func bounds(probes []*peak.Probe) (least, most float64) {
 	return least, most
 }
 
-// bracketBand shades where the peak lies.
+// bracketBand shades the bracket in which the peak lies.
 func bracketBand(s *peak.Saved) []band {
 	if b := s.Bracket; sane(b.StableRate) && sane(b.UnstableRate) {
 		return []band{{b.StableRate, b.UnstableRate}}
@@ -72,7 +72,7 @@ func bracketBand(s *peak.Saved) []band {
 	return nil
 }
 
-// words are the probes in words, for those who cannot see a drawing.
+// words describe the probes, for readers who cannot see a drawing.
 func probeWords(s *peak.Saved) string {
 	var parts []string
 	for _, p := range usable(s) {
@@ -81,12 +81,12 @@ func probeWords(s *peak.Saved) string {
 	return strings.Join(parts, ". ") + "."
 }
 
-// hockeyStick is the hockey stick: what was achieved over what was offered.
+// hockeyStick is the hockey stick: the achieved rate over the offered rate.
 func hockeyStick(s *peak.Saved) drawing {
 	f := drawing{Title: "Achieved over offered", Label: "Achieved rate over offered rate. " +
 		probeWords(s),
-		Note: "On the line, all that was offered was acknowledged. The shaded stretch is where " +
-			"the peak lies; numbers are the order of the probes."}
+		Note: "On the line, all offered messages were acknowledged. The peak lies in the shaded " +
+			"range; numbers give the order of the probes."}
 	probes := usable(s)
 	if len(probes) == 0 {
 		return f
@@ -112,7 +112,7 @@ func hockeyStick(s *peak.Saved) drawing {
 	return f
 }
 
-// loadLine is where all that is offered is achieved.
+// loadLine is the line on which the achieved rate equals the offered rate.
 func loadLine(d *plot, words string) ruled {
 	from, to := max(d.x.least, d.y.least), min(d.x.most, d.y.most)
 	return ruled{x: []float64{from, to}, y: []float64{from, to}, class: "load", words: words}
@@ -164,7 +164,7 @@ func latencyFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Latency, p99",
 		Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. " +
-			"An arrow points from a latency that the true one exceeds."}
+			"An arrow marks a lower bound: the true latency lies above."}
 	probes := usable(s)
 	least, most := bounds(probes)
 	low, high := math.Inf(1), 0.0
@@ -208,12 +208,13 @@ func latencyFigure(s *peak.Saved) drawing {
 	return f
 }
 
-// slopeFigure is the growth of what waits, as a share of what was offered.
+// slopeFigure is the growth of the number of waiting messages, as a share of the offered rate.
 func slopeFigure(s *peak.Saved) drawing {
-	f := drawing{Title: "Growth of the backlog", Label: "Growth of what waits over offered rate. " +
-		probeWords(s),
-		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound it " +
-			"counts as growing."}
+	f := drawing{Title: "Growth of the backlog",
+		Label: "Growth of the backlog over offered rate. " +
+			probeWords(s),
+		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound the " +
+			"backlog counts as growing."}
 	const bound = verdict.GrowthBound
 	place := func(v float64) float64 { return math.Asinh(v / bound) }
 	probes := usable(s)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -20,10 +19,10 @@ var (
 	peakCSS string
 )
 
-// The parts that the page of runs is made of serve this one too.
+// This page shares its parts with the page of runs.
 var peakHTML = template.Must(template.Must(pageHTML.Clone()).New("peak").Parse(peakTemplate))
 
-// searchDocument is what the template of the page is given.
+// searchDocument is the data of the page's template.
 type searchDocument struct {
 	Title, Policy string
 	Style         template.CSS
@@ -56,7 +55,7 @@ type drawing struct {
 	Drawing            template.HTML
 }
 
-// evidenceView is what one probe was judged by.
+// evidenceView is the evidence by which one probe was judged.
 type evidenceView struct {
 	Title   string
 	Clauses []verdictView
@@ -67,11 +66,9 @@ type evidenceView struct {
 func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 	style, script := pageStyle()+peakCSS, themeJS
 	doc := searchDocument{
-		Title: "peak stable throughput · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
-		Style: template.CSS(style), Script: template.JS(script),
+		Title:  "peak stable throughput · plimsoll",
+		Policy: policy(style, script),
+		Style:  template.CSS(style), Script: template.JS(script),
 	}
 	if len(searches) > 1 {
 		doc.Together = togetherTable(searches)
@@ -79,19 +76,14 @@ func SearchHTML(w io.Writer, searches []*peak.Saved) error {
 	for i, s := range searches {
 		doc.Searches = append(doc.Searches, newSearchView(i, s))
 	}
-	var out bytes.Buffer
-	if err := peakHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, peakHTML, doc)
 }
 
 func togetherTable(searches []*peak.Saved) *table {
 	t := &table{ID: "peaks", Title: "Peaks",
 		Head: []string{"stable", "confirmed", "unstable", "width", "limited by"},
-		Note: "Each target was searched after the one before, with the same workload. They are " +
-			"ranked by nothing."}
+		Note: "The targets were searched one after the other, with the same workload. They are " +
+			"not ranked."}
 	for _, s := range searches {
 		b := s.Bracket
 		values := []string{none, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), none,
@@ -181,8 +173,8 @@ func probesTable(s *peak.Saved) table {
 	t := table{ID: "probes", Title: "Probes",
 		Head: append(append([]string{}, probeHead[1:6]...), "95% interval",
 			"verdict"), Empty: "No probe was made.",
-		Note: "Backlog: the growth of what was due and had not arrived, waiting to be handed " +
-			"over, in flight, or not yet received."}
+		Note: "Backlog: the growth of the number of messages due and not yet arrived: waiting to " +
+			"be handed over, in flight, or not yet received."}
 	for i := range s.Probes {
 		p := &s.Probes[i]
 		cells := probeCells(p)

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// crowd is from how many partitions, or clients, on the start and the memory are
-// told beside the figures: below, they say nothing.
+// crowd is the least number of partitions, or of clients, at which the start and the memory
+// are shown beside the figures.
 const crowd = 100
 
 // startupSteps are the parts of a start, in order.
@@ -23,8 +23,8 @@ func startupSteps(s result.Startup) []fact {
 	}
 }
 
-// startupSentence says what it took to begin, and the memory that a crowd takes;
-// empty where that is not known or there is no crowd.
+// startupSentence gives the time of the start-up and the memory of a crowd; empty where they
+// are unknown or there is no crowd.
 func startupSentence(r *result.Run) string {
 	s, l := r.Startup, r.Load
 	clients := l.Topics * (l.Producers + l.Subscriptions*l.Consumers)
@@ -40,7 +40,7 @@ func startupSentence(r *result.Run) string {
 	if peak := max(s.RSSBytes, r.Summary.Generator.PeakRSSBytes); peak > 0 {
 		out += fmt.Sprintf("; at most %s of memory", quantity.Bytes(peak))
 		if embedded(r.Observation) {
-			out += ", embedded servers included"
+			out += ", including servers in plimsoll's process"
 		}
 	}
 	return out

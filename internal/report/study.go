@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 )
 
-// StudyResult is a study as far as it was run: what reports of it are made from.
+// StudyResult is a study as far as it was run: the source of its reports.
 type StudyResult struct {
 	Study    *study.Study
 	Plan     study.Plan
@@ -21,7 +21,7 @@ type StudyResult struct {
 	Outcome  study.Outcome
 }
 
-// NewStudyResult lays what was measured beside what was published.
+// NewStudyResult sets the measured figures beside the published ones.
 func NewStudyResult(s *study.Study, p study.Plan, measured []study.Measured) (StudyResult, error) {
 	outcome, err := study.Assess(s, p, measured)
 	return StudyResult{s, p, measured, outcome}, err
@@ -50,7 +50,7 @@ func RenderStudy(w io.Writer, format string, r StudyResult) error {
 	return errors.New(strict.Unknown("report format", format, StudyFormats()))
 }
 
-// StudyJSON writes what a study came to, for machines.
+// StudyJSON writes the outcome of a study, for machines.
 func StudyJSON(w io.Writer, r StudyResult) error {
 	raw, err := json.MarshalIndent(struct {
 		Name   string       `json:"name"`
@@ -69,7 +69,7 @@ func StudyJSON(w io.Writer, r StudyResult) error {
 	return err
 }
 
-// studySentence says how far a study came.
+// studySentence counts a study's cells by their state.
 func studySentence(p study.Plan) string {
 	counts, absent := map[sweep.State]int{}, 0
 	for _, c := range p.Cells {
@@ -87,14 +87,14 @@ func studySentence(p study.Plan) string {
 		}
 	}
 	if absent > 0 {
-		out += fmt.Sprintf(", %d not to be had here or left out", absent)
+		out += fmt.Sprintf(", %d not possible here or left out", absent)
 	}
 	return out
 }
 
-// studyNote is what a study's figures must not be taken for.
-const studyNote = "Their figures are of other machines, versions and years: compare ratios and " +
-	"shapes, and read absolute figures for orientation only. " +
+// studyNote limits the use of a study's figures.
+const studyNote = "Their figures come from other machines, versions and years: compare ratios " +
+	"and shapes, and read absolute figures for orientation only. " +
 	"\"times\" is a figure divided by that of the first cell of its table that both have."
 
 // studyColumns are the heads of a table behind its axes.
@@ -124,7 +124,7 @@ func studyRow(t study.TableOutcome, r study.Row) (labels, figures []string) {
 
 // StudyTerminal writes a study for a terminal of the given width.
 func StudyTerminal(w io.Writer, r StudyResult, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, "study "+clean(r.Study.Name)+" at scale "+r.Plan.Scale) +
 		p.paint.as(faint, "  "+moment(r.Plan.StartedAt)))
 	p.said("measured", "", studySentence(r.Plan))
@@ -186,15 +186,14 @@ func (p *page) studyTable(t study.TableOutcome) {
 	p.studyRemarks(t)
 }
 
-// studyRemarks writes what is to be known of cells, the same thing once.
+// studyRemarks writes the remarks on cells, equal ones once.
 func (p *page) studyRemarks(t study.TableOutcome) {
 	for _, s := range sharedRemarks(t) {
 		p.said("*", warn, s)
 	}
 }
 
-// sharedRemarks are the remarks of a table's cells, the same thing once with the
-// number of cells.
+// sharedRemarks are the remarks of a table's cells, equal ones once with the number of cells.
 func sharedRemarks(t study.TableOutcome) []string {
 	var order []string
 	cells := map[string][]string{}
@@ -209,19 +208,19 @@ func sharedRemarks(t study.TableOutcome) []string {
 	}
 	var out []string
 	for _, remark := range order {
-		whom := cells[remark][0]
+		where := cells[remark][0]
 		switch n := len(cells[remark]); {
 		case n == len(t.Rows) && n > 1:
-			whom = "every cell"
+			where = "every cell"
 		case n > 1:
-			whom = fmt.Sprintf("%d cells, such as %s", n, whom)
+			where = fmt.Sprintf("%d cells, such as %s", n, where)
 		}
-		out = append(out, clean(whom+": "+remark))
+		out = append(out, clean(where+": "+remark))
 	}
 	return out
 }
 
-// answerColor is how an answer is shown.
+// answerColor is the colour of an answer.
 func answerColor(a study.Answer) string {
 	switch a {
 	case study.Agrees:
@@ -237,7 +236,7 @@ func (p *page) studyClaims(all []study.Judgement) {
 		return
 	}
 	p.line("")
-	p.line(p.paint.as(strong, "what they found, and whether ours agrees"))
+	p.line(p.paint.as(strong, "their claims, and whether our figures agree"))
 	for _, j := range all {
 		p.said(claimWord(j.Answer), answerColor(j.Answer),
 			fmt.Sprintf("%s (%s): %s", clean(j.Says), j.Bound, clean(j.Sentence)))
@@ -263,8 +262,8 @@ func claimsSentence(all []study.Judgement) string {
 		counts[j.Answer]++
 	}
 	return fmt.Sprintf(
-		"Of %s ours agrees in %d and differs in %d; in %d the machine forbids an answer, and %d "+
-			"were not measured.",
+		"Of %s our figures agree with %d and differ from %d; the machine forbids an answer to %d, "+
+			"and %d were not measured.",
 		plural(int64(len(all)), "claim",
 			"claims"), counts[study.Agrees], counts[study.Differs], counts[study.Forbidden],
 		counts[study.NoAnswer])
@@ -275,7 +274,7 @@ func (p *page) studyQualities(o study.Outcome) {
 		return
 	}
 	p.line("")
-	p.line(p.paint.as(strong, "what the systems do beside carrying load"))
+	p.line(p.paint.as(strong, "capabilities of the systems"))
 	names, widths := 0, make([]int, len(o.Columns))
 	for _, q := range o.Qualities {
 		names = max(names, columns(qualityName(q))+2)
@@ -295,7 +294,7 @@ func (p *page) studyQualities(o study.Outcome) {
 	}
 }
 
-// qualityName is what was tried, or that nothing was.
+// qualityName names the quality, and says when nothing tried it.
 func qualityName(q study.QualityRow) string {
 	if q.Probe == "" {
 		return clean(q.Name) + ": nothing tries it"

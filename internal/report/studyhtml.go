@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -20,7 +19,7 @@ var (
 
 var studyHTML = template.Must(template.New("study").Parse(studyTemplate))
 
-// studyDocument is what the template of a study's page is given.
+// studyDocument is the data of the template of a study's page.
 type studyDocument struct {
 	Title, Policy          string
 	Style                  template.CSS
@@ -50,7 +49,7 @@ type studyRowView struct {
 	Link                 string
 }
 
-// barWide is how long the longest bar of a table is.
+// barWide is the length of the longest bar of a table.
 const barWide = 120
 
 // StudyHTML writes a study's page: its claims, and every table with their figures
@@ -58,11 +57,9 @@ const barWide = 120
 func StudyHTML(w io.Writer, r StudyResult) error {
 	style := pageStyle() + sweepCSS + studyCSS
 	doc := studyDocument{
-		Title: "study " + clean(r.Study.Name) + " · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(themeJS)),
-		Style: template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(
+		Title:  "study " + clean(r.Study.Name) + " · plimsoll",
+		Policy: policy(style, themeJS),
+		Style:  template.CSS(style), Script: template.JS(themeJS), Study: r.Study, Name: clean(
 			r.Study.Name),
 		Sentence: fmt.Sprintf("Scale %s: %s, from %s.", r.Plan.Scale, studySentence(r.Plan),
 			moment(r.Plan.StartedAt)),
@@ -85,12 +82,7 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 		words = append(words, clean(word))
 	}
 	doc.Command = commandLine(words)
-	var out bytes.Buffer
-	if err := studyHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, studyHTML, doc)
 }
 
 func studyTableOf(t study.TableOutcome) studyTableView {

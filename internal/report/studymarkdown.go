@@ -41,7 +41,7 @@ func studySection(b *strings.Builder, r StudyResult) {
 	}
 	if len(r.Outcome.Claims) > 0 {
 		b.WriteString(
-			"\n### Where ours agrees\n\n| claim | theirs | ours | answer |\n|---|---|---|---|\n")
+			"\n### Where our figures agree\n\n| claim | theirs | ours | answer |\n|---|---|---|---|\n")
 		for _, j := range r.Outcome.Claims {
 			ours := study.Times(j.Ours)
 			if j.Low > 0 {
@@ -64,7 +64,7 @@ func studySection(b *strings.Builder, r StudyResult) {
 	}
 }
 
-// answerText is an answer, with its reason where the figures do not say it.
+// answerText is an answer, with its reason where the figures do not show it.
 func answerText(j study.Judgement) string {
 	if j.Answer == study.Agrees || j.Answer == study.Differs {
 		return string(j.Answer)
@@ -112,7 +112,7 @@ func qualitiesMarkdown(b *strings.Builder, o study.Outcome) {
 		return
 	}
 	b.WriteString(
-		"\n### What the systems do beside carrying load\n\nAs tried by `plimsoll probe`; " +
+		"\n### Capabilities of the systems\n\nAs tried by `plimsoll probe`; " +
 			"[PROBES.md](PROBES.md) has the evidence.\n\n| quality | tried |")
 	for _, c := range o.Columns {
 		b.WriteString(" " + md(c) + " |")

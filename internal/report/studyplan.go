@@ -10,10 +10,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// StudyPlan writes what a study asks, what was published, and what would be
-// measured, for a terminal of the given width.
+// StudyPlan writes a study's question, its published figures, and the planned measurements,
+// for a terminal of the given width.
 func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	s := r.Study
 	p.line(p.paint.as(strong, clean(s.Name+": "+s.Title)))
 	p.said("question", "", s.Question)
@@ -30,7 +30,7 @@ func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
 	for i, c := range s.Claims {
 		if i == 0 {
 			p.line("")
-			p.line(p.paint.as(strong, "what they found, as ratios that ours are held against"))
+			p.line(p.paint.as(strong, "their claims, as ratios with which ours are compared"))
 		}
 		p.said("", "", fmt.Sprintf("%s (%s, %s to %s)", clean(c.Says), c.Figure, c.Of, c.To))
 	}
@@ -46,8 +46,7 @@ func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
 	return err
 }
 
-// plannedTable writes the cells of a table: what was published, and what would be
-// measured.
+// plannedTable writes the cells of a table: the published figure and the planned measurement.
 func (p *page) plannedTable(t *study.Table, r StudyResult) {
 	const gap = 2
 	var lines [][]string
@@ -95,7 +94,7 @@ func (p *page) plannedTable(t *study.Table, r StudyResult) {
 	}
 }
 
-// plannedCell is what would be measured in a cell, in a few words.
+// plannedCell describes the planned measurement of a cell in a few words.
 func plannedCell(c study.Cell) string {
 	if c.Absent {
 		return c.Why()

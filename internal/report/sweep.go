@@ -37,8 +37,8 @@ func cellFigures(s *result.Saved) []string {
 	return out
 }
 
-// cellMark is what a reader must know of a cell's figures, in a word or two;
-// bad is set when it has none.
+// cellMark is the state of a cell's figures, in a word or two; bad is set when the cell has no
+// figures.
 func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 	switch {
 	case s == nil && c.State == sweep.Done:
@@ -62,7 +62,7 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 	case c.Reason != "":
 		return clean(c.Reason)
 	case mark == "limited":
-		return "by plimsoll itself, so not to be ranked"
+		return "by plimsoll itself, so it must not be ranked"
 	case mark == "unsound":
 		for _, v := range s.Run.Verdicts {
 			if v.Outcome == result.Broken && slices.Contains(
@@ -75,7 +75,7 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 	return ""
 }
 
-// sweepSentence says how far the sweep came.
+// sweepSentence counts a sweep's cells by their state.
 func sweepSentence(p sweep.Plan) string {
 	counts := map[sweep.State]int{}
 	for _, c := range p.Cells {
@@ -91,14 +91,14 @@ func sweepSentence(p sweep.Plan) string {
 	return out
 }
 
-// sweepNote is what a table of cells must not be taken for.
-const sweepNote = "each cell carries another load: read along an axis, and rank nothing across it"
+// sweepNote limits the use of a table of cells.
+const sweepNote = "each cell has another load: compare cells along one axis only, and do not " +
+	"rank them"
 
 // SweepTable writes a sweep's cells as a table for a terminal, then the reasons
-// of those that are marked. runs are the runs of the cells, judged, nil where
-// there is none.
+// of the marked cells. runs are the judged runs of the cells, nil where a cell has none.
 func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) +
 		p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
 	p.line(sweepNote)
@@ -143,7 +143,7 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 	return err
 }
 
-// missingCells count the messages without a latency of each cell that has some.
+// missingCells count the messages without a latency of each cell that has such messages.
 func missingCells(plan sweep.Plan, runs []*result.Saved) []string {
 	var out []string
 	for i, c := range plan.Cells {
@@ -157,7 +157,7 @@ func missingCells(plan sweep.Plan, runs []*result.Saved) []string {
 	return out
 }
 
-// reasons writes why cells are marked, the same reason once.
+// reasons writes the reasons for marks, equal ones once.
 func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
 	type said struct{ mark, reason string }
 	var order []said
@@ -177,16 +177,16 @@ func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
 		if i == 0 {
 			p.line("")
 		}
-		whom := cells[s][0]
+		where := cells[s][0]
 		if n := len(cells[s]); n > 1 {
-			whom = fmt.Sprintf("%d cells, such as %s", n, whom)
+			where = fmt.Sprintf("%d cells, such as %s", n, where)
 		}
-		p.said(s.mark, bad, whom+": "+s.reason)
+		p.said(s.mark, bad, where+": "+s.reason)
 	}
 }
 
-// cells writes the heads of the table, whose figures are so wide, and returns how
-// wide the values of each axis are.
+// cells writes the heads of the table and returns the width of each axis' values. figure is
+// the width of a column of figures.
 func (p *page) cells(plan sweep.Plan, figure int) []int {
 	const gap = 2
 	head, widths := "", make([]int, len(plan.Axes))

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the page's parts
 	"fmt"
 	"html/template"
@@ -20,7 +19,7 @@ var (
 
 var sweepHTML = template.Must(template.New("sweep").Parse(sweepTemplate))
 
-// sweepDocument is what the template of a sweep's page is given.
+// sweepDocument is the data of the template of a sweep's page.
 type sweepDocument struct {
 	Title, Policy         string
 	Style                 template.CSS
@@ -38,18 +37,16 @@ type sweepDocument struct {
 	TickBelow, TitleBelow float64
 }
 
-// SweepHTML writes a sweep's page: small charts of rate and p99 by what was
-// varied, and a table of every cell that leads to the cells' own reports. The
-// drawing is in the page, so it needs no script. runs are as for SweepTable.
+// SweepHTML writes a sweep's page: small charts of rate and p99 over the varied settings, and
+// a table of every cell with links to the cells' own reports. The drawing is in the page, so
+// it needs no script. runs are as for SweepTable.
 func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	style := pageStyle() + sweepCSS
 	panels, left := multiples(plan, runs)
 	doc := sweepDocument{
-		Title: "sweep " + clean(plan.Name) + " · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(themeJS)),
-		Style: template.CSS(style), Script: template.JS(themeJS),
+		Title:  "sweep " + clean(plan.Name) + " · plimsoll",
+		Policy: policy(style, themeJS),
+		Style:  template.CSS(style), Script: template.JS(themeJS),
 		Name: clean(plan.Name),
 		Sentence: fmt.Sprintf("Varied: %s. %s, from %s.", varied(plan.Axes), sweepSentence(plan),
 			moment(plan.StartedAt)),
@@ -76,16 +73,11 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	for _, word := range plan.Command {
 		doc.Command += " " + clean(word)
 	}
-	var out bytes.Buffer
-	if err := sweepHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, sweepHTML, doc)
 }
 
-// sharedBy are the kinds of warnings that runs have, each with in how many: the
-// sentences are in the runs' own reports.
+// sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
+// in the runs' own reports.
 func sharedBy(runs []*result.Saved) []string {
 	var order []string
 	first, count := map[string]string{}, map[string]int{}

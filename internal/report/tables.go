@@ -17,8 +17,8 @@ func percentileTable(r *result.Run) table {
 		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load),
 		Empty: "No message was measured.",
 		Note: "Over the measured window, from one histogram of all messages: percentiles are " +
-			"never averaged. " +
-			"A percentile is left out (–) when fewer than ten messages lie beyond it.",
+			"never averaged. A percentile is left out (–) when fewer than ten messages lie " +
+			"beyond it.",
 		Head: []string{"messages", "mean", "min"},
 	}
 	for _, p := range result.Percentiles {
@@ -28,7 +28,7 @@ func percentileTable(r *result.Run) table {
 	odd := outOfRange(s)
 	if odd {
 		t.Head = append(t.Head, "clamped", "negative")
-		t.Note += " Clamped values were above one hour and count as one hour; negative ones, " +
+		t.Note += " Clamped values were above one hour and count as one hour; negative values, " +
 			"from clocks that disagree, count as zero."
 	} else {
 		t.Note += " No value was out of range."
@@ -57,13 +57,12 @@ func percentileTable(r *result.Run) table {
 // latencyRow is a row of a table of latencies.
 type latencyRow struct {
 	title string
-	whole bool // of all messages of its series, those without a latency among them
+	whole bool // of all messages of its series, with or without a latency
 	result.Latency
 }
 
-// latencyRows are the rows of a table of latencies: each series that has messages,
-// beside it those of its messages that have a latency where others have none, and
-// plimsoll's own error.
+// latencyRows are the rows of a table of latencies: each series that has messages, then its
+// messages with a latency where others have none, and plimsoll's own error.
 func latencyRows(s result.Summary) []latencyRow {
 	var out []latencyRow
 	for _, w := range seriesWords {
@@ -119,13 +118,13 @@ func ledgerTable(r *result.Run) table {
 	l := r.Ledger
 	t := table{
 		ID: "ledger", Title: "Account of each subscription",
-		Note: "Of the whole run, warm-up included. Lost: acknowledged and never received. " +
+		Note: "Over the whole run, warm-up included. Lost: acknowledged and never received. " +
 			"Reordered: came after a later message " +
 			"of the same lane. A message that was received without ever being acknowledged is " +
 			"legal.",
 		Head: []string{"acknowledged", "received", "lost", "duplicate", "reordered",
 			"unacknowledged, received", "corrupt", "foreign"},
-		Empty: "The messages were not accounted for: the run never got that far.",
+		Empty: "The run ended before its messages were accounted for.",
 	}
 	if !l.Accounted {
 		return t
@@ -150,16 +149,15 @@ func ledgerTable(r *result.Run) table {
 	}
 	if l.WatchedNs > 0 {
 		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) +
-			" after the last message: what came later was not seen."
+			" after the last message: later arrivals were not seen."
 	}
 	if bound := boundSentence(r); bound != "" {
-		t.Note += " What so many messages support: " + bound + "."
+		t.Note += " Bounds: " + bound + "."
 	}
 	return t
 }
 
-// rareCounts are the columns of the account that only runs have in which they are
-// not 0.
+// rareCounts are the columns of the account that are left out where they are 0.
 var rareCounts = []struct {
 	name string
 	of   func(result.SubscriptionLedger) int64
@@ -191,7 +189,7 @@ func lostTable(l result.Ledger) table {
 }
 
 func errorTable(errs []result.Error) table {
-	t := table{ID: "errors", Title: "Failures that the system gave", Head: []string{"message"},
+	t := table{ID: "errors", Title: "Errors that the system returned", Head: []string{"message"},
 		Words: true}
 	for _, e := range errs {
 		t.Rows = append(t.Rows,
@@ -200,13 +198,13 @@ func errorTable(errs []result.Error) table {
 	return t
 }
 
-// generatorTable is what plimsoll says of itself.
+// generatorTable is plimsoll's own figures.
 func generatorTable(r *result.Run) table {
 	t := table{
-		ID: "generator", Title: "Plimsoll about itself", Head: []string{"figure"}, Words: true,
+		ID: "generator", Title: "The load generator", Head: []string{"figure"}, Words: true,
 		Empty: "Nothing was measured.",
 		Note: "A result is only as good as the tool that made it. " +
-			"When plimsoll itself was the limit the run is marked so, and is not to be ranked.",
+			"When plimsoll itself was the limit, the run is marked and must not be ranked.",
 	}
 	s := r.Summary
 	if s.WindowNs <= 0 {
@@ -225,14 +223,15 @@ func generatorTable(r *result.Run) table {
 	if g.OwnLagCount > 0 {
 		lag += " (of " + plural(g.OwnLagCount, "message", "messages") + ")"
 	}
-	add("lag of its own, p99", lag)
+	add("own lag, p99", lag)
 	if known := r.Environment.ThreadStates; known != "" {
-		add("waits for the system told by", clean(known))
+		add("waits in Send measured by", clean(known))
 	}
 	if g.SimulatedLateP99Ns > 0 {
-		add("answers of the simulated system late by, p99", quantity.Duration(g.SimulatedLateP99Ns))
+		add("lateness of the simulated system's answers, p99",
+			quantity.Duration(g.SimulatedLateP99Ns))
 	}
-	add("producers held up by the system, summed", seconds(g.BlockedSeconds))
+	add("time that the system blocked producers, summed", seconds(g.BlockedSeconds))
 	add("CPU time (with embedded servers)",
 		fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
 	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
@@ -256,7 +255,7 @@ func generatorTable(r *result.Run) table {
 func evidenceTable(d result.Durability) table {
 	t := table{ID: "evidence", Title: "What the live cluster reported",
 		Head: []string{"fact", "value", "source"}, Words: true,
-		Empty: "The cluster was not asked, or did not say."}
+		Empty: "The cluster was not asked, or did not answer."}
 	for _, f := range d.Evidence {
 		t.Rows = append(t.Rows, row{Name: clean(f.Where),
 			Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
@@ -275,7 +274,7 @@ func settingsTable(r *result.Run) table {
 	return t
 }
 
-// environmentTable is what the run ran on.
+// environmentTable is the system and the machine of the run.
 func environmentTable(r *result.Run) table {
 	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true,
 		Empty: "No environment is on record."}
@@ -287,9 +286,9 @@ func environmentTable(r *result.Run) table {
 	add("client library", r.System.Client)
 	add("servers", strings.Join(repeated(r.System.Servers), ", "))
 	add("endpoints", strings.Join(r.System.Endpoints, ", "))
-	add("its client spreads messages without a key", r.System.ClientSpread)
+	add("client's spread of messages without a key", r.System.ClientSpread)
 	if d := r.System.Redelivery; d != nil {
-		add("it delivers again", d.Why)
+		add("redelivery", d.Why)
 	}
 	e := r.Environment
 	if r.System.Name != "" && !imported(r) {
@@ -312,7 +311,7 @@ func environmentTable(r *result.Run) table {
 	return t
 }
 
-// repeated says texts that follow one another unchanged once, with how often.
+// repeated merges equal neighbours into one text with their number.
 func repeated(texts []string) []string {
 	var out []string
 	for i := 0; i < len(texts); {

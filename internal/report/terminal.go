@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	labelWidth  = 12 // of the words that lines begin with
+	labelWidth  = 12 // of the labels at the start of lines
 	seriesWidth = 20 // of the first column of the latency table
 	figureWidth = 10
 )
@@ -26,11 +26,23 @@ type page struct {
 	paint paint
 }
 
+// newPage returns an empty page of 40 to 120 columns.
+func newPage(width int, color bool) *page {
+	return &page{width: min(max(width, 40), 120), paint: paint(color)}
+}
+
+// orDefault is a width, or defaultWidth where none is given.
+func orDefault(width int) int {
+	if width <= 0 {
+		return defaultWidth
+	}
+	return width
+}
+
 // paint colours text by what it means, or leaves it alone.
 type paint bool
 
-// The meanings, as codes of the 16 colours that each terminal has and that its
-// user may have set.
+// The meanings, as codes of the 16 colours of every terminal, which its user may have changed.
 const (
 	strong = "1"
 	faint  = "2"
@@ -63,10 +75,7 @@ func (p *page) said(label, code, sentence string) {
 // Terminal writes tables for a terminal of the given width; of at least 80
 // columns is best. The warnings of a run come before its figures.
 func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(runs) == 0 {
 		p.line("no runs")
 	}
@@ -219,8 +228,8 @@ func (p *page) verdicts(verdicts []result.Verdict) {
 	}
 }
 
-// comparison writes what differs between runs, then their figures, a run a
-// line, so that any number of runs fits.
+// comparison writes the settings that differ between runs, then their figures, a run per line,
+// so that any number of runs fits.
 func (p *page) comparison(runs []*result.Saved) {
 	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
 	p.line("")
@@ -258,11 +267,11 @@ func (p *page) differs(r row, all []string) {
 	}
 }
 
-// column is a column of a table of runs: its head, and the figure that it shows.
+// column is a column of a table of runs: its head and the name of its figure.
 type column struct{ title, figure string }
 
-// The tables of runs, for terminals that are wide and for others. What does not
-// fit is in each run's own section.
+// The tables of runs, for wide and for narrow terminals. Figures that do not fit are in each
+// run's own section.
 var (
 	wideColumns = []column{
 		{"acked", "acknowledged"}, {"pub p50", "publish p50"}, {"pub p99", "publish p99"},
@@ -289,7 +298,7 @@ var (
 	}
 )
 
-// sideBySide writes the figures that most questions are about.
+// sideBySide writes the most important figures.
 func (p *page) sideBySide(runs []*result.Saved, all []string) {
 	values := map[string][]string{}
 	for _, r := range figureRows(runs) {
@@ -320,7 +329,7 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 			v, _, _ := strings.Cut(values[figure][i], ",")
 			switch {
 			case v == insidePlimsoll:
-				return none // what both spent says it
+				return none // the figure of both together has it
 			case figure == rowAmplification && v != none:
 				return v + "x"
 			}
@@ -338,7 +347,7 @@ func (p *page) sideBySide(runs []*result.Saved, all []string) {
 // nameWidth is the least width of the first column of a table of runs.
 const nameWidth = 20
 
-// runTable writes a run a line.
+// runTable writes a table with one run per line.
 func (p *page) runTable(corner string, columns []column, all []string,
 	value func(figure string, i int) string) {
 	width := figureWidth

@@ -7,12 +7,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// maxGroups bounds the stretches that a time line is drawn from; each keeps
-// two points of each line. A screen has no room for more.
+// maxGroups bounds the stretches of a time line; each keeps two points of each line. A screen
+// has no room for more.
 const maxGroups = 300
 
-// points are the values of a line, written short: six significant digits are
-// more than a screen shows. What is not there is NaN, and null in JSON.
+// points are the values of a line, with six significant digits: more than a screen shows. A
+// missing value is NaN, and null in JSON.
 type points []float64
 
 // MarshalJSON writes the points as an array.
@@ -31,14 +31,14 @@ func (p points) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// timeline is what happened over time, an array for each line. Times are
-// seconds since the run started.
+// timeline is the figures of a run over time, an array for each line. Times are seconds since
+// the run started.
 type timeline struct {
 	Seconds points            `json:"t"`
 	Lines   map[string]points `json:"lines"`
 }
 
-// line is a line of a time line and how an interval gives its value.
+// line is a line of a time line and the function that takes its value from an interval.
 type line struct {
 	name  string
 	value func(i result.Interval, seconds float64) float64
@@ -89,7 +89,7 @@ func percentileLine(series result.Series, percentile float64) func(result.Interv
 	}
 }
 
-// orGap is a latency, or a gap in the line where it is not known or a bound only.
+// orGap is a latency, or a gap in the line where it is unknown or only a bound.
 func orGap(ns int64, ok bool) float64 {
 	if !ok {
 		return math.NaN()
@@ -124,7 +124,7 @@ func newTimeline(s *result.Saved) timeline {
 		if seconds <= 0 {
 			continue
 		}
-		// What an interval counted belongs to its middle.
+		// The counts of an interval are drawn at its middle.
 		t.Seconds = append(t.Seconds, float64(i.StartNs+i.EndNs)/2e9)
 		for _, l := range lines {
 			t.Lines[l.name] = append(t.Lines[l.name], l.value(i, seconds))
@@ -133,9 +133,9 @@ func newTimeline(s *result.Saved) timeline {
 	return t.thin(maxGroups)
 }
 
-// thin keeps at most two points a line for each of so many groups of
-// neighbours: the least and the greatest value of the group, in the order in
-// which they came. So a stall of a second stays visible in an hour.
+// thin divides the points into groups of neighbours and keeps at most two points of each line
+// in each group: the least and the greatest value, in their order. So a stall of a second
+// stays visible in an hour.
 func (t timeline) thin(groups int) timeline {
 	n := len(t.Seconds)
 	if n <= 2*groups {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	maxMembers = 9 // lines of processes in one chart; the rest is summed up in one line
-	maxDisks   = 3 // disks in one chart: those that did most
+	maxMembers = 9 // lines of processes in one chart; one further line sums up the rest
+	maxDisks   = 3 // disks in one chart: the busiest ones
 )
 
-// usage is what was spent over time, and the small charts that show it.
+// usage is the resource use over time, and its small charts.
 type usage struct {
 	timeline
 	Charts []usageChart `json:"charts"`
-	// Flat and Unknown name what has no chart: it stayed at zero, or the kernel
-	// did not tell.
+	// Flat and Unknown name the figures without a chart: they stayed at zero, or the kernel did
+	// not report them.
 	Flat    []string `json:"-"`
 	Unknown []string `json:"-"`
 }
@@ -52,8 +52,8 @@ const (
 	asShare     = "share"
 )
 
-// member is a line of the charts of processes: one process, or all those for
-// which there was no room.
+// member is a line of the charts of processes: one process, or the sum of all processes for
+// which there is no room.
 type member struct {
 	key, label string
 	color      int
@@ -108,7 +108,7 @@ func perSecondOf(of func(result.ProcessUse) *int64) value {
 	}
 }
 
-// processCharts are the charts of what each process spent.
+// processCharts are the charts of each process's resource use.
 var processCharts = []struct {
 	key, title, note, format string
 	value                    value
@@ -163,7 +163,7 @@ func newUsage(s *result.Saved) *usage {
 	return u
 }
 
-// add keeps a chart that shows something, or says why there is none.
+// add keeps a chart that has values, or records why there is none.
 func (u *usage) add(c usageChart) {
 	c.Lines = slices.DeleteFunc(c.Lines, func(l usageLine) bool {
 		return !slices.ContainsFunc(u.Lines[l.Of], finite)
@@ -181,8 +181,7 @@ func (u *usage) add(c usageChart) {
 	}
 }
 
-// forget drops the lines that no chart shows, so that the page is no larger
-// than what it shows.
+// forget drops the lines that no chart shows, to keep the page small.
 func (u *usage) forget() {
 	shown := map[string]bool{}
 	for _, name := range comparedUsage {
@@ -203,7 +202,7 @@ func (u *usage) forget() {
 // has reports whether there is a line of that name.
 func (u *usage) has(line string) bool { return u != nil && u.Lines[line] != nil }
 
-// usageLines are the lines of a run by name, and how each is found.
+// usageLines are the lines of a run by name, each with the function that takes its value.
 func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds float64) float64 {
 	out := hostLines(s)
 	for _, m := range members(s) {
@@ -238,11 +237,11 @@ func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds flo
 	return out
 }
 
-// comparedUsage are the lines that comparisons lay over one another.
+// comparedUsage are the lines that comparisons overlay.
 var comparedUsage = []string{"all.cpu", "all.written", "all.syncs"}
 
-// summed adds a figure up over processes. One that the kernel does not tell
-// makes the sum unknown; a process that is gone spends nothing.
+// summed adds a figure up over processes. A figure that the kernel does not report makes the
+// sum unknown; a process that has ended counts as zero.
 func summed(r result.Resources, processes []string, of value, seconds float64) float64 {
 	total, some := 0.0, false
 	for _, p := range r.Processes {

@@ -48,11 +48,11 @@ func VerifyJSON(w io.Writer, all []*verify.Saved) error {
 	return err
 }
 
-// guaranteeWords are the guarantees as people say them.
+// guaranteeWords are the guarantees in words.
 var guaranteeWords = map[string]string{
 	verify.NoLoss:       "no acknowledged message is lost",
-	verify.NoDuplicates: "no message comes twice",
-	verify.Order:        "messages come in the order of their lane",
+	verify.NoDuplicates: "no message is received twice",
+	verify.Order:        "messages come in the order of their topic, producer and partition",
 }
 
 // promiseWord says whether a guarantee is promised.
@@ -63,8 +63,8 @@ func promiseWord(g verify.Guarantee) string {
 	return "not promised"
 }
 
-// guaranteeCode is the colour of an outcome: what was not promised is neither
-// good nor bad.
+// guaranteeCode is the colour of an outcome. A guarantee that was not promised is neither good
+// nor bad.
 func guaranteeCode(g verify.Guarantee) string {
 	if !g.Promised {
 		return ""
@@ -73,7 +73,7 @@ func guaranteeCode(g verify.Guarantee) string {
 		result.Unknown: warn}[g.Outcome]
 }
 
-// verifiedSentence says what was done, how often.
+// verifiedSentence names the faults, the number of rounds and the load.
 func verifiedSentence(s *verify.Saved) string {
 	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s",
 		clean(strings.Join(s.Faults, ", then ")),
@@ -83,14 +83,14 @@ func verifiedSentence(s *verify.Saved) string {
 		s.Durability.Asked, strings.ReplaceAll(clean(s.Load.Delivery), "_", " "))
 }
 
-// verifyWarnings are what a reader must know before the judgements.
+// verifyWarnings are the warnings that come before the judgements.
 func verifyWarnings(s *verify.Saved) []string {
 	var out []string
 	switch s.State {
 	case result.Complete:
 	case result.Running:
 		out = append(out,
-			"this verification is still running: the judgements are of the rounds made so far")
+			"this verification is still running: the judgements cover the rounds made so far")
 	default:
 		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made",
 			s.State, clean(s.StateReason), len(s.Rounds), s.Wanted))
@@ -105,10 +105,10 @@ func verifyWarnings(s *verify.Saved) []string {
 	return out
 }
 
-// lostSentence says how what is missing was told from what is late.
+// lostSentence says how lost messages were told from late ones.
 func lostSentence(s *verify.Saved) string {
 	return fmt.Sprintf(
-		"lost is what was acknowledged and had not arrived when nothing had happened for %s "+
+		"lost messages were acknowledged and had not arrived when no message had come for %s "+
 			"after the heal, or %s after the load; unacknowledged messages may legally arrive",
 		seconds(s.QuietSeconds), seconds(s.DrainSeconds))
 }
@@ -126,7 +126,7 @@ func roundRows(s *verify.Saved) []row {
 			if f.InjectedNs == 0 {
 				continue
 			}
-			// Of several faults, the last.
+			// The last fault counts.
 			gap, again, recovered = unavailable(f.Effect), afterHeal(f,
 				f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
 		}
@@ -148,7 +148,7 @@ func roundRows(s *verify.Saved) []row {
 	return rows
 }
 
-// afterHeal prints a moment as a time after the heal, which it may precede.
+// afterHeal prints a moment relative to the heal; it is negative before the heal.
 func afterHeal(f result.Fault, atNs int64) string {
 	if atNs == 0 || f.HealedNs == 0 {
 		return none
@@ -163,12 +163,11 @@ func signedDuration(ns int64) string {
 	return "+" + quantity.Duration(ns)
 }
 
-// shownRanges bounds the messages that are named, of each kind, subscription and
-// round.
+// shownRanges bounds the messages that are named for each kind, subscription and round.
 const shownRanges = 3
 
-// evidenceSentences name what was lost, came twice or out of order: which
-// messages, and of the lost ones when they were due and acknowledged.
+// evidenceSentences name the messages that were lost, came twice or came out of order, and
+// when the lost ones were due and acknowledged.
 func evidenceSentences(s *verify.Saved) []string {
 	var out []string
 	for _, r := range s.Rounds {
@@ -218,7 +217,7 @@ func rangeWords(lost result.Range, faults []result.Fault) string {
 		faultTitle(*f), besides(w.FirstAckNs-f.StartNs), besides(w.LastAckNs-f.StartNs))
 }
 
-// besides prints a time before something or after it.
+// besides prints a time before or after an event.
 func besides(ns int64) string {
 	if ns < 0 {
 		return quantity.Duration(-ns) + " before"
@@ -237,7 +236,7 @@ func nearest(faults []result.Fault, ns int64) (best *result.Fault) {
 	return best
 }
 
-// repeatSentence says how a round is made again: the worst one.
+// repeatSentence says how to repeat the worst round.
 func repeatSentence(s *verify.Saved) string {
 	if len(s.Rounds) == 0 {
 		return ""
@@ -250,7 +249,8 @@ func repeatSentence(s *verify.Saved) string {
 			break
 		}
 	}
-	out := fmt.Sprintf("round %d again: the same command with --rounds 1 --seed %d", again.Number,
+	out := fmt.Sprintf("to repeat round %d, run the same command with --rounds 1 --seed %d",
+		again.Number,
 		again.Seed)
 	if len(s.Asked.Command) > 0 {
 		out += "; it was " + clean(commandLine(s.Asked.Command))
@@ -270,17 +270,14 @@ func commandLine(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// quoted says whether a shell may take a rune for something else than itself.
+// quoted reports whether a rune may have a special meaning in a shell.
 func quoted(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
 }
 
 // VerifyTerminal writes verifications for a terminal of the given width.
 func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) error {
-	if width <= 0 {
-		width = defaultWidth
-	}
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(orDefault(width), color)
 	if len(all) == 0 {
 		p.line("no verifications")
 	}
@@ -298,7 +295,7 @@ func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) err
 	return err
 }
 
-// matrix writes a cell a line, because few terminals are as wide as its columns.
+// matrix writes one cell per line, because few terminals are as wide as its columns.
 func (p *page) matrix(m table) {
 	p.line(p.paint.as(strong, "together"))
 	names, faults := 0, 0

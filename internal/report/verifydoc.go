@@ -15,13 +15,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// matrixOf lays verifications over one another: a row for each system, level
-// and delivery, a column for each fault.
+// matrixOf is the table of verifications: a row for each system, level and delivery, a column
+// for each fault.
 func matrixOf(all []*verify.Saved) table {
 	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Note: "Held: none of so many acknowledged messages was lost, and what else is promised " +
-			"held too. In brackets: how many rounds may fail all the same, as far as so many " +
-			"without a failure show (95% confidence)."}
+		Note: "Held: none of the acknowledged messages was lost, and the other promised " +
+			"guarantees held too. In brackets: the greatest share of rounds that may fail, given " +
+			"that number of rounds without a failure (95% confidence)."}
 	cells := map[string][]*verify.Saved{}
 	var names []string
 	for _, s := range all {
@@ -57,7 +57,7 @@ func rowOf(s *verify.Saved) string {
 	return out
 }
 
-// columnOf is what the faults of a verification do, and to whom.
+// columnOf names the faults of a verification and their targets.
 func columnOf(s *verify.Saved) string {
 	var all []string
 	for _, f := range s.Faults {
@@ -73,7 +73,7 @@ func placeOf(column string) int {
 	return slices.Index(workload.FaultKinds(), workload.FaultKind(kind))
 }
 
-// matrixCell is what verifications of one kind came to.
+// matrixCell is the outcome of the verifications of one kind.
 func matrixCell(all []*verify.Saved) string {
 	if len(all) == 0 {
 		return none
@@ -104,7 +104,7 @@ func matrixCell(all []*verify.Saved) string {
 	held := !unknown && lost == 0 && len(more) == 0
 	switch {
 	case unknown:
-		// What did not arrive may still be there, in servers that are not back.
+		// Missing messages may still be stored on servers that are not back.
 		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all),
 			quantity.Count(lost), quantity.Count(of))
 	case held:
@@ -121,7 +121,7 @@ func matrixCell(all []*verify.Saved) string {
 	return out
 }
 
-// unknownOf says how many rounds are unknown, where it is neither none nor all.
+// unknownOf counts the unknown rounds; empty where none or all are unknown.
 func unknownOf(all []*verify.Saved) string {
 	unknown, rounds := 0, 0
 	for _, s := range all {
@@ -178,7 +178,7 @@ var verifyTemplate string
 
 var verifyHTML = template.Must(template.Must(pageHTML.Clone()).New("verify").Parse(verifyTemplate))
 
-// verifyDocument is what the template of the page is given.
+// verifyDocument is the data of the page's template.
 type verifyDocument struct {
 	Title, Policy string
 	Style         template.CSS
@@ -206,11 +206,9 @@ type verifyView struct {
 func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 	style, script := pageStyle(), themeJS
 	doc := verifyDocument{
-		Title: "what an acknowledgement is worth · plimsoll",
-		Policy: fmt.Sprintf(
-			"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			hash(style), hash(script)),
-		Style: template.CSS(style), Script: template.JS(script),
+		Title:  "what an acknowledgement is worth · plimsoll",
+		Policy: policy(style, script),
+		Style:  template.CSS(style), Script: template.JS(script),
 	}
 	if len(all) > 1 {
 		m := matrixOf(all)
@@ -219,12 +217,7 @@ func VerifyHTML(w io.Writer, all []*verify.Saved) error {
 	for i, s := range all {
 		doc.All = append(doc.All, newVerifyView(i, s))
 	}
-	var out bytes.Buffer
-	if err := verifyHTML.Execute(&out, doc); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return writePage(w, verifyHTML, doc)
 }
 
 func newVerifyView(i int, s *verify.Saved) verifyView {

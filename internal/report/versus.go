@@ -13,11 +13,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Versus is a comparison of two sets of runs with all that is to be said of it.
+// Versus is a comparison of two sets of runs, with its objections and notes.
 type Versus struct {
 	*compare.Comparison
-	Objections []string // why it should not have been made
-	Notes      []string // what was left out, and why
+	Objections []string // the reasons not to compare the sets
+	Notes      []string // the runs and figures left out, and why
 	Rulings    []compare.Ruling
 }
 
@@ -31,25 +31,25 @@ const (
 	versusWide   = versusName + 3*versusFigure + versusP + len("not tested")
 )
 
-// The parts of the sentences on how the figures of a comparison were found.
+// The parts of the sentences on the method of a comparison.
 const (
-	medianMethod = "Medians with their intervals: of 95%, of fewer than six runs from the least to " +
-		"the greatest. "
-	rankMethod = "B / A is the median of all ratios (Hodges and Lehmann), its interval of 95% " +
-		"belongs to the Mann-Whitney test whose p stands beside it. "
-	pairedMethod = "Runs of the same %s are compared pair by pair: B / A is the geometric mean of " +
-		"their ratios, its interval of 95% and p are Student's on the logarithms. "
-	boundMethod = "A figure that is not reached ranks above every other, and where only a bound " +
-		"is known the test takes it to speak against a difference. "
-	boundByRanks = "Figures of which a run has only a bound are compared by ranks. "
+	medianMethod = "Medians have intervals of 95%; for fewer than six runs, from the least value " +
+		"to the greatest. "
+	rankMethod = "B / A is the median of all ratios (Hodges and Lehmann); its interval of 95% " +
+		"and p are those of the Mann-Whitney test. "
+	pairedMethod = "Runs of the same %s are compared in pairs: B / A is the geometric mean of " +
+		"their ratios; its interval of 95% and p are Student's, on the logarithms. "
+	boundMethod = "A figure that is not reached ranks above every other. Where only a bound is " +
+		"known, the test assumes the value that speaks against a difference. "
+	boundByRanks = "A figure for which some run has only a bound is compared by ranks. "
 	withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap " +
-		"over the run's intervals of a second, five blocks, and are of the variation within a run, " +
-		"not between runs. "
-	alarmMethod = "Of 100 comparisons of equal %s at most 5 show any difference: 4 by %s, 1 by " +
-		"the others, held together by Holm."
+		"with five blocks over the run's intervals of a second. They cover the variation within " +
+		"a run, not between runs. "
+	alarmMethod = "Of 100 comparisons of equal %s, at most 5 show a difference: 4 in %s, 1 in " +
+		"the others, which Holm's method corrects together."
 )
 
-// method says how the figures were found.
+// method describes how the figures were computed.
 func (v Versus) method() string {
 	bounded := slices.ContainsFunc(v.Figures, compare.Effect.Bounded)
 	var out, equals string
@@ -79,7 +79,7 @@ func (v Versus) deciding() string {
 	return strings.Join(v.Primary, " and ")
 }
 
-// title says who is compared.
+// title names the two sides.
 func (v Versus) title() string {
 	side := func(s compare.Side) string {
 		return fmt.Sprintf("%s (%s)", clean(s.Name), plural(int64(len(s.Runs)), "run", "runs"))
@@ -87,7 +87,7 @@ func (v Versus) title() string {
 	return "A is " + side(v.A) + ", B is " + side(v.B)
 }
 
-// answers are what the primary figures say, in a sentence each.
+// answers are the answers of the primary figures, a sentence each.
 func (v Versus) answers() []string {
 	var out []string
 	for _, e := range v.Figures {
@@ -96,12 +96,13 @@ func (v Versus) answers() []string {
 		}
 	}
 	if len(out) == 0 {
-		return []string{strings.Join(v.Primary, " and ") + ": not known of every run: no answer"}
+		return []string{strings.Join(v.Primary, " and ") +
+			": not known for every run, so there is no answer"}
 	}
 	return out
 }
 
-// answer is what a figure says.
+// answer is the answer of a figure.
 func answer(e compare.Effect) string {
 	name, against := e.Figure.Name, withInterval(e, e.B)+" against "+withInterval(e, e.A)+" of A"
 	if measurable(e) {
@@ -114,8 +115,8 @@ func answer(e compare.Effect) string {
 		return fmt.Sprintf("%s of B is %s: %s", name, by(e), against)
 	case e.Blurred:
 		return fmt.Sprintf(
-			"%s: no difference shown: %s; the sides are too near one another beside "+
-				"plimsoll's own error of %s",
+			"%s: no difference shown: %s; the difference is too small beside plimsoll's own "+
+				"error of %s",
 			name, against, compare.Print(e.Figure.Unit, e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
@@ -138,7 +139,7 @@ func measurable(e compare.Effect) bool {
 	return e.Tested() && e.Ratio > 0 && !math.IsInf(e.Ratio, 1)
 }
 
-// ratioOf prints how many times B's figure is A's, or what is known of that.
+// ratioOf prints the ratio of B's figure to A's, or the bounds known for it.
 func ratioOf(e compare.Effect) string {
 	t := e.Times
 	switch {
@@ -158,11 +159,11 @@ func ratioOf(e compare.Effect) string {
 	return times(t.Least) + " to " + times(t.Most)
 }
 
-// manifold is from which ratio on a figure that is only bounded is said to be so many
-// times as high, and not by so many per cent higher: a bound is no exact number.
+// manifold is the least ratio at which a bounded figure is described as "N times as high"
+// rather than by a percentage, because a bound is not exact.
 const manifold = 10
 
-// by says how far the ratio is from one.
+// by describes the distance of the ratio from 1.
 func by(e compare.Effect) string {
 	least := ""
 	if e.Bounded() {
@@ -201,7 +202,7 @@ func times(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64) + "x"
 }
 
-// reach prints an interval, of which an end may be open.
+// reach prints an interval; either end may be open.
 func reach(low, high float64, printed func(float64) string) string {
 	switch {
 	case math.IsInf(low, 1) || high == 0 || low <= 0 && math.IsInf(high, 1):
@@ -245,7 +246,7 @@ func middle(e compare.Effect, c compare.Center) (median, interval string) {
 	return printCenter(e.Figure.Unit, c)
 }
 
-// printCenter prints a median, or what is known of it, and its interval.
+// printCenter prints a median, or its bounds, and its interval.
 func printCenter(unit compare.Unit, c compare.Center) (median, interval string) {
 	print := func(v float64) string { return compare.Print(unit, v) }
 	switch {
@@ -282,7 +283,7 @@ func (v Versus) sets() []row {
 	return out
 }
 
-// warnings are what is to be known before the figures.
+// warnings are the warnings that come before the figures.
 func (v Versus) warnings() []string {
 	var out []string
 	for _, o := range v.Objections {
@@ -420,11 +421,10 @@ func bracketed(value, interval string) string {
 	return value + " (" + interval + ")"
 }
 
-// SideBySide writes what differs between runs and their figures for a terminal,
-// without a section for each. How many warnings a run has stands beside it; what
-// they say is for its own report.
+// SideBySide writes the differing settings and the figures of runs for a terminal, without a
+// section for each run. It counts each run's warnings; their text is in the run's own report.
 func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
 	p.line("")
 	for _, w := range incomparable(runs) {
@@ -438,7 +438,7 @@ func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error 
 // Medians writes the medians of several runs of one target for a terminal, with
 // their intervals.
 func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := &page{width: min(max(width, 40), 120), paint: paint(color)}
+	p := newPage(width, color)
 	figures, centers := compare.Medians(runs)
 	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
 	for i, f := range figures {

@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// versusFigureJSON is how a figure compares. What is not known, or not reached, is
-// left out.
+// versusFigureJSON is the comparison of a figure. Unknown values, and values that are not
+// reached, are left out.
 type versusFigureJSON struct {
 	Figure string       `json:"figure"`
 	Unit   compare.Unit `json:"unit"`
@@ -42,7 +42,7 @@ type centerJSON struct {
 	Values     int          `json:"values_count"` // that it comes from
 }
 
-// number leaves out what is no number.
+// number is nil for a value that is not finite.
 func number(v float64) *float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil
@@ -89,7 +89,7 @@ func newVersusFigureJSON(e compare.Effect) versusFigureJSON {
 	return out
 }
 
-// VersusJSON writes a comparison for machines. What is not known is left out.
+// VersusJSON writes a comparison for machines. Unknown values are left out.
 func VersusJSON(w io.Writer, v Versus) error {
 	type side struct {
 		Name string   `json:"name"`

@@ -20,8 +20,8 @@ type runView struct {
 	Throughput            []chart
 	Cost                  costView
 	Charts                []chart // the others
-	Thinned               string  // what the charts of a long run leave out
-	Lacks                 string  // which figures a run of an earlier format has not
+	Thinned               string  // how the charts of a long run are thinned
+	Lacks                 string  // the figures that a run of an earlier format lacks
 	Happened              []fact
 	Tables                []table
 	Durability            durabilityView
@@ -34,7 +34,7 @@ type card struct {
 	Label, Number, Unit string
 	Details             []fact
 	Bad                 bool
-	Word                bool // the number is words, which may break
+	Word                bool // the number is a text, which may wrap
 }
 
 type fact struct{ Name, Value string }
@@ -45,14 +45,14 @@ type verdictView struct{ Mark, Outcome, Name, Sentence string }
 type table struct {
 	ID, Title, Note string
 	Head            []string
-	Marks           []string // below each head, what a reader must know of its column
+	Marks           []string // below each head, the reason why its run is not ranked
 	Rows            []row
 	// Words is set when the columns hold words rather than figures.
 	Words bool
 	// Runs is set when each column is a run: its head then shows the colour that
 	// the run has in the charts.
 	Runs bool
-	// Empty says why there is nothing.
+	// Empty says why the table is empty.
 	Empty string
 }
 
@@ -64,8 +64,8 @@ func (t table) Starts(i int) string {
 	return t.Rows[i].Section
 }
 
-// Few reports whether the columns have room to be equally wide, so that bars of
-// different columns can be compared.
+// Few reports whether the columns have room to be equally wide, so that bars in different
+// columns can be compared.
 func (t table) Few() bool { return t.Runs && len(t.Head) <= 4 }
 
 // Lines are a value's lines, when it has several.
@@ -79,7 +79,7 @@ func (row) Lines(value string) []string {
 // Columns is how many columns the table has, the names among them.
 func (t table) Columns() int { return len(t.Head) + 1 }
 
-// runColors is how many colours the charts have before they dash their lines.
+// runColors is the number of colours of the charts; further lines are dashed.
 const runColors = 6
 
 // Color is the place of a column's run among the colours.
@@ -113,7 +113,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	}
 	v.Tables = append(v.Tables, faultTables(r)...)
 	if sentence := sure.sentence(); sentence != "" {
-		v.Tables[0].Note += " How sure: " + micro(sentence) + "."
+		v.Tables[0].Note += " Intervals: " + micro(sentence) + "."
 	}
 	if b := r.Backlog; b != nil {
 		t := stretchTable(b)
@@ -145,7 +145,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	for _, a := range []fact{
 		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload},
 		{"target", r.Asked.Target},
-		{"what was read into it", strings.Join(r.Asked.Notes, "\n")},
+		{"how it was read", strings.Join(r.Asked.Notes, "\n")},
 	} {
 		if strings.TrimSpace(a.Value) != "" {
 			v.Asked = append(v.Asked, a)
@@ -169,7 +169,7 @@ func verdictViews(verdicts []result.Verdict) []verdictView {
 	return out
 }
 
-// headline says in one sentence what was measured.
+// headline describes the run in one sentence.
 func headline(r *result.Run) string {
 	system := clean(r.System.Name)
 	if system == "" {
@@ -240,5 +240,5 @@ func unit(printed string) (string, string) {
 	return printed[:i], micro(printed[i:])
 }
 
-// micro spells microseconds as a page can.
+// micro writes microseconds with the sign µ.
 func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }

@@ -29,12 +29,12 @@ var sureFigures = []struct {
 	{"e2e.p50", result.EndToEnd, 50}, {"e2e.p99", result.EndToEnd, 99},
 }
 
-// within is how sure percentiles of a run are, by what varied within it. What is
-// not there cannot be told.
+// within are the intervals of a run's percentiles, from the variation within the run. A
+// percentile whose interval is unknown is absent.
 type within map[string]sureSpan
 
-// newWithin makes the intervals of a run. It resamples the whole run for each: make
-// them once.
+// newWithin computes the intervals of a run. It resamples the whole run for each percentile,
+// so call it once for each run.
 func newWithin(s *result.Saved) within {
 	out := within{}
 	for _, figure := range sureFigures {
@@ -43,7 +43,7 @@ func newWithin(s *result.Saved) within {
 			continue
 		}
 		if _, exact := exactAt(s.Run.Summary.Series(figure.series), figure.percentile); !exact {
-			continue // a bound has no interval around it
+			continue // a bound has no interval
 		}
 		value, known := f.Value(&s.Run)
 		w, sure := compare.Of(s, f)
@@ -67,18 +67,18 @@ func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
 	return sureSpan{}, false
 }
 
-// sentence says all intervals; empty where the run is too short to tell.
+// sentence lists all intervals; empty where the run is too short for any.
 func (w within) sentence() string {
-	var said []string
+	var spans []string
 	for _, f := range sureFigures {
 		if span, ok := w[f.name]; ok {
-			said = append(said, fmt.Sprintf("%s %s %s", seriesTitle(f.series),
+			spans = append(spans, fmt.Sprintf("%s %s %s", seriesTitle(f.series),
 				percentileName(f.percentile), span))
 		}
 	}
-	if len(said) == 0 {
+	if len(spans) == 0 {
 		return ""
 	}
-	return strings.Join(said, ", ") +
-		": intervals of 95% by what varied within this run; another run may differ by more"
+	return strings.Join(spans, ", ") +
+		": 95% intervals from the variation within this run; another run may differ by more"
 }

@@ -23,7 +23,7 @@ func TestPercentilesHaveIntervals(t *testing.T) {
 	}
 	for _, format := range []string{"table", "md", "html"} {
 		if out := strings.Join(strings.Fields(string(render(t, format, s))),
-			" "); !strings.Contains(out, "by what varied within this run") {
+			" "); !strings.Contains(out, "from the variation within this run") {
 			t.Errorf("%s does not say how sure its percentiles are", format)
 		}
 	}

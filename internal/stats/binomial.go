@@ -8,9 +8,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// UpperBound is the upper limit of a probability that an event has, when it was
-// seen broken times in so many independent trials: with the given confidence, the
-// probability is no greater. It is the exact one-sided limit of the binomial
+// UpperBound is the upper limit of the probability of an event that occurred broken times in
+// of independent trials: with the given confidence, the probability is no greater. It is the exact one-sided limit of the binomial
 // distribution (Clopper and Pearson, "The Use of Confidence or Fiducial Limits
 // Illustrated in the Case of the Binomial", 1934). Of 0 events in n trials it is
 // near 3/n at 95%. Without a trial it is 1.
@@ -21,8 +20,8 @@ func UpperBound(broken, of int64, confidence float64) float64 {
 	case broken <= 0:
 		return -math.Expm1(math.Log1p(-confidence) / float64(of))
 	}
-	// It is the p at which so few events have the probability 1-confidence. What lies
-	// between two floats is nobody's.
+	// The limit is the p at which at most broken events have the probability 1-confidence. The
+	// bisection stops when no float lies between its ends.
 	low, high := float64(broken)/float64(of), 1.0
 	for range 200 {
 		middle := low + (high-low)/2
@@ -58,10 +57,10 @@ func logBinomial(k, n int64, p float64) float64 {
 	return gamma(n) - gamma(k) - gamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p)
 }
 
-// MedianInterval is the interval by order statistics that holds the median of what values
-// were drawn from (Thompson, "On Confidence Ranges for the Median", 1936), and the confidence
-// that it has. Values too few for the confidence asked for have the interval from the least to
-// the greatest.
+// MedianInterval is the interval by order statistics for the median of the distribution of
+// values (Thompson, "On Confidence Ranges for the Median", 1936), and its actual confidence.
+// When there are too few values for the requested confidence, the interval reaches from the
+// least value to the greatest.
 func MedianInterval(values []float64, confidence float64) (low, high, has float64) {
 	if len(values) < FewestForMedian((1-confidence)/2) {
 		return slices.Min(values), slices.Max(values), 1 - math.Pow(0.5, float64(len(values)-1))
@@ -71,9 +70,9 @@ func MedianInterval(values []float64, confidence float64) (low, high, has float6
 	return s.Lo, s.Hi, s.Confidence
 }
 
-// MedianBound is the order statistic of values below which the median of
-// what they were drawn from lies with a probability of at most tail; ok is false
-// when they are too few.
+// MedianBound is a pair of order statistics of values: the median of their distribution lies
+// below low, and above high, each with a probability of at most tail. ok is false when there
+// are too few values.
 func MedianBound(values []float64, tail float64) (low, high float64, ok bool) {
 	sorted := slices.Sorted(slices.Values(values))
 	coin := moremath.BinomialDist{N: len(sorted), P: 0.5}
@@ -87,7 +86,7 @@ func MedianBound(values []float64, tail float64) (low, high float64, ok bool) {
 	return sorted[k-1], sorted[len(sorted)-k], true
 }
 
-// FewestForMedian is how many values MedianBound needs.
+// FewestForMedian is the least number of values for MedianBound.
 func FewestForMedian(tail float64) int {
 	return max(1, int(math.Ceil(-math.Log2(tail)-1e-9)))
 }

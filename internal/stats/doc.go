@@ -1,7 +1,7 @@
-// Package stats is the statistics of plimsoll: estimates, intervals, tests, and what tests
-// can show. Each function names the source of its formula.
+// Package stats holds the statistics of plimsoll: estimates, intervals, tests and their power.
+// Each function names the source of its formula.
 //
-// It promises that every function is pure: of the same values, and of the same random source,
-// it gives the same result. It knows nothing of runs: which figures are compared, at which
-// level, is for its callers to say.
+// It promises that every function is pure: the same values and the same random source give
+// the same result. It knows nothing about runs: its callers choose the figures and the
+// significance level of a comparison.
 package stats

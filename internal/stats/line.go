@@ -35,8 +35,8 @@ func LeastSquares(x, y []float64) float64 {
 	return over / under
 }
 
-// Trend is the sum of signs by which a series is tested against a trend: how many pairs rise
-// less how many fall (Mann, "Nonparametric Tests Against Trend", 1945).
+// Trend is the sum of signs that tests a series for a trend: the number of rising pairs minus
+// the number of falling pairs (Mann, "Nonparametric Tests Against Trend", 1945).
 func Trend(values []float64) int {
 	signs := 0
 	for i, v := range values {
@@ -55,10 +55,10 @@ func Trend(values []float64) int {
 // Slope is the median of the slopes of all pairs of points (Theil, "A
 // Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950) and
 // its interval of 95% (Sen, "Estimates of the Regression Coefficient Based on
-// Kendall's Tau", 1968). Neighbours in time resemble one another, which makes
-// chance look like a trend: the variance is widened by what the residuals'
-// correlation with their neighbours says (Yue and Wang, "The Mann-Kendall Test
-// Modified by Effective Sample Size", 2004). The xs must rise.
+// Kendall's Tau", 1968). Neighbours in time are correlated, which makes chance look
+// like a trend, so the variance is widened according to the correlation of
+// neighbouring residuals (Yue and Wang, "The Mann-Kendall Test Modified by Effective
+// Sample Size", 2004). x must increase.
 func Slope(x, y []float64) (median, low, high float64) {
 	n := len(x)
 	if n < 2 {
@@ -84,7 +84,7 @@ func Slope(x, y []float64) (median, low, high float64) {
 	return median, low, high
 }
 
-// ties is what equal values take from the variance of Kendall's sum.
+// ties is the correction of the variance of Kendall's sum for equal values.
 func ties(y []float64) float64 {
 	sorted := slices.Sorted(slices.Values(y))
 	sum := 0.0
@@ -100,9 +100,9 @@ func ties(y []float64) float64 {
 	return sum
 }
 
-// memory is by how much the correlation of neighbours widens a variance, as in a
-// first-order autoregression, freed of the bias that taking a line out of a short
-// series gives it: -(2+4rho)/n (van Giersbergen, "On the Effect of Deterministic
+// memory is the factor by which the correlation of neighbours widens a variance, as in
+// a first-order autoregression, corrected for the bias from removing a line from a
+// short series: -(2+4rho)/n (van Giersbergen, "On the Effect of Deterministic
 // Terms on the Bias in Stable AR Models", 2005).
 func memory(residuals []float64) float64 {
 	n := float64(len(residuals))
@@ -118,7 +118,7 @@ func memory(residuals []float64) float64 {
 			next += (r - mean) * (residuals[i-1] - mean)
 		}
 	}
-	// What is left of a straight line is rounding.
+	// The residuals of a straight line are rounding errors.
 	if rounding := 1e-9 * greatest; own <= n*rounding*rounding || n < 6 {
 		return 1
 	}

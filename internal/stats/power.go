@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// draws is how many comparisons the functions below simulate.
+// draws is the number of comparisons that the functions below simulate.
 const draws = 4000
 
-// NeededByStudent is how many estimated standard errors a true difference must have for
-// Student's two-sided test at alpha to refuse that there is none in the share power of all
-// cases. A case is the estimate at hand and a comparison like it. It is a simulation.
+// NeededByStudent is the least true difference, in estimated standard errors, that Student's
+// two-sided test at alpha shows with the probability power. It simulates the estimate at hand
+// and a comparison like it.
 func NeededByStudent(random *rand.Rand, dof, alpha, power float64) float64 {
 	bound := Student(dof, alpha/2)
 	needed := make([]float64, draws)
@@ -21,11 +21,11 @@ func NeededByStudent(random *rand.Rand, dof, alpha, power float64) float64 {
 	return quantile(needed, power)
 }
 
-// NeededByRanks is the same in estimated standard deviations, for MannWhitney of a values
-// against b.
+// NeededByRanks is the least true difference, in estimated standard deviations, that
+// MannWhitney of a values against b values shows at alpha with the probability power.
 func NeededByRanks(random *rand.Rand, a, b int, alpha, power float64) float64 {
 	u := CriticalU(a, b, alpha/2)
-	// Large samples need fewer draws, each of which has more values.
+	// Large samples need fewer draws, because each draw has more values.
 	needed := make([]float64, max(draws/8, min(draws, 400_000/(a*b))))
 	above, differences := make([]float64, a), make([]float64, 0, a*b)
 	for i := range needed {
@@ -40,14 +40,13 @@ func NeededByRanks(random *rand.Rand, a, b int, alpha, power float64) float64 {
 			}
 		}
 		slices.Sort(differences)
-		// So far B must be moved for only u of its values to lie below A's.
+		// B must be moved this far until only u pairs have B's value below A's.
 		needed[i] = differences[len(differences)-1-u] / deviation(random, float64(a+b-2))
 	}
 	return quantile(needed, power)
 }
 
-// deviation draws the estimate of a standard deviation of 1 with so many degrees of
-// freedom.
+// deviation draws an estimate, with dof degrees of freedom, of a standard deviation of 1.
 func deviation(random *rand.Rand, dof float64) float64 {
 	n, sum := max(1, int(math.Round(dof))), 0.0
 	for range n {
@@ -57,7 +56,7 @@ func deviation(random *rand.Rand, dof float64) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// quantile is that of some values, which it sorts.
+// quantile is the quantile of values at share, at least 0. It sorts the values.
 func quantile(values []float64, share float64) float64 {
 	slices.Sort(values)
 	return max(0, values[int(share*float64(len(values)-1))])

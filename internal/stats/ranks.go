@@ -18,7 +18,7 @@ func MannWhitney(a, b []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
 }
 
-// LeastP is the least p that MannWhitney can give for so many values.
+// LeastP is the least p that MannWhitney can give for a values against b.
 func LeastP(a, b int) float64 {
 	logChoose := func(n, k int) float64 {
 		lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
@@ -27,7 +27,7 @@ func LeastP(a, b int) float64 {
 	return math.Min(1, 2*math.Exp(-logChoose(a+b, a)))
 }
 
-// Evenly is how many values each side needs for MannWhitney to reach a p.
+// Evenly is the number of values that each side needs for MannWhitney to reach p.
 func Evenly(p float64) int {
 	n := 1
 	for LeastP(n, n) > p && n < 1000 {
@@ -36,12 +36,12 @@ func Evenly(p float64) int {
 	return n
 }
 
-// exactRanks is up to how many values a side the distribution of U is worked
-// out exactly, as benchmath does.
+// exactRanks is the greatest number of values on a side for which the distribution of U is
+// computed exactly, as in benchmath.
 const exactRanks = 50
 
-// CriticalU is the greatest U of MannWhitney whose probability to be
-// as small is at most tail; -1: there is none.
+// CriticalU is the greatest u for which the U of MannWhitney is u or less with a probability
+// of at most tail; -1 when there is none.
 func CriticalU(a, b int, tail float64) int {
 	probability := func(u int) float64 {
 		if a <= exactRanks && b <= exactRanks {
@@ -52,7 +52,7 @@ func CriticalU(a, b int, tail float64) int {
 	}
 	low, high := -1, a*b // probability(high) is 1
 	for high-low > 1 {
-		// The factor forgives the last bit of a probability that is the tail itself.
+		// The factor allows for rounding where the probability equals the tail.
 		if mid := (low + high) / 2; probability(mid) <= tail*(1+1e-9) {
 			low = mid
 		} else {

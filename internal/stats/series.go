@@ -7,8 +7,8 @@ import (
 	moremath "github.com/aclements/go-moremath/stats"
 )
 
-// CircularBlocks draws a sample of a series of as many values as there are weights, whole
-// blocks of a length at a time, and sets how often each value is in it (Politis and Romano, "A
+// CircularBlocks resamples a series of len(weights) values in blocks of length neighbours, and
+// sets weights to the number of times that each value was drawn (Politis and Romano, "A
 // Circular Block-Resampling Procedure for Stationary Data", 1992).
 func CircularBlocks(random *rand.Rand, length int, weights []int32) {
 	clear(weights)
@@ -21,11 +21,9 @@ func CircularBlocks(random *rand.Rand, length int, weights []int32) {
 	}
 }
 
-// Widening is by how much the variance of what is drawn in blocks of a length
-// falls short of what it stands for, because a block does not know what came
-// before it: exact for a series whose neighbours correlate and that has no
-// longer memory (a first-order autoregression), with the correlation freed of
-// its bias in short series (Kendall, "Note on Bias in the Estimation of
+// Widening is the factor by which resampling in blocks of length underestimates a
+// variance, because blocks are drawn independently. It is exact for a first-order
+// autoregression, with the correlation corrected for its bias in short series (Kendall, "Note on Bias in the Estimation of
 // Autocorrelation", 1954).
 func Widening(series []float64, length int) float64 {
 	n, l := float64(len(series)), float64(length)
@@ -41,10 +39,10 @@ func Widening(series []float64, length int) float64 {
 	return whole / (whole - 2*r*(1-math.Pow(r, l))/(l*(1-r)*(1-r)))
 }
 
-// mostCorrelation keeps a series that only drifts from widening without bound.
+// mostCorrelation bounds the widening of a series that only drifts.
 const mostCorrelation = 0.95
 
-// autocovariance is that of a series at lags 0 to most.
+// autocovariance is the autocovariance of a series at lags 0 to most.
 func autocovariance(series []float64, most int) []float64 {
 	mean := moremath.Mean(series)
 	out := make([]float64, most+1)

@@ -26,7 +26,7 @@ func Welch(seA, dofA, seB, dofB float64) (se, dof float64) {
 	return math.Sqrt(va + vb), (va + vb) * (va + vb) / (va*va/dofA + vb*vb/dofB)
 }
 
-// Holm tells which of several tests refuse their hypotheses, with all of them held to alpha
+// Holm reports which of several tests reject their hypotheses, with alpha for all together
 // ("A Simple Sequentially Rejective Multiple Test Procedure", 1979).
 func Holm(ps []float64, alpha float64) (rejected []bool) {
 	rejected = make([]bool, len(ps))

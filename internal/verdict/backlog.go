@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// CatchUp is of runs with a backlog only.
+// CatchUp is the name of the verdict about a backlog; runs without a backlog lack it.
 const CatchUp = "catch_up"
 
 // catchUp asks whether the readers of a backlog caught up.
@@ -30,18 +30,19 @@ func catchUp(b *result.Backlog) result.Verdict {
 			read, published, quantity.Count(b.LeftMessages))
 	case result.BacklogNotBuilt:
 		return say(CatchUp, result.Unknown,
-			"the backlog was not there in time, because less was acknowledged than offered: "+
-				"lower the rate")
+			"the backlog was not built in time, because fewer messages were acknowledged than "+
+				"offered: lower the rate")
 	case result.BacklogBuilding:
-		return say(CatchUp, result.Unknown, "the run ended before the backlog was there")
+		return say(CatchUp, result.Unknown, "the run ended before the backlog was built")
 	}
 	return say(CatchUp, result.Unknown, "the run ended before the backlog was read")
 }
 
-// lessThanNone is the effect of reading on publish p99 below which the stretch
-// before cannot have been of a settled system.
-const lessThanNone = 0.8
+// leastSteadyEffect is the least ratio of publish p99 while the backlog was read to publish
+// p99 before. A lower ratio shows that the system was not in a steady state before.
+const leastSteadyEffect = 0.8
 
+// effectOf is the ratio of publish p99 while the backlog was read to publish p99 before.
 func effectOf(b *result.Backlog) (ratio float64, known bool) {
 	if b == nil {
 		return 0, false

@@ -28,7 +28,7 @@ func TestCatchUpVerdicts(t *testing.T) {
 			"never catch up at this rate: they read 500/s and 400/s are published", false},
 		{result.BacklogTooLong, result.Broken, "did not catch up within the limit", false},
 		{result.BacklogNotBuilt, result.Unknown, "lower the rate", true},
-		{result.BacklogBuilding, result.Unknown, "ended before the backlog was there", true},
+		{result.BacklogBuilding, result.Unknown, "ended before the backlog was built", true},
 		{result.BacklogReading, result.Unknown, "ended before the backlog was read", true},
 	} {
 		r := &result.Run{State: result.Complete, Backlog: &result.Backlog{
@@ -57,7 +57,7 @@ func TestUnreadIsNotLost(t *testing.T) {
 			func(v result.Verdict) bool { return v.Name == verdict.Loss })]
 	}
 	if v := loss(); v.Outcome != result.Unknown ||
-		!strings.HasPrefix(v.Sentence, "60 acknowledged messages had not been read") {
+		!strings.HasSuffix(v.Sentence, "had not read 60 acknowledged messages") {
 		t.Errorf("%+v", v)
 	}
 	r.Ledger.Subscriptions[0].Lost = 1

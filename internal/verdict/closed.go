@@ -5,13 +5,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// turnAroundBound is the part of a send's time, from the answer to the send
-// before to its own, that plimsoll may take itself: in a closed loop that part
-// lowers the rate, whoever takes it.
+// turnAroundBound is the share of the time between two answers that plimsoll may use
+// itself. In a closed loop that time lowers the rate.
 const turnAroundBound = 0.2
 
-// turnAround asks of a closed loop whether plimsoll itself was the limit: how
-// much of the time passed between an answer and the next message.
+// turnAround judges whether plimsoll limited a closed loop: which share of the time passed
+// between an answer and the next message.
 func turnAround(r *result.Run) result.Verdict {
 	g, send := r.Summary.Generator, r.Summary.Series(result.SendCall)
 	if send.Count == 0 {
@@ -21,12 +20,12 @@ func turnAround(r *result.Run) result.Verdict {
 	share := own / max(own+send.MeanNs, 1)
 	if share > turnAroundBound {
 		return say(Generator, result.Broken,
-			"the load generator was the limit: from an answer to the next message it took %s on "+
-				"average, %.0f%% of the time of a send (bound %.0f%%)",
+			"the load generator was the limit: it took %s on average from an answer to the next "+
+				"message, %.0f%% of the time of a send (bound %.0f%%)",
 			quantity.Duration(int64(own)), share*100, turnAroundBound*100)
 	}
 	return say(Generator, result.Holds,
-		"the load generator kept up: from an answer to the next message it took %s on average, "+
+		"the load generator kept up: it took %s on average from an answer to the next message, "+
 			"%.1f%% of the time of a send",
 		quantity.Duration(int64(own)), share*100)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Comparable says in warnings why runs must not be ranked against one another:
-// they gave different guarantees, or carried different loads. It is empty when
-// nothing speaks against it. Which fields of a workload matter is declared in the table of
-// workload.Fields: its name, its warm-up and what was done to the page cache before do not.
+// Comparable returns one warning for each reason not to rank runs against one another:
+// different guarantees or different loads. It returns none when the runs are comparable.
+// The table workload.Fields declares which fields of a workload matter: its name, its warm-up
+// and the treatment of the page cache do not.
 func Comparable(runs []*result.Run) []result.Warning {
 	var out []result.Warning
 	warn := func(code, format string, args ...any) {
@@ -39,17 +39,18 @@ func Comparable(runs []*result.Run) []result.Warning {
 		func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
 		warn("model_differs",
 			"these runs are not comparable: their load models differ (%s): a closed loop offers "+
-				"no more than the system answers, and its latencies leave out what waited meanwhile",
+				"no more than the system answers, and its latencies leave out the messages that "+
+				"waited meanwhile",
 			strings.Join(models, " and ")+" loop")
 	}
-	if names := offeredOtherwise(runs); len(names) > 0 {
+	if names := differentLoads(runs); len(names) > 0 {
 		warn("workload_differs", "these runs are not comparable: their workloads differ in %s",
 			strings.Join(names, ", "))
 	}
 	return out
 }
 
-// guaranteed is the level that a run was at: as read back, or else as asked.
+// guaranteed is the durability level of a run: as read back, or else as asked for.
 func guaranteed(r *result.Run) string {
 	switch d := r.Durability; {
 	case d.Level > 0:
@@ -70,9 +71,9 @@ func distinct(runs []*result.Run, value func(*result.Run) string) []string {
 	return out
 }
 
-// offeredOtherwise names the fields of the workloads in which runs differ that carried
-// other loads, among those that the runs recorded.
-func offeredOtherwise(runs []*result.Run) []string {
+// differentLoads names the recorded fields of the workloads that differ between the runs and
+// change the load.
+func differentLoads(runs []*result.Run) []string {
 	all := make([]workload.Values, len(runs))
 	for i, r := range runs {
 		all[i] = workload.Recorded(r)

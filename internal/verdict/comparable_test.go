@@ -188,7 +188,8 @@ func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
 				continue
 			}
 			if why := Comparable([]*result.Run{a, b}); len(why) > 0 {
-				t.Errorf("%s: a run without its resolved workload differs from the same with it: %v", f.Path, why)
+				t.Errorf("%s: a run without its resolved workload differs from the same with it: %v",
+					f.Path, why)
 			}
 		}
 	}

@@ -8,16 +8,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// once reports whether each message was promised to come exactly once.
-func once(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
+// notAccounted is the sentence of a verdict that needs the account of messages.
+const notAccounted = "the run ended before its messages were accounted for"
 
-// WatchAfterFaultNs is how long after the last message consumers must be watched where the
-// system delivers nothing again by itself, and a fault may have cut clients off: it is
-// longer than the session time-outs of the client libraries.
+// exactlyOnce reports whether the run promised to deliver each message exactly once.
+func exactlyOnce(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
+
+// WatchAfterFaultNs is how long consumers must be watched after the last message of a run
+// with faults, on a system that never delivers again by itself. A fault may have cut clients
+// off: the time is longer than the session time-outs of the client libraries.
 const WatchAfterFaultNs = 10_000_000_000
 
 // Watched reports whether the consumers of a run were watched for as long as the system
-// may take to deliver a message again; otherwise why says what is not known.
+// may take to deliver a message again; otherwise why says what is unknown.
 func Watched(r *result.Run) (whole bool, why string) {
 	watched := quantity.Duration(r.Ledger.WatchedNs)
 	switch d := r.System.Redelivery; {
@@ -25,77 +28,77 @@ func Watched(r *result.Run) (whole bool, why string) {
 		return false, "this run does not record for how long its consumers were watched"
 	case d == nil:
 		return false, fmt.Sprintf(
-			"none was seen in the %s after the last message, and it is not known when %s "+
-				"delivers a message again",
+			"none came within %s after the last message, and it is not known when %s delivers a "+
+				"message again",
 			watched, cmp.Or(r.System.Name, "the system"))
 	case d.Never && len(r.Faults) == 0:
 		return true, ""
 	case d.Never && r.Ledger.WatchedNs < WatchAfterFaultNs:
 		return false, fmt.Sprintf(
-			"none was seen in the %s after the last message, and clients that a fault cut off "+
-				"may take up to %s to be served again",
+			"none came within %s after the last message, and clients that a fault cut off may "+
+				"wait up to %s for their next message",
 			watched, quantity.Duration(WatchAfterFaultNs))
 	case d.Never:
 		return true, ""
 	case d.AfterNs == 0:
 		return false, fmt.Sprintf(
-			"none was seen in the %s after the last message, and no limit is known to when a "+
-				"message is delivered again: %s", watched, d.Why)
+			"none came within %s after the last message, and the system may deliver a message "+
+				"again at any time: %s", watched, d.Why)
 	case r.Ledger.WatchedNs < d.AfterNs:
 		return false, fmt.Sprintf(
-			"none was seen in the %s after the last message, and one may come up to %s later: %s",
+			"none came within %s after the last message, and the system may deliver a message "+
+				"again for up to %s: %s",
 			watched, quantity.Duration(d.AfterNs), d.Why)
 	}
 	return true, ""
 }
 
-// duplicates asks whether each message came once. Only exactly_once delivery promises
-// it.
+// duplicates judges whether each message came once. Only exactly_once delivery promises it.
 func duplicates(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Duplicates, result.Unknown, "the run did not get to its account")
+		return say(Duplicates, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	switch {
-	case l.Duplicate > 0 && once(r):
+	case l.Duplicate > 0 && exactlyOnce(r):
 		return say(Duplicates, result.Broken,
-			"%s further copies of messages came, which exactly_once delivery forbids",
+			"%s extra copies of messages were received, which exactly_once delivery forbids",
 			quantity.Count(l.Duplicate))
 	case l.Duplicate > 0:
 		return say(Duplicates, result.Broken,
-			"%s further copies of messages came, which %s delivery allows",
+			"%s extra copies of messages were received, which %s delivery allows",
 			quantity.Count(l.Duplicate), r.Load.Delivery)
 	case l.Received == 0:
 		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
 	}
 	if whole, why := Watched(r); !whole {
 		return say(Duplicates, result.Unknown,
-			"no copy was received, and copies may still come: %s", why)
+			"no extra copy was received, and copies may still come: %s", why)
 	}
 	return say(Duplicates, result.Holds,
-		"no message came more than once, of %s received", quantity.Count(l.Received))
+		"none of %s messages was received more than once", quantity.Count(l.Received))
 }
 
-// order asks whether first arrivals came in the order of their lane, whichever consumer
-// of the subscription they came to, and from where they were sent to.
+// order judges whether messages first arrived in the order of their lane (topic, producer and
+// partition), over all consumers of a subscription, and from the partition they were sent to.
 func order(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Order, result.Unknown, "the run did not get to its account")
+		return say(Order, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	switch {
 	case l.Misplaced > 0:
 		return say(Order, result.Broken,
-			"%s messages came from another partition than they were sent to, or with a key of "+
-				"another partition",
+			"%s messages came from another partition than the one they were sent to, or with a "+
+				"key of another partition",
 			quantity.Count(l.Misplaced))
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order",
 			quantity.Count(l.Reordered))
 	case l.Overtaken > 0 && r.System.PartitionsOwned:
 		return say(Order, result.Broken,
-			"%s messages came after a later message of their partition had come to another "+
-				"consumer of the subscription",
+			"%s messages came after another consumer of the subscription had received a later "+
+				"message of their partition",
 			quantity.Count(l.Overtaken))
 	case l.Received == 0:
 		return say(Order, result.Unknown,
@@ -103,68 +106,70 @@ func order(r *result.Run) result.Verdict {
 	}
 	if whole, why := Watched(r); !whole {
 		return say(Order, result.Unknown,
-			"every message received came in the order of its lane; of later deliveries %s", why)
+			"every message received came in the order of its topic, producer and partition, and "+
+				"later deliveries may still come: %s", why)
 	}
-	return say(Order, result.Holds, "every message came in the order of its lane")
+	return say(Order, result.Holds,
+		"every message came in the order of its topic, producer and partition")
 }
 
-// aborted asks whether anything was read that the system refused, or whose transaction
-// was aborted.
+// aborted judges whether consumers read a message that the system refused, or whose
+// transaction was aborted.
 func aborted(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Aborted, result.Unknown, "the run did not get to its account")
+		return say(Aborted, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	refused := r.Counters.Failed + r.Warmup.Failed
 	switch {
 	case l.RefusedReceived > 0:
 		return say(Aborted, result.Broken,
-			"%s messages were read that the system refused, or whose transaction was aborted",
+			"consumers read %s messages that the system refused, or whose transaction was aborted",
 			quantity.Count(l.RefusedReceived))
 	case r.Lacks():
 		return say(Aborted, result.Unknown, "this run does not record which messages were refused")
 	case refused == 0:
 		return say(Aborted, result.Unknown,
-			"nothing was refused or aborted, so nothing aborted could be read")
+			"no message was refused or aborted, so none could be read")
 	}
 	return say(Aborted, result.Holds,
-		"nothing aborted was read: %s messages were refused, or their transactions aborted",
+		"no refused or aborted message was read: the system refused or aborted %s messages",
 		quantity.Count(refused))
 }
 
-// transactions asks whether all messages of a transaction were read, or none.
+// transactions judges whether all messages of a transaction were read, or none.
 func transactions(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Transactions, result.Unknown, "the run did not get to its account")
+		return say(Transactions, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	switch {
 	case l.Transactions == 0:
 		return say(Transactions, result.Unknown,
-			"it is not known which messages were sent in one transaction")
+			"the run does not record which messages were sent in one transaction")
 	case l.PartialTransactions > 0 && (r.State != result.Complete || l.Unread > 0):
 		return say(Transactions, result.Unknown,
-			"of %s transactions only a part was read when the run ended",
+			"%s transactions had been read only in part when the run ended",
 			quantity.Count(l.PartialTransactions))
 	case l.PartialTransactions > 0:
 		return say(Transactions, result.Broken,
-			"of %s transactions only a part was read, of %s in all",
+			"%s of %s transactions were read only in part",
 			quantity.Count(l.PartialTransactions), quantity.Count(l.Transactions))
 	case l.WholeTransactions == 0:
 		return say(Transactions, result.Unknown,
 			"no transaction of several messages was read, so none could be read in part")
 	}
 	return say(Transactions, result.Holds,
-		"no transaction was seen in part: %s of several messages were read as a whole, %s were "+
-			"aborted",
+		"no transaction was read only in part: %s with several messages were read as a whole, %s "+
+			"were aborted",
 		quantity.Count(l.WholeTransactions), quantity.Count(l.AbortedTransactions))
 }
 
-// counts asks whether plimsoll's own counts agree. They are made independently: counters
-// when an answer comes, histograms of its latency, and sets of sequence numbers.
+// counts judges whether plimsoll's own counts agree. They are made independently: counters
+// of answers, histograms of latencies, and sets of sequence numbers.
 func counts(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Counts, result.Unknown, "the run did not get to its account")
+		return say(Counts, result.Unknown, notAccounted)
 	}
 	c, warm := r.Counters, r.Warmup
 	timed := r.Summary.Series(result.Publish).Count

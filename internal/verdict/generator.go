@@ -10,29 +10,29 @@ import (
 
 // The bounds of plimsoll's own error.
 const (
-	// ownLagBoundNs is the own lag that a run may have in any case, and twinBoundNs what
-	// the twin's answers may take: they pass through goroutines that share the cores with
-	// all others.
+	// ownLagBoundNs is the own lag that every run may have. twinBoundNs is the latency that
+	// the twin may have: its answers pass through goroutines that share the cores with all
+	// others.
 	ownLagBoundNs = 1_000_000
 	twinBoundNs   = 2_000_000
-	// ownErrorShare is the part of the system's own latency that plimsoll's error may be:
-	// beyond a half, the tail is more plimsoll's than the system's.
-	ownErrorShare = 2
-	// mostLateNs is how late the simulated system may give its answers however long they
-	// take: what it does late is no load that anything carried.
+	// ownErrorDivisor divides the system's own latency into the bound of plimsoll's error:
+	// with an error above one half, plimsoll causes more of the tail than the system.
+	ownErrorDivisor = 2
+	// mostLateNs is how late the simulated system may answer, however long its answers take:
+	// beyond it the run did not carry the load.
 	mostLateNs = 25_000_000
-	// fewestOwnLags and leastOwnShare are of how many messages, and of which share of
-	// those scheduled, own lag must be known.
+	// Own lag must be known for fewestOwnLags messages and for leastOwnShare of those
+	// scheduled.
 	fewestOwnLags = 100
 	leastOwnShare = 0.9
-	// cpuBound is the share of all cores from which on a process that shares
-	// nothing with the servers is itself the limit.
+	// cpuBound is the share of all cores above which plimsoll is the limit, where it shares
+	// its machine with no server.
 	cpuBound = 0.9
 )
 
-// generator asks whether plimsoll itself was the limit: whether it handed messages over
-// late by its own fault, or took long to note answers and deliveries, which the twin
-// shows, or could not carry the simulated system that it was asked to measure.
+// generator judges whether plimsoll itself was the limit: it handed messages over late by
+// its own lag, recorded answers and deliveries late (the twin's latency shows it), or could
+// not carry the simulated system.
 func generator(r *result.Run) result.Verdict {
 	if v, is := twinLimits(r); is {
 		return v
@@ -40,20 +40,16 @@ func generator(r *result.Run) result.Verdict {
 	return carried(r)
 }
 
-// carried asks whether plimsoll carried the load that it was to offer: all that generator
-// asks but for the twin, whose latency is an error of latencies and not of a rate.
+// carried judges whether plimsoll offered the load that was asked for. It is generator
+// without the twin, whose latency is an error of latencies and not of a rate.
 func carried(r *result.Run) result.Verdict {
 	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
 	if lag.Count == 0 && g.OwnLagCount == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
 	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
-		return say(
-			Generator,
-			result.Broken,
-			"the load generator was the limit: it used %.0f%% of all cores",
-			g.CPUShare*100,
-		)
+		return say(Generator, result.Broken,
+			"the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
 	}
 	if v, is := simulatedLimits(r); is {
 		return v
@@ -72,27 +68,20 @@ func carried(r *result.Run) result.Verdict {
 	}
 	error99, _, known := twinError(r)
 	if !known && !r.Lacks() {
-		return say(
-			Generator,
-			result.Unknown,
-
-			"the instrument's own error was not measured, or too seldom to tell: own lag p99 "+
+		return say(Generator, result.Unknown,
+			"the instrument's own error was not measured, or too rarely to judge it: own lag p99 "+
 				"%s, bound %s",
-			quantity.Duration(g.OwnLagP99Ns),
-			quantity.Duration(bound),
-		)
+			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
 	}
-	sentence := "the load generator kept up: own schedule lag p99 " + quantity.Duration(
-		g.OwnLagP99Ns,
-	)
+	sentence := "the load generator kept up: own schedule lag p99 " +
+		quantity.Duration(g.OwnLagP99Ns)
 	if known {
 		sentence += ", the instrument's own error " + quantity.Duration(error99)
 	}
 	sentence += ", bound " + quantity.Duration(bound)
 	if r.Environment.ThreadStates == "" && !r.Lacks() {
-		sentence +=
-			"; this machine does not tell waiting in Send from working in it, so every Send of " +
-				"over 1 ms counts as the system's"
+		sentence += "; this machine does not show whether Send waits or works, so every Send " +
+			"longer than 1 ms counts as the system's"
 	}
 	return say(Generator, result.Holds, "%s", sentence)
 }
@@ -115,9 +104,9 @@ func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
 	return 0, 0, false
 }
 
-// systemTail is the p99 of publish latency less own lag: what plimsoll's error is held
-// against. The lag is no part of it, however long it makes publish latency. Of an older
-// run it is send latency, which leaves out waits in Send.
+// systemTail is the p99 of publish latency minus own lag, with which plimsoll's error is
+// compared. Runs of earlier formats have send latency in its place, which leaves out waits
+// in Send.
 func systemTail(r *result.Run) int64 {
 	if own := r.Summary.Generator.LessOwnLagP99Ns; own > 0 {
 		return own
@@ -131,10 +120,10 @@ func systemTail(r *result.Run) int64 {
 	return 0
 }
 
-// errorBound is how large an own error may be, and no less than floorNs. The instrument's
-// own error is taken off the system's latency, of which it is a part.
+// errorBound is the greatest own error that a run may have, at least floorNs. The system's
+// latency contains the instrument's own error, which is subtracted.
 func errorBound(r *result.Run, floorNs int64) int64 {
-	return max(floorNs, (systemTail(r)-twinTail(r))/ownErrorShare)
+	return max(floorNs, (systemTail(r)-twinTail(r))/ownErrorDivisor)
 }
 
 // twinTail is the twin's publish p99; 0 where it is not known.
@@ -146,68 +135,50 @@ func twinTail(r *result.Run) int64 {
 	return ns
 }
 
-// simulatedLimits asks whether the simulated system gave its answers late.
+// simulatedLimits judges whether the simulated system answered late.
 func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
 	bound := errorBound(r, twinBoundNs)
 	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
-		return say(
-			Generator,
-			result.Broken,
-
-			"plimsoll itself was the limit: the simulated system gave its answers %s after "+
-				"its own schedule (p99), beyond the bound of %s",
-			quantity.Duration(late),
-			quantity.Duration(most),
-		), true
+		return say(Generator, result.Broken,
+			"plimsoll itself was the limit: the simulated system answered %s later than its own "+
+				"schedule (p99), beyond the bound of %s",
+			quantity.Duration(late), quantity.Duration(most)), true
 	}
 	return v, false
 }
 
-// twinLimits asks whether the twin's answers were late.
+// twinLimits judges whether the twin's latency exceeds its bound.
 func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 	bound := errorBound(r, twinBoundNs)
 	if own, percentile, known := twinError(r); known && own > bound {
-		return say(
-			Generator,
-			result.Broken,
-
-			"plimsoll itself was the limit: a system that takes no time, measured beside "+
-				"this one, showed a latency of %s at p%g, beyond the bound of %s",
-			quantity.Duration(own),
-			percentile,
-			quantity.Duration(bound),
-		), true
+		return say(Generator, result.Broken,
+			"plimsoll itself was the limit: the twin, a system that takes no time, had a latency "+
+				"of %s at p%g, beyond the bound of %s",
+			quantity.Duration(own), percentile, quantity.Duration(bound)), true
 	}
 	return v, false
 }
 
-// ownLagUnknown asks whether own lag is known of too few messages.
+// ownLagUnknown returns an unknown verdict when own lag is known for too few messages.
 func ownLagUnknown(r *result.Run, bound int64) (v result.Verdict, is bool) {
 	g := r.Summary.Generator
 	if r.Lacks() {
-		// Of such a run it is not known of how many messages own lag was recorded, but own
-		// lag is never more than lag.
+		// Such a run does not record how many messages have an own lag, but own lag is never
+		// more than lag.
 		if lag, ok := r.Summary.Series(result.Lag).At(99); ok && lag <= bound {
 			return v, false
 		}
-		return say(
-			Generator,
-			result.Unknown,
-			"this run does not record of how many messages own lag is known",
-		), true
+		return say(Generator, result.Unknown,
+			"this run does not record for how many messages own lag is known"), true
 	}
 	scheduled := max(r.Counters.Scheduled, 1)
 	share := float64(g.OwnLagCount) / float64(scheduled)
 	if g.OwnLagCount >= fewestOwnLags && share >= leastOwnShare {
 		return v, false
 	}
-	return say(
-		Generator,
-		result.Unknown,
-		"own lag is known of %s of %s messages: too few to tell whether the load generator kept up",
-		quantity.Count(
-			g.OwnLagCount,
-		),
-		quantity.Count(cmp.Or(r.Counters.Scheduled, g.OwnLagCount)),
-	), true
+	return say(Generator, result.Unknown,
+		"own lag is known for %s of %s messages: too few to judge whether the load generator "+
+			"kept up",
+		quantity.Count(g.OwnLagCount),
+		quantity.Count(cmp.Or(r.Counters.Scheduled, g.OwnLagCount))), true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// By what rule a run has recovered from a fault.
+// The rule by which a run has recovered from a fault.
 const (
 	recoverySpanNs  = 1_000_000_000
 	recoveredShare  = 0.9 // of the rate before
@@ -24,17 +24,17 @@ type piece struct {
 	latency map[result.Series][]*hdr.PackedHistogram
 }
 
-// past is a run with faults, taken apart.
-type past struct {
+// faultyRun is a run with faults and its figures before the first fault.
+type faultyRun struct {
 	run        *result.Run
 	pieces     []piece // of window and drain
-	from, to   int64   // the window
+	from, to   int64   // the window, in ns since the run started
 	rate       float64 // acknowledged per second, before the first fault
 	percentile float64
-	latencyNs  int64 // publish latency before, at that percentile
+	latencyNs  int64 // publish latency before the first fault, at that percentile
 }
 
-// faultsOf fills what the faults of a run did, from all that was saved.
+// faultsOf fills in the effects of a run's faults from its intervals and histograms.
 func faultsOf(s *result.Saved) {
 	r := &s.Run
 	r.Impact = nil
@@ -43,12 +43,12 @@ func faultsOf(s *result.Saved) {
 	if len(r.Faults) == 0 || !ok || len(pieces) == 0 {
 		return
 	}
-	p := &past{run: r, pieces: pieces, from: from, to: to}
+	p := &faultyRun{run: r, pieces: pieces, from: from, to: to}
 	i := &result.Impact{}
 	var during, after []piece
 	before := p.within(from, r.Faults[0].StartNs)
 	i.Before = stretchOf(before)
-	p.usual(i.Before)
+	p.setBaseline(i.Before)
 	i.Rule = p.rule()
 	for k := range r.Faults {
 		p.effect(k)
@@ -64,8 +64,8 @@ func faultsOf(s *result.Saved) {
 	r.Impact = i
 }
 
-// piecesOf are the intervals of window and drain with their histograms. Those
-// are logged by the millisecond.
+// piecesOf are the intervals of window and drain with their histograms, whose times are
+// logged in milliseconds.
 func piecesOf(s *result.Saved) []piece {
 	var all []piece
 	at := map[int64]int{}
@@ -83,8 +83,8 @@ func piecesOf(s *result.Saved) []piece {
 	return all
 }
 
-// within are the pieces that begin at a time or later and end by another.
-func (p *past) within(from, to int64) []piece {
+// within are the pieces that begin at from or later and end by to.
+func (p *faultyRun) within(from, to int64) []piece {
 	first := 0
 	for first < len(p.pieces) && p.pieces[first].StartNs < from {
 		first++
@@ -121,7 +121,7 @@ func stretchOf(pieces []piece) result.Part {
 			s.Failed += p.Failed
 		}
 	}
-	var loaded []piece // waits that ended after the load are put down to no part
+	var loaded []piece // waits that ended after the load belong to no part
 	for _, p := range pieces {
 		if p.Phase == result.PhaseMeasure {
 			loaded = append(loaded, p)
@@ -134,9 +134,9 @@ func stretchOf(pieces []piece) result.Part {
 	return s
 }
 
-// usual notes what there was before the first fault, at the highest percentile
-// that the messages of a second support.
-func (p *past) usual(before result.Part) {
+// setBaseline sets the rate and the publish latency before the first fault, at the highest
+// percentile that the messages of a second support.
+func (p *faultyRun) setBaseline(before result.Part) {
 	if before.LengthNs == 0 || before.Acked == 0 {
 		return
 	}
@@ -151,22 +151,23 @@ func (p *past) usual(before result.Part) {
 	}
 }
 
-func (p *past) bound() int64 { return recoveredTimes*p.latencyNs + recoveredMoreNs }
+func (p *faultyRun) bound() int64 { return recoveredTimes*p.latencyNs + recoveredMoreNs }
 
-func (p *past) rule() string {
+func (p *faultyRun) rule() string {
 	if p.rate == 0 {
-		return "nothing was acknowledged before the first fault, so there is nothing to recover to"
+		return "nothing was acknowledged before the first fault, so recovery cannot be judged"
 	}
 	return fmt.Sprintf(
-		"recovered is the begin of the first second of load in which at least %.0f%% of the rate "+
-			"before the first fault was acknowledged and publish p%s was at most %s, which is %d "+
-			"times what it was before and %s more; percentiles are of merged histograms",
-		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1,
-			64), quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
+		"the system has recovered at the start of the first second of load in which at least "+
+			"%.0f%% of the rate before the first fault was acknowledged and publish p%s was at "+
+			"most %s, which is %d times its value before the first fault plus %s; percentiles are "+
+			"of merged histograms",
+		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1, 64),
+		quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
 }
 
-// effect fills what one fault did, up to the next one.
-func (p *past) effect(k int) {
+// effect fills in the effect of fault k, up to the next fault.
+func (p *faultyRun) effect(k int) {
 	f := &p.run.Faults[k]
 	f.Effect = result.Effect{}
 	if f.InjectedNs == 0 {
@@ -183,18 +184,18 @@ func (p *past) effect(k int) {
 	}
 }
 
-// horizon is until when a fault is answerable: the begin of the next one, or
-// the end of the run.
-func (p *past) horizon(k int) int64 {
+// horizon is the end of the time that fault k may affect: the start of the next fault, or the
+// end of the run.
+func (p *faultyRun) horizon(k int) int64 {
 	if k+1 < len(p.run.Faults) {
 		return p.run.Faults[k+1].StartNs
 	}
 	return 1<<63 - 1
 }
 
-// gap finds the longest time without an acknowledgement that ends after a
-// fault began. What is not acknowledged by the end of the load is a gap too.
-func (p *past) gap(e *result.Effect, startNs, horizonNs int64) {
+// gap finds the longest time without an acknowledgement that ends after a fault began. The
+// time from the last acknowledgement to the end of the load is a gap too.
+func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
 	lastNs := p.from
 	for _, i := range p.pieces {
 		if i.EndNs > startNs && i.StartNs < min(horizonNs, p.to) {
@@ -218,9 +219,9 @@ func (p *past) gap(e *result.Effect, startNs, horizonNs int64) {
 	}
 }
 
-// recovered is the begin of the first second from a time on that is as it was
-// before; 0: there was none while load was offered.
-func (p *past) recovered(fromNs, horizonNs int64) int64 {
+// recovered is the start of the first second, at fromNs or later, that meets the rule of
+// recovery; 0 when no second of load meets it.
+func (p *faultyRun) recovered(fromNs, horizonNs int64) int64 {
 	if p.rate == 0 {
 		return 0
 	}
@@ -251,7 +252,7 @@ func (p *past) recovered(fromNs, horizonNs int64) int64 {
 
 // disturbed reports whether a piece lies between a fault's begin and the
 // recovery from it.
-func (p *past) disturbed(i piece) bool {
+func (p *faultyRun) disturbed(i piece) bool {
 	for k, f := range p.run.Faults {
 		until := f.Effect.RecoveredNs
 		if until == 0 {

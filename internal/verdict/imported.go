@@ -5,34 +5,34 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// imported are the verdicts over a run that another tool measured: plimsoll
-// made no schedule, kept no account and asked no cluster, so that hardly
-// anything can be known.
+// imported are the verdicts about a run that another tool measured. plimsoll made no
+// schedule, kept no account and asked no cluster, so most verdicts are unknown.
 func imported(r *result.Run) []result.Verdict {
 	tool := r.Imported.Tool
 	out := []result.Verdict{
-		say(Generator, result.Unknown, "%s did not record how late it was by its own fault", tool),
-		say(Rate, result.Unknown, "%s did not record what it meant to offer; %s was acknowledged",
+		say(Generator, result.Unknown, "%s did not record its own lag", tool),
+		say(Rate, result.Unknown, "%s did not record the rate to be offered; %s was acknowledged",
 			tool, quantity.Rate(r.Summary.AchievedRate)),
 		say(Receiving, result.Unknown,
 			"%s did not record whether consumers kept up; %s was received",
 			tool, quantity.Rate(r.Summary.ReceivedRate)),
 		say(Loss, result.Unknown, "%s does not account for messages", tool),
-		say(Order, result.Unknown, "%s does not look at the order of messages", tool),
+		say(Order, result.Unknown, "%s does not check the order of messages", tool),
 		say(Failures, result.Unknown,
-			"%s did not record that any message failed, and messages without an answer are not "+
-				"counted by it", tool),
-		say(Durability, result.Unknown, "%s did not record what an acknowledgement was worth",
+			"%s recorded no failed message, and it does not count messages without an answer",
+			tool),
+		say(Durability, result.Unknown, "%s did not record the durability of an acknowledgement",
 			tool),
 	}
 	if n := r.Counters.Failed; n > 0 {
 		out[5] = say(Failures, result.Broken,
-			"about %s messages were refused, by the rate that %s recorded", quantity.Count(n), tool)
+			"about %s messages were refused, according to the rate that %s recorded",
+			quantity.Count(n), tool)
 	}
 	return out
 }
 
-// importWarnings are what a reader must know of how another tool measures.
+// importWarnings are what a reader must know about the other tool's way of measuring.
 func importWarnings(r *result.Run) []result.Warning {
 	all := list{}
 	for _, note := range r.Imported.Notes {

@@ -10,21 +10,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// nearLimit is the share of a limit from which on a resource is named as the
-// one that limited: a mean of 80% over a whole window leaves little room for
-// the busier half of it.
+// nearLimit is the share of its limit at which a resource is named as the limiting one: a
+// mean of 80% over a whole window leaves little room for the busier half of the window.
 const nearLimit = 0.8
 
-// Limit is the resource of which a run had the least left.
+// Limit is the resource that was closest to its limit in a run.
 type Limit struct {
-	// Resource is the name of one (generator, cpu, disk, loopback), NoneSeen or
-	// NotKnown.
+	// Resource is generator, cpu, disk, loopback, NoneSeen or NotKnown.
 	Resource string
-	Share    float64 // of its limit; 0 for the generator and where none is known
+	Share    float64 // of its limit; 0 for the generator and where no limit is known
 	Sentence string
 }
 
-// What Limiting says when it names no resource.
+// The values of Limit.Resource that name no resource.
 const (
 	NoneSeen = "none seen"
 	NotKnown = "not known"
@@ -33,17 +31,17 @@ const (
 // Limiting names the resource that was near its limit over the measured
 // window, by this rule:
 //
-//   - the generator, when its verdict is broken: what the system could have
-//     carried was not seen then;
-//   - else the resource of which the greatest share was used of what the
-//     machine can do, when that share is 80% or more;
+//   - the generator, when its verdict is broken: such a run does not show what
+//     the system could have carried;
+//   - else the resource with the greatest share of its limit in use, when that
+//     share is 80% or more;
 //   - else NoneSeen, when the machine that the servers ran on was observed;
 //   - else NotKnown.
 //
-// A share is a mean over the window, so what was short for moments only is not
-// found, and neither is what no limit is known of: a lock, one busy thread, the
-// time that an fsync takes. Nor does being near a limit prove that it was the
-// cause. NoneSeen means what it says, not that there is none.
+// A share is a mean over the window: a resource that was short for moments only
+// is not found. Nor is anything found whose limit is unknown: a lock, one busy
+// thread, the time that an fsync takes. A resource near its limit is not proved
+// to be the cause. NoneSeen does not prove that there was no limit.
 func Limiting(r *result.Run) Limit {
 	if v := generator(r); v.Outcome == result.Broken {
 		return Limit{Resource: Generator, Sentence: v.Sentence}
@@ -65,22 +63,23 @@ func Limiting(r *result.Run) Limit {
 		}
 		return l
 	case len(shares) == 0:
-		return Limit{Resource: NotKnown, Sentence: "what the run spent was not observed"}
+		return Limit{Resource: NotKnown,
+			Sentence: "the resources that the run used were not observed"}
 	case away:
 		return Limit{Resource: NotKnown,
-			Sentence: "the servers' machines were not observed; on plimsoll's own the most used " +
-				"was " + most}
+			Sentence: "the servers' machines were not observed; on plimsoll's machine the most " +
+				"used resource was " + most}
 	case greatest.Share <= 0:
-		return Limit{Resource: NoneSeen, Sentence: "nothing of what has a known limit was used"}
+		return Limit{Resource: NoneSeen, Sentence: "no resource with a known limit was used"}
 	}
 	return Limit{Resource: NoneSeen, Share: greatest.Share,
-		Sentence: fmt.Sprintf("no resource reached %.0f%% of its limit; the most used was %s",
+		Sentence: fmt.Sprintf("no resource reached %.0f%% of its limit; the most used one was %s",
 			nearLimit*100, most)}
 }
 
 // Shares are the shares of the machine's limits that a run used, the greatest
-// first, and the CPU's among them when it is known without calibration. What
-// is no number is left out.
+// first. The share of the CPU needs no calibration. Values that are not finite
+// are left out.
 func Shares(r *result.Run) []result.Share {
 	o := r.Observation
 	var out []result.Share
@@ -109,17 +108,17 @@ func finite(values ...float64) bool {
 // shareOf prints a share of a limit: 71% of its sequential limit (312MB/s of
 // 440MB/s).
 func shareOf(s result.Share) string {
-	of := "its limit"
+	limit := "its limit"
 	switch s.Resource {
 	case result.ResourceCPU:
-		of = "all cores"
+		limit = "all cores"
 	case result.ResourceDisk:
-		of = "its sequential limit"
+		limit = "its sequential limit"
 	}
-	return fmt.Sprintf("%.0f%% of %s (%s)", s.Share*100, of, UsedOf(s))
+	return fmt.Sprintf("%.0f%% of %s (%s)", s.Share*100, limit, UsedOf(s))
 }
 
-// UsedOf prints what was used of a limit: 312MB/s of 440MB/s, 4.9 of 8 cores.
+// UsedOf prints the use of a resource beside its limit: 312MB/s of 440MB/s, 4.9 of 8 cores.
 func UsedOf(s result.Share) string {
 	if s.Unit == result.UnitBytesPerSec && s.Used >= 0 && max(s.Used, s.Limit) < 1<<62 {
 		return quantity.Bytes(int64(s.Used)) + "/s of " + quantity.Bytes(int64(s.Limit)) + "/s"
@@ -127,8 +126,8 @@ func UsedOf(s result.Share) string {
 	return fmt.Sprintf("%.3g of %.3g %s", s.Used, s.Limit, s.Unit)
 }
 
-// hostShare is a part of the CPU time that the machine had over the observed
-// window, and whether anything was observed.
+// hostShare is cpuSeconds as a share of all the machine's CPU time in the observed window;
+// false when nothing was observed.
 func hostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	whole := float64(r.Observation.WindowNs) / 1e9 * float64(r.Environment.Cores)
 	if whole <= 0 {

@@ -34,15 +34,14 @@ func TestLimiting(t *testing.T) {
 		say    string
 	}{
 		"nothing near its limit": {func(*result.Run) {}, NoneSeen,
-			"the most used was cpu, 50% of all cores (2 of 4 cores)"},
+			"the most used one was cpu, 50% of all cores (2 of 4 cores)"},
 		"disk": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 },
 			"disk", "80% of its sequential limit"},
 		"disk, just below": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 },
 			NoneSeen, "no resource reached 80%"},
 		"cpu, not calibrated": {
 			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
-					36
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36
 			}, "cpu", "90% of all cores"},
 		"cpu, as calibrated": {func(r *result.Run) {
 			r.Observation.Shares = append(r.Observation.Shares,
@@ -55,12 +54,14 @@ func TestLimiting(t *testing.T) {
 			r.Observation.Shares[0].Share, r.Summary.Generator.OwnLagP99Ns = 0.99, 1e10
 		}, Generator, "the load generator was the limit"},
 		"not observed": {func(r *result.Run) { r.Observation = result.Observation{} },
-			NotKnown, "was not observed"},
-		"the generator, unseen": {func(r *result.Run) { r.Observation = result.Observation{}; r.Summary.Generator.OwnLagP99Ns = 1e10 }, Generator, ""},
+			NotKnown, "were not observed"},
+		"the generator, unseen": {func(r *result.Run) {
+			r.Observation = result.Observation{}
+			r.Summary.Generator.OwnLagP99Ns = 1e10
+		}, Generator, ""},
 		"servers elsewhere": {
 			func(r *result.Run) {
-				r.Observation.Servers, r.System.SharesHost = nil,
-					false
+				r.Observation.Servers, r.System.SharesHost = nil, false
 			}, NotKnown, "the servers' machines were not observed"},
 		"servers elsewhere, cpu": {func(r *result.Run) {
 			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
@@ -68,9 +69,8 @@ func TestLimiting(t *testing.T) {
 		}, "cpu", "on the machine that offered the load"},
 		"an idle machine": {
 			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil,
-					0
-			}, NoneSeen, "nothing of what has a known limit was used"},
+				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0
+			}, NoneSeen, "no resource with a known limit was used"},
 		"no numbers": {func(r *result.Run) {
 			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
 		}, NotKnown, ""},

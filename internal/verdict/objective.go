@@ -23,7 +23,7 @@ type Objective struct {
 
 const rightObjective = "p99<20ms (publish), e2e.p99<50ms or publish.max<1s"
 
-// objectiveSeries are the words for the series that an objective may be of.
+// objectiveSeries are the series that an objective may bound, by their names.
 var objectiveSeries = map[string]result.Series{
 	"publish": result.Publish, "e2e": result.EndToEnd, "end_to_end": result.EndToEnd,
 	"end-to-end": result.EndToEnd,
@@ -45,9 +45,9 @@ func (o Objective) figure() string {
 	return "p" + strconv.FormatFloat(o.Percentile, 'f', -1, 64)
 }
 
-// ParseObjective reads an objective: p99<20ms is of publish latency, e2e.p99<50ms
-// of end-to-end latency, max is the greatest. The error says what is wrong and
-// what would be right.
+// ParseObjective reads an objective: p99<20ms bounds publish latency, e2e.p99<50ms
+// end-to-end latency; max is the greatest latency. The error says what is wrong and
+// shows a correct objective.
 func ParseObjective(s string) (Objective, error) {
 	if len(s) > 64 {
 		return Objective{}, fmt.Errorf("an objective is at most 64 characters long: write %s",
@@ -58,7 +58,7 @@ func ParseObjective(s string) (Objective, error) {
 	}
 	left, right, found := strings.Cut(s, "<")
 	if !found {
-		return Objective{}, fmt.Errorf("%q has no <: a latency must stay below something, write %s",
+		return Objective{}, fmt.Errorf("%q has no <, which precedes the bound: write %s",
 			s, rightObjective)
 	}
 	if strings.HasPrefix(right, "=") {
@@ -104,14 +104,14 @@ func parseFigure(s string) (float64, error) {
 	if i := slices.Index(names, s); i >= 0 {
 		return result.Percentiles[i], nil
 	}
-	// No nearest one: p98 is no slip for p90.
+	// The error suggests no nearest name: p98 is not a misspelled p90.
 	return 0, fmt.Errorf("results have no figure %.20q: they have %s and max", s,
 		strings.Join(names, ", "))
 }
 
-// of returns the figure of a latency that the objective is about; false when
-// there are too few messages for it.
-func (o Objective) of(l result.Latency) (result.Percentile, bool) {
+// point returns the figure that the objective bounds; false when there are too few messages
+// for it.
+func (o Objective) point(l result.Latency) (result.Percentile, bool) {
 	if o.Percentile == 100 {
 		ns, bound := l.Worst()
 		return result.Percentile{Percentile: 100, LatencyNs: ns,
@@ -120,15 +120,15 @@ func (o Objective) of(l result.Latency) (result.Percentile, bool) {
 	return l.Point(o.Percentile)
 }
 
-// judge asks whether the objective holds in a run.
+// judge judges whether the objective holds in a run.
 func (o Objective) judge(s *result.Saved) Clause {
 	c := Clause{Name: ClauseSLO, Series: o.Series,
 		Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
 	latency := s.Run.Summary.Series(o.Series)
-	point, known := o.of(latency)
+	point, known := o.point(latency)
 	ns := point.LatencyNs
 	if !known {
-		return c.say(result.Unknown, "%s: too few messages for %s, offer them for longer", o,
+		return c.say(result.Unknown, "%s: too few messages for %s: measure for longer", o,
 			o.figure())
 	}
 	c.Figures = append(c.Figures, Figure{Name: "latency_ns", Value: float64(ns)})
@@ -150,11 +150,11 @@ func (o Objective) judge(s *result.Saved) Clause {
 	return c.say(result.Holds, "%s: it was %s", o, quantity.Duration(ns))
 }
 
-// passingShare is the share of a window's intervals which must each have kept
-// an objective for the breach to be put down to the others.
+// passingShare is the share of a window's intervals that must each keep an objective for
+// the violation to count as a passing disturbance of the others.
 const passingShare = 0.75
 
-// passing reports whether a breach came of a few intervals.
+// passing reports whether few intervals caused the violation of the objective.
 func (o Objective) passing(s *result.Saved) bool {
 	kept, all := 0, 0
 	for _, i := range s.Intervals {
@@ -168,7 +168,7 @@ func (o Objective) passing(s *result.Saved) bool {
 		}
 		// An interval may have too few messages for the percentile itself.
 		l := i.Latency[at]
-		point, known := o.of(l)
+		point, known := o.point(l)
 		if !known {
 			point.LatencyNs, known = l.MaxNs, l.Count > 0
 		}

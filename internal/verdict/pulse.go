@@ -3,41 +3,41 @@ package verdict
 import "slices"
 
 const (
-	// pulseShare is the swing of what waits, as a share of all that was offered in
-	// the window, from which on it is a pulse: growth of that share would matter.
+	// pulseShare is the least swing of the number of waiting messages that is a pulse, as a
+	// share of the messages offered in the window: growth by that share would matter.
 	pulseShare = 1 - achievedBound
-	// pulseTurn is how far what waits must rise or fall to have turned, as a share
-	// of its swing; so must the least between too few pulses for statistics.
+	// pulseTurn is the least rise or fall that is a turning point, as a share of the swing.
+	// With too few pulses for statistics the troughs must rise by as much.
 	pulseTurn = 0.25
-	// fewestPulses is how many pulses a window must hold before what is left
-	// between them can be told from growth: two whole periods.
+	// fewestPulses is the least number of pulses in a window whose troughs show growth: two
+	// whole periods.
 	fewestPulses = 3
-	// troughShare is how exactly readings find the least that waits between two
-	// pulses, as a share of the swing.
+	// troughShare is the error with which readings find a trough, as a share of the swing.
 	troughShare = 0.05
-	// greatSwing is how many times as great as one that matters a swing is that too
-	// few pulses put in question, although no growth is shown.
+	// greatSwing is the least multiple of pulseShare at which the swing of too few pulses
+	// leaves growth undecided, although no growth is shown.
 	greatSwing = 4
-	// plainGrowth is how many times the swing the growth over a window must be to
-	// be told without pulses to compare. A pulse that the window begins before and
-	// ends after makes a growth of twice its swing at most.
+	// plainGrowth is the least growth over a window, as a multiple of the swing, that is
+	// certain without pulses to compare. A single pulse that the window cuts off makes at
+	// most twice its swing look like growth.
 	plainGrowth = 2.5
 )
 
-// pulse is how what waits swings: what stands still for a moment now and then, as
-// in a garbage collection or a compaction, piles up and comes down again. A line
-// through a few of such pulses says little; whether it comes down as far as
-// before says all.
+// pulse describes the swings of the number of waiting messages. A system that pauses now
+// and then, as for a garbage collection or a compaction, lets messages pile up and then
+// catches up. A line through a few such pulses shows little; the troughs between them show
+// whether messages pile up for good.
 type pulse struct {
-	swing  float64 // the range of what waits around its trend
+	swing  float64 // the range of the number around its trend
 	pulses int
-	growth float64 // from trough to trough, a second
+	growth float64 // from trough to trough, per second
 	grows  bool
-	short  bool // too few pulses to tell
+	short  bool // too few pulses to decide
 }
 
-// pulseOf finds the pulses of a series that has a trend. is is false when it has none
-// that matter to growth of more than bound, of rate units a second.
+// pulseOf finds the pulses of a series whose trend is t. rate is the units offered per
+// second, bound the growth per second that matters. is is false when no pulse is large
+// enough to matter.
 func pulseOf(xs, ys []float64, t growth, rate, bound float64) (p pulse, is bool) {
 	off := make([]float64, len(ys))
 	for i := range ys {
@@ -76,8 +76,9 @@ func pulseOf(xs, ys []float64, t growth, rate, bound float64) (p pulse, is bool)
 	return p, true
 }
 
-// rises reports how fast values rise, and whether by more than bound a second:
-// shown at 95%, or, of too few for that, each, and all by more than least.
+// rises reports how fast values rise per second, and whether by more than bound with 95%
+// confidence. Too few values for that rise when each is above the one before, and the last
+// is above the first by more than least.
 func rises(at, values []float64, bound, least float64) (growth float64, is bool) {
 	if g, ok := growthOf(at, values); ok {
 		return g.slope, g.low > bound
@@ -87,8 +88,8 @@ func rises(at, values []float64, bound, least float64) (growth float64, is bool)
 	return rise / (at[last] - at[0]), rise > least && slices.IsSorted(values)
 }
 
-// turnsOf are the least values that came before each rise by more than turn, and
-// the greatest ones that came after it; the last of those only if it came down.
+// turnsOf finds the turning points of a series: the troughs before each rise by more than
+// turn and their xs, and the peaks after it. A last peak without a fall is left out.
 func turnsOf(xs, ys []float64, turn float64) (at, troughs, peaks []float64) {
 	low, rising := 0, false
 	for i, y := range ys {

@@ -8,18 +8,18 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// queues is what waited at the ends of a window's intervals, in messages; the
+// queues are the numbers of waiting messages at the end of each interval of a window; the
 // first is at the window's start, where it is known.
 type queues struct {
 	seconds  []float64 // since the first
 	unsent   []float64 // due and not handed over
 	inFlight []float64 // handed over and not answered
 	unread   []float64 // acknowledged and not received, for each subscription
-	lagEnd   []float64 // seconds of the run, for each interval of the window
-	lagNs    []float64 // its mean schedule lag
+	lagEnd   []float64 // seconds of the run at the end of each interval that has a lag
+	lagNs    []float64 // the interval's mean schedule lag
 }
 
-// queuesOf reads what waited from a run's intervals.
+// queuesOf reads the numbers of waiting messages from a run's intervals.
 func queuesOf(s *result.Saved) queues {
 	var q queues
 	var unsent int64
@@ -30,7 +30,7 @@ func queuesOf(s *result.Saved) queues {
 			continue
 		}
 		if i.Phase == result.PhaseWarmup {
-			q = queues{} // only the last of them is the window's start
+			q = queues{} // only the last warm-up interval is the window's start
 		}
 		q.seconds = append(q.seconds, float64(i.EndNs)/1e9)
 		q.unsent = append(q.unsent, float64(max(unsent, 0)))
@@ -41,15 +41,15 @@ func queuesOf(s *result.Saved) queues {
 		}
 		for _, l := range i.Latency {
 			if l.Series == result.Lag && l.Count > 0 {
-				q.lagEnd, q.lagNs = append(q.lagEnd, float64(i.EndNs)/1e9), append(q.lagNs,
-					l.MeanNs)
+				q.lagEnd = append(q.lagEnd, float64(i.EndNs)/1e9)
+				q.lagNs = append(q.lagNs, l.MeanNs)
 			}
 		}
 	}
 	return q
 }
 
-// unacked is all that was due and not acknowledged.
+// unacked are the numbers of messages due and not acknowledged.
 func (q queues) unacked() []float64 {
 	all := slices.Clone(q.unsent)
 	for i := range all {
@@ -58,7 +58,7 @@ func (q queues) unacked() []float64 {
 	return all
 }
 
-// waiting is all that was due and had not arrived.
+// waiting are the numbers of messages due and not yet arrived.
 func (q queues) waiting() []float64 {
 	all := q.unacked()
 	for i := range all {
@@ -67,19 +67,19 @@ func (q queues) waiting() []float64 {
 	return all
 }
 
-// judged is whether a series grows by more than a bound.
+// judged says whether a series grows by more than a bound.
 type judged struct {
 	growth
 	pulse
 	known  bool
-	pulses bool // it comes in pulses that matter
+	pulses bool // the series has pulses that matter
 	grows  bool
-	rate   float64 // of the growth that is shown, or is not
+	rate   float64 // of the growth, per second, whether it is shown or not
 }
 
-// judge asks whether a series grows by more than bound a second; rate is what of
-// it comes in a second. It grows when its trend is shown to, at 95%. Where it
-// comes in pulses, what is left between them decides.
+// judge judges whether a series grows by more than bound per second; rate is the units
+// offered per second. A series grows when its trend grows with 95% confidence. Where it has
+// pulses, the troughs between them decide.
 func judge(xs, ys []float64, rate, bound float64) judged {
 	t, ok := growthOf(xs, ys)
 	j := judged{growth: t, known: ok, rate: t.slope}
@@ -93,30 +93,26 @@ func judge(xs, ys []float64, rate, bound float64) judged {
 	return j
 }
 
-// sentence says how what grows, or is not shown to; print prints a growth.
-func (j judged) sentence(what string, bound float64, print func(float64) string) string {
+// sentence says how the series called name grows, or that growth is not shown; print prints
+// a growth.
+func (j judged) sentence(name string, bound float64, print func(float64) string) string {
+	subject, grown := name, fmt.Sprintf("%s (95%%: %s to %s)", print(j.slope), print(j.low),
+		print(j.high))
 	if j.pulses {
-		seen := fmt.Sprintf("%s comes in pulses, and the least between them", what)
-		switch {
-		case j.short:
-			return fmt.Sprintf("%s rose by %s: a window with %d whole pulses does not tell "+
-				"whether that goes on, a longer one would", seen, print(j.rate), j.pulse.pulses)
-		case j.grows:
-			return fmt.Sprintf("%s grows by %s, by more than the bound of %s",
-				seen, print(j.rate), print(bound))
-		}
-		return fmt.Sprintf("%s is not shown to grow: %s, the bound is %s",
-			seen, print(j.rate), print(bound))
+		subject, grown = name+" comes in pulses: its minimum between pulses", print(j.rate)
 	}
-	interval := fmt.Sprintf("%s (95%%: %s to %s)", print(j.slope), print(j.low), print(j.high))
-	if j.grows {
-		return fmt.Sprintf("%s grows by %s, by more than the bound of %s",
-			what, interval, print(bound))
+	switch {
+	case j.pulses && j.short:
+		return fmt.Sprintf("%s rose by %s, and %d whole pulses are too few to show whether the "+
+			"rise continues; a longer window would", subject, grown, j.pulse.pulses)
+	case j.grows:
+		return fmt.Sprintf("%s grows by %s, more than the bound of %s", subject, grown,
+			print(bound))
 	}
-	return fmt.Sprintf("%s is not shown to grow: %s, the bound is %s", what, interval, print(bound))
+	return fmt.Sprintf("%s is not shown to grow: %s, the bound is %s", subject, grown, print(bound))
 }
 
-// clause is the outcome of a judgement in words.
+// clause fills in the outcome of a judgement.
 func (j judged) clause(c Clause, sentence string) Clause {
 	if j.grows {
 		c.Short = j.short
@@ -125,7 +121,7 @@ func (j judged) clause(c Clause, sentence string) Clause {
 	return c.say(result.Holds, "%s", sentence)
 }
 
-// backlog asks whether what waits grows.
+// backlog judges whether the number of messages due and not yet arrived grows.
 func (q queues) backlog(offeredRate float64) (Clause, growth, bool) {
 	c := Clause{Name: ClauseBacklog}
 	bound := GrowthBound * offeredRate
@@ -141,17 +137,17 @@ func (q queues) backlog(offeredRate float64) (Clause, growth, bool) {
 		c.Figures = append(c.Figures, Figure{"pulses", float64(j.pulse.pulses)},
 			Figure{"trough_slope_msgs_per_s", j.rate})
 	}
-	sentence := j.sentence("what is due and has not arrived", bound, quantity.Rate)
+	sentence := j.sentence("the number of messages due and not yet arrived", bound, quantity.Rate)
 	return j.clause(c, sentence), j.growth, true
 }
 
-// lag asks whether messages are handed over later and later.
+// lag judges whether schedule lag grows.
 func (q queues) lag() Clause {
 	c := Clause{Name: ClauseLag}
 	const bound = GrowthBound * 1e9 // ns a second
 	j := judge(q.lagEnd, q.lagNs, 1e9, bound)
 	if !j.known {
-		return c.say(result.Unknown, "in %d intervals something was handed over: too few to tell "+
+		return c.say(result.Unknown, "messages were handed over in %d intervals: too few to tell "+
 			"whether schedule lag grows", j.points)
 	}
 	c.Figures = []Figure{{"slope_ns_per_s", j.slope}, {"slope_low_ns_per_s", j.low},

@@ -8,13 +8,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// receivingUnknown says why it cannot be told whether consumers kept up; is is false
-// where it can.
+// receivingUnknown returns an unknown verdict when the run cannot show whether its consumers
+// kept up; is is false when it can.
 func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
 	switch {
 	case r.Backlog != nil && r.Backlog.Then == "drain":
 		return say(Receiving, result.Unknown,
-			"consumers began to read late on purpose: see whether they caught up"), true
+			"consumers began to read late on purpose: see the verdict "+CatchUp), true
 	case r.Summary.AchievedRate <= 0:
 		return say(Receiving, result.Unknown,
 			"nothing was acknowledged in the measured window, so nothing could be received"), true
@@ -22,14 +22,14 @@ func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
 	return v, false
 }
 
-// receivingByRates asks by the rates alone whether the consumers kept up.
+// receivingByRates judges by the rates alone whether the consumers kept up.
 func receivingByRates(r *result.Run) result.Verdict {
 	if v, is := receivingUnknown(r); is {
 		return v
 	}
 	s := r.Summary
 	waits := float64(s.EndBacklog) / float64(max(r.Load.Subscriptions, 1))
-	// Without its intervals it is not known how much waited when the window began.
+	// Without intervals, the number of messages that waited when the window began is unknown.
 	if s.ReceivedRate < achievedBound*s.AchievedRate &&
 		waits > (1-achievedBound)*float64(r.Counters.Acked) {
 		return say(Receiving, result.Broken,
@@ -42,8 +42,8 @@ func receivingByRates(r *result.Run) result.Verdict {
 		quantity.Rate(s.AchievedRate), quantity.Rate(s.ReceivedRate))
 }
 
-// receiving asks whether each subscription received what was acknowledged, within the
-// window and without a growing backlog. Messages that were lost are not the consumers'.
+// receiving judges whether each subscription received the acknowledged messages, within the
+// window and without a growing backlog. Lost messages do not count against the consumers.
 func receiving(s *result.Saved) result.Verdict {
 	r := &s.Run
 	if v, is := receivingUnknown(r); is {
@@ -64,20 +64,22 @@ func receiving(s *result.Saved) result.Verdict {
 		return receivingByRates(r)
 	case j.grows && !j.short && j.rate-lost > bound:
 		return say(Receiving, result.Broken, "consumers did not keep up: %s, and %s", rates,
-			j.sentence("what waits for them", bound, quantity.Rate))
+			j.sentence(waitingMessages, bound, quantity.Rate))
 	case least < achievedBound*sum.AchievedRate-lost && fellBehind(q.unread, sum):
 		return say(Receiving, result.Broken,
-			"consumers fell behind in the course of the window: %s", rates)
+			"consumers fell behind during the window: %s", rates)
 	case j.grows && j.short:
 		return say(Receiving, result.Unknown, "%s; %s", rates,
-			j.sentence("what waits for consumers", bound, quantity.Rate))
+			j.sentence(waitingMessages, bound, quantity.Rate))
 	}
-	return say(Receiving, result.Holds,
-		"%s, and what waits for consumers is not shown to grow", rates)
+	return say(Receiving, result.Holds, "%s, and %s is not shown to grow", rates, waitingMessages)
 }
 
-// leastReceived is the received rate of the subscription that received least, as far as
-// that is recorded.
+// waitingMessages names the number of acknowledged and unread messages in a sentence.
+const waitingMessages = "the number of messages waiting for consumers"
+
+// leastReceived is the received rate of the slowest subscription, or of all where the
+// slowest is not on record.
 func leastReceived(s result.Summary) float64 {
 	if s.LeastReceivedRate > 0 {
 		return s.LeastReceivedRate
@@ -98,8 +100,8 @@ func lostRate(r *result.Run) float64 {
 	return float64(lost) / seconds
 }
 
-// fellBehind reports whether more waits at the window's end than ever in its first half,
-// by more than the share of the window's messages that may be missing.
+// fellBehind reports whether more messages wait at the window's end than ever in its first
+// half, by more than the share of the window's messages that may be missing.
 func fellBehind(unread []float64, s result.Summary) bool {
 	if len(unread) < 2 {
 		return false

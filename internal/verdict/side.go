@@ -7,45 +7,45 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Side is what kept a rate from being stable.
+// Side is the part of the path of a message that kept a rate from being stable.
 type Side struct {
 	Name     string `json:"name"`     // see the Side names
 	Sentence string `json:"sentence"` // why it is named
-	// Resource is what Limiting names beside it, and its sentence.
+	// Resource and Use are the resource that Limiting names, and its sentence.
 	Resource string `json:"resource,omitempty"`
 	Use      string `json:"use,omitempty"`
 }
 
-// The sides that may limit.
+// The sides that may limit a run.
 const (
 	SideGenerator = "generator" // plimsoll itself
 	SideWorkload  = "workload"  // its bound of messages in flight
-	SidePublish   = "publish"   // what is offered waits to be acknowledged
-	SideConsume   = "consume"   // what was acknowledged waits to be received
+	SidePublish   = "publish"   // offered messages wait for their acknowledgement
+	SideConsume   = "consume"   // acknowledged messages wait for their consumers
 	SideUnknown   = "unknown"
 )
 
 const (
-	// fullFlight is the share of the messages in flight that a workload allows
-	// from which on its bound is reached.
+	// fullFlight is the share of the allowed messages in flight at which the workload's
+	// bound counts as reached.
 	fullFlight = 0.9
-	// sameLatency is by how much the mean send latency may differ between two
-	// rates when nothing queues within the system: where something does, latency
-	// at its limit is many times what it was.
+	// sameLatency is the greatest ratio of the mean send latencies at two rates when no
+	// messages queue within the system: where they queue, the latency at the system's limit
+	// is many times higher.
 	sameLatency = 1.25
 )
 
-// LimitingSide names the side that limited an unstable run. stable is a run at a
-// lower rate that was stable, nil when there is none: beside it a workload that
-// allows too few messages in flight is told from a system at its limit. The
-// first of these that is so is named:
+// LimitingSide names the side that limited an unstable run. stable is a stable run at a
+// lower rate, or nil; the comparison tells a workload that allows too few messages in
+// flight from a system at its limit. The first side that applies is named:
 //
 //   - generator: its verdict is broken;
-//   - workload: nearly all messages that may be in flight are, and they take no
-//     longer than at the stable rate, so that by Little's law no more can be
-//     carried, whatever the system could do;
-//   - publish or consume: where what waits grows, or whose objective is missed;
-//   - publish: something was refused, or left unanswered.
+//   - workload: nearly as many messages are in flight as it allows, and they take
+//     no longer than at the stable rate: by Little's law it allows no higher rate,
+//     whatever the system could carry;
+//   - publish or consume: the side where the number of waiting messages grows, or
+//     whose objective is missed;
+//   - publish: messages were refused or left unanswered.
 func LimitingSide(unstable, stable *result.Saved, s Stability) Side {
 	side := sideOf(unstable, stable, s)
 	if side.Name == SideGenerator || side.Name == SideWorkload {
@@ -74,18 +74,18 @@ func sideOf(unstable, stable *result.Saved, s Stability) Side {
 	case ClauseFailures:
 		return Side{Name: SidePublish, Sentence: c.Sentence}
 	case ClauseLag:
-		return Side{Name: SidePublish, Sentence: "the system held its producers up: " + c.Sentence}
+		return Side{Name: SidePublish, Sentence: "the system delayed its producers: " + c.Sentence}
 	case ClauseAchieved:
 		if sum.AchievedRate >= achievedBound*sum.OfferedRate {
 			return Side{Name: SideConsume,
-				Sentence: "what was acknowledged was not received in time"}
+				Sentence: "acknowledged messages were not received in time"}
 		}
-		return Side{Name: SidePublish, Sentence: "what was offered was not acknowledged in time"}
+		return Side{Name: SidePublish, Sentence: "offered messages were not acknowledged in time"}
 	}
-	return Side{Name: SideUnknown, Sentence: "nothing tells which side it was"}
+	return Side{Name: SideUnknown, Sentence: "the figures do not show which side was the limit"}
 }
 
-// growing names the side on which more and more waits.
+// growing names the side on which the number of waiting messages grows.
 func growing(q queues, offeredRate float64) (Side, bool) {
 	bound := GrowthBound * offeredRate
 	sent := judge(q.seconds, q.unacked(), offeredRate, bound)
@@ -94,14 +94,16 @@ func growing(q queues, offeredRate float64) (Side, bool) {
 	case !sent.known || !sent.grows && !read.grows:
 		return Side{}, false
 	case read.rate > sent.rate:
-		return Side{Name: SideConsume, Sentence: "what is acknowledged and not received grows by " +
-			quantity.Rate(read.rate)}, true
+		return Side{Name: SideConsume,
+			Sentence: "the number of messages acknowledged and not yet received grows by " +
+				quantity.Rate(read.rate)}, true
 	}
-	return Side{Name: SidePublish, Sentence: "what is due and not acknowledged grows by " +
-		quantity.Rate(sent.rate)}, true
+	return Side{Name: SidePublish,
+		Sentence: "the number of messages due and not yet acknowledged grows by " +
+			quantity.Rate(sent.rate)}, true
 }
 
-// fullOf asks whether the workload's bound of messages in flight was the limit.
+// fullOf judges whether the workload's bound of messages in flight was the limit.
 func fullOf(unstable, stable *result.Saved, q queues) (Side, bool) {
 	l := unstable.Run.Load
 	producers := l.Topics * l.Producers
@@ -121,8 +123,8 @@ func fullOf(unstable, stable *result.Saved, q queues) (Side, bool) {
 		return Side{}, false
 	}
 	return Side{Name: SideWorkload, Sentence: fmt.Sprintf(
-		"max_in_flight x producers / latency = %s x %s / %s = %s: no more can be under way at "+
-			"once, and the latency is not the load's (%s at a stable rate): a larger "+
+		"max_in_flight x producers / latency = %s x %s / %s = %s: the workload allows no higher "+
+			"rate, and the load did not raise the latency (%s at a stable rate): a larger "+
 			"max_in_flight, or more producers, may carry more",
 		quantity.Count(int64(l.MaxInFlight)), quantity.Count(int64(producers)), duration(
 			now.MeanNs),

@@ -3,14 +3,13 @@ package verdict
 import "github.com/plimsoll-bench/plimsoll/internal/stats"
 
 const (
-	// growthFewest is the number of points below which no slope can be told from
-	// chance at 95%.
+	// growthFewest is the least number of points that tells a slope from chance at 95%.
 	growthFewest = 5
-	// growthMost bounds the points: pairs of them are what takes time.
+	// growthMost bounds the points, because the time grows with the pairs of points.
 	growthMost = 200
 )
 
-// growth is a straight line through points, and how well its slope is known.
+// growth is the slope of a line through points, and its interval.
 type growth struct {
 	slope, low, high float64 // of 95% confidence; units of y by units of x
 	points           int

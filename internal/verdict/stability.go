@@ -9,10 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// GrowthBound is the growth of what waits, as a share of the offered rate, that
-// must be shown before a rate counts as more than the system carries. It is a
-// quarter of the 1% by which the achieved rate may fall short: a queue that
-// fills at this pace is within what a bracket of a few per cent can mean.
+// GrowthBound is the greatest growth of the number of waiting messages, as a share of the
+// offered rate, at which a rate is still stable. It is a quarter of the 1% by which the
+// achieved rate may fall short, and far less than the width of a search's bracket, which is
+// a few per cent.
 const GrowthBound = 0.0025
 
 // Figure is one number of a clause's evidence; its unit is in its name.
@@ -21,19 +21,19 @@ type Figure struct {
 	Value float64 `json:"value"`
 }
 
-// Clause is one condition of a stable rate, and what it was judged by.
+// Clause is one condition of a stable rate, and the figures by which it was judged.
 type Clause struct {
 	Name     string   `json:"name"`
 	Outcome  string   `json:"outcome"` // result.Holds, Broken or Unknown
 	Sentence string   `json:"sentence"`
 	Figures  []Figure `json:"figures,omitempty"`
-	// Series is what an objective is of.
+	// Series is the series of an objective.
 	Series result.Series `json:"series,omitempty"`
-	// Passing is set when what broke the clause looks like a passing
-	// disturbance, so that a repetition may come out differently.
+	// Passing is set when a passing disturbance seems to have broken the clause, so that a
+	// repetition may have another outcome.
 	Passing bool `json:"passing,omitempty"`
-	// Short is set when the window was too short to tell a pulse of what waits
-	// from its growth.
+	// Short is set when the window was too short to tell a pulse of waiting messages from
+	// growth.
 	Short bool `json:"short,omitempty"`
 }
 
@@ -56,25 +56,23 @@ const (
 // Stability says whether a system carried what a run offered it.
 type Stability struct {
 	Stable bool `json:"stable"`
-	// Passing is set when it is not, and nothing but passing disturbances
-	// speaks against it.
+	// Passing is set when the rate is unstable because of passing disturbances only.
 	Passing bool `json:"passing,omitempty"`
-	// Short is set when it is not, and nothing but the window's length speaks
-	// against it.
+	// Short is set when the rate is unstable because of the window's length only.
 	Short   bool     `json:"short,omitempty"`
 	Clauses []Clause `json:"clauses"`
 
-	// SlopeRate is the growth of what was due and has not arrived, and its 95%
-	// interval, in messages per second; Sloped is false when it is not known.
+	// SlopeRate is the growth of the number of messages due and not yet arrived, SlopeLow
+	// and SlopeHigh its 95% interval, in messages per second; Sloped is false when they are
+	// unknown.
 	Sloped    bool    `json:"sloped"`
 	SlopeRate float64 `json:"slope_msgs_per_s"`
 	SlopeLow  float64 `json:"slope_low_msgs_per_s"`
 	SlopeHigh float64 `json:"slope_high_msgs_per_s"`
 }
 
-// Broken is the first clause that does not hold; false when all do.
+// Broken is the first broken clause, or else the first unknown one; false when all hold.
 func (s Stability) Broken() (Clause, bool) {
-	// A clause that is broken says more than one that cannot be judged.
 	for _, outcome := range []string{result.Broken, result.Unknown} {
 		if i := slices.IndexFunc(s.Clauses,
 			func(c Clause) bool { return c.Outcome == outcome }); i >= 0 {
@@ -84,7 +82,7 @@ func (s Stability) Broken() (Clause, bool) {
 	return Clause{}, false
 }
 
-// Clause is the clause of a name; the zero Clause when there is none.
+// Clause returns the clause with a name, or the zero Clause.
 func (s Stability) Clause(name string) Clause {
 	for _, c := range s.Clauses {
 		if c.Name == name {
@@ -97,21 +95,21 @@ func (s Stability) Clause(name string) Clause {
 // Stable judges whether the offered rate was stable over the measured window:
 //
 //   - whole: the run measured all of its window;
-//   - achieved: at least 99% of what was offered was acknowledged, and received
-//     by each subscription, within the window. What waits goes up and down, and
-//     so does what is missing at the window's end: beside the 1%, as much may
-//     wait there as did in the first half of the window;
-//   - backlog: what was due and has not arrived (waiting to be handed over, in
-//     flight, or acknowledged and not received) does not grow: it is not shown,
-//     at 95%, that it grows by more than 0.25% of the offered rate. Where it
-//     comes in pulses of more than 1% of what was offered, what is left between
-//     them does not grow;
-//   - lag: neither does schedule lag, by the same share of the time;
-//   - failures: nothing was refused, left unanswered or lost;
+//   - achieved: at least 99% of the offered messages were acknowledged, and
+//     received by each subscription, within the window. The number of waiting
+//     messages varies: in addition to the 1%, as many may wait at the window's
+//     end as waited in its first half;
+//   - backlog: the number of messages due and not yet arrived (waiting to be
+//     handed over, in flight, or acknowledged and not received) is not shown to
+//     grow by more than 0.25% of the offered rate, at 95% confidence. Where it
+//     comes in pulses of more than 1% of the offered messages, its minimum
+//     between pulses does not grow;
+//   - lag: schedule lag does not grow by more than the same share of the time;
+//   - failures: no message was refused, left unanswered or lost;
 //   - generator: plimsoll itself was not the limit;
 //   - slo: each objective holds.
 //
-// A rate is stable when every clause holds: what cannot be judged does not.
+// A rate is stable when every clause holds; an unknown clause does not hold.
 func Stable(s *result.Saved, objectives []Objective) Stability {
 	q := queuesOf(s)
 	v := Stability{Clauses: []Clause{whole(&s.Run), achieved(&s.Run, q)}}
@@ -122,13 +120,13 @@ func Stable(s *result.Saved, objectives []Objective) Stability {
 	for _, o := range objectives {
 		v.Clauses = append(v.Clauses, o.judge(s))
 	}
-	bad := slices.DeleteFunc(slices.Clone(v.Clauses),
+	failing := slices.DeleteFunc(slices.Clone(v.Clauses),
 		func(c Clause) bool { return c.Outcome == result.Holds })
-	v.Stable = len(bad) == 0
-	v.Short = !v.Stable && !slices.ContainsFunc(bad, func(c Clause) bool { return !c.Short })
-	// Where nothing waits longer and longer, a shortfall is one that passes.
+	v.Stable = len(failing) == 0
+	v.Short = !v.Stable && !slices.ContainsFunc(failing, func(c Clause) bool { return !c.Short })
+	// A shortfall passes when the number of waiting messages does not grow.
 	if grew := backlog.Outcome != result.Holds; !v.Stable && !grew {
-		v.Passing = !slices.ContainsFunc(bad, func(c Clause) bool { return !c.Passing })
+		v.Passing = !slices.ContainsFunc(failing, func(c Clause) bool { return !c.Passing })
 	}
 	return v
 }
@@ -161,19 +159,19 @@ func achieved(r *result.Run, q queues) Clause {
 		{"unacked_bound_msgs", mayUnacked}, {"unread_msgs", unread},
 		{"unread_bound_msgs", mayUnread}}
 	words := fmt.Sprintf(
-		"%.1f%% of what was offered was acknowledged within the window, and %.1f%% received",
+		"%.1f%% of the offered messages were acknowledged within the window, and %.1f%% received",
 		sum.AchievedRate/sum.OfferedRate*100, sum.ReceivedRate/sum.OfferedRate*100)
 	if unacked > mayUnacked || unread > mayUnread {
 		c.Short = judge(q.seconds, q.waiting(), sum.OfferedRate, GrowthBound*sum.OfferedRate).pulses
-		return c.say(result.Broken, "%s: at least %.0f%% is asked, give or take what always waits",
-			words, achievedBound*100)
+		return c.say(result.Broken, "%s: at least %.0f%% is required, with an allowance for the "+
+			"messages that always wait", words, achievedBound*100)
 	}
 	c.Passing = false
 	return c.say(result.Holds, "%s", words)
 }
 
-// mayWait is how much more may wait at the end of a window than at its start: as
-// much as did in its first half.
+// mayWait is how many more messages may wait at the end of a window than at its start: as
+// many as waited in its first half.
 func mayWait(waits []float64) float64 {
 	if len(waits) == 0 {
 		return 0
@@ -181,7 +179,7 @@ func mayWait(waits []float64) float64 {
 	return slices.Max(waits[:len(waits)/2+1]) - waits[0]
 }
 
-// nothingFailed asks that every message was answered well, and arrived.
+// nothingFailed judges whether every message was acknowledged and arrived.
 func nothingFailed(r *result.Run) Clause {
 	v := failures(r)
 	c := Clause{Name: ClauseFailures,
@@ -197,8 +195,8 @@ func nothingFailed(r *result.Run) Clause {
 	return c.say(result.Holds, "%s", v.Sentence)
 }
 
-// ownLimit asks whether plimsoll was the limit: of the rate, and where there are objectives
-// of latencies too.
+// ownLimit judges whether plimsoll limited the rate, and, where objectives bound latencies,
+// the latencies.
 func ownLimit(r *result.Run, latencies bool) Clause {
 	v := carried(r)
 	if latencies {

@@ -10,23 +10,22 @@ import (
 )
 
 const (
-	// fewestForTrend is how many intervals a window needs for a trend to be told
-	// from chance.
+	// fewestForTrend is the least number of intervals that tells a trend from chance.
 	fewestForTrend = 10
-	// mostForTrend bounds the work, which grows with the square: of more intervals
-	// neighbours are taken together.
+	// mostForTrend bounds the points, because the time grows with their square: the means
+	// of neighbouring intervals stand for more intervals.
 	mostForTrend = 600
-	// The change over the window from which on a reader must know, as a share of
-	// the median: of the rate, and of a latency, which varies more by itself.
+	// The least change over the window that has a warning, as a share of the median: of a
+	// rate, and of a latency, which varies more.
 	rateTrend    = 0.02
 	latencyTrend = 0.10
 )
 
-// trends warns of figures that rose or fell through the measured window. A rate
-// that was not constant makes trends of its own, so then nothing is said.
+// trends warns of figures that rose or fell through the measured window. It warns of none
+// when the offered rate was not constant, because such a rate causes trends itself.
 func trends(all *list, s *result.Saved) {
 	if s.Run.Backlog != nil {
-		return // what is read later, and when, changes the figures on purpose
+		return // the reading of a backlog changes the figures on purpose
 	}
 	offered := rates(s.Run.Load.Segments)
 	if slices.ContainsFunc(offered, func(r float64) bool { return r != offered[0] }) {
@@ -73,17 +72,18 @@ func trends(all *list, s *result.Saved) {
 
 func nanoseconds(v float64) string { return quantity.Duration(int64(v)) }
 
-func latencyAt(of result.Series, percentile float64) func(result.Interval) (float64, bool) {
+func latencyAt(s result.Series, percentile float64) func(result.Interval) (float64, bool) {
 	return func(i result.Interval) (float64, bool) {
-		ns, ok := result.Summary{Latency: i.Latency}.Series(of).At(percentile)
+		ns, ok := result.Summary{Latency: i.Latency}.Series(s).At(percentile)
 		return float64(ns), ok
 	}
 }
 
-// series is a figure over the measured window, by seconds, of whole intervals.
-// It is empty when some have it and others not.
-func series(intervals []result.Interval, value func(result.Interval) (float64, bool)) (x,
-	y []float64) {
+// series is a figure over the measured window: x in seconds, one y for each whole interval.
+// It is empty when an interval lacks the figure.
+func series(
+	intervals []result.Interval, value func(result.Interval) (float64, bool),
+) (x, y []float64) {
 	for _, i := range intervals {
 		if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < 5e8 {
 			continue
@@ -95,13 +95,13 @@ func series(intervals []result.Interval, value func(result.Interval) (float64, b
 		x, y = append(x, float64(i.StartNs+i.EndNs)/2e9), append(y, v)
 	}
 	if each := (len(x) + mostForTrend - 1) / mostForTrend; each > 1 {
-		x, y = together(x, each), together(y, each)
+		x, y = means(x, each), means(y, each)
 	}
 	return x, y
 }
 
-// together is the mean of so many neighbours each.
-func together(values []float64, each int) (out []float64) {
+// means are the means of groups of each neighbours.
+func means(values []float64, each int) (out []float64) {
 	for part := range slices.Chunk(values, each) {
 		sum := 0.0
 		for _, v := range part {
@@ -112,7 +112,7 @@ func together(values []float64, each int) (out []float64) {
 	return out
 }
 
-// rates are the rates of a curve without how long each was offered.
+// rates are the rates at the ends of a curve's segments.
 func rates(segments []result.Segment) []float64 {
 	var out []float64
 	for _, s := range segments {

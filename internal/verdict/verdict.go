@@ -12,8 +12,8 @@ import (
 // achievedBound is the share of the offered rate that must be reached.
 const achievedBound = 0.99
 
-// Read reads the run of a directory, or of a link to one, and judges it by the rules of
-// today, which may not be those of the plimsoll that measured it.
+// Read reads the run in a directory, or in the target of a link, and judges it by the rules
+// of this plimsoll, which may differ from those of the plimsoll that measured it.
 func Read(dir string) (*result.Saved, error) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
@@ -35,8 +35,8 @@ func Keep(dir string) (*result.Saved, error) {
 	return saved, result.Save(dir, &saved.Run)
 }
 
-// JudgeSaved fills the verdicts and warnings of a run, and what its faults did, from all
-// that was saved of it, in place of those that it had.
+// JudgeSaved replaces the verdicts and warnings of a run, and the effects of its faults, by
+// new ones from the saved data.
 func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
 	fill(&s.Run, receiving(s), s.Events)
@@ -53,7 +53,7 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	}
 	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, loss(r), order(r),
 		duplicates(r)}
-	if once(r) {
+	if exactlyOnce(r) {
 		r.Verdicts = append(r.Verdicts, aborted(r), transactions(r))
 	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
@@ -64,16 +64,16 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	r.Warnings = warnings(r, events)
 }
 
-// Sound reports whether the system kept its word: nothing acknowledged was
-// lost or damaged, nothing came twice where once was promised, durability was as
-// asked, its readers caught up with what waited, and anything was acknowledged at
-// all. What it refused outright it made no promise about.
+// Sound reports whether the system kept its promises: it lost or damaged no acknowledged
+// message, delivered none twice where it promised exactly once, had the durability level
+// asked for, let its readers catch up with a backlog, and acknowledged at least one message.
+// Refused messages break no promise.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
 	}
 	promised := []string{Loss, Durability, CatchUp}
-	if once(r) {
+	if exactlyOnce(r) {
 		promised = append(promised, Duplicates, Aborted, Transactions)
 	}
 	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
@@ -100,13 +100,13 @@ func say(name, outcome, format string, args ...any) result.Verdict {
 	return result.Verdict{Name: name, Outcome: outcome, Sentence: fmt.Sprintf(format, args...)}
 }
 
-// rate asks whether the system kept up with what was offered.
+// rate judges whether the system kept up with the offered rate.
 func rate(r *result.Run) result.Verdict {
 	s := r.Summary
 	if r.Load.Closed != nil {
 		return say(Rate, result.Unknown,
-			"a closed loop offers no more than the system answers, so it cannot tell whether a "+
-				"rate is kept up with: %s was acknowledged", quantity.Rate(s.AchievedRate))
+			"a closed loop offers no more than the system answers, so it cannot show whether the "+
+				"system keeps up with a rate: %s was acknowledged", quantity.Rate(s.AchievedRate))
 	}
 	if s.OfferedRate == 0 {
 		return say(Rate, result.Unknown, "nothing was offered in the measured window")
@@ -143,10 +143,10 @@ func ledger(r *result.Run) (total result.SubscriptionLedger) {
 	return total
 }
 
-// loss asks whether every acknowledged message arrived, undamaged.
+// loss judges whether every acknowledged message arrived undamaged.
 func loss(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
-		return say(Loss, result.Unknown, "the run did not get to its account")
+		return say(Loss, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	switch {
@@ -156,7 +156,7 @@ func loss(r *result.Run) result.Verdict {
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
 	case l.Lost == 0 && l.Unread > 0:
 		return say(Loss, result.Unknown,
-			"%s acknowledged messages had not been read by those who read later when the run ended",
+			"when the run ended, consumers that read late had not read %s acknowledged messages",
 			quantity.Count(l.Unread))
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s",
@@ -174,14 +174,14 @@ func loss(r *result.Run) result.Verdict {
 		quantity.Count(l.Lost))
 }
 
-// failures asks whether the system refused or left anything unanswered.
+// failures judges whether the system refused messages or left them unanswered.
 func failures(r *result.Run) result.Verdict {
 	c := r.Counters
 	if c.Scheduled == 0 {
 		return say(Failures, result.Unknown, "nothing was scheduled in the measured window")
 	}
 	if c.Acked+c.Failed+c.Unknown+c.Unsent != c.Scheduled {
-		return say(Failures, result.Unknown, "the run did not get to its account")
+		return say(Failures, result.Unknown, notAccounted)
 	}
 	if c.Failed+c.Unknown+c.Unsent == 0 {
 		return say(Failures, result.Holds, "every message was sent and acknowledged")

@@ -1,14 +1,19 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// hiccupBoundNs is the pause of this process that a reader must know of.
+// hiccupBoundNs is the greatest pause of this process without a warning.
 const hiccupBoundNs = 50_000_000
+
+// SharedHost is the warning about servers on the machine of the load generator.
+const SharedHost = "servers and load generator shared one machine and its loopback network: " +
+	"compare these figures only with others measured this way, not with those of a cluster"
 
 // list collects warnings.
 type list []result.Warning
@@ -24,8 +29,8 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	switch r.State {
 	case result.Incomplete, result.Running:
 		warn("incomplete",
-			"this run did not finish (%s): the figures cover what was saved, and messages were "+
-				"not accounted for", orElse(r.StateReason, "it is still running"))
+			"this run did not finish (%s): the figures cover only the saved part, and messages "+
+				"were not accounted for", cmp.Or(r.StateReason, "it is still running"))
 	case result.Interrupted:
 		warn("interrupted", "this run was stopped before its end: the figures cover %s",
 			quantity.Duration(r.Summary.WindowNs))
@@ -34,9 +39,10 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	}
 	if r.Load.Closed != nil {
 		warn("closed_loop",
-			"a closed loop: the next send waits for the answer to an earlier one, so a stall is "+
-				"charged to the few messages under way and not to all that it held up (coordinated "+
-				"omission): compare these figures with other closed loops only")
+			"a closed loop: the next send waits for the answer to an earlier one, so a stall "+
+				"lengthens the latencies of the few messages in flight and not those of all "+
+				"messages that it delayed (coordinated omission): compare these figures with "+
+				"other closed loops only")
 	}
 	faults(&all, r, events)
 	for _, v := range r.Verdicts {
@@ -44,18 +50,17 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 			warn(v.Name, "%s", v.Sentence)
 		}
 	}
-	ofTheWindow(&all, r)
-	ofMessages(&all, r)
+	windowWarnings(&all, r)
+	messageWarnings(&all, r)
 	if worst := r.Summary.Series(result.Hiccup).MaxNs; worst > hiccupBoundNs {
 		warn("hiccup",
-			"plimsoll's own process stood still for up to %s: that is in the latencies too",
+			"plimsoll's own process paused for up to %s: the latencies include that pause",
 			quantity.Duration(worst))
 	}
 	machine(&all, r)
 	if r.System.SharesHost {
 		warn("shared_host",
-			"servers and load shared one machine and its loopback: compare such figures with one "+
-				"another, not with a cluster's")
+			"%s", SharedHost)
 	}
 	if r.Load.DropPageCache {
 		warn("page_cache", "%s", coldCache(r))
@@ -63,38 +68,41 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	return all
 }
 
-// ofTheWindow warns of a window that is not of a steady state.
-func ofTheWindow(all *list, r *result.Run) {
+// windowWarnings warns of a window without a steady state.
+func windowWarnings(all *list, r *result.Run) {
 	warn := all.warn
 	if b := r.Backlog; b != nil && b.Then == "drain" && b.FirstNs > 0 {
 		warn("backlog",
-			"end-to-end latencies hold the time that messages waited for their readers on "+
-				"purpose: read those of the stretch after catching up")
+			"end-to-end latencies include the time that messages waited for their readers on "+
+				"purpose: use the latencies of the stretch after catching up")
 	}
-	if effect, known := effectOf(r.Backlog); known && effect < lessThanNone {
+	if effect, known := effectOf(r.Backlog); known && effect < leastSteadyEffect {
 		warn("backlog_unsteady",
-			"publish p99 was higher before the backlog was read than meanwhile: the system had "+
-				"not settled, so these figures show no effect of the reading; warm it up for longer")
+			"publish p99 was higher before the backlog was read than while it was read: the "+
+				"system was not in a steady state, so these figures show no effect of the "+
+				"reading; use a longer warm-up")
 	}
 	if s := r.Settling; s != nil && !s.Settled {
 		warn("never_settled",
-			"the figures never settled within the warm-up of %s: the measured window is of a "+
-				"system still changing, and another run may differ", quantity.Duration(s.MostNs))
+			"the system did not reach a steady state within the warm-up of %s: it was still "+
+				"changing in the measured window, and another run may differ",
+			quantity.Duration(s.MostNs))
 	}
 }
 
-// ofMessages warns of messages whose latencies are missing or bounded.
-func ofMessages(all *list, r *result.Run) {
+// messageWarnings warns of messages whose latencies are missing or bounded.
+func messageWarnings(all *list, r *result.Run) {
 	warn := all.warn
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
 		warn("censored",
 			"%s messages were never sent, %s never answered and %s refused: percentiles include "+
-				"them, and are lower bounds, or not reached, where they fall among them",
+				"these messages, and a percentile that falls among them is a lower bound or not "+
+				"reached",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
-	if l := ledger(r); l.RefusedReceived > 0 && !once(r) {
+	if l := ledger(r); l.RefusedReceived > 0 && !exactlyOnce(r) {
 		warn("refused_received",
-			"%s messages that the system had refused were delivered all the same",
+			"%s messages that the system had refused were delivered nevertheless",
 			quantity.Count(l.RefusedReceived))
 	}
 	for _, l := range r.Summary.Latency {
@@ -108,17 +116,10 @@ func ofMessages(all *list, r *result.Run) {
 
 // coldCache is the warning of a run whose page cache was dropped.
 func coldCache(r *result.Run) string {
-	when := "the run: what is read at its start"
+	when := "the run: messages read at its start"
 	if r.Backlog != nil {
-		when = "the run, and before its backlog was read: what is read then"
+		when = "the run, and before its backlog was read: messages read then"
 	}
 	return "the machine's page cache was dropped before " + when +
-		" comes from disk, as it would not on a machine long in use"
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
+		" come from disk, unlike on a machine that has been in use for long"
 }
