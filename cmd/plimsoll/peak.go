@@ -23,8 +23,8 @@ type peakCommand struct {
 	Start     *string  `placeholder:"RATE" help:"The first rate to try, in place of the workload's."`
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
 	Confirm   int      `default:"2" placeholder:"N" help:"Longer runs in which each end is tried again; 0 to 5."`
-	Probe     string   `default:"10s" placeholder:"LENGTH" help:"The measured window of a probe."`
-	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first probe."`
+	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
+	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first trial."`
 	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take, its servers being warm."`
 	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the search's folder is made in."`
 	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
@@ -35,8 +35,8 @@ const (
 	maxConfirm     = 5
 	leastTolerance = 0.01 // a rate 1% above capacity is as near as a window of seconds can tell
 	mostTolerance  = 0.5
-	leastProbe     = time.Second
-	mostProbe      = time.Hour
+	leastTrial     = time.Second
+	mostTrial      = time.Hour
 	mostWarm       = time.Hour
 )
 
@@ -87,7 +87,7 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 		return nil, err
 	}
 	if c.Duration != nil {
-		return nil, errors.New("--duration: a search measures each rate for as long as --probe says: give that instead")
+		return nil, errors.New("--duration: a search measures each rate for as long as --trial says: give that instead")
 	}
 	if c.Start != nil {
 		if c.Rate != nil {
@@ -106,7 +106,7 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	var all []peak.Options
 	for _, job := range jobs {
 		of := o
-		if of.Job, err = probeOf(job, &of); err != nil {
+		if of.Job, err = firstTrial(job, &of); err != nil {
 			return nil, err
 		}
 		all = append(all, of)
@@ -114,9 +114,9 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	return all, nil
 }
 
-// probeOf is the job at the first rate of the search.
-func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
-	probe, w := *job, *job.Workload
+// firstTrial is the job at the first rate of the search.
+func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
+	trial, w := *job, *job.Workload
 	if len(w.Faults) > 0 {
 		return nil, errors.New(
 			"a search asks what a whole system carries: take the faults out, plimsoll run and " +
@@ -127,19 +127,19 @@ func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 		start = float64(w.OfferedMessages()) / w.Duration.Seconds()
 	}
 	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
-	o.Plan.LeastRate = peak.FewestMessages / o.Probe.Seconds()
+	o.Plan.LeastRate = peak.FewestMessages / o.Trial.Seconds()
 	if start < o.Plan.LeastRate {
 		return nil, fmt.Errorf(
-			"the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher "+
-				"--start, or a longer --probe",
-			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Probe))
+			"the first rate, %s, offers fewer than %d messages in a trial of %s: choose a higher "+
+				"--start, or a longer --trial",
+			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Trial))
 	}
 	w.SetRate(start)
-	if err := w.SetDuration(o.Probe); err != nil {
+	if err := w.SetDuration(o.Trial); err != nil {
 		return nil, err
 	}
-	probe.Workload = &w
-	return &probe, probe.Check()
+	trial.Workload = &w
+	return &trial, trial.Check()
 }
 
 // bounds reads what bounds the search.
@@ -151,7 +151,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		}
 		o.Objectives = append(o.Objectives, objective)
 	}
-	o.Plan.MaxProbes, o.Plan.Confirmations = peak.MostProbes, c.Confirm
+	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
 	if c.Confirm < 0 || c.Confirm > maxConfirm {
 		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
 	}
@@ -160,17 +160,17 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	}
 	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
 		return fmt.Errorf(
-			"--tolerance: must be %s to %s, not %s: probes of seconds cannot tell rates apart "+
+			"--tolerance: must be %s to %s, not %s: trials of seconds cannot tell rates apart "+
 				"that are closer",
 			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
 	}
-	if o.Probe, err = quantity.ParseDuration(c.Probe); err != nil {
-		return fmt.Errorf("--probe: %w", err)
+	if o.Trial, err = quantity.ParseDuration(c.Trial); err != nil {
+		return fmt.Errorf("--trial: %w", err)
 	}
-	if o.Probe < leastProbe || o.Probe > mostProbe {
-		return fmt.Errorf("--probe: must be %s to %s, not %s", leastProbe, mostProbe, c.Probe)
+	if o.Trial < leastTrial || o.Trial > mostTrial {
+		return fmt.Errorf("--trial: must be %s to %s, not %s", leastTrial, mostTrial, c.Trial)
 	}
-	o.Confirm = peak.ConfirmTimes * o.Probe
+	o.Confirm = peak.ConfirmTimes * o.Trial
 	if o.Warm, err = quantity.ParseDuration(c.Warm); err != nil {
 		return fmt.Errorf("--warm: %w", err)
 	}
@@ -180,8 +180,8 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
 		return fmt.Errorf("--max-time: %w", err)
 	}
-	if o.MaxTime < o.Probe {
-		return fmt.Errorf("--max-time: %s is shorter than one probe of %s", c.MaxTime, c.Probe)
+	if o.MaxTime < o.Trial {
+		return fmt.Errorf("--max-time: %s is shorter than one trial of %s", c.MaxTime, c.Trial)
 	}
 	return nil
 }
@@ -209,24 +209,24 @@ func (c *peakCommand) show(con console, found []*peak.Saved) error {
 	return nil
 }
 
-// peakWatch shows a search: its picture on a terminal, a line for each probe
+// peakWatch shows a search: its picture on a terminal, a line for each trial
 // elsewhere.
 type peakWatch struct {
 	*report.Live
 	terminal bool
 	phase    result.PhaseName
-	probing  bool
+	brief    bool
 }
 
-func (w *peakWatch) Probe(s *peak.Saved, step peak.Step, job *bench.Job) {
-	w.probing, w.phase = true, ""
-	w.Live.Probe(planOf(job), s, step)
+func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
+	w.brief, w.phase = true, ""
+	w.Live.Trial(planOf(job), s, step)
 }
 
-// Phase tells of a new phase of a probe by the panel only; what happens within
+// Phase tells of a new phase of a trial by the panel only; what happens within
 // one, such as a node's end, is said.
 func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
-	if w.probing && name != w.phase {
+	if w.brief && name != w.phase {
 		w.phase = name
 		if !w.terminal {
 			return
@@ -242,4 +242,4 @@ func (w *peakWatch) Interval(i result.Interval) {
 	}
 }
 
-func (w *peakWatch) Probed(s *peak.Saved) { w.Live.Probed(s) }
+func (w *peakWatch) TrialEnded(s *peak.Saved) { w.Live.TrialEnded(s) }

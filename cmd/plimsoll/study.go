@@ -262,7 +262,7 @@ func readStudy(dir string) (report.StudyResult, error) {
 type studyWatch struct{ *peakWatch }
 
 func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
-	w.probing, w.phase = true, "" // of runs, too, what each phase says is too much
+	w.brief, w.phase = true, "" // of runs, too, what each phase says is too much
 	w.Plan(planOf(job))
 	w.Live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }

@@ -13,11 +13,11 @@ import (
 
 func rate(perSecond float64) string { return quantity.Rate(perSecond) }
 
-// Ends are the probes at the ends of the bracket; nil where there is none. The
+// Ends are the trials at the ends of the bracket; nil where there is none. The
 // stable one is the longest, of several.
-func (s *Saved) Ends() (stable, unstable *Probe) {
-	for i := range s.Probes {
-		p := &s.Probes[i]
+func (s *Saved) Ends() (stable, unstable *Trial) {
+	for i := range s.Trials {
+		p := &s.Trials[i]
 		switch {
 		case !p.Judged || p.Repeated:
 		case p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate && (stable == nil || p.Long):
@@ -98,7 +98,7 @@ func (s *Saved) arrivals() string {
 // end.
 func (s *Saved) confirmedSeconds() float64 {
 	least := math.Inf(1)
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		confirmed := p.Long && p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate
 		if confirmed && p.WindowSeconds > 0 {
 			least = min(least, p.WindowSeconds)
@@ -129,7 +129,7 @@ func (s *Saved) Caveats() []string {
 	switch s.End {
 	case UsedUp:
 		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
-			all = append(all, fmt.Sprintf("all %d probes were used up%s", s.Plan.MaxProbes, wide))
+			all = append(all, fmt.Sprintf("all %d trials were used up%s", s.Plan.MaxTrials, wide))
 		}
 	case OutOfTime:
 		all = append(all, "the time was used up"+wide)
@@ -166,13 +166,13 @@ func (s *Saved) Caveats() []string {
 		all = append(all, "constant arrivals hide queueing: with random ones the same objective "+
 			"holds only up to a lower rate")
 	}
-	return append(all, s.probeCaveats()...)
+	return append(all, s.trialCaveats()...)
 }
 
-// probeCaveats are what a reader must know of how its probes went.
-func (s *Saved) probeCaveats() (all []string) {
+// trialCaveats are what a reader must know of how its trials went.
+func (s *Saved) trialCaveats() (all []string) {
 	repeated, left, noisy, short := 0, 0, 0, 0
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		if p.Noise != "" {
 			noisy++
 		}
@@ -189,23 +189,23 @@ func (s *Saved) probeCaveats() (all []string) {
 	if repeated > 0 {
 		all = append(all,
 			fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once "+
-				"more, and the second outcome counts", times(repeated, "probe")))
+				"more, and the second outcome counts", times(repeated, "trial")))
 	}
 	if short > 0 {
 		all = append(all,
 			fmt.Sprintf("the system carries its load in pulses, which the window of %s "+
 				"did not tell from growth: each was made again with a window twice as long, "+
-				"and all later probes kept that length", times(short, "probe")))
+				"and all later trials kept that length", times(short, "trial")))
 	}
 	if noisy > 0 {
 		all = append(all,
 			fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may "+
-				"come out differently", noisy, times(len(s.Probes), "probe")))
+				"come out differently", noisy, times(len(s.Trials), "trial")))
 	}
 	if left > 0 {
 		all = append(all,
 			fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was "+
-				"left went with the topics", times(left, "probe")))
+				"left went with the topics", times(left, "trial")))
 	}
 	return all
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // create makes the search's folder, with peak.json in it. The latest link comes
-// to it with its first probe.
+// to it with its first trial.
 func (f *finder) create() error {
 	now, job := time.Now().UTC(), f.Job
 	f.saved = &Saved{
 		SchemaVersion: SchemaVersion, Name: job.Target.Name,
 		State: result.Running, StartedAt: now, PID: os.Getpid(), Plimsoll: job.Build, Asked: job.Asked, Plan: f.Plan,
-		ProbeSeconds: f.Probe.Seconds(), ConfirmSeconds: f.Confirm.Seconds(), MaxSeconds: f.MaxTime.Seconds(),
-		End: Unfinished, Probes: []Probe{},
+		TrialSeconds: f.Trial.Seconds(), ConfirmSeconds: f.Confirm.Seconds(), MaxSeconds: f.MaxTime.Seconds(),
+		End: Unfinished, Trials: []Trial{},
 	}
 	for _, o := range f.Objectives {
 		f.saved.Objectives = append(f.saved.Objectives, o.String())

@@ -16,27 +16,27 @@ import (
 // Options says what to search.
 type Options struct {
 	// Job is the run to make at each rate: all of its workload but the rate
-	// curve and the length of the window holds for every probe. Its Cluster, if
+	// curve and the length of the window holds for every trial. Its Cluster, if
 	// it has one, is left up.
 	Job        *bench.Job
 	Plan       Plan
 	Objectives []verdict.Objective
-	Probe      time.Duration // the measured window of a probe
+	Trial      time.Duration // the measured window of a trial
 	Confirm    time.Duration // that of a confirmation
 	// Warm is for how long servers that the search starts are given load before
-	// its first probe.
+	// its first trial.
 	Warm    time.Duration
-	MaxTime time.Duration // no probe begins that would end later; the start and Warm are not in it
+	MaxTime time.Duration // no trial begins that would end later; the start and Warm are not in it
 	Watch   Watch
 }
 
 // Watch is told how a search goes, from the goroutine that runs it.
 type Watch interface {
 	bench.Watch
-	// Probe comes before a probe; the job is the run that it makes.
-	Probe(s *Saved, step Step, job *bench.Job)
-	// Probed comes after it, with what is known by then.
-	Probed(s *Saved)
+	// Trial comes before a trial; the job is the run that it makes.
+	Trial(s *Saved, step Step, job *bench.Job)
+	// TrialEnded comes after it, with what is known by then.
+	TrialEnded(s *Saved)
 }
 
 // The bounds of what a search does with its runs.
@@ -46,12 +46,12 @@ const (
 	points        = 20
 	leastInterval = 100 * time.Millisecond
 	mostInterval  = time.Second
-	// leastLate and lateShare bound for how long an overloaded probe goes on
+	// leastLate and lateShare bound for how long an overloaded trial goes on
 	// handing over what is late: its verdict is known by then, and what it
 	// has handed over must still be drained.
 	leastLate = 2 * time.Second
 	lateShare = 5
-	// overhead is what a probe takes beside its warm-up and window, until one
+	// overhead is what a trial takes beside its warm-up and window, until one
 	// has been made.
 	overhead = 2 * time.Second
 	// mostFailed is how many runs may fail one after another before the cluster
@@ -66,9 +66,9 @@ type finder struct {
 	saved   *Saved
 	search  *Search
 	cluster *bench.Cluster
-	runs    map[int]*result.Saved // by probe number, without histograms
-	beganNs int64                 // when the first probe could begin
-	extraNs int64                 // what the last stable probe took beside warm-up and window
+	runs    map[int]*result.Saved // by trial number, without histograms
+	beganNs int64                 // when the first trial could begin
+	extraNs int64                 // what the last stable trial took beside warm-up and window
 	failed  int                   // runs that failed, one after another
 	hurried bool
 	refusal string // why no higher rate could be tried
@@ -94,12 +94,12 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	}
 	if err == nil {
 		f.beganNs = o.Job.Clock.Now()
-		err = f.probeAll(ctx)
+		err = f.searchAll(ctx)
 	}
 	if o.Job.Cluster == nil {
 		err = errors.Join(err, f.cluster.Close())
 	}
-	if len(f.saved.Probes) == 0 {
+	if len(f.saved.Trials) == 0 {
 		f.discard()
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (f *finder) warm(ctx context.Context) error {
 	return bench.Warm(ctx, &job, f.Warm, f.Watch)
 }
 
-// probeAll makes one probe after another until the search has ended.
-func (f *finder) probeAll(ctx context.Context) error {
+// searchAll makes one trial after another until the search has ended.
+func (f *finder) searchAll(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			f.saved.End = Stopped
@@ -128,11 +128,11 @@ func (f *finder) probeAll(ctx context.Context) error {
 			f.end(end)
 			return nil
 		}
-		if f.left() < f.takes(step.Long) && len(f.saved.Probes) > 0 {
+		if f.left() < f.takes(step.Long) && len(f.saved.Trials) > 0 {
 			f.saved.End = OutOfTime
 			return nil
 		}
-		if err := f.probe(ctx, step); err != nil || f.saved.End != Unfinished {
+		if err := f.trial(ctx, step); err != nil || f.saved.End != Unfinished {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (f *finder) left() time.Duration {
 	return f.MaxTime - time.Duration(f.Job.Clock.Now()-f.beganNs)
 }
 
-// takes is the time that a probe should take.
+// takes is the time that a trial should take.
 func (f *finder) takes(long bool) time.Duration {
 	return f.Job.Workload.Warmup + f.window(long) + cmp.Or(time.Duration(f.extraNs), overhead)
 }
@@ -163,7 +163,7 @@ func (f *finder) window(long bool) time.Duration {
 	if long {
 		return f.Confirm * time.Duration(f.search.stretch)
 	}
-	return f.Probe * time.Duration(f.search.stretch)
+	return f.Trial * time.Duration(f.search.stretch)
 }
 
 // hurry ends the exploring when the time that is left is needed to confirm what
@@ -184,7 +184,7 @@ func (f *finder) hurry(step Step, end End) bool {
 	return f.hurried
 }
 
-// jobOf is the run of a probe.
+// jobOf is the run of a trial.
 func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	job, w := *f.Job, *f.Job.Workload
 	w.SetRate(step.Rate)
@@ -192,7 +192,7 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 		return nil, err
 	}
 	// A repetition of the same random numbers would repeat their luck.
-	w.Seed += uint64(len(f.saved.Probes))
+	w.Seed += uint64(len(f.saved.Trials))
 	job.Workload, job.Cluster, job.Runs = &w, f.cluster, f.saved.Dir
 	job.Interval = min(max(w.Duration/points, leastInterval), mostInterval)
 	job.Late = max(w.Duration/lateShare, leastLate)
@@ -202,15 +202,15 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	return &job, job.Check()
 }
 
-// probe makes a probe, judges it and writes what is known. It sets the end of
+// trial makes a trial, judges it and writes what is known. It sets the end of
 // the search where that cannot go on.
-func (f *finder) probe(ctx context.Context, step Step) error {
+func (f *finder) trial(ctx context.Context, step Step) error {
 	job, err := f.jobOf(step)
 	if err != nil {
 		f.refuse(step, err)
 		return nil
 	}
-	f.Watch.Probe(f.saved, step, job)
+	f.Watch.Trial(f.saved, step, job)
 	began := job.Clock.Now()
 	dir, runErr := bench.Run(ctx, job, f.Watch)
 	if dir == "" {
@@ -228,19 +228,19 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 		return cmp.Or(runErr, err)
 	}
 	f.take(step, run)
-	if s := f.saved; s.Probes[len(s.Probes)-1].Verdict.Stable {
-		// An overloaded probe drains for longer than the next will.
+	if s := f.saved; s.Trials[len(s.Trials)-1].Verdict.Stable {
+		// An overloaded trial drains for longer than the next will.
 		f.extraNs = max(extraNs, int64(time.Second))
 	}
 	f.failed++
 	if runErr == nil {
 		f.failed = 0
 	}
-	if runErr != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Probes) == 1) {
+	if runErr != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Trials) == 1) {
 		f.saved.End = Refused
 		return errors.Join(runErr, f.saved.save())
 	}
-	f.Watch.Probed(f.saved)
+	f.Watch.TrialEnded(f.saved)
 	return f.saved.save()
 }
 
@@ -259,8 +259,8 @@ func (f *finder) refuse(step Step, err error) {
 // take adds a run to what is known.
 func (f *finder) take(step Step, run *result.Saved) {
 	s, r := f.saved, &run.Run
-	p := Probe{
-		Number: len(s.Probes) + 1, Dir: filepath.Base(run.Dir), Kind: step.Kind, Long: step.Long,
+	p := Trial{
+		Number: len(s.Trials) + 1, Dir: filepath.Base(run.Dir), Kind: step.Kind, Long: step.Long,
 		Judged: r.State == result.Complete || r.State == result.Failed, TargetRate: step.Rate,
 		OfferedRate: r.Summary.OfferedRate, AchievedRate: r.Summary.AchievedRate,
 		ReceivedRate:  r.Summary.ReceivedRate,
@@ -275,7 +275,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 			p.Noise = w.Sentence
 		}
 	}
-	if len(s.Probes) == 0 {
+	if len(s.Trials) == 0 {
 		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
 		result.PointLatest(f.root, s.ID)
 	}
@@ -293,7 +293,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		f.search.Take(o)
 		p.Repeated = f.search.again
 	}
-	s.Probes = append(s.Probes, p)
+	s.Trials = append(s.Trials, p)
 	s.Bracket = f.search.Bracket()
 	f.explain()
 }

@@ -17,7 +17,7 @@ const File = "peak.json"
 // SchemaVersion is written to every search.
 const SchemaVersion = 1
 
-// Saved is peak.json: what was asked, each probe, and what came of it.
+// Saved is peak.json: what was asked, each trial, and what came of it.
 type Saved struct {
 	SchemaVersion int          `json:"schema_version"`
 	ID            string       `json:"id"`
@@ -31,14 +31,14 @@ type Saved struct {
 	Plimsoll result.Build `json:"plimsoll"`
 	Asked    result.Asked `json:"asked"`
 	Plan     Plan         `json:"plan"`
-	// Objectives are what each probe had to keep, as verdict.ParseObjective reads
+	// Objectives are what each trial had to keep, as verdict.ParseObjective reads
 	// them.
 	Objectives     []string `json:"objectives,omitempty"`
-	ProbeSeconds   float64  `json:"probe_seconds"`
+	TrialSeconds   float64  `json:"probe_seconds"`
 	ConfirmSeconds float64  `json:"confirm_seconds"`
 	MaxSeconds     float64  `json:"max_seconds"`
 
-	// System, Load and Durability are those of the first probe; its rate aside.
+	// System, Load and Durability are those of the first trial; its rate aside.
 	System     result.System     `json:"system"`
 	Load       result.Load       `json:"load"`
 	Durability result.Durability `json:"durability"`
@@ -47,13 +47,13 @@ type Saved struct {
 	End     End           `json:"end"`
 	Reason  string        `json:"reason"` // why the bracket ends where it does
 	Side    *verdict.Side `json:"limited_by,omitempty"`
-	Probes  []Probe       `json:"probes"`
+	Trials  []Trial       `json:"probes"`
 
 	Dir string `json:"-"`
 }
 
-// Probe is one run of a search.
-type Probe struct {
+// Trial is one run of a search.
+type Trial struct {
 	Number int    `json:"number"` // from 1
 	Dir    string `json:"directory"`
 	Kind   Kind   `json:"kind"`
@@ -70,7 +70,7 @@ type Probe struct {
 	ReceivedRate  float64          `json:"received_rate_msgs_per_s"`
 	WindowSeconds float64          `json:"window_seconds"`
 	Latency       []result.Latency `json:"latency"`
-	// LeftMsgs waited still, in the system or for it, when the probe's drain
+	// LeftMsgs waited still, in the system or for it, when the trial's drain
 	// ended: 0 when it was drained.
 	LeftMsgs int64 `json:"left_msgs"`
 	// Noise is what the run warns of the machine that was not of the run.
@@ -78,8 +78,8 @@ type Probe struct {
 	Verdict verdict.Stability `json:"verdict"`
 }
 
-// Series is the probe's latency of a series.
-func (p *Probe) Series(name result.Series) result.Latency {
+// Series is the trial's latency of a series.
+func (p *Trial) Series(name result.Series) result.Latency {
 	return result.Summary{Latency: p.Latency}.Series(name)
 }
 

@@ -8,13 +8,13 @@ import (
 
 // The bounds of a search that nobody sets.
 const (
-	// MostProbes is how many runs a search makes at most: about ten to find the
+	// MostTrials is how many runs a search makes at most: about ten to find the
 	// bracket, and the rest to try both of its ends again.
-	MostProbes = 20
-	// FewestMessages is how many a probe must offer at least: fewer support no
+	MostTrials = 20
+	// FewestMessages is how many a trial must offer at least: fewer support no
 	// percentile worth the name.
 	FewestMessages = 100
-	// ConfirmTimes is how many times as long as a probe a confirmation is.
+	// ConfirmTimes is how many times as long as a trial a confirmation is.
 	ConfirmTimes = 2
 	// MostStretch is how many times as long as planned a window may become.
 	MostStretch = 8
@@ -22,30 +22,31 @@ const (
 
 // Plan bounds a search.
 type Plan struct {
-	StartRate float64 `json:"start_msgs_per_s"` // of the first probe
+	StartRate float64 `json:"start_msgs_per_s"` // of the first trial
 	// width of the bracket that is good enough: 0.03 is 3%
 	Tolerance     float64 `json:"tolerance"`
-	Confirmations int     `json:"confirmations"`    // longer runs that the stable end must pass
-	MaxProbes     int     `json:"max_probes"`       // confirmations and repetitions included
-	LeastRate     float64 `json:"least_msgs_per_s"` // no probe is below or above these
-	MostRate      float64 `json:"most_msgs_per_s"`
+	Confirmations int     `json:"confirmations"` // longer runs that the stable end must pass
+	// MaxTrials includes confirmations and repetitions. Its key is that of earlier searches.
+	MaxTrials int     `json:"max_probes"`
+	LeastRate float64 `json:"least_msgs_per_s"` // no trial is below or above these
+	MostRate  float64 `json:"most_msgs_per_s"`
 }
 
-// Kind says why a probe is made.
+// Kind says why a trial is made.
 type Kind string
 
-// The kinds of probes.
+// The kinds of trials.
 const (
 	Ramp    Kind = "ramp"    // no limit has been seen yet, or no stable rate
-	Guess   Kind = "guess"   // what an overloaded probe achieved says where the limit should be
+	Guess   Kind = "guess"   // what an overloaded trial achieved says where the limit should be
 	Bisect  Kind = "bisect"  // the geometric middle of the bracket
-	Repeat  Kind = "repeat"  // the probe before failed by what may have been a passing disturbance
+	Repeat  Kind = "repeat"  // the trial before failed by what may have been a passing disturbance
 	Confirm Kind = "confirm" // a longer run at the stable end
 	Recheck Kind = "recheck" // the unstable end again
-	Stretch Kind = "stretch" // the probe before was too short to tell: a window twice as long
+	Stretch Kind = "stretch" // the trial before was too short to tell: a window twice as long
 )
 
-// Step is a probe to make.
+// Step is a trial to make.
 type Step struct {
 	Kind Kind
 	Rate float64 // messages per second
@@ -58,7 +59,7 @@ type Step struct {
 	recheck     bool // also of its repetition
 }
 
-// Outcome is what became of a probe.
+// Outcome is what became of a trial.
 type Outcome struct {
 	Stable       bool
 	AchievedRate float64 // messages per second
@@ -77,35 +78,35 @@ type End string
 // The ends of a search.
 const (
 	Found      End = "found"      // the bracket is narrow enough, and confirmed as asked
-	UsedUp     End = "used_up"    // the probes are
+	UsedUp     End = "used_up"    // the trials are
 	NothingLow End = "too_low"    // not even the least rate was stable
 	NoLimit    End = "no_limit"   // the greatest rate was stable
 	OutOfTime  End = "time"       // set by the caller, as are the following
 	Stopped    End = "stopped"    // on request
-	Refused    End = "refused"    // a probe could not be made
+	Refused    End = "refused"    // a trial could not be made
 	Unfinished End = "unfinished" // the search goes on
 )
 
 // Search finds the highest stable rate: the next rate to try out, the outcome of
-// a probe in. It is a pure state machine, and it assumes no more of a system
+// a trial in. It is a pure state machine, and it assumes no more of a system
 // than that a rate above an unstable one is not stable.
 //
-// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is
-// unstable, then bisects geometrically. Where an overloaded probe achieved a rate within
+// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a trial is
+// unstable, then bisects geometrically. Where an overloaded trial achieved a rate within
 // the bracket, that rate is the system's capacity if overload does not change
-// it: then a probe is made just below it, and one just above. A guess that was
+// it: then a trial is made just below it, and one just above. A guess that was
 // wrong is followed by a bisection, so that a system which collapses under
-// overload costs no more than twice as many probes.
+// overload costs no more than twice as many trials.
 //
 // A bracket that is narrow enough is tried again, one end after the other, in
 // longer runs: the stable end until it is confirmed as often as planned, and the
 // unstable end as often. A rate that was stable in
 // one run and not in another is mixed. It lies within the bracket that is
 // reported, and the search goes on beyond it. An unstable end that the machine may
-// be to blame for is tried again once two probes in a row below it were stable,
-// and forgotten when it is stable then. The last probes are kept for the ends.
+// be to blame for is tried again once two trials in a row below it were stable,
+// and forgotten when it is stable then. The last trials are kept for the ends.
 //
-// A probe that was too short to tell a pulse from growth is made again with a
+// A trial that was too short to tell a pulse from growth is made again with a
 // window twice as long, and so are all that follow it.
 type Search struct {
 	plan    Plan
@@ -119,7 +120,7 @@ type Search struct {
 	passed  map[float64]int // confirmations, by rate
 	missed  map[float64]int // runs that were not stable, by rate
 	above   []limit         // unstable rates, the lowest first
-	calm    int             // stable probes, one after another
+	calm    int             // stable trials, one after another
 	climbed int             // steps up
 	sunk    int             // steps down that were not enough
 	poor    int             // guesses that were wrong, one after another
@@ -134,7 +135,7 @@ type limit struct {
 	long, doubtful bool
 }
 
-// calmBelow is how many stable probes in a row below a doubtful limit have it
+// calmBelow is how many stable trials in a row below a doubtful limit have it
 // tried again.
 const calmBelow = 2
 
@@ -146,7 +147,7 @@ func (s *Search) top() limit {
 	return s.above[0]
 }
 
-// NewSearch returns a search that has made no probe.
+// NewSearch returns a search that has made no trial.
 func NewSearch(p Plan) *Search {
 	return &Search{plan: p, stretch: 1, passed: map[float64]int{}, missed: map[float64]int{}}
 }
@@ -175,7 +176,7 @@ func (s *Search) Settle() { s.hurried = true }
 // Cap has the search try no rate above one.
 func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate) }
 
-// Next is the probe to make next; when there is none, end says why.
+// Next is the trial to make next; when there is none, end says why.
 func (s *Search) Next() (step Step, end End) {
 	step, end = s.next()
 	step.Stretch = s.stretch
@@ -184,7 +185,7 @@ func (s *Search) Next() (step Step, end End) {
 }
 
 func (s *Search) next() (Step, End) {
-	low, high, left := s.low(), s.top().rate, s.plan.MaxProbes-s.taken
+	low, high, left := s.low(), s.top().rate, s.plan.MaxTrials-s.taken
 	end, needed := s.stableEnd(), s.needed()
 	missing := s.plan.Confirmations - s.passed[end]
 	switch {
@@ -223,7 +224,7 @@ func (s *Search) up(low float64) Step {
 	return Step{Kind: Ramp, Rate: s.within(low * s.climb())}
 }
 
-// endOf is why a search that can make no more probes has ended.
+// endOf is why a search that can make no more trials has ended.
 func (s *Search) endOf(missing int) End {
 	if missing <= 0 && s.narrow() && !s.doubted() {
 		return Found
@@ -259,7 +260,7 @@ func (s *Search) down(high float64) (Step, End) {
 	return Step{Kind: Ramp, Rate: s.within(high / math.Pow(2, float64(s.sunk+1)))}, Unfinished
 }
 
-// below is just below what the lowest unstable probe achieved, and step the way
+// below is just below what the lowest unstable trial achieved, and step the way
 // from there to a bracket that is narrow enough.
 func (s *Search) below() float64 { return s.top().achieved * (1 - s.plan.Tolerance/4) }
 func (s *Search) step() float64  { return s.plan.Tolerance * 0.95 }
@@ -285,7 +286,7 @@ const mostPoor = 2
 // wrong.
 func (s *Search) stride() float64 { return math.Pow(1+s.step(), math.Pow(2, float64(s.poor))) }
 
-// between is a probe within the bracket.
+// between is a trial within the bracket.
 func (s *Search) between(low, high float64) Step {
 	bisect := Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
 	if s.poor > mostPoor {
@@ -335,14 +336,14 @@ func (s *Search) settle(low, high float64, missing, left int) (Step, End) {
 	return Step{Kind: Bisect, Rate: math.Sqrt(s.low() * high), Long: true}, Unfinished
 }
 
-// cameToEnd reports whether the last probe was the first that found the unstable
+// cameToEnd reports whether the last trial was the first that found the unstable
 // end, which longer runs are to be made at.
 func (s *Search) cameToEnd() bool {
 	last := s.last
 	return s.plan.Confirmations > 0 && last.Kind != Recheck && last.Rate == s.unstableEnd()
 }
 
-// Take takes the outcome of the probe that Next asked for.
+// Take takes the outcome of the trial that Next asked for.
 func (s *Search) Take(o Outcome) {
 	s.taken++
 	step := s.last
@@ -368,7 +369,7 @@ func (s *Search) Take(o Outcome) {
 	s.fails(step, o)
 }
 
-// fails takes a probe that was not stable.
+// fails takes a trial that was not stable.
 func (s *Search) fails(step Step, o Outcome) {
 	s.calm = 0
 	if step.Kind == Ramp && len(s.above) > 0 {
@@ -385,7 +386,7 @@ func (s *Search) fails(step Step, o Outcome) {
 	s.failed = s.failed || long
 }
 
-// holds takes a stable probe. Limits that it disproves are mixed, and those that
+// holds takes a stable trial. Limits that it disproves are mixed, and those that
 // were in doubt are forgotten.
 func (s *Search) holds(step Step) {
 	s.calm++

@@ -238,7 +238,7 @@ func mostCarried(s *peak.Saved) (most float64) {
 		most, _ = peakRate(Measured{Search: s})
 		return most
 	}
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		most = max(most, p.AchievedRate)
 	}
 	return most
@@ -309,20 +309,20 @@ func (r *runner) measure(ctx context.Context, c *Cell, job *bench.Job) {
 
 // search searches the peak of a job's system.
 func (r *runner) search(ctx context.Context, job *bench.Job) (*peak.Saved, error) {
-	probe, w := *job, *job.Workload
+	trial, w := *job, *job.Workload
 	start := w.Load.Segments[0].From
-	if err := w.SetDuration(r.scale.Probe); err != nil {
+	if err := w.SetDuration(r.scale.Trial); err != nil {
 		return nil, err
 	}
-	probe.Workload, probe.Interval = &w, 0
+	trial.Workload, trial.Interval = &w, 0
 	return peak.Run(ctx, peak.Options{
-		Job: &probe,
+		Job: &trial,
 		Plan: peak.Plan{
 			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm,
-			MaxProbes: peak.MostProbes,
-			LeastRate: peak.FewestMessages / r.scale.Probe.Seconds(), MostRate: workload.MaxRate,
+			MaxTrials: peak.MostTrials,
+			LeastRate: peak.FewestMessages / r.scale.Trial.Seconds(), MostRate: workload.MaxRate,
 		},
-		Probe: r.scale.Probe, Confirm: peak.ConfirmTimes * r.scale.Probe, MaxTime: r.scale.Search,
+		Trial: r.scale.Trial, Confirm: peak.ConfirmTimes * r.scale.Trial, MaxTime: r.scale.Search,
 		Watch: r.Watch,
 	})
 }

@@ -17,8 +17,8 @@ type Scale struct {
 
 	Warm                  time.Duration // of servers that were just started, before the first cell
 	Warmup, Window, Drain time.Duration // of a run
-	// of a search: the window of a probe, the longest that all may take
-	Probe, Search time.Duration
+	// of a search: the window of a trial, the longest that all may take
+	Trial, Search time.Duration
 	Confirm       int           // confirmations of a peak
 	Tolerance     float64       // of its bracket
 	BacklogBytes  int64         // 0: as published
@@ -36,14 +36,14 @@ const (
 // long they measured; what full takes is what their figures need.
 var scales = []Scale{
 	{Name: Smoke, Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
-		Drain: 10 * time.Second, Probe: 3 * time.Second, Search: 50 * time.Second,
+		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 50 * time.Second,
 		Tolerance: 0.15, BacklogBytes: 32 << 20, Limit: 20 * time.Second, After: 2 * time.Second},
 	{Name: Small, Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
-		Drain: 30 * time.Second, Probe: 10 * time.Second, Search: 4 * time.Minute,
+		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
 		Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Limit: 2 * time.Minute,
 		After: 10 * time.Second},
 	{Name: Full, Published: true, Warm: 2 * time.Minute, Warmup: time.Minute,
-		Window: 10 * time.Minute, Drain: 2 * time.Minute, Probe: 2 * time.Minute, Search: time.Hour,
+		Window: 10 * time.Minute, Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
 		Confirm: 2, Tolerance: 0.03, Limit: 6 * time.Hour, After: 5 * time.Minute},
 }
 

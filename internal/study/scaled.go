@@ -21,7 +21,7 @@ func (s *Study) scaled(p Plan) []string {
 			"%s and its bracket may be %s wide",
 		quantity.ExactDuration(scale.Window), quantity.ExactDuration(
 			scale.Warmup), quantity.ExactDuration(scale.Search),
-		quantity.ExactDuration(scale.Probe), quantity.ExactShare(scale.Tolerance))}
+		quantity.ExactDuration(scale.Trial), quantity.ExactShare(scale.Tolerance))}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
 			out = append(out, sentence)

@@ -169,7 +169,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 	if _, err := r.shareOf(nil); err == nil {
 		t.Error("a share of nothing")
 	}
-	s := &peak.Saved{Probes: []peak.Probe{{AchievedRate: 200}, {AchievedRate: 300}}}
+	s := &peak.Saved{Trials: []peak.Trial{{AchievedRate: 200}, {AchievedRate: 300}}}
 	if mostCarried(s) != 300 || mostCarried(nil) != 0 {
 		t.Error(mostCarried(s))
 	}
