@@ -1,12 +1,7 @@
 package peak
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"time"
-
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -17,20 +12,14 @@ const File = "peak.json"
 // SchemaVersion is written to every search.
 const SchemaVersion = 1
 
-// Saved is peak.json: what was asked, each trial, and what came of it.
-type Saved struct {
-	SchemaVersion int          `json:"schema_version"`
-	ID            string       `json:"id"`
-	Name          string       `json:"name"` // the target's
-	State         result.State `json:"state"`
-	StateReason   string       `json:"state_reason,omitempty"`
-	StartedAt     time.Time    `json:"started_at"`
-	EndedAt       time.Time    `json:"ended_at,omitzero"`
-	PID           int          `json:"pid"`
+var document = folder.Document{File: File, Work: "search", Newest: SchemaVersion}
 
-	Plimsoll result.Build `json:"plimsoll"`
-	Asked    result.Asked `json:"asked"`
-	Plan     Plan         `json:"plan"`
+// Saved is peak.json: what was asked, each trial, and what came of it. Its keys call a
+// trial a probe, the earlier word, so that searches saved before are still read.
+type Saved struct {
+	folder.Record
+
+	Plan Plan `json:"plan"`
 	// Objectives are what each trial had to keep, as verdict.ParseObjective reads
 	// them.
 	Objectives     []string `json:"objectives,omitempty"`
@@ -48,8 +37,6 @@ type Saved struct {
 	Reason  string        `json:"reason"` // why the bracket ends where it does
 	Side    *verdict.Side `json:"limited_by,omitempty"`
 	Trials  []Trial       `json:"probes"`
-
-	Dir string `json:"-"`
 }
 
 // Trial is one run of a search.
@@ -84,34 +71,17 @@ func (p *Trial) Series(name result.Series) result.Latency {
 }
 
 // save replaces peak.json as a whole.
-func (s *Saved) save() error {
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", File, err)
-	}
-	return result.ReplaceFile(filepath.Join(s.Dir, File), append(raw, '\n'))
-}
+func (s *Saved) save() error { return document.Save(s.Dir, s) }
 
-// Is reports whether a directory is a search's.
-func Is(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, File))
-	return err == nil && info.Mode().IsRegular()
-}
+// Is reports whether a directory is the folder of a search.
+func Is(dir string) bool { return document.Is(dir) }
 
-// Read reads the folder of a search.
+// Read reads the folder of a search. A running search whose process has ended is
+// incomplete.
 func Read(dir string) (*Saved, error) {
 	s := &Saved{}
-	if err := result.ReadDocument(dir, File, "a search", s); err != nil {
+	if err := document.Read(dir, s, &s.Record); err != nil {
 		return nil, err
-	}
-	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d",
-			filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
-	}
-	s.Dir = dir
-	if s.State == result.Running && !result.Lives(s.PID) {
-		s.State, s.StateReason = result.Incomplete,
-			"the process that searched ended without finishing"
 	}
 	return s, nil
 }

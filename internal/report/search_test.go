@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -54,8 +55,11 @@ func trialOf(number int, kind peak.Kind, target float64) peak.Trial {
 // made again.
 func searched(name string) *peak.Saved {
 	s := &peak.Saved{
-		SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name, State: result.Complete,
-		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+		Record: folder.Record{
+			SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name,
+			State: result.Complete, StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+			Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
+		},
 		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 2, MaxTrials: 12,
 			LeastRate: 10, MostRate: 1e8},
 		Objectives: []string{
@@ -70,7 +74,6 @@ func searched(name string) *peak.Saved {
 		Side: &verdict.Side{Name: verdict.SidePublish,
 			Sentence: "what is due and not acknowledged grows by 416/s", Resource: "cpu",
 			Use: "93% of all cores (7.44 of 8 cores) was used"},
-		Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
 		Trials: []peak.Trial{trialOf(1, peak.Ramp, 5_000), trialOf(2, peak.Ramp, 10_000),
 			trialOf(3, peak.Repeat, 10_000), trialOf(4, peak.Ramp, 40_000),
 			trialOf(5, peak.Guess, 19_850), trialOf(6, peak.Guess, 20_416), trialOf(7, peak.Confirm,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -180,7 +181,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 
 // searched is a peak between two rates, limited by a side.
 func searched(stable, unstable float64, side, resource string) Measured {
-	return Measured{Search: &peak.Saved{State: result.Complete,
+	return Measured{Search: &peak.Saved{Record: folder.Record{State: result.Complete},
 		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
 		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
 }
