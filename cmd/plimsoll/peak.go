@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -48,37 +49,21 @@ func (c *peakCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	watch := &peakWatch{Live: newLive(con.err), terminal: isTerminal}
-	var found []*peak.Saved
-	var failed error
-	for _, o := range all {
-		o.Watch = watch
-		saved, err := peak.Run(ctx, o)
-		if saved != nil {
-			found = append(found, saved)
-		}
-		if failed = err; failed != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err)}
+	found, failed := inTurn(ctx, all,
+		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
+			o.Watch = watch
+			return peak.Run(ctx, o)
+		})
 	watch.Close()
 	if len(found) > 0 {
 		failed = cmp.Or(failed, c.show(con, found))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, s := range found {
-		if s.Bracket.StableRate == 0 {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(found, noPeak))
 }
+
+// noPeak reports whether a search found no stable rate.
+func noPeak(s *peak.Saved) bool { return s.Bracket.StableRate == 0 }
 
 // options turns the flags into checked searches, one for each target.
 func (c *peakCommand) options() ([]peak.Options, error) {
@@ -189,33 +174,28 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 // show prints what was found and writes the report of all searches into the
 // last one's folder.
 func (c *peakCommand) show(con console, found []*peak.Saved) error {
-	var page bytes.Buffer
-	if err := report.SearchHTML(&page, found); err != nil {
-		return fmt.Errorf("render the report: %w", err)
-	}
-	path := filepath.Join(found[len(found)-1].Dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writePage(found[len(found)-1].Dir,
+		func(w io.Writer) error { return report.SearchHTML(w, found) })
+	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return report.SearchJSON(con.out, found)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.SearchTerminal(con.out, found, width,
-		report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.SearchTerminal(con.out, found, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 
 // peakWatch shows a search: its picture on a terminal, a line for each trial
 // elsewhere.
 type peakWatch struct {
-	*report.Live
-	terminal bool
-	phase    result.PhaseName
-	brief    bool
+	roundsWatch
+	phase result.PhaseName
+	brief bool // a new phase is not a line of its own
 }
 
 func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
@@ -234,12 +214,6 @@ func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
 		sentence = ""
 	}
 	w.Live.Phase(name, sentence)
-}
-
-func (w *peakWatch) Interval(i result.Interval) {
-	if w.terminal {
-		w.Live.Interval(i)
-	}
 }
 
 func (w *peakWatch) TrialEnded(s *peak.Saved) { w.Live.TrialEnded(s) }

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -49,19 +49,11 @@ func (c *runCommand) Run(con console) error {
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, r := range runs {
-		if !verdict.Sound(&r.Run) {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
 }
+
+// isUnsound reports whether a run shows that the system broke a promise.
+func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
 
 // measure does the jobs, each as often as asked, until one fails or the user
 // interrupts. It returns the runs that were made, whatever happened.
@@ -121,23 +113,19 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 			return err
 		}
 	} else {
-		width, isTerminal := terminal(con.out)
-		if err := report.Terminal(con.out, runs, width, report.WantColor(isTerminal)); err != nil {
+		width, color := con.layout()
+		if err := report.Terminal(con.out, runs, width, color); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 
 // writeReport writes the report of all runs into the last one's directory.
 func writeReport(runs []*result.Saved) (path string, err error) {
-	var page bytes.Buffer
-	if err := report.HTML(&page, runs); err != nil {
-		return "", fmt.Errorf("render the report: %w", err)
-	}
-	path = filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
-	return path, result.ReplaceFile(path, page.Bytes())
+	return writePage(runs[len(runs)-1].Dir,
+		func(w io.Writer) error { return report.HTML(w, runs) })
 }
 
 // relative shortens a path below the working directory.

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -89,12 +87,12 @@ func (c *showStudy) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	width, isTerminal := terminal(con.out)
 	r, err := report.NewStudyResult(s, p, make([]study.Measured, len(p.Cells)))
 	if err != nil {
 		return err
 	}
-	if err := report.StudyPlan(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.StudyPlan(con.out, r, width, color); err != nil {
 		return err
 	}
 	fmt.Fprintln(con.out)
@@ -116,14 +114,12 @@ func (c *runStudy) Run(con console) error {
 	defer func() { _ = folder.Close() }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	live := newLive(con.err)
-	watch := &studyWatch{&peakWatch{Live: live, terminal: isTerminal}}
+	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) {
 			return measureCell(ctx, job, watch)
 		}})
-	live.Close()
+	watch.Close()
 	err = c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
@@ -220,32 +216,26 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	if err != nil {
 		return err
 	}
-	write := func(dir string, render func(io.Writer) error) error {
-		var page bytes.Buffer
-		if err := render(&page); err != nil {
-			return fmt.Errorf("render the report: %w", err)
-		}
-		return result.ReplaceFile(filepath.Join(dir, result.ReportFile), page.Bytes())
-	}
 	for _, m := range measured {
 		if m.Search != nil {
-			err = errors.Join(err, write(m.Search.Dir,
-				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
+			_, failed := writePage(m.Search.Dir,
+				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) })
+			err = errors.Join(err, failed)
 		}
 	}
-	path := filepath.Join(folder.Dir, result.ReportFile)
-	if err := errors.Join(err,
-		write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
+	path, failed := writePage(folder.Dir,
+		func(w io.Writer) error { return report.StudyHTML(w, r) })
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	if c.JSON {
 		return report.StudyJSON(con.out, r)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.StudyTerminal(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.StudyTerminal(con.out, r, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -331,20 +330,16 @@ func readSweep(dir string, p sweep.Plan) []*result.Saved {
 // whether the systems kept their word in every cell.
 func showSweep(con console, dir string, p sweep.Plan) (sound bool, err error) {
 	runs := readSweep(dir, p)
-	var page bytes.Buffer
-	if err := report.SweepHTML(&page, p, runs); err != nil {
-		return false, fmt.Errorf("render the sweep's report: %w", err)
-	}
-	path := filepath.Join(dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writePage(dir, func(w io.Writer) error { return report.SweepHTML(w, p, runs) })
+	if err != nil {
 		return false, err
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.SweepTable(con.out, p, runs, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.SweepTable(con.out, p, runs, width, color); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	unsound := slices.ContainsFunc(runs,
-		func(r *result.Saved) bool { return r != nil && !verdict.Sound(&r.Run) })
+		func(r *result.Saved) bool { return r != nil && isUnsound(r) })
 	return !unsound, nil
 }

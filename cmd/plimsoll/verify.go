@@ -1,11 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -62,37 +64,21 @@ func (c *verifyCommand) Run(con console) error {
 			all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	watch := &verifyWatch{Live: newLive(con.err), terminal: isTerminal}
-	var found []*verify.Saved
-	var failed error
-	for _, o := range all {
-		o.Watch = watch
-		saved, err := verify.Run(ctx, o)
-		if saved != nil {
-			found = append(found, saved)
-		}
-		if failed = err; failed != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	watch := &verifyWatch{roundsWatch: newRoundsWatch(con.err)}
+	found, failed := inTurn(ctx, all,
+		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
+			o.Watch = watch
+			return verify.Run(ctx, o)
+		})
 	watch.Close()
 	if len(found) > 0 {
 		failed = cmp.Or(failed, c.show(con, found))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, s := range found {
-		if !s.Kept() {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
 }
+
+// broken reports whether a system broke a promise, or may have broken one.
+func broken(s *verify.Saved) bool { return !s.Kept() }
 
 // options turns the flags into checked verifications, one for each target and
 // fault.
@@ -195,44 +181,32 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		if i == len(found)-1 {
 			pages = found
 		}
-		var page bytes.Buffer
-		if err := report.VerifyHTML(&page, pages); err != nil {
-			return fmt.Errorf("render the report: %w", err)
-		}
-		last = filepath.Join(s.Dir, result.ReportFile)
-		if err := result.ReplaceFile(last, page.Bytes()); err != nil {
+		path, err := writePage(s.Dir,
+			func(w io.Writer) error { return report.VerifyHTML(w, pages) })
+		if err != nil {
 			return err
 		}
+		last = path
 	}
 	if c.JSON {
 		return report.VerifyJSON(con.out, found)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.VerifyTerminal(con.out, found, width,
-		report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.VerifyTerminal(con.out, found, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(last))
+	sayReport(con, last)
 	return nil
 }
 
 // verifyWatch shows a verification: the picture of its runs on a terminal, a
 // line for each round elsewhere.
-type verifyWatch struct {
-	*report.Live
-	terminal bool
-}
+type verifyWatch struct{ roundsWatch }
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
 	w.Plan(planOf(job))
 	w.Phase(result.PhaseConnect,
 		fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
-}
-
-func (w *verifyWatch) Interval(i result.Interval) {
-	if w.terminal {
-		w.Live.Interval(i)
-	}
 }
 
 func (w *verifyWatch) Rounded(s *verify.Saved) {
