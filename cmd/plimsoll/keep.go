@@ -12,11 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
-// starts says whether a run would start the cluster itself.
-func starts(job *bench.Job) bool {
-	_, able := job.System.(system.Provisioner)
-	return able && len(job.Target.Endpoints) == 0
-}
+// starts reports whether a run would start the cluster itself.
+func starts(job *bench.Job) bool { return system.Starts(job.System, job.Target) }
 
 // canKeep refuses what --keep means nothing for, before anything starts.
 func canKeep(jobs []*bench.Job) error {

@@ -14,14 +14,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Unit is what a figure is counted in.
+// Unit is the unit of a figure. Figures that internal/compare has keep their unit.
 type Unit string
 
-// The units of figures.
 const (
-	Nanoseconds    Unit = "ns"
-	PerSecond      Unit = "msgs_per_s"
-	BytesPerSecond Unit = "bytes_per_s"
+	Nanoseconds    = Unit(compare.Nanoseconds)
+	PerSecond      = Unit(compare.PerSecond)
+	BytesPerSecond = Unit("bytes_per_s")
 )
 
 // parse reads a value as people write it: 5.4ms, 200k/s, 605MB/s.

@@ -177,7 +177,7 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 		seen[id] = true
 		if key := clusterOf(jobs[i]); key != serves {
 			serves = key
-			if starts(jobs[i]) {
+			if system.Starts(jobs[i].System, jobs[i].Target) {
 				e.Clusters++
 				e.Length += startTakes + scale.Warm
 			}
@@ -195,12 +195,6 @@ func standing(dir string) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// starts reports whether a job's cluster is servers that are started.
-func starts(job *bench.Job) bool {
-	_, provisions := job.System.(system.Provisioner)
-	return provisions && len(job.Target.Endpoints) == 0
 }
 
 func lengthOf(c *Cell, job *bench.Job, scale Scale) time.Duration {

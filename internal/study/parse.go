@@ -43,12 +43,21 @@ type fileTarget struct {
 }
 
 type fileWorkload struct {
-	Name    string       `yaml:"name"`
-	Set     strict.Pairs `yaml:"set"`
-	Small   strict.Pairs `yaml:"small"`
-	Smoke   strict.Pairs `yaml:"smoke"`
-	Rate    string       `yaml:"rate"`
+	Name string `yaml:"name"`
+	fileLayer
 	Backlog *fileBacklog `yaml:"backlog"`
+}
+
+// fileLayer is a Layer. Its keys stand beside those of the mapping that it is a part of.
+type fileLayer struct {
+	Set   strict.Pairs `yaml:"set"`
+	Small strict.Pairs `yaml:"small"`
+	Smoke strict.Pairs `yaml:"smoke"`
+	Rate  string       `yaml:"rate"`
+}
+
+func (l fileLayer) layer() Layer {
+	return Layer{pairs(l.Set), pairs(l.Small), pairs(l.Smoke), l.Rate}
 }
 
 type fileBacklog struct {
@@ -81,14 +90,11 @@ type fileAxis struct {
 }
 
 type fileValue struct {
-	Name   string       `yaml:"name"`
-	Label  string       `yaml:"label"`
-	Target string       `yaml:"target"`
-	Set    strict.Pairs `yaml:"set"`
-	Small  strict.Pairs `yaml:"small"`
-	Smoke  strict.Pairs `yaml:"smoke"`
-	Rate   string       `yaml:"rate"`
-	Leave  []string     `yaml:"leave_out"`
+	Name   string `yaml:"name"`
+	Label  string `yaml:"label"`
+	Target string `yaml:"target"`
+	fileLayer
+	Leave []string `yaml:"leave_out"`
 }
 
 type fileClaim struct {
@@ -150,8 +156,7 @@ func (f *file) study(doc *strict.Document) *Study {
 			Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
 	}
 	for _, w := range f.Workloads {
-		of := Workload{Name: w.Name,
-			Layer: Layer{pairs(w.Set), pairs(w.Small), pairs(w.Smoke), w.Rate}}
+		of := Workload{Name: w.Name, Layer: w.layer()}
 		if w.Backlog != nil {
 			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size),
 				Then: workload.BacklogThen(w.Backlog.Then)}
@@ -184,8 +189,7 @@ func (f *fileTable) table(doc *strict.Document, path string) Table {
 				v.Label = v.Name
 			}
 			axis.Values = append(axis.Values,
-				Value{v.Name, v.Label, v.Target,
-					Layer{pairs(v.Set), pairs(v.Small), pairs(v.Smoke), v.Rate}, v.Leave})
+				Value{v.Name, v.Label, v.Target, v.layer(), v.Leave})
 		}
 		t.Axes = append(t.Axes, axis)
 	}

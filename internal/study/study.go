@@ -138,38 +138,28 @@ type Quality struct {
 	Probes []string // rows of internal/probe that try it; none: nothing does
 }
 
-// Table returns the table of a name.
+// Table returns the table of a name; nil when there is none.
 func (s *Study) Table(name string) *Table {
-	for i := range s.Tables {
-		if s.Tables[i].Name == name {
-			return &s.Tables[i]
-		}
-	}
-	return nil
+	return named(s.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 func (s *Study) target(name string) *Target {
-	for i := range s.Targets {
-		if s.Targets[i].Name == name {
-			return &s.Targets[i]
-		}
-	}
-	return nil
+	return named(s.Targets, func(t *Target) bool { return t.Name == name })
 }
 
 func (s *Study) workload(name string) *Workload {
-	for i := range s.Workloads {
-		if s.Workloads[i].Name == name {
-			return &s.Workloads[i]
-		}
-	}
-	return nil
+	return named(s.Workloads, func(w *Workload) bool { return w.Name == name })
 }
 
 func (s *Study) rate(name string) *Rate {
-	for i := range s.Rates {
-		if s.Rates[i].Name == name {
-			return &s.Rates[i]
+	return named(s.Rates, func(r *Rate) bool { return r.Name == name })
+}
+
+// named returns the first item that has the name; nil when there is none.
+func named[T any](items []T, has func(*T) bool) *T {
+	for i := range items {
+		if has(&items[i]) {
+			return &items[i]
 		}
 	}
 	return nil

@@ -292,7 +292,7 @@ func TestWhatIsWrongIsSaidAtOnce(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	ufcg, err := library.ReadFile(libraryDir + "ufcg-2020" + extension)
+	ufcg, _, err := library.Read("ufcg-2020")
 	if err != nil {
 		f.Fatal(err)
 	}
