@@ -6,28 +6,28 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// File is what a search is written to, within its folder.
+// File is the name of a search's file within its folder.
 const File = "peak.json"
 
-// SchemaVersion is written to every search.
+// SchemaVersion is the version of the format that this plimsoll writes.
 const SchemaVersion = 1
 
 var document = folder.Document{File: File, Work: "search", Newest: SchemaVersion}
 
-// Saved is peak.json: what was asked, each trial, and what came of it. Its keys call a
+// Saved is the content of peak.json: the request, the trials, and the bracket. Its keys call a
 // trial a probe, the earlier word, so that searches saved before are still read.
 type Saved struct {
 	folder.Record
 
 	Plan Plan `json:"plan"`
-	// Objectives are what each trial had to keep, as verdict.ParseObjective reads
-	// them.
+	// Objectives are the objectives of each trial, as verdict.ParseObjective reads them.
 	Objectives     []string `json:"objectives,omitempty"`
 	TrialSeconds   float64  `json:"probe_seconds"`
 	ConfirmSeconds float64  `json:"confirm_seconds"`
 	MaxSeconds     float64  `json:"max_seconds"`
 
-	// System, Load and Durability are those of the first trial; its rate aside.
+	// System, Load and Durability are those of the first trial. The rate in Load is of that
+	// trial only.
 	System     result.System     `json:"system"`
 	Load       result.Load       `json:"load"`
 	Durability result.Durability `json:"durability"`
@@ -47,8 +47,8 @@ type Trial struct {
 	Long   bool   `json:"long,omitempty"`
 	// Judged is false when the run was stopped before it could be judged.
 	Judged bool `json:"judged"`
-	// Repeated: what may have been a passing disturbance failed it, or its window
-	// was too short to tell, so that it was made again and does not count.
+	// Repeated is set when the trial was made again and does not count: a passing disturbance may
+	// have failed it, or its window was too short to tell.
 	Repeated bool `json:"repeated,omitempty"`
 
 	TargetRate    float64          `json:"target_rate_msgs_per_s"`
@@ -57,15 +57,15 @@ type Trial struct {
 	ReceivedRate  float64          `json:"received_rate_msgs_per_s"`
 	WindowSeconds float64          `json:"window_seconds"`
 	Latency       []result.Latency `json:"latency"`
-	// LeftMsgs waited still, in the system or for it, when the trial's drain
-	// ended: 0 when it was drained.
+	// LeftMsgs counts the messages that were still in the system, or waited for it, when the
+	// trial's drain ended.
 	LeftMsgs int64 `json:"left_msgs"`
-	// Noise is what the run warns of the machine that was not of the run.
+	// Noise is the run's warning that other processes used the machine.
 	Noise   string            `json:"noise,omitempty"`
 	Verdict verdict.Stability `json:"verdict"`
 }
 
-// Series is the trial's latency of a series.
+// Series returns the trial's latency of a series.
 func (p *Trial) Series(name result.Series) result.Latency {
 	return result.Summary{Latency: p.Latency}.Series(name)
 }
