@@ -20,28 +20,28 @@ import (
 
 type peakCommand struct {
 	inputs
-	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"What a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
-	Start     *string  `placeholder:"RATE" help:"The first rate to try, in place of the workload's."`
-	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
-	Confirm   int      `default:"2" placeholder:"N" help:"Longer runs in which each end is tried again; 0 to 5."`
+	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
+	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
+	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end again; 0 to 5."`
 	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
-	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first trial."`
-	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take, its servers being warm."`
-	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the search's folder is made in."`
+	Warm      string   `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
+	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
 	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
 // The bounds of a search.
 const (
 	maxConfirm     = 5
-	leastTolerance = 0.01 // a rate 1% above capacity is as near as a window of seconds can tell
+	leastTolerance = 0.01 // a window of seconds cannot tell rates apart that are closer than 1%
 	mostTolerance  = 0.5
 	leastTrial     = time.Second
 	mostTrial      = time.Hour
 	mostWarm       = time.Hour
 )
 
-// Run searches the peak of each target in turn and shows what was found.
+// Run searches for the peak of each target in turn and shows the brackets.
 func (c *peakCommand) Run(con console) error {
 	all, err := c.options()
 	if err != nil {
@@ -72,12 +72,13 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 		return nil, err
 	}
 	if c.Duration != nil {
-		return nil, errors.New("--duration: a search measures each rate for as long as --trial says: give that instead")
+		return nil, errors.New(
+			"--duration: the length of a search's trials is --trial: give that flag instead")
 	}
 	if c.Start != nil {
 		if c.Rate != nil {
 			return nil, errors.New(
-				"--rate and --start are the same here, the first rate to try: give one of them")
+				"--rate and --start both set the first rate of a search: give one of them")
 		}
 		if _, err := quantity.ParseRate(*c.Start); err != nil {
 			return nil, fmt.Errorf("--start: %w", err)
@@ -99,13 +100,13 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	return all, nil
 }
 
-// firstTrial is the job at the first rate of the search.
+// firstTrial returns the job of a trial at the first rate, and sets the rates of the plan.
 func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 	trial, w := *job, *job.Workload
 	if len(w.Faults) > 0 {
 		return nil, errors.New(
-			"a search asks what a whole system carries: take the faults out, plimsoll run and " +
-				"plimsoll verify take them")
+			"a search has no faults: remove them from the workload, or use plimsoll run or " +
+				"plimsoll verify")
 	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
@@ -127,7 +128,7 @@ func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 	return &trial, trial.Check()
 }
 
-// bounds reads what bounds the search.
+// bounds reads the flags that bound the search.
 func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	for _, s := range c.SLO {
 		objective, err := verdict.ParseObjective(s)
@@ -145,8 +146,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	}
 	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
 		return fmt.Errorf(
-			"--tolerance: must be %s to %s, not %s: trials of seconds cannot tell rates apart "+
-				"that are closer",
+			"--tolerance: must be %s to %s, not %s: short trials cannot tell closer rates apart",
 			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
 	}
 	if o.Trial, err = quantity.ParseDuration(c.Trial); err != nil {
@@ -171,8 +171,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	return nil
 }
 
-// show prints what was found and writes the report of all searches into the
-// last one's folder.
+// show prints the searches and writes the report of all of them into the folder of the last.
 func (c *peakCommand) show(con console, found []*peak.Saved) error {
 	path, err := writePage(found[len(found)-1].Dir,
 		func(w io.Writer) error { return report.SearchHTML(w, found) })
@@ -190,8 +189,7 @@ func (c *peakCommand) show(con console, found []*peak.Saved) error {
 	return nil
 }
 
-// peakWatch shows a search: its picture on a terminal, a line for each trial
-// elsewhere.
+// peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.
 type peakWatch struct {
 	roundsWatch
 	phase result.PhaseName
@@ -203,8 +201,8 @@ func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
 	w.Live.Trial(planOf(job), s, step)
 }
 
-// Phase tells of a new phase of a trial by the panel only; what happens within
-// one, such as a node's end, is said.
+// Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end
+// of a node, are printed.
 func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
 	if w.brief && name != w.phase {
 		w.phase = name
