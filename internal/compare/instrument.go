@@ -72,8 +72,8 @@ func (c *Comparison) instrumentHints() (out []string) {
 		if e.Blurred {
 			out = append(out,
 				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
-					"own error of %s (the same percentile of the twin): that is no difference of the "+
-					"systems",
+					"own error of %s (the same percentile of the twin): that is no difference of "+
+					"the systems",
 					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
 					instrumentTimes, Print(Nanoseconds, e.OwnError)))
 		}
