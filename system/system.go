@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -259,6 +260,13 @@ type Provisioner interface {
 	// its name below the data directory, and nothing that is not its own; the
 	// folder may be there before, and empty. No names: the nodes live in this process.
 	NodeNames(p Provision) []string
+}
+
+// Starts reports whether plimsoll starts the servers of a target itself: the system can be
+// provisioned and the target names no endpoints.
+func Starts(s System, t *target.Target) bool {
+	_, provisions := s.(Provisioner)
+	return provisions && len(t.Endpoints) == 0
 }
 
 // Fetcher is a Provisioner whose servers are brought to this machine before

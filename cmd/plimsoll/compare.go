@@ -94,8 +94,8 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 	case c.Markdown:
 		err = report.VersusMarkdown(&out, v)
 	default:
-		width, isTerminal := terminal(con.out)
-		err = report.VersusTerminal(&out, v, width, report.WantColor(isTerminal))
+		width, color := con.layout()
+		err = report.VersusTerminal(&out, v, width, color)
 	}
 	if err != nil {
 		return err
@@ -107,8 +107,7 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 // showTrials prints a set of trials: its runs side by side and, of two targets,
 // how they compare.
 func showTrials(con console, runs []*result.Saved) error {
-	width, isTerminal := terminal(con.out)
-	color := report.WantColor(isTerminal)
+	width, color := con.layout()
 	var sorted []*result.Saved
 	for _, side := range byTarget(runs) {
 		sorted = append(sorted, side.Runs...)

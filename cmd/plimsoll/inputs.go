@@ -17,17 +17,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// inputs are the flags that say what to run, and against what.
+// inputs are the flags for the workload and the targets.
 type inputs struct {
-	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads) or a YAML file, be it one of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to offer it to: a system or one of its targets (plimsoll systems) or a YAML file; repeat it to measure one after the other. Without it: ${default_system}."`
+	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure one after the other. Default: ${default_system}."`
 
-	Durability *int    `placeholder:"1-4" help:"Durability level, in place of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
-	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, in place of the workload's."`
-	Duration   *string `placeholder:"20s" help:"Length of the measured window, in place of the workload's."`
-	Seed       *uint64 `placeholder:"N" help:"Seed of all that is random, in place of the workload's."`
+	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
+	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
+	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
+	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
 
-	Fault []string `sep:"none" placeholder:"FAULT" help:"What to break while load is offered, in place of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
+	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
 // jobs turns the flags into checked jobs, one for each target.
@@ -57,14 +57,14 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 	return jobs, nil
 }
 
-// workload finds the workload and its source. The notes say what is meant by
-// one of the OpenMessaging Benchmark, and not said.
+// workload returns the workload and its source. The notes say what plimsoll assumes about a
+// workload of the OpenMessaging Benchmark that its file does not state.
 func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
 	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
 		w, source, err = workload.Find(in.Workload)
 		return w, source, nil, err
 	}
-	// Read once: it may be a pipe.
+	// The file is read once, because it may be a pipe.
 	src, err := strict.ReadFile(in.Workload)
 	switch {
 	case err != nil:
@@ -78,14 +78,14 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 	return w, string(src), notes, err
 }
 
-// tellNotes writes what was read into the input that it does not say.
+// tellNotes writes the assumptions about the input as warnings.
 func tellNotes(con console, jobs []*bench.Job) {
 	for _, note := range jobs[0].Asked.Notes {
 		fmt.Fprintf(con.err, "warning: %s\n", note)
 	}
 }
 
-// targets are the names of whom to measure.
+// targets returns the names of the targets to measure.
 func (in *inputs) targets() []string {
 	if len(in.Target) == 0 {
 		return []string{systems.Default}
@@ -93,7 +93,7 @@ func (in *inputs) targets() []string {
 	return in.Target
 }
 
-// override lays the flags over the workload.
+// override changes the workload as the flags ask.
 func (in *inputs) override(w *workload.Workload) error {
 	if in.Durability != nil {
 		w.Durability = workload.Level(*in.Durability)
@@ -101,7 +101,7 @@ func (in *inputs) override(w *workload.Workload) error {
 	if in.Seed != nil {
 		w.Seed = *in.Seed
 	}
-	// The rate first: it turns steps into a curve whose length can be set.
+	// The rate comes first: it replaces steps, whose length cannot be set, by a constant rate.
 	if in.Rate != nil {
 		rate, err := quantity.ParseRate(*in.Rate)
 		if err != nil {

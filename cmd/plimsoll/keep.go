@@ -12,13 +12,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
-// starts says whether a run would start the cluster itself.
-func starts(job *bench.Job) bool {
-	_, able := job.System.(system.Provisioner)
-	return able && len(job.Target.Endpoints) == 0
-}
+// starts reports whether a run would start the cluster itself.
+func starts(job *bench.Job) bool { return system.Starts(job.System, job.Target) }
 
-// canKeep refuses what --keep means nothing for, before anything starts.
+// canKeep refuses --keep for jobs without clusters to keep, before anything starts.
 func canKeep(jobs []*bench.Job) error {
 	names, any := map[string]bool{}, false
 	for _, job := range jobs {
@@ -28,27 +25,27 @@ func canKeep(jobs []*bench.Job) error {
 		any = true
 		if names[job.Target.Name] {
 			return fmt.Errorf(
-				"--keep: two targets are called %s: give one of them another name in its file",
+				"--keep: two targets have the name %s: give one of them another name in its file",
 				job.Target.Name)
 		}
 		names[job.Target.Name] = true
 	}
 	if !any {
-		return errors.New("--keep: plimsoll starts no cluster for this: leave the flag out")
+		return errors.New("--keep: plimsoll starts no cluster for these targets: leave the flag out")
 	}
 	return nil
 }
 
-// keep starts a job's cluster in a process that outlives this one, and returns
-// the job of measuring it there.
+// keep starts a job's cluster in a process that outlives this one, and returns the job that
+// measures that cluster.
 func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench.Watch) (*bench.Job,
 	error) {
 	if !starts(job) {
 		return job, nil
 	}
 	request := testbedRequest{
-		Target: job.Target.YAML(), Durability: int(
-			job.Workload.Durability), NeedBytes: job.Estimate().DiskBytes,
+		Target: job.Target.YAML(), Durability: int(job.Workload.Durability),
+		NeedBytes: job.Estimate().DiskBytes,
 	}
 	state, err := bringUp(ctx, request, job.Target, job.Runs,
 		func(sentence string) { live.Phase(result.PhaseConnect, sentence) })
@@ -71,7 +68,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 	return there, nil
 }
 
-// sayKept says how to use and end what stays up.
+// sayKept prints how to use and stop the clusters that stay up.
 func sayKept(con console, kept []testbed.State) {
 	for _, s := range kept {
 		fmt.Fprintf(con.err, "%s stays up: use it with %s, end it with %s\n", s.Name, useOf(s),

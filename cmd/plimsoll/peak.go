@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -19,28 +20,28 @@ import (
 
 type peakCommand struct {
 	inputs
-	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"What a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
-	Start     *string  `placeholder:"RATE" help:"The first rate to try, in place of the workload's."`
-	Tolerance string   `default:"3%" placeholder:"SHARE" help:"How narrow the bracket is to be."`
-	Confirm   int      `default:"2" placeholder:"N" help:"Longer runs in which each end is tried again; 0 to 5."`
-	Probe     string   `default:"10s" placeholder:"LENGTH" help:"The measured window of a probe."`
-	Warm      string   `default:"30s" placeholder:"LENGTH" help:"For how long servers that the search starts are given load before the first probe."`
-	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest that the search of one target may take, its servers being warm."`
-	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the search's folder is made in."`
+	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
+	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
+	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end again; 0 to 5."`
+	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
+	Warm      string   `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
+	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
 	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
 // The bounds of a search.
 const (
 	maxConfirm     = 5
-	leastTolerance = 0.01 // a rate 1% above capacity is as near as a window of seconds can tell
+	leastTolerance = 0.01 // a window of seconds cannot tell rates apart that are closer than 1%
 	mostTolerance  = 0.5
-	leastProbe     = time.Second
-	mostProbe      = time.Hour
+	leastTrial     = time.Second
+	mostTrial      = time.Hour
 	mostWarm       = time.Hour
 )
 
-// Run searches the peak of each target in turn and shows what was found.
+// Run searches for the peak of each target in turn and shows the brackets.
 func (c *peakCommand) Run(con console) error {
 	all, err := c.options()
 	if err != nil {
@@ -48,37 +49,21 @@ func (c *peakCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	watch := &peakWatch{Live: newLive(con.err), terminal: isTerminal}
-	var found []*peak.Saved
-	var failed error
-	for _, o := range all {
-		o.Watch = watch
-		saved, err := peak.Run(ctx, o)
-		if saved != nil {
-			found = append(found, saved)
-		}
-		if failed = err; failed != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err)}
+	found, failed := inTurn(ctx, all,
+		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
+			o.Watch = watch
+			return peak.Run(ctx, o)
+		})
 	watch.Close()
 	if len(found) > 0 {
 		failed = cmp.Or(failed, c.show(con, found))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, s := range found {
-		if s.Bracket.StableRate == 0 {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(found, noPeak))
 }
+
+// noPeak reports whether a search found no stable rate.
+func noPeak(s *peak.Saved) bool { return s.Bracket.StableRate == 0 }
 
 // options turns the flags into checked searches, one for each target.
 func (c *peakCommand) options() ([]peak.Options, error) {
@@ -87,12 +72,13 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 		return nil, err
 	}
 	if c.Duration != nil {
-		return nil, errors.New("--duration: a search measures each rate for as long as --probe says: give that instead")
+		return nil, errors.New(
+			"--duration: the length of a search's trials is --trial: give that flag instead")
 	}
 	if c.Start != nil {
 		if c.Rate != nil {
 			return nil, errors.New(
-				"--rate and --start are the same here, the first rate to try: give one of them")
+				"--rate and --start both set the first rate of a search: give one of them")
 		}
 		if _, err := quantity.ParseRate(*c.Start); err != nil {
 			return nil, fmt.Errorf("--start: %w", err)
@@ -106,7 +92,7 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	var all []peak.Options
 	for _, job := range jobs {
 		of := o
-		if of.Job, err = probeOf(job, &of); err != nil {
+		if of.Job, err = firstTrial(job, &of); err != nil {
 			return nil, err
 		}
 		all = append(all, of)
@@ -114,35 +100,35 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 	return all, nil
 }
 
-// probeOf is the job at the first rate of the search.
-func probeOf(job *bench.Job, o *peak.Options) (*bench.Job, error) {
-	probe, w := *job, *job.Workload
+// firstTrial returns the job of a trial at the first rate, and sets the rates of the plan.
+func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
+	trial, w := *job, *job.Workload
 	if len(w.Faults) > 0 {
 		return nil, errors.New(
-			"a search asks what a whole system carries: take the faults out, plimsoll run and " +
-				"plimsoll verify take them")
+			"a search has no faults: remove them from the workload, or use plimsoll run or " +
+				"plimsoll verify")
 	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
 		start = float64(w.OfferedMessages()) / w.Duration.Seconds()
 	}
 	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
-	o.Plan.LeastRate = peak.FewestMessages / o.Probe.Seconds()
+	o.Plan.LeastRate = peak.FewestMessages / o.Trial.Seconds()
 	if start < o.Plan.LeastRate {
 		return nil, fmt.Errorf(
-			"the first rate, %s, offers fewer than %d messages in a probe of %s: choose a higher "+
-				"--start, or a longer --probe",
-			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Probe))
+			"the first rate, %s, offers fewer than %d messages in a trial of %s: choose a higher "+
+				"--start, or a longer --trial",
+			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Trial))
 	}
 	w.SetRate(start)
-	if err := w.SetDuration(o.Probe); err != nil {
+	if err := w.SetDuration(o.Trial); err != nil {
 		return nil, err
 	}
-	probe.Workload = &w
-	return &probe, probe.Check()
+	trial.Workload = &w
+	return &trial, trial.Check()
 }
 
-// bounds reads what bounds the search.
+// bounds reads the flags that bound the search.
 func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	for _, s := range c.SLO {
 		objective, err := verdict.ParseObjective(s)
@@ -151,7 +137,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		}
 		o.Objectives = append(o.Objectives, objective)
 	}
-	o.Plan.MaxProbes, o.Plan.Confirmations = peak.MostProbes, c.Confirm
+	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
 	if c.Confirm < 0 || c.Confirm > maxConfirm {
 		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
 	}
@@ -160,17 +146,16 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	}
 	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
 		return fmt.Errorf(
-			"--tolerance: must be %s to %s, not %s: probes of seconds cannot tell rates apart "+
-				"that are closer",
+			"--tolerance: must be %s to %s, not %s: short trials cannot tell closer rates apart",
 			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
 	}
-	if o.Probe, err = quantity.ParseDuration(c.Probe); err != nil {
-		return fmt.Errorf("--probe: %w", err)
+	if o.Trial, err = quantity.ParseDuration(c.Trial); err != nil {
+		return fmt.Errorf("--trial: %w", err)
 	}
-	if o.Probe < leastProbe || o.Probe > mostProbe {
-		return fmt.Errorf("--probe: must be %s to %s, not %s", leastProbe, mostProbe, c.Probe)
+	if o.Trial < leastTrial || o.Trial > mostTrial {
+		return fmt.Errorf("--trial: must be %s to %s, not %s", leastTrial, mostTrial, c.Trial)
 	}
-	o.Confirm = peak.ConfirmTimes * o.Probe
+	o.Confirm = peak.ConfirmTimes * o.Trial
 	if o.Warm, err = quantity.ParseDuration(c.Warm); err != nil {
 		return fmt.Errorf("--warm: %w", err)
 	}
@@ -180,53 +165,46 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
 		return fmt.Errorf("--max-time: %w", err)
 	}
-	if o.MaxTime < o.Probe {
-		return fmt.Errorf("--max-time: %s is shorter than one probe of %s", c.MaxTime, c.Probe)
+	if o.MaxTime < o.Trial {
+		return fmt.Errorf("--max-time: %s is shorter than one trial of %s", c.MaxTime, c.Trial)
 	}
 	return nil
 }
 
-// show prints what was found and writes the report of all searches into the
-// last one's folder.
+// show prints the searches and writes the report of all of them into the folder of the last.
 func (c *peakCommand) show(con console, found []*peak.Saved) error {
-	var page bytes.Buffer
-	if err := report.SearchHTML(&page, found); err != nil {
-		return fmt.Errorf("render the report: %w", err)
-	}
-	path := filepath.Join(found[len(found)-1].Dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writePage(found[len(found)-1].Dir,
+		func(w io.Writer) error { return report.SearchHTML(w, found) })
+	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return report.SearchJSON(con.out, found)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.SearchTerminal(con.out, found, width,
-		report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.SearchTerminal(con.out, found, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 
-// peakWatch shows a search: its picture on a terminal, a line for each probe
-// elsewhere.
+// peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.
 type peakWatch struct {
-	*report.Live
-	terminal bool
-	phase    result.PhaseName
-	probing  bool
+	roundsWatch
+	phase result.PhaseName
+	brief bool // a new phase is not a line of its own
 }
 
-func (w *peakWatch) Probe(s *peak.Saved, step peak.Step, job *bench.Job) {
-	w.probing, w.phase = true, ""
-	w.Live.Probe(planOf(job), s, step)
+func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
+	w.brief, w.phase = true, ""
+	w.Live.Trial(planOf(job), s, step)
 }
 
-// Phase tells of a new phase of a probe by the panel only; what happens within
-// one, such as a node's end, is said.
+// Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end
+// of a node, are printed.
 func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
-	if w.probing && name != w.phase {
+	if w.brief && name != w.phase {
 		w.phase = name
 		if !w.terminal {
 			return
@@ -236,10 +214,4 @@ func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
 	w.Live.Phase(name, sentence)
 }
 
-func (w *peakWatch) Interval(i result.Interval) {
-	if w.terminal {
-		w.Live.Interval(i)
-	}
-}
-
-func (w *peakWatch) Probed(s *peak.Saved) { w.Live.Probed(s) }
+func (w *peakWatch) TrialEnded(s *peak.Saved) { w.Live.TrialEnded(s) }

@@ -18,7 +18,7 @@ func TestPeakInterrupted(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workload), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--probe", "1s")
+	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--trial", "1s")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +26,10 @@ func TestPeakInterrupted(t *testing.T) {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
 		!peak.Is(latest); time.Sleep(50 * time.Millisecond) {
 	}
-	// In the middle of the second probe.
+	// In the middle of the second trial.
 	time.Sleep(300 * time.Millisecond)
 	if running, err := peak.Read(latest); err != nil || running.State != result.Running ||
-		len(running.Probes) == 0 {
+		len(running.Trials) == 0 {
 		t.Errorf("%v: %+v", err, running)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
@@ -43,8 +43,8 @@ func TestPeakInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.State != result.Interrupted || s.End != peak.Stopped || !s.Probes[0].Judged {
-		t.Errorf("%s, %s, %+v", s.State, s.End, s.Probes)
+	if s.State != result.Interrupted || s.End != peak.Stopped || !s.Trials[0].Judged {
+		t.Errorf("%s, %s, %+v", s.State, s.End, s.Trials)
 	}
 	if _, err := os.Stat(filepath.Join(latest, result.ReportFile)); err != nil {
 		t.Error(err)

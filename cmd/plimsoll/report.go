@@ -34,8 +34,8 @@ func (c *reportCommand) Run(con console) error {
 	if all, err := c.verifications(); err != nil || len(all) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
 			if c.Format == "table" {
-				width, isTerminal := terminal(con.out)
-				return report.VerifyTerminal(w, all, width, report.WantColor(isTerminal))
+				width, color := con.layout()
+				return report.VerifyTerminal(w, all, width, color)
 			}
 			return report.RenderVerifications(w, c.Format, all)
 		})
@@ -43,8 +43,8 @@ func (c *reportCommand) Run(con console) error {
 	if searches, err := c.searches(); err != nil || len(searches) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
 			if c.Format == "table" {
-				width, isTerminal := terminal(con.out)
-				return report.SearchTerminal(w, searches, width, report.WantColor(isTerminal))
+				width, color := con.layout()
+				return report.SearchTerminal(w, searches, width, color)
 			}
 			return report.RenderSearches(w, c.Format, searches)
 		})
@@ -58,8 +58,8 @@ func (c *reportCommand) Run(con console) error {
 		runs = append(runs, saved)
 	}
 	if c.Format == "table" {
-		width, isTerminal := terminal(con.out)
-		return report.Terminal(con.out, runs, width, report.WantColor(isTerminal))
+		width, color := con.layout()
+		return report.Terminal(con.out, runs, width, color)
 	}
 	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
 }
@@ -108,8 +108,8 @@ func (c *reportCommand) sweep(con console, dir string) error {
 	return c.render(con, nil, func(w io.Writer) error {
 		switch c.Format {
 		case "table":
-			width, isTerminal := terminal(con.out)
-			return report.SweepTable(w, plan, runs, width, report.WantColor(isTerminal))
+			width, color := con.layout()
+			return report.SweepTable(w, plan, runs, width, color)
 		case "html":
 			return report.SweepHTML(w, plan, runs)
 		}
@@ -141,8 +141,8 @@ func (c *reportCommand) studies(con console) error {
 			return errors.New(
 				"several studies are written together as md only: name one, or add -f md")
 		case c.Format == "table":
-			width, isTerminal := terminal(con.out)
-			return report.StudyTerminal(w, all[0], width, report.WantColor(isTerminal))
+			width, color := con.layout()
+			return report.StudyTerminal(w, all[0], width, color)
 		}
 		return report.RenderStudy(w, c.Format, all[0])
 	})

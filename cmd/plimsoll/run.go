@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -21,10 +21,10 @@ import (
 
 type runCommand struct {
 	inputs
-	Trials int    `default:"1" placeholder:"N" help:"Measure every target so many times, in rounds, in each round in another order and with the next seed; then compare them."`
-	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
+	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
+	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
-	Keep   bool   `help:"Leave the clusters that plimsoll starts up, to be used again; plimsoll testbed down ends them."`
+	Keep   bool   `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
 }
 
 // Run measures each target in turn and shows the result.
@@ -49,29 +49,21 @@ func (c *runCommand) Run(con console) error {
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, r := range runs {
-		if !verdict.Sound(&r.Run) {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
 }
 
-// measure does the jobs, each as often as asked, until one fails or the user
-// interrupts. It returns the runs that were made, whatever happened.
+// isUnsound reports whether a run shows that the system broke a promise.
+func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
+
+// measure runs each job as often as asked, until a run fails or the user interrupts. It returns
+// the runs that were made, also with an error.
 func (c *runCommand) measure(ctx context.Context, con console,
 	jobs []*bench.Job) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
 	var kept []testbed.State
 	defer func() { sayKept(con, kept) }()
 	defer live.Close()
-	there := make([]bool, len(jobs)) // on a cluster that stays up
+	there := make([]bool, len(jobs)) // the job is on a cluster that stays up
 	seed := jobs[0].Workload.Seed
 	for _, trial := range turns(len(jobs), c.Trials, seed) {
 		at := trial.Target - 1
@@ -93,7 +85,7 @@ func (c *runCommand) measure(ctx context.Context, con console,
 		dir, err := bench.Run(ctx, job, live)
 		if failed = err; dir != "" {
 			saved, err := verdict.Keep(dir)
-			// A full disk fails twice; the first time says what is wrong.
+			// A full disk causes both errors; the first one names the cause.
 			failed = cmp.Or(failed, err)
 			if saved != nil {
 				runs = append(runs, saved)
@@ -106,8 +98,7 @@ func (c *runCommand) measure(ctx context.Context, con console,
 	return runs, failed
 }
 
-// show prints the result and writes the report of all runs into the last one's
-// directory.
+// show prints the result and writes the report of all runs into the last run's directory.
 func (c *runCommand) show(con console, runs []*result.Saved) error {
 	path, err := writeReport(runs)
 	if err != nil {
@@ -121,23 +112,19 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 			return err
 		}
 	} else {
-		width, isTerminal := terminal(con.out)
-		if err := report.Terminal(con.out, runs, width, report.WantColor(isTerminal)); err != nil {
+		width, color := con.layout()
+		if err := report.Terminal(con.out, runs, width, color); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 
-// writeReport writes the report of all runs into the last one's directory.
+// writeReport writes the report of all runs into the last run's directory.
 func writeReport(runs []*result.Saved) (path string, err error) {
-	var page bytes.Buffer
-	if err := report.HTML(&page, runs); err != nil {
-		return "", fmt.Errorf("render the report: %w", err)
-	}
-	path = filepath.Join(runs[len(runs)-1].Dir, result.ReportFile)
-	return path, result.ReplaceFile(path, page.Bytes())
+	return writePage(runs[len(runs)-1].Dir,
+		func(w io.Writer) error { return report.HTML(w, runs) })
 }
 
 // relative shortens a path below the working directory.
@@ -153,11 +140,12 @@ func relative(path string) string {
 	return short
 }
 
-// planOf is what the live view knows beforehand.
+// planOf returns what the live view knows of a run before it starts.
 func planOf(job *bench.Job) report.Plan {
 	w := job.Workload
 	return report.Plan{
-		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(), Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
+		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(),
+		Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
 		Phases: []report.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},

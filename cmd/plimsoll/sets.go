@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// sides turns the arguments of compare into two sets of runs: one argument
-// each, or the two targets of all runs together.
+// sides turns the arguments of compare into two sets of runs. Two arguments are one set each;
+// otherwise the runs must be of two targets.
 func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 	if len(arguments) == 2 {
 		return twoSides(arguments[0], arguments[1])
@@ -76,15 +76,14 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 		runs, left := completed(runs)
 		notes = append(notes, left...)
 		if len(runs) == 0 {
-			return a, b, nil, fmt.Errorf("%s holds no run that came to its end", argument)
+			return a, b, nil, fmt.Errorf("%s holds no complete run", argument)
 		}
 		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs}
 	}
 	return a, b, notes, nil
 }
 
-// sideName is what a set is called: its target, with the argument that named it
-// where that says more.
+// sideName returns the name of a set: its target, and the argument where that says more.
 func sideName(argument string, runs []*result.Saved) string {
 	targets := byTarget(runs)
 	if len(targets) == 1 {
@@ -93,8 +92,8 @@ func sideName(argument string, runs []*result.Saved) string {
 	return filepath.Base(filepath.Clean(argument))
 }
 
-// runDirs are the run directories that an argument names, with links resolved:
-// a run, a folder of runs, a pattern, or several with commas between.
+// runDirs returns the run directories that an argument names, with links resolved. The argument
+// is a run, a folder of runs, a pattern, or several of these with commas between.
 func runDirs(argument string) ([]string, error) {
 	var out []string
 	pieces := []string{argument}
@@ -105,10 +104,10 @@ func runDirs(argument string) ([]string, error) {
 		paths := []string{piece}
 		if _, err := os.Stat(piece); err != nil && strings.ContainsAny(piece, "*?[") {
 			if paths, err = filepath.Glob(piece); err != nil {
-				return nil, fmt.Errorf("%q is no pattern: %w", piece, err)
+				return nil, fmt.Errorf("%q is not a pattern: %w", piece, err)
 			}
 			if len(paths) == 0 {
-				return nil, fmt.Errorf("no run fits the pattern %q", piece)
+				return nil, fmt.Errorf("no run matches the pattern %q", piece)
 			}
 		}
 		for _, path := range paths {
@@ -123,14 +122,14 @@ func runDirs(argument string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// runsAt is a run directory itself, or those in a folder.
+// runsAt returns a run directory itself, or the run directories in a folder.
 func runsAt(path string) ([]string, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		path, err = filepath.Abs(resolved)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is neither a run nor a folder of runs: there is no such thing",
+		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs",
 			path)
 	}
 	if isRun(path) {
@@ -142,7 +141,7 @@ func runsAt(path string) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		// Links are to runs that stand beside them.
+		// A link points to a run in the same folder.
 		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") &&
 			isRun(inner) {
 			out = append(out, inner)
@@ -173,18 +172,18 @@ func readRuns(dirs []string) ([]*result.Saved, error) {
 	return out, nil
 }
 
-// setOf are all runs of the set of trials that a run is one of.
+// setOf returns all runs of the set of trials that a run belongs to.
 func setOf(run *result.Saved) ([]*result.Saved, error) {
 	if run.Run.Trial == nil {
 		return nil, fmt.Errorf(
-			"run %s is one run, and none of a set of trials: write plimsoll compare A B",
+			"run %s does not belong to a set of trials: write plimsoll compare A B",
 			run.Run.ID)
 	}
 	dirs, err := runsAt(filepath.Dir(run.Dir))
 	if err != nil {
 		return nil, err
 	}
-	// Only those are read as a whole: the folder may hold years of runs.
+	// Only these runs are read whole, because the folder may hold years of runs.
 	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
 		var about struct{ Trial *result.Trial }
 		raw, err := os.ReadFile(filepath.Join(dir, result.RunFile))
@@ -193,7 +192,7 @@ func setOf(run *result.Saved) ([]*result.Saved, error) {
 	}))
 }
 
-// oneSet refuses to mix sets of trials without being told to.
+// oneSet refuses runs of different sets of trials.
 func oneSet(runs []*result.Saved) error {
 	example := map[string]string{}
 	var sets []string
@@ -221,7 +220,7 @@ func oneSet(runs []*result.Saved) error {
 			strings.Join(ways, "; ") + "), or two sets as A and B")
 }
 
-// completed leaves out runs that did not come to their end, and says so.
+// completed returns the complete runs, and a note for each run that it leaves out.
 func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 	for _, s := range runs {
 		if s.Run.State == result.Complete {
@@ -233,8 +232,8 @@ func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 	return kept, notes
 }
 
-// byTarget parts runs by the names of their targets: in the order in which they
-// were given to plimsoll run, where that is known, or else of the runs.
+// byTarget groups runs by the names of their targets, in the order of the targets in plimsoll
+// run where that is known, and otherwise in the order of the runs.
 func byTarget(runs []*result.Saved) []compare.Side {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *result.Saved) int {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,8 +23,8 @@ import (
 
 type studyCommand struct {
 	List listStudies `cmd:"" help:"List the published studies that are built in."`
-	Show showStudy   `cmd:"" help:"Print a study: question, source, tables with their figures, and what would run here; nothing is started."`
-	Run  runStudy    `cmd:"" help:"Measure a study's cells and lay the figures beside the published ones."`
+	Show showStudy   `cmd:"" help:"Print a study: question, source, tables with the published figures, and the cells to measure here; nothing is started."`
+	Run  runStudy    `cmd:"" help:"Measure a study's cells and show the figures beside the published ones."`
 }
 
 type listStudies struct{}
@@ -44,15 +42,15 @@ func (*listStudies) Run(con console) error {
 	return t.Flush()
 }
 
-// studyInputs say which cells of which study.
+// studyInputs are the flags for the study and its cells.
 type studyInputs struct {
 	Name  string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
-	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke: minutes; small: hours, of a few cores; full: the published size."`
-	Only  []string `placeholder:"NAME,..." help:"Keep to these tables, and these systems or targets of the study."`
-	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the study's own folder is made in."`
+	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, small takes hours on a few cores, full is the published size."`
+	Only  []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems or targets of the study."`
+	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 }
 
-// wanted is the study and the plan that the flags ask for, with what it takes.
+// wanted returns the study, the plan that the flags ask for, and an estimate of its cost.
 func (in *studyInputs) wanted() (*study.Study, study.Plan, study.Estimate, error) {
 	s, err := study.Find(in.Name)
 	if err != nil {
@@ -83,18 +81,18 @@ func jobMaker() study.NewJob {
 
 type showStudy struct{ studyInputs }
 
-// Run prints a study and what would run here.
+// Run prints a study and the cells to measure here.
 func (c *showStudy) Run(con console) error {
 	s, p, e, err := c.wanted()
 	if err != nil {
 		return err
 	}
-	width, isTerminal := terminal(con.out)
 	r, err := report.NewStudyResult(s, p, make([]study.Measured, len(p.Cells)))
 	if err != nil {
 		return err
 	}
-	if err := report.StudyPlan(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.StudyPlan(con.out, r, width, color); err != nil {
 		return err
 	}
 	fmt.Fprintln(con.out)
@@ -103,11 +101,11 @@ func (c *showStudy) Run(con console) error {
 
 type runStudy struct {
 	studyInputs
-	Resume resumeFlag `placeholder:"[DIR]" help:"Go on with the study in DIR, or with the newest one of this command: cells that are complete are not repeated."`
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest study of this command; complete cells are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 }
 
-// Run measures every cell and lays the figures beside the published ones.
+// Run measures every cell and shows the figures beside the published ones.
 func (c *runStudy) Run(con console) error {
 	s, folder, err := c.folder(con)
 	if err != nil {
@@ -116,14 +114,12 @@ func (c *runStudy) Run(con console) error {
 	defer func() { _ = folder.Close() }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	live := newLive(con.err)
-	watch := &studyWatch{&peakWatch{Live: live, terminal: isTerminal}}
+	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) {
 			return measureCell(ctx, job, watch)
 		}})
-	live.Close()
+	watch.Close()
 	err = c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
@@ -131,7 +127,7 @@ func (c *runStudy) Run(con console) error {
 		if len(c.Only) > 0 {
 			only = " --only " + strings.Join(c.Only, ",")
 		}
-		fmt.Fprintf(con.err, "go on with: plimsoll study run %s --scale %s%s --resume %s\n", c.Name,
+		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --scale %s%s --resume %s\n", c.Name,
 			folder.Plan.Scale, only, relative(folder.Dir))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
@@ -142,8 +138,7 @@ func (c *runStudy) Run(con console) error {
 	return nil
 }
 
-// folder makes the study's folder, or opens the one to go on with, and says what
-// is to come.
+// folder makes the study's folder, or opens the folder to continue, and prints the estimate.
 func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	s, p, e, err := c.wanted()
 	if err != nil {
@@ -182,7 +177,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	return s, folder, err
 }
 
-// explainStudy says what is to come.
+// explainStudy prints the cells, the time and the disk space that a plan needs.
 func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
@@ -190,18 +185,18 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 	if len(p.Only) > 0 {
 		row("only", strings.Join(p.Only, ", "))
 	}
-	cells := fmt.Sprintf("%d, of which %d are to be measured", len(p.Cells), e.Cells-e.Same)
+	cells := fmt.Sprintf("%d, %d to be measured", len(p.Cells), e.Cells-e.Same)
 	if e.Same > 0 {
-		cells += fmt.Sprintf(", %d are the same as others", e.Same)
+		cells += fmt.Sprintf(", %d the same as others", e.Same)
 	}
 	if e.Absent > 0 {
-		cells += fmt.Sprintf(", %d cannot be had here or are left out", e.Absent)
+		cells += fmt.Sprintf(", %d cannot be measured here or are left out", e.Absent)
 	}
 	row("cells", cells)
 	row("time", fmt.Sprintf("about %s, with %d starts of clusters",
 		quantity.Duration(int64(e.Length)), e.Clusters))
-	row("disk", "up to about "+quantity.Bytes(
-		e.DiskBytes)+" at a time for servers, deleted with their cluster")
+	row("disk", "up to about "+quantity.Bytes(e.DiskBytes)+
+		" at a time for servers, deleted with their cluster")
 	var told []string
 	for _, c := range p.Cells {
 		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent &&
@@ -213,39 +208,33 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 	return t.Flush()
 }
 
-// show prints what a study came to and writes its report.
+// show prints a study's figures and writes its report.
 func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
 	measured := study.Measurements(folder.Dir, folder.Plan)
 	r, err := report.NewStudyResult(s, folder.Plan, measured)
 	if err != nil {
 		return err
 	}
-	write := func(dir string, render func(io.Writer) error) error {
-		var page bytes.Buffer
-		if err := render(&page); err != nil {
-			return fmt.Errorf("render the report: %w", err)
-		}
-		return result.ReplaceFile(filepath.Join(dir, result.ReportFile), page.Bytes())
-	}
 	for _, m := range measured {
 		if m.Search != nil {
-			err = errors.Join(err, write(m.Search.Dir,
-				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) }))
+			_, failed := writePage(m.Search.Dir,
+				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) })
+			err = errors.Join(err, failed)
 		}
 	}
-	path := filepath.Join(folder.Dir, result.ReportFile)
-	if err := errors.Join(err,
-		write(folder.Dir, func(w io.Writer) error { return report.StudyHTML(w, r) })); err != nil {
+	path, failed := writePage(folder.Dir,
+		func(w io.Writer) error { return report.StudyHTML(w, r) })
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	if c.JSON {
 		return report.StudyJSON(con.out, r)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.StudyTerminal(con.out, r, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.StudyTerminal(con.out, r, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	return nil
 }
 
@@ -258,11 +247,11 @@ func readStudy(dir string) (report.StudyResult, error) {
 	return report.NewStudyResult(s, p, study.Measurements(dir, p))
 }
 
-// studyWatch shows a study: which cell it is at, and that one as it goes.
+// studyWatch shows a study: the number of the cell, and the cell's progress.
 type studyWatch struct{ *peakWatch }
 
 func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
-	w.probing, w.phase = true, "" // of runs, too, what each phase says is too much
+	w.brief, w.phase = true, "" // runs leave out their phases too
 	w.Plan(planOf(job))
 	w.Live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }

@@ -98,7 +98,7 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); stop == syscall.SIGINT &&
 			(code != exitInterrupted || !strings.Contains(said.String(),
-				"go on with: plimsoll study run own.yaml --scale smoke --resume runs/")) {
+				"to continue: plimsoll study run own.yaml --scale smoke --resume runs/")) {
 			t.Errorf("exit code %d:\n%s", code, said.String())
 		}
 		_, p := studyBelow(t, dir)

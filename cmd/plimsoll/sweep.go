@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +26,10 @@ import (
 
 type sweepCommand struct {
 	inputs
-	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it for every combination."`
-	Resume  resumeFlag `placeholder:"[DIR]" help:"Go on with the sweep in DIR, or with the newest one of this command: cells whose runs are complete are not repeated."`
-	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the sweep's own folder is made in."`
-	Explain bool       `help:"Print the cells and what they would take; nothing is started."`
+	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
+	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
+	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
+	Explain bool       `help:"Print the cells, their time and their disk space; nothing is started."`
 }
 
 // resumeFlag is a flag that may have a value.
@@ -52,7 +51,7 @@ func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// Run measures every cell and shows them together.
+// Run measures every cell and shows all cells together.
 func (c *sweepCommand) Run(con console) error {
 	folder, jobs, err := c.plan(con)
 	if folder == nil || err != nil {
@@ -73,7 +72,7 @@ func (c *sweepCommand) Run(con console) error {
 	sound, err := showSweep(con, folder.Dir, folder.Plan)
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintf(con.err, "go on with: plimsoll sweep --resume %s\n", relative(folder.Dir))
+		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
@@ -99,8 +98,8 @@ func measureCell(ctx context.Context, job *bench.Job, watch bench.Watch) (*resul
 	return saved, failed
 }
 
-// plan makes or finds the sweep's folder and a checked job for each cell, and
-// says what is to come. The folder is nil when that was all.
+// plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
+// estimate. The folder is nil with --explain.
 func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 	wanted, err := c.wanted()
 	if err != nil {
@@ -140,14 +139,14 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 	return folder, jobs, explainSweep(con.err, folder.Plan, jobs, false)
 }
 
-// resumed opens the folder that is to be gone on with.
+// resumed opens the folder of the sweep to continue.
 func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 	dir := c.Resume.dir
 	if dir == "" {
 		if len(wanted.Cells) == 0 {
 			return nil, errors.New(
-				"--resume goes on with the sweep of a command: name its folder, or give the " +
-					"command again")
+				"--resume does not say which sweep to continue: name its folder, or repeat the " +
+					"whole command")
 		}
 		found, err := sweep.Find(c.Runs, wanted)
 		if err != nil {
@@ -165,19 +164,19 @@ func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 	return folder, nil
 }
 
-// wanted is the plan that the flags ask for; one without cells when they only
-// name a folder to go on with.
+// wanted returns the plan that the flags ask for. The plan has no cells when the flags only name
+// a folder to continue.
 func (c *sweepCommand) wanted() (sweep.Plan, error) {
 	if len(c.Vary) == 0 {
 		if !c.Resume.given {
 			return sweep.Plan{}, errors.New(
-				"nothing is varied: say what, like --vary partitions=1,10,100")
+				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
 		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil ||
 			c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
 			return sweep.Plan{}, errors.New(
-				"--resume goes on with what the sweep asked for: leave the other flags out, or " +
-					"give the whole command again")
+				"--resume continues a sweep with its own flags: leave the other flags out, or " +
+					"repeat the whole command")
 		}
 		return sweep.Plan{}, nil
 	}
@@ -192,7 +191,7 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
-	// What the flags lay over every cell is judged by itself first.
+	// The flags that hold for every cell are checked first, by themselves.
 	if err := c.override(w); err != nil {
 		return sweep.Plan{}, err
 	}
@@ -215,7 +214,7 @@ func (c *sweepCommand) wanted() (sweep.Plan, error) {
 		Axes: base.Axes(varied), Cells: cells}, nil
 }
 
-// conflicts refuses a flag that would lay one value over all that are varied.
+// conflicts refuses a flag that would give a varied key the same value in all cells.
 func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
 	for _, flag := range []struct {
 		given     bool
@@ -225,19 +224,19 @@ func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
 		for _, a := range varied {
 			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
 				return fmt.Errorf(
-					"%s cannot stand beside --vary %s: it would be the same in all cells, leave "+
-						"it out", flag.name, a.Key)
+					"%s cannot stand beside --vary %s: it would give all cells the same value, "+
+						"leave it out", flag.name, a.Key)
 			}
 		}
 	}
 	return nil
 }
 
-// maxTold bounds how many cells are told that cannot be measured.
+// maxTold is the greatest number of cells that an error lists.
 const maxTold = 10
 
-// jobsOf are the checked jobs of all cells. The error tells of each cell that
-// cannot be measured, the same thing once.
+// jobsOf returns the checked jobs of all cells. The error lists the cells that cannot be
+// measured, each reason once.
 func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
 	registry := systems.Registry()
 	var jobs []*bench.Job
@@ -262,7 +261,7 @@ func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
 	return jobs, errors.Join(errs...)
 }
 
-// into has the jobs make their run directories in a folder.
+// into sets the parent of the jobs' run directories.
 func into(jobs []*bench.Job, dir string) []*bench.Job {
 	for _, job := range jobs {
 		job.Runs = dir
@@ -270,7 +269,7 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 	return jobs
 }
 
-// explainSweep says what is to come.
+// explainSweep prints the cells, the time and the disk space that a plan needs.
 func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) error {
 	var length, drain time.Duration
 	var disk, messages int64
@@ -292,7 +291,7 @@ func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) err
 		row(map[bool]string{true: "varied"}[i == 0], a.Key+": "+strings.Join(a.Values, ", "))
 	}
 	if left := p.Left(); left < len(p.Cells) {
-		row("cells", fmt.Sprintf("%d, of which %d are left", len(p.Cells), left))
+		row("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
 	} else {
 		row("cells", fmt.Sprint(left))
 	}
@@ -300,8 +299,8 @@ func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) err
 		quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
 	row("messages", quantity.Count(messages)+guessed)
 	if disk > 0 {
-		row("disk", "about "+quantity.Bytes(
-			disk)+" at a time for servers, deleted after each cell"+guessed)
+		row("disk", "about "+quantity.Bytes(disk)+
+			" at a time for servers, deleted after each cell"+guessed)
 	}
 	for i, cell := range p.Cells {
 		if cells {
@@ -312,7 +311,7 @@ func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) err
 	return t.Flush()
 }
 
-// readSweep reads the runs of a plan's cells; nil where there is none.
+// readSweep reads the runs of a plan's cells; nil for a cell without a readable run.
 func readSweep(dir string, p sweep.Plan) []*result.Saved {
 	runs := make([]*result.Saved, len(p.Cells))
 	for i, c := range p.Cells {
@@ -327,24 +326,20 @@ func readSweep(dir string, p sweep.Plan) []*result.Saved {
 	return runs
 }
 
-// showSweep prints the table of all cells, writes the sweep's report and says
-// whether the systems kept their word in every cell.
+// showSweep prints the table of all cells and writes the sweep's report. It reports whether the
+// systems kept their promises in every cell.
 func showSweep(con console, dir string, p sweep.Plan) (sound bool, err error) {
 	runs := readSweep(dir, p)
-	var page bytes.Buffer
-	if err := report.SweepHTML(&page, p, runs); err != nil {
-		return false, fmt.Errorf("render the sweep's report: %w", err)
-	}
-	path := filepath.Join(dir, result.ReportFile)
-	if err := result.ReplaceFile(path, page.Bytes()); err != nil {
+	path, err := writePage(dir, func(w io.Writer) error { return report.SweepHTML(w, p, runs) })
+	if err != nil {
 		return false, err
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.SweepTable(con.out, p, runs, width, report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.SweepTable(con.out, p, runs, width, color); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(path))
+	sayReport(con, path)
 	unsound := slices.ContainsFunc(runs,
-		func(r *result.Saved) bool { return r != nil && !verdict.Sound(&r.Run) })
+		func(r *result.Saved) bool { return r != nil && isUnsound(r) })
 	return !unsound, nil
 }

@@ -169,7 +169,7 @@ func TestInterruptedSweep(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
-		!strings.Contains(said.String(), "go on with: plimsoll sweep --resume runs/") {
+		!strings.Contains(said.String(), "to continue: plimsoll sweep --resume runs/") {
 		t.Errorf("exit code %d\n%s", code, said.String())
 	}
 	folder, plan := planBelow(t, dir)

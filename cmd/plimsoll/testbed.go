@@ -22,22 +22,22 @@ import (
 )
 
 type testbedCommand struct {
-	Up     testbedUpCommand     `cmd:"" help:"Start a cluster that stays up, and write the target file that names it to plimsoll run."`
-	Status testbedStatusCommand `cmd:"" help:"List the clusters that are up: address, process, memory and log of each server."`
-	Down   testbedDownCommand   `cmd:"" help:"Stop a cluster that is up, or all, and remove their data."`
-	Kill   testbedKillCommand   `cmd:"" help:"End one server of a cluster that is up at once, as kill -9 does; its data stays."`
-	Start  testbedStartCommand  `cmd:"" help:"Start a server that has ended again, on the data and the addresses that it had."`
-	Break  testbedBreakCommand  `cmd:"" help:"Break servers of a cluster that is up: end them, pause them, cut them off, cut their power, fill or slow their disks."`
-	Heal   testbedHealCommand   `cmd:"" help:"Mend what testbed break has broken."`
+	Up     testbedUpCommand     `cmd:"" help:"Start a cluster that stays up, and write its target file for plimsoll run."`
+	Status testbedStatusCommand `cmd:"" help:"List the running clusters: address, process, memory and log of each server."`
+	Down   testbedDownCommand   `cmd:"" help:"Stop a running cluster, or all of them, and remove their data."`
+	Kill   testbedKillCommand   `cmd:"" help:"Kill one server of a running cluster, as kill -9 does; its data stays."`
+	Start  testbedStartCommand  `cmd:"" help:"Start a stopped server again, with its data and addresses."`
+	Break  testbedBreakCommand  `cmd:"" help:"Inject a fault into servers of a running cluster: kill, pause, partition, power cut, full or slow disk."`
+	Heal   testbedHealCommand   `cmd:"" help:"Heal the faults of testbed break."`
 	Own    testbedOwnCommand    `cmd:"" hidden:"" help:"Own a cluster; only testbed up and run --keep start this."`
 }
 
 type testbedUpCommand struct {
 	Target     string `arg:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
-	Nodes      *int   `placeholder:"3" help:"Number of servers, in place of the target's."`
-	Durability int    `default:"2" placeholder:"1-4" help:"Durability level that the servers are set up for."`
-	Breakable  bool   `help:"Give each server a disk and a group of its own, so that testbed break can do everything (needs root)."`
-	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder beside whose runs the cluster keeps its data."`
+	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
+	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
+	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
+	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
 }
 
 // Run starts a cluster and says how to use it.
@@ -48,8 +48,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	}
 	if len(t.Endpoints) > 0 {
 		return inputError{fmt.Errorf(
-			"target %s: its endpoints name a cluster that runs already: use it with plimsoll run "+
-				"-t %s", c.Target, c.Target)}
+			"target %s names a running cluster by its endpoints: use it with plimsoll run -t %s", c.Target, c.Target)}
 	}
 	if c.Nodes != nil {
 		t.Testbed.Nodes = *c.Nodes
@@ -63,7 +62,7 @@ func (c *testbedUpCommand) Run(con console) error {
 		Breakable: c.Breakable}, t, c.Runs,
 		func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	if ctx.Err() != nil {
-		fmt.Fprintln(con.err, "stopped before it was up; nothing is left of it")
+		fmt.Fprintln(con.err, "stopped before the cluster was up; all of its data is removed")
 		return exitError(exitInterrupted)
 	}
 	if err != nil {
@@ -82,7 +81,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	return nil
 }
 
-// testbedRequest is what the owner of a testbed is asked for.
+// testbedRequest is the request to the process that owns a testbed.
 type testbedRequest struct {
 	Target     string `json:"target"` // YAML
 	Durability int    `json:"durability"`
@@ -90,10 +89,10 @@ type testbedRequest struct {
 	Breakable  bool   `json:"breakable"`
 }
 
-// bringUp starts a cluster in a process of its own that lives on.
+// bringUp starts a cluster in its own process, which outlives this one.
 func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string,
 	progress func(string)) (testbed.State, error) {
-	// Here too, so that a mistake in the input is told before anything starts.
+	// The owner makes the same order. Errors in the input are reported here before it starts.
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
 		err = breakable(ctx, o, baseOf(t, runs))
@@ -103,7 +102,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return testbed.State{}, fmt.Errorf("finding this program: %w", err)
+		return testbed.State{}, fmt.Errorf("find this program: %w", err)
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -124,7 +123,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	return state, nil
 }
 
-// order is what the request means to this program's systems.
+// order returns the order of the request for this program's systems.
 func (r testbedRequest) order() (testbed.Order, error) {
 	t, err := target.Parse("testbed", []byte(r.Target))
 	if err != nil {
@@ -137,8 +136,7 @@ func (r testbedRequest) order() (testbed.Order, error) {
 	return o, err
 }
 
-// orderOf is order for the target that was read already: its settings know
-// their places.
+// orderOf returns the order for a parsed target, whose settings have their places in its file.
 func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	s, err := systems.Registry().Get(t.System)
 	if err != nil {
@@ -148,7 +146,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	provisioner, able := s.(system.Provisioner)
 	if !able {
 		return testbed.Order{}, fmt.Errorf(
-			"plimsoll cannot start %s on its own: it is not one of servers", d.Name)
+			"plimsoll cannot start %s: the system has no servers", d.Name)
 	}
 	guarantee, known := d.Levels[level]
 	if !known {
@@ -171,15 +169,14 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 		}
 	}
 	return testbed.Order{
-		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes, Settings: forClients(
-			d.Settings, t.Settings), Injector: injectorOf,
+		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
+		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
 			Breakable: r.Breakable},
 	}, nil
 }
 
-// forClients are the given settings that mean something for a cluster that
-// runs already.
+// forClients returns the given settings that apply to the clients of a running cluster.
 func forClients(declared []system.Setting, given []target.Setting) []target.Setting {
 	shapesServers := map[string]bool{}
 	for _, d := range declared {
@@ -194,7 +191,7 @@ func forClients(declared []system.Setting, given []target.Setting) []target.Sett
 	return all
 }
 
-// baseOf is where a target's testbed keeps its data.
+// baseOf returns the folder for the data of a target's testbed.
 func baseOf(t *target.Target, runs string) string {
 	if t.Testbed.Dir != "" {
 		return t.Testbed.Dir
@@ -209,8 +206,8 @@ func nodeCount(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// useOf is the command that measures a testbed. It names the level unless it
-// is the one that a workload has by itself: servers of another are refused.
+// useOf returns the command that measures a testbed. It gives the durability level unless that
+// is the default of workloads, because servers of another level are refused.
 func useOf(s testbed.State) string {
 	command := "plimsoll run -t " + relative(s.Target)
 	if s.Durability != int(workload.SyncAsync) {
@@ -219,7 +216,7 @@ func useOf(s testbed.State) string {
 	return command
 }
 
-// endOf is the command that ends a testbed.
+// endOf returns the command that stops a testbed.
 func endOf(s testbed.State) string {
 	command := "plimsoll testbed down " + s.Name
 	if base := relative(filepath.Dir(filepath.Dir(s.Dir))); base != "runs" {
@@ -257,7 +254,7 @@ func (c *testbedStatusCommand) Run(con console) error {
 func listTestbeds(con console, runs string) ([]testbed.State, error) {
 	all, removed, err := testbed.List(context.Background(), runs)
 	for _, name := range removed {
-		fmt.Fprintf(con.err, "%s was killed; removed what it left\n", name)
+		fmt.Fprintf(con.err, "%s was killed; its remaining data is removed\n", name)
 	}
 	return all, err
 }
@@ -278,7 +275,7 @@ func writeTestbeds(w io.Writer, all []testbed.State) error {
 			if n.RSSBytes > 0 {
 				memory = quantity.Bytes(n.RSSBytes)
 			}
-			// Servers that live in one process have its memory once.
+			// The memory of a process with several servers is shown once.
 			if with, shared := first[n.PID]; shared {
 				memory = "with " + with
 			} else {
@@ -292,11 +289,11 @@ func writeTestbeds(w io.Writer, all []testbed.State) error {
 }
 
 type testbedDownCommand struct {
-	Name string `arg:"" optional:"" help:"The cluster's name, as testbed status shows it; all without it."`
+	Name string `arg:"" optional:"" help:"The cluster's name, as testbed status shows it; without a name, all clusters."`
 	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
-// Run ends testbeds.
+// Run stops testbeds.
 func (c *testbedDownCommand) Run(con console) error {
 	all, err := listTestbeds(con, c.Runs)
 	if err != nil {
@@ -331,27 +328,27 @@ func (c *testbedDownCommand) Run(con console) error {
 
 func othersUp(all []testbed.State) string {
 	if len(all) == 0 {
-		return "none is"
+		return "no testbed is up there"
 	}
 	var names []string
 	for _, s := range all {
 		names = append(names, s.Name)
 	}
-	return "those that are: " + strings.Join(names, ", ")
+	return "running testbeds are: " + strings.Join(names, ", ")
 }
 
 type testbedOwnCommand struct{}
 
-// Run owns a cluster until it is told to end. What it says to people is in
-// its log, beside those of the servers.
+// Run owns a cluster until it is told to stop. Its messages are in its own log, beside the logs
+// of the servers.
 func (*testbedOwnCommand) Run(console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	signal.Ignore(syscall.SIGHUP) // it outlives the terminal that it was started from
+	signal.Ignore(syscall.SIGHUP) // the process outlives its terminal
 	return testbed.Own(ctx, os.Stdin, func(request []byte) (testbed.Order, error) {
 		var r testbedRequest
 		if err := json.Unmarshal(request, &r); err != nil {
-			return testbed.Order{}, fmt.Errorf("reading what to start: %w", err)
+			return testbed.Order{}, fmt.Errorf("read the testbed's request: %w", err)
 		}
 		return r.order()
 	})

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -19,10 +21,10 @@ import (
 
 type verifyCommand struct {
 	inputs
-	Rounds int    `default:"3" placeholder:"N" help:"How often each fault is tried, each time with another seed and with new topics."`
-	Matrix bool   `help:"Try the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
-	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after a fault is healed before what is missing counts as lost: longer than a system waits until it delivers again."`
-	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the verification's folder is made in."`
+	Rounds int    `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
+	Matrix bool   `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
+	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
+	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
@@ -30,23 +32,23 @@ const (
 	maxRounds  = 1000
 	leastQuiet = 100 * time.Millisecond
 	mostQuiet  = 10 * time.Minute
-	// A fault that does not say when comes in the second third of the window, and
-	// ends before the last sixth, in which the system may recover.
+	// A fault without a time begins in the second third of the window and ends before the last
+	// sixth, in which the system may recover.
 	faultPart = 3
 	faultFor  = 6
 )
 
-// verifyWorkload is the load where no other is named.
+// verifyWorkload is the default workload.
 const verifyWorkload = "verify"
 
-// defaultFault is tried where none is named, and matrixFaults for a matrix.
+// defaultFault is injected when no fault is given, matrixFaults with --matrix.
 var (
 	defaultFault = []string{"kill leader"}
 	matrixFaults = []string{"kill leader", "kill all", "power-cut one", "power-cut all",
 		"partition leader", "pause leader"}
 )
 
-// Run verifies each target under each fault in turn and shows what held.
+// Run verifies each target under each fault in turn and shows the judgements.
 func (c *verifyCommand) Run(con console) error {
 	all, err := c.options()
 	if err != nil {
@@ -54,48 +56,31 @@ func (c *verifyCommand) Run(con console) error {
 	}
 	var usual, most time.Duration
 	for _, o := range all {
-		this, atMost := o.Takes()
-		usual, most = usual+this, most+atMost
+		u, m := o.Takes()
+		usual, most = usual+u, most+m
 	}
 	fmt.Fprintf(con.err,
-		"rounds to make: %d; that is about %s in all, at most %s, and the start of servers\n", len(
-			all)*c.Rounds, usual, most)
+		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
+		len(all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	_, isTerminal := terminal(con.err)
-	watch := &verifyWatch{Live: newLive(con.err), terminal: isTerminal}
-	var found []*verify.Saved
-	var failed error
-	for _, o := range all {
-		o.Watch = watch
-		saved, err := verify.Run(ctx, o)
-		if saved != nil {
-			found = append(found, saved)
-		}
-		if failed = err; failed != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	watch := &verifyWatch{roundsWatch: newRoundsWatch(con.err)}
+	found, failed := inTurn(ctx, all,
+		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
+			o.Watch = watch
+			return verify.Run(ctx, o)
+		})
 	watch.Close()
 	if len(found) > 0 {
 		failed = cmp.Or(failed, c.show(con, found))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	}
-	for _, s := range found {
-		if !s.Kept() {
-			return exitError(exitFailed)
-		}
-	}
-	return nil
+	return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
 }
 
-// options turns the flags into checked verifications, one for each target and
-// fault.
+// broken reports whether a system broke a promise, or may have broken one.
+func broken(s *verify.Saved) bool { return !s.Kept() }
+
+// options turns the flags into checked verifications, one for each target and fault.
 func (c *verifyCommand) options() ([]verify.Options, error) {
 	quiet, err := quantity.ParseDuration(c.Quiet)
 	switch {
@@ -107,7 +92,7 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 		return nil, fmt.Errorf("--rounds: must be 1 to %s, not %d", quantity.Count(maxRounds),
 			c.Rounds)
 	case c.Matrix && len(c.Fault) > 0:
-		return nil, errors.New("--matrix has faults of its own: give it or --fault")
+		return nil, errors.New("--matrix has its own faults: give --matrix or --fault, not both")
 	}
 	if c.Workload == workload.Default().Name {
 		c.Workload = verifyWorkload
@@ -139,12 +124,12 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 	return all, nil
 }
 
-// faulty is the workload with each of the faults; with its own, all together,
-// where none is given.
+// faulty returns the workload once for each of the given faults. Without given faults it
+// returns the workload with its own faults together, or with the default fault.
 func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) {
 	if w.Backlog != nil {
 		return nil, errors.New(
-			"a round reads everything when its load is over: take backlog out of the workload")
+			"a round reads all messages after its load: remove backlog from the workload")
 	}
 	if len(given) == 0 && len(w.Faults) > 0 {
 		return []*workload.Workload{w}, nil
@@ -154,31 +139,31 @@ func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) 
 	}
 	var all []*workload.Workload
 	for _, text := range given {
-		f, said, err := workload.ParseFault(text)
+		f, given, err := workload.ParseFault(text)
 		if err != nil {
 			return nil, fmt.Errorf("--fault: %w", err)
 		}
-		if !said.At {
+		if !given.At {
 			f.At = (w.Duration / faultPart).Round(time.Millisecond)
-			if !said.Within {
+			if !given.Within {
 				f.Within = f.At
 			}
 		}
-		if !said.For {
+		if !given.For {
 			f.For = (w.Duration / faultFor).Round(time.Millisecond)
 		}
-		one := *w
-		one.Faults = []workload.Fault{f}
-		if err := one.Validate(); err != nil {
+		load := *w
+		load.Faults = []workload.Fault{f}
+		if err := load.Validate(); err != nil {
 			return nil, fmt.Errorf("--fault %q: %w", text, err)
 		}
-		all = append(all, &one)
+		all = append(all, &load)
 	}
 	return all, nil
 }
 
-// show prints what was found and writes the reports: of each round into its
-// directory, of all into the last folder.
+// show prints the verifications and writes the reports: of each round into its directory, of
+// all into the last folder.
 func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 	last := ""
 	for i, s := range found {
@@ -195,44 +180,32 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		if i == len(found)-1 {
 			pages = found
 		}
-		var page bytes.Buffer
-		if err := report.VerifyHTML(&page, pages); err != nil {
-			return fmt.Errorf("render the report: %w", err)
-		}
-		last = filepath.Join(s.Dir, result.ReportFile)
-		if err := result.ReplaceFile(last, page.Bytes()); err != nil {
+		path, err := writePage(s.Dir,
+			func(w io.Writer) error { return report.VerifyHTML(w, pages) })
+		if err != nil {
 			return err
 		}
+		last = path
 	}
 	if c.JSON {
 		return report.VerifyJSON(con.out, found)
 	}
-	width, isTerminal := terminal(con.out)
-	if err := report.VerifyTerminal(con.out, found, width,
-		report.WantColor(isTerminal)); err != nil {
+	width, color := con.layout()
+	if err := report.VerifyTerminal(con.out, found, width, color); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "report: %s\n", relative(last))
+	sayReport(con, last)
 	return nil
 }
 
-// verifyWatch shows a verification: the picture of its runs on a terminal, a
-// line for each round elsewhere.
-type verifyWatch struct {
-	*report.Live
-	terminal bool
-}
+// verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round
+// elsewhere.
+type verifyWatch struct{ roundsWatch }
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
 	w.Plan(planOf(job))
 	w.Phase(result.PhaseConnect,
 		fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))
-}
-
-func (w *verifyWatch) Interval(i result.Interval) {
-	if w.terminal {
-		w.Live.Interval(i)
-	}
 }
 
 func (w *verifyWatch) Rounded(s *verify.Saved) {

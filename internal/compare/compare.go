@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Of the false alarms that a comparison may raise, 5 in 100 in all, the primary
-// figures together have 4 and the others together 1.
+// At most 5 of 100 comparisons of equal systems show a difference. The primary figures together
+// have 4 of these false alarms, the other figures together 1.
 const (
 	level        = 0.05
 	primaryShare = 0.8
@@ -23,57 +23,56 @@ type Side struct {
 	Runs []*result.Saved
 }
 
-// Comparison is what two sets of runs say of one another.
+// Comparison is the comparison of two sets of runs.
 type Comparison struct {
 	A, B Side
-	// Within is set when a side has a single run: then all intervals are of the
-	// variation within runs.
+	// Within is set when a side has a single run. All intervals are then of the variation within
+	// runs.
 	Within bool
-	// Pairing is set when the runs were compared pair by pair: all figures that are
-	// known of every run.
+	// Pairing is set when the runs were compared pair by pair, in all figures that every run has.
 	Pairing Pairing
 	Primary []string // names of the figures that decide
 	Figures []Effect // the primary ones first
-	// Hints say what the runs cannot show, and what would.
+	// Hints name what the runs cannot show, and the runs that would show it.
 	Hints []string
 
-	pairs   []*result.Saved // runs of B in the order of those of A that they belong to
-	pairing Pairing         // of pairs, be they too few
+	pairs   []*result.Saved // runs of B, each at the place of its partner in A
+	pairing Pairing         // of pairs, also when they are too few
 }
 
-// Effect is how one figure differs between the sets.
+// Effect is the difference of one figure between the sets.
 type Effect struct {
 	Figure Figure
 	A, B   Center
-	// Times is how many times B's figure is A's, as far as that is known of figures
-	// that are bounds, and Ratio what of it lies nearest to 1.
+	// Times is B's figure divided by A's, a span where a figure is only bounded. Ratio is the value
+	// of Times nearest to 1.
 	Times Span
 	Ratio float64
-	// Low and High are the interval of Times. Low is 0 and High infinite where the
-	// runs are too few for one, and where a bound leaves it open.
+	// Low and High are the interval of Times. Low is 0 or High infinite where the runs are too few
+	// for an interval, and where a bound leaves it open.
 	Low, High float64
 	P         float64 // NaN: not tested
 	Paired    bool    // tested pair by pair
-	Shown     bool    // the difference is shown, with all figures together held to the level
-	// OwnError is plimsoll's own error in the figure, in ns; 0: not known. Blurred is
-	// set when the difference would be shown, were it not so small beside that.
+	Shown     bool    // the difference is shown, at the level for all figures together
+	// OwnError is plimsoll's own error in the figure, in ns; 0: not known. Blurred is set when the
+	// difference is not shown only because it is too small beside OwnError.
 	OwnError float64
 	Blurred  bool
 
 	scatter scatter
-	alpha   float64 // up to which p a difference is shown, whatever the others show
+	alpha   float64 // the p at which the difference is shown, whatever other figures show
 }
 
-// Tested reports whether there was enough to test the figure by.
+// Tested reports whether the runs were enough for a test of the figure.
 func (e Effect) Tested() bool { return !math.IsNaN(e.P) }
 
-// Bounded reports whether a bound leaves open how many times B's figure is A's.
+// Bounded reports whether a bound leaves the ratio of the figures open.
 func (e Effect) Bounded() bool {
 	return !e.A.Median.Exact() || !e.B.Median.Exact() || !e.Times.Exact()
 }
 
-// New compares two sets of runs, neither of which is empty. Values of a run are
-// left as they are: whether the sets may be compared is for Objections.
+// New compares two sets of runs, which must not be empty. Objections says whether the sets may be
+// compared.
 func New(a, b Side, primary ...Figure) (*Comparison, error) {
 	if len(a.Runs) == 0 || len(b.Runs) == 0 {
 		return nil, errors.New("one of the two sets has no run")
@@ -108,23 +107,21 @@ func New(a, b Side, primary ...Figure) (*Comparison, error) {
 	return c, nil
 }
 
-// lack says that a primary figure decides nothing. A figure that no run has, such as
-// the end-to-end latency of a load without consumers, leaves it to those that are
-// known.
+// lack adds a hint that a primary figure decides nothing. It adds none for a figure that no run
+// has, such as the end-to-end latency of a load without consumers, when other figures are known.
 func (c *Comparison) lack(f Figure) {
 	known := func(s *result.Saved) bool { _, ok := f.Span(&s.Run); return ok }
 	if len(c.Figures) == 0 || slices.ContainsFunc(slices.Concat(c.A.Runs, c.B.Runs), known) {
 		c.Hints = append(c.Hints,
-			fmt.Sprintf("%s is not known of every run, so it decides nothing: "+
+			fmt.Sprintf("%s is not known for every run, so it decides nothing: "+
 				"measure longer, or name another figure by --primary", f.Name))
 	}
 }
 
-// primary reports whether a figure decides.
+// primary reports whether a figure is primary.
 func (c *Comparison) primary(f Figure) bool { return slices.Contains(c.Primary, f.Name) }
 
-// Medians are the figures of one set of runs that every run has, with their
-// centres.
+// Medians returns the figures that every run of a set has, with their centres.
 func Medians(runs []*result.Saved) (figures []Figure, centers []Center) {
 	for _, name := range compared {
 		f, err := Find(name)
@@ -164,7 +161,7 @@ func (c *Comparison) effect(f Figure) (Effect, bool) {
 	return e, true
 }
 
-// nearest is what of a span of ratios lies nearest to 1.
+// nearest returns the value of a span of ratios that is nearest to 1.
 func nearest(s Span) float64 { return min(max(s.Least, 1), s.Most) }
 
 // ranked compares by ranks.
@@ -182,7 +179,7 @@ func (e *Effect) paired(a, b spans) {
 	e.student(w)
 }
 
-// student fills in what Student's distribution says of an exact ratio.
+// student sets the interval and the p of an exact ratio by Student's distribution.
 func (e *Effect) student(w Within) {
 	ratio := e.Times.Least
 	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
@@ -190,7 +187,7 @@ func (e *Effect) student(w Within) {
 	e.scatter = scatter{se: w.se, dof: w.dof}
 }
 
-// within compares runs by what varied within them.
+// within compares runs by the variation within them.
 func (e *Effect) within(a, b []*result.Saved) {
 	e.Times = e.B.Median.times(e.A.Median)
 	if !e.Times.Exact() {
@@ -210,7 +207,7 @@ func (e *Effect) within(a, b []*result.Saved) {
 		side.center.Confidence = confidence
 	}
 	e.student(join(ofA, ofB))
-	// What may be any length is not shown to be the shorter.
+	// An unbounded latency is never shown to be the shorter one.
 	if e.Times.Least < 1 {
 		e.P = min(1, max(e.P, 2*ofB.open))
 	} else {
@@ -224,7 +221,7 @@ func (e *Effect) within(a, b []*result.Saved) {
 	}
 }
 
-// together is how sure the median of a side's runs is by what varied within
+// together returns the uncertainty of the median of a side's runs, from the variation within
 // them.
 func together(runs []*result.Saved, f Figure) (Within, bool) {
 	out := Within{least: math.Inf(1)}
@@ -247,7 +244,7 @@ func together(runs []*result.Saved, f Figure) (Within, bool) {
 	return out, true
 }
 
-// join is how sure the ratio of two figures is.
+// join returns the uncertainty of the ratio of two figures.
 func join(a, b Within) Within {
 	se, dof := stats.Welch(a.se, a.dof, b.se, b.dof)
 	return Within{se: se, dof: dof, greatest: math.Inf(1)}

@@ -91,8 +91,8 @@ func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
 func (c *Comparison) hint() {
 	if c.Within {
 		c.Hints = append(c.Hints, "a side has a single run, so the intervals are of the variation "+
-			"within a run and not between runs: a second run may differ by more; take five of each "+
-			"(plimsoll run --trials 5)")
+			"within a run and not between runs: a second run may differ by more; take five of "+
+			"each (plimsoll run --trials 5)")
 		if len(c.Figures) > 0 && c.Figures[0].Times.Exact() && !c.Figures[0].Tested() {
 			c.Hints = append(c.Hints,
 				fmt.Sprintf("the runs are too short to tell even that: a measured "+
@@ -129,7 +129,8 @@ func (c *Comparison) tooFew() []string {
 		}
 		return []string{
 			fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+
-				"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of each",
+				"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of "+
+				"each",
 				a, b, least, first, enough)}
 	case len(others) == 0 || len(primary) == 0:
 		return nil

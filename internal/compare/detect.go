@@ -10,11 +10,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
-// Power is the share of comparisons in which a difference as large as
-// Effect.Detectable says would be shown.
+// Power is the share of comparisons that show a difference of Effect.Detectable.
 const Power = 0.9
 
-// scatter is how a figure scatters, as far as its test needs to know.
+// scatter is the scatter of a figure, as its test needs it.
 type scatter struct {
 	se   float64 // of the ratio's logarithm: of a test by Student's distribution
 	dof  float64
@@ -22,7 +21,7 @@ type scatter struct {
 	a, b int     // values of each side
 }
 
-// spread is the standard deviation of the logarithms within both sides together.
+// spread returns the pooled standard deviation of the logarithms within both sides.
 func spread(a, b spans) float64 {
 	sum, dof := 0.0, 0.0
 	for _, side := range []spans{a, b} {
@@ -40,11 +39,10 @@ func spread(a, b spans) float64 {
 	return math.Hypot(math.Sqrt(sum/dof), resolution)
 }
 
-// Detectable is the difference, as a share, that Power of such comparisons would
-// show: of as many runs that scatter as much, by the test and the threshold of this
-// one. That the scatter is itself an estimate is part of it. It is false where no
-// difference could be shown, or the scatter is not known. Logarithms are taken to
-// be normal.
+// Detectable returns the difference, as a share, that Power of such comparisons would show: with
+// as many runs, the same scatter, the same test and the same threshold. It includes the
+// uncertainty of the scatter, and assumes normal logarithms. It is false where no difference
+// could be shown, or the scatter is not known.
 func (e Effect) Detectable() (float64, bool) {
 	s := e.scatter
 	alpha := e.alpha

@@ -11,19 +11,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Unit is what a figure is counted in.
+// Unit is the unit of a figure.
 type Unit string
 
 // The units of figures.
 const (
 	Nanoseconds Unit = "ns"
 	PerSecond   Unit = "msgs_per_s"
-	Messages    Unit = "msgs" // a count: exact, of which any two values differ
+	Messages    Unit = "msgs" // an exact count: any two different values differ
 )
 
 // Figure is one number of a run.
 type Figure struct {
-	Name string // as gates and --primary name it: publish.p99
+	Name string // in gates and --primary: publish.p99
 	Unit Unit
 
 	series     result.Series // of a latency
@@ -31,27 +31,26 @@ type Figure struct {
 	of         func(*result.Run) (Span, bool)
 }
 
-// Value is the figure of a run, and whether the run has it and it is known: of a
-// percentile that is only bounded see Span.
+// Value returns the figure of a run. It is false when the run does not have the figure, or has
+// only a bound of it (see Span).
 func (f Figure) Value(r *result.Run) (float64, bool) {
 	v, ok := f.of(r)
 	return v.Least, ok && v.Exact()
 }
 
-// Span is where the figure of a run lies, and whether the run has it.
+// Span returns the bounds of the figure of a run, and whether the run has it.
 func (f Figure) Span(r *result.Run) (Span, bool) { return f.of(r) }
 
-// Primary are the figures that decide when nobody names others.
+// Primary names the default primary figures.
 const Primary = "publish.p99,e2e.p99"
 
-// compared are the figures of every comparison, the primary ones among them.
-// There are eight on purpose: with five runs on each side the least possible p
-// is 2/252, which is below 5% of six others and above that of more.
+// compared names the figures of every comparison, including the default primary figures. There
+// are eight on purpose: with five runs on each side the least possible p is 2/252, which is low
+// enough for six other figures at 5% and too high for more.
 var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50", "e2e.p99",
 	"rate", "received", "cpu"}
 
-// seriesNames are the latencies that a figure can be of, by their names in a
-// figure's.
+// seriesNames lists the latencies of figures by their names within a figure's name.
 var seriesNames = []struct {
 	name    string
 	series  result.Series
@@ -62,7 +61,7 @@ var seriesNames = []struct {
 	{"send", result.Send, "a send"},
 }
 
-// plain are the figures that are no latency.
+// plain returns the figures that are not latencies.
 func plain() []Figure {
 	type account = result.SubscriptionLedger
 	ledger := func(of func(account) int64) func(*result.Run) (float64, bool) {
@@ -97,9 +96,8 @@ func plain() []Figure {
 	}
 }
 
-// cpuPerMessage is nanoseconds of CPU time, of the servers and of plimsoll
-// together, for a message acknowledged. Servers inside plimsoll are one process
-// with it.
+// cpuPerMessage returns the CPU time in nanoseconds, of servers and plimsoll together, per
+// acknowledged message. Servers inside plimsoll share its process.
 func cpuPerMessage(r *result.Run) (float64, bool) {
 	o := r.Observation
 	seconds, seen := 0.0, 0
@@ -122,8 +120,8 @@ func cpuPerMessage(r *result.Run) (float64, bool) {
 // latency returns a percentile of a series as a figure.
 func latency(name string, series result.Series, percentile float64) Figure {
 	return Figure{
-		Name: name + ".p" + strconv.FormatFloat(percentile, 'f', -1,
-			64), Unit: Nanoseconds, series: series, percentile: percentile,
+		Name: name + ".p" + strconv.FormatFloat(percentile, 'f', -1, 64),
+		Unit: Nanoseconds, series: series, percentile: percentile,
 		of: func(r *result.Run) (Span, bool) {
 			p, ok := r.Summary.Series(series).Point(percentile)
 			return spanOf(p), ok
@@ -131,7 +129,7 @@ func latency(name string, series result.Series, percentile float64) Figure {
 	}
 }
 
-// all is every figure by which runs can be compared.
+// all returns every figure by which runs can be compared.
 func all() []Figure {
 	var out []Figure
 	for _, s := range seriesNames {
@@ -142,7 +140,7 @@ func all() []Figure {
 	return append(out, plain()...)
 }
 
-// Find returns the figure of a name. The error says which names there are.
+// Find returns a figure by its name. The error lists the valid names.
 func Find(name string) (Figure, error) {
 	figures := all()
 	names := make([]string, len(figures))
@@ -156,7 +154,7 @@ func Find(name string) (Figure, error) {
 	for _, s := range seriesNames {
 		if dotted && s.name == series {
 			return Figure{}, fmt.Errorf(
-				"%q is no percentile of %s: write %s.p50, .p75, .p90, .p95, .p99, .p99.9, "+
+				"%q is not a percentile of %s: write %s.p50, .p75, .p90, .p95, .p99, .p99.9, "+
 					".p99.99 or .p99.999", shorten(rest), s.name, s.name)
 		}
 	}
@@ -167,8 +165,8 @@ func Find(name string) (Figure, error) {
 		"rate, received, cpu, lost, duplicate, reordered or failed", shorten(name))
 }
 
-// FindPrimary returns the figures that are to decide, whose names have commas
-// between: those compared, or others that are no counts.
+// FindPrimary returns the primary figures of a list of names with commas between. A count cannot
+// be primary.
 func FindPrimary(names string) ([]Figure, error) {
 	var out []Figure
 	for name := range strings.SplitSeq(names, ",") {
@@ -178,7 +176,7 @@ func FindPrimary(names string) ([]Figure, error) {
 		case err != nil:
 			return nil, err
 		case f.Unit == Messages:
-			return nil, errors.New(name + " is a count and has no spread: hold it by " +
+			return nil, errors.New(name + " is a count and has no spread: check it with " +
 				"--fail-if '" + name + " > 0'")
 		case slices.ContainsFunc(out, func(have Figure) bool { return have.Name == name }):
 			return nil, fmt.Errorf("%s is named twice", name)
@@ -188,7 +186,7 @@ func FindPrimary(names string) ([]Figure, error) {
 	return out, nil
 }
 
-// shorten bounds how much of what somebody wrote an error repeats.
+// shorten bounds the length of user input in an error.
 func shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {
 		return string(runes[:40]) + "..."

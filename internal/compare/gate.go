@@ -324,8 +324,8 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	if !ok {
 		return estimate{}, fmt.Errorf(
 			"how much %s varies within one run is not known, so the gate "+
-				"guards nothing: measure for %d seconds or more, or take several runs (plimsoll run "+
-				"--trials 5)",
+				"guards nothing: measure for %d seconds or more, or take several runs "+
+				"(plimsoll run --trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
 	low, high := w.Interval(value, tail)

@@ -8,13 +8,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// instrumentTimes is how many times plimsoll's own error the sides must lie apart
-// to be told apart.
+// instrumentTimes is the least difference of the sides, as a multiple of plimsoll's own error,
+// that counts as a difference.
 const instrumentTimes = 3
 
-// ownError is plimsoll's own error in a latency figure, in ns: the same percentile
-// of the twin, of the side where it is the larger. It is 0 where the figure is no
-// latency from the due time, or a side has no run with a twin.
+// ownError returns plimsoll's own error in a latency figure, in ns: the same percentile of the
+// twin, on the side where it is larger. It is 0 when the figure is not a latency from the due
+// time, or when a side has no run with a twin.
 func ownError(a, b []*result.Saved, f Figure) float64 {
 	ofA, ofB := twin(a, f), twin(b, f)
 	if len(ofA) == 0 || len(ofB) == 0 {
@@ -23,8 +23,8 @@ func ownError(a, b []*result.Saved, f Figure) float64 {
 	return max(stats.Median(ofA), stats.Median(ofB))
 }
 
-// twin are a percentile of the twin in each run that has one. Of a percentile that
-// the twin's few messages do not support it is the greatest.
+// twin returns a percentile of the twin in each run that has a twin. When the twin's few messages
+// do not support the percentile, it returns the greatest latency.
 func twin(runs []*result.Saved, f Figure) (out []float64) {
 	for _, s := range runs {
 		i := s.Run.Summary.Instrument
@@ -47,13 +47,12 @@ func twin(runs []*result.Saved, f Figure) (out []float64) {
 	return out
 }
 
-// blurred reports whether the medians are so near one another that plimsoll's own
-// error could be the difference.
+// blurred reports whether plimsoll's own error could explain the difference of the medians.
 func (e Effect) blurred() bool {
 	return apart(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
 }
 
-// apart is the least distance of two values; infinite where only one is reached.
+// apart returns the least distance of two values; infinite where only one is reached.
 func apart(a, b Span) float64 {
 	switch {
 	case a.NotReached() && b.NotReached():
@@ -66,15 +65,15 @@ func apart(a, b Span) float64 {
 	return 0
 }
 
-// instrumentHints say which differences were not called any because of plimsoll's
-// own error, and of how many runs that error is not known.
+// instrumentHints names the differences that are not shown because of plimsoll's own error, and
+// counts the runs in which that error is not known.
 func (c *Comparison) instrumentHints() (out []string) {
 	for _, e := range c.Figures {
 		if e.Blurred {
 			out = append(out,
 				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
-					"own error of %s (the same percentile of the twin): that is no difference of the "+
-					"systems",
+					"own error of %s (the same percentile of the twin): that is no difference of "+
+					"the systems",
 					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
 					instrumentTimes, Print(Nanoseconds, e.OwnError)))
 		}
@@ -90,15 +89,14 @@ func (c *Comparison) instrumentHints() (out []string) {
 	if lacking > 0 {
 		out = append(out,
 			fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was "+
-				"(no twin was measured beside the system), so a difference as small as that error "+
-				"may be "+
-				"shown", lacking, all))
+				"(no twin was measured beside the system), so a difference as small as that "+
+				"error may be shown", lacking, all))
 	}
 	return out
 }
 
-// withInstrument is the detectable share of a figure, which is not below what
-// plimsoll's own error hides.
+// withInstrument returns the detectable share of a figure, at least the share that plimsoll's own
+// error hides.
 func (e Effect) withInstrument(share float64) float64 {
 	if e.OwnError == 0 || !e.A.Median.Exact() {
 		return share

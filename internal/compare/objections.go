@@ -8,9 +8,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Objections say why two sets must not be compared: they were not asked for the
-// same, or were offered different random loads, they gave different guarantees,
-// other shares of their messages have no latency, or plimsoll itself was the limit.
+// Objections returns the reasons why two sets must not be compared, a sentence each: different
+// requests, different random loads, different guarantees, different shares of messages without a
+// latency, or runs that plimsoll itself limited.
 func Objections(a, b Side) []string {
 	var out []string
 	var runs []*result.Run

@@ -9,23 +9,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// fewestPairs is how many pairs a paired test needs. With fewer it must see far larger
-// differences than a test by ranks, and systems that come up now in one state and now
-// in another give two or three alike differences too often.
+// fewestPairs is the least number of pairs for a paired test. With fewer pairs it needs far larger
+// differences than a test by ranks, and a system that starts in one of several states gives two
+// or three similar differences too often.
 const fewestPairs = 5
 
-// Pairing says what the runs of a pair have in common; empty: no pairs.
+// Pairing is the property that the runs of a pair share; empty: no pairs.
 type Pairing string
 
 // The ways of pairing runs.
 const (
-	ByRound Pairing = "round" // they stood next to one another in time
+	ByRound Pairing = "round" // they followed one another in time
 	BySeed  Pairing = "seed"  // they were offered the same random load
 )
 
-// pair orders the runs of b so that each stands where the run of a does that it
-// belongs to: of the same round of the same set of trials, or else, where the load
-// is random, with the same seed. It pairs all runs or none.
+// pair returns the runs of b, each at the place of its partner in a. Partners are of the same
+// round of the same set of trials; otherwise, when the load is random, of the same seed. It pairs
+// all runs or none.
 func pair(a, b []*result.Saved) ([]*result.Saved, Pairing) {
 	round := func(s *result.Saved) string {
 		if s.Run.Trial == nil {
@@ -48,8 +48,8 @@ func pair(a, b []*result.Saved) ([]*result.Saved, Pairing) {
 	return nil, ""
 }
 
-// match orders b by the keys of a; nil when they are not the same keys, each once
-// on either side.
+// match orders b by the keys of a. It returns nil unless both sides have the same keys, each key
+// once.
 func match(a, b []*result.Saved, key func(*result.Saved) string) []*result.Saved {
 	if len(a) != len(b) {
 		return nil
@@ -70,10 +70,9 @@ func match(a, b []*result.Saved, key func(*result.Saved) string) []*result.Saved
 	return out
 }
 
-// pairedRatio is how many times the figures of b are those of a, pair by pair: the
-// geometric mean, and how sure it is by Student's distribution on the logarithms
-// ("The Probable Error of a Mean", 1908). A signed-rank test of five pairs cannot
-// reach a p below 0.06.
+// pairedRatio returns the geometric mean of b divided by a, pair by pair, and its uncertainty by
+// Student's distribution on the logarithms ("The Probable Error of a Mean", 1908). A signed-rank
+// test of five pairs cannot reach a p below 0.06.
 func pairedRatio(a, b spans) (ratio float64, w Within) {
 	logs := make([]float64, len(a))
 	for i := range a {

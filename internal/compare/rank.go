@@ -7,12 +7,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
-// confidence is that of the intervals that are shown.
+// confidence is the confidence of the shown intervals.
 const confidence = 0.95
 
-// rankTest is the p of the Mann-Whitney test for what is certain of two sets of
-// values: where bounds leave open which is the greater, they are taken to speak
-// against the difference.
+// rankTest returns the p of the Mann-Whitney test. Where bounds leave open which of two values is
+// greater, it assumes the order that speaks against a difference.
 func rankTest(a, b spans, ratio Span) float64 {
 	switch {
 	case ratio.Least > 1:
@@ -25,8 +24,8 @@ func rankTest(a, b spans, ratio Span) float64 {
 	return 1
 }
 
-// ratios are all ratios of a value of b to one of a: the least that each can be,
-// and the most, each sorted. Values are above 0.
+// ratios returns the lower and the upper bounds of all ratios of a value of b to a value of a,
+// each sorted. Values are above 0.
 func ratios(a, b spans) (least, most []float64) {
 	for _, x := range a {
 		for _, y := range b {
@@ -39,10 +38,10 @@ func ratios(a, b spans) (least, most []float64) {
 	return least, most
 }
 
-// rankRatio is how many times b is a, by the estimate of Hodges and Lehmann
+// rankRatio returns the ratio of b to a by the estimate of Hodges and Lehmann
 // ("Estimates of Location Based on Rank Tests", 1963) on the logarithm: the
-// median of all ratios. The interval leaves out, at each end, what the
-// Mann-Whitney test would refuse with that tail, so that the two agree (Bauer,
+// median of all ratios. The interval leaves out, at each end, the ratios that the
+// Mann-Whitney test would reject with that tail, so that the two agree (Bauer,
 // "Constructing Confidence Sets Using Rank Statistics", 1972). It is open, 0 or
 // infinite, and sure is false, where the values are too few.
 func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
@@ -57,8 +56,7 @@ func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
 	return ratio, Span{least[u], most[u]}, Span{least[n-1-u], most[n-1-u]}, true
 }
 
-// geometric is the geometric mean of two ratios; that of 0 and infinity is not
-// known.
+// geometric returns the geometric mean of two ratios, and unknown for 0 and infinity.
 func geometric(x, y, unknown float64) float64 {
 	if x == 0 && math.IsInf(y, 1) {
 		return unknown

@@ -8,21 +8,21 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Span is where a value lies. Least and Most differ where messages without a
-// latency leave it open; both are infinite where more messages have none than lie
-// beyond the percentile: it is not reached.
+// Span holds the bounds of a value. Least and Most differ where messages without a latency leave
+// the value open. Both are infinite when the percentile is not reached, because more messages
+// have no latency than lie beyond it.
 type Span struct{ Least, Most float64 }
 
-// exactly is the span of a value that is known.
+// exactly returns the span of a known value.
 func exactly(v float64) Span { return Span{v, v} }
 
-// Exact reports whether the value is known, as a number.
+// Exact reports whether the value is a known number.
 func (s Span) Exact() bool { return s.Least == s.Most && !math.IsInf(s.Least, 0) }
 
 // NotReached reports whether the value exceeds every number.
 func (s Span) NotReached() bool { return math.IsInf(s.Least, 1) }
 
-// Bound says the same as result.Bound does of a percentile.
+// Bound returns the span as a result.Bound.
 func (s Span) Bound() result.Bound {
 	switch {
 	case s.Exact():
@@ -33,8 +33,8 @@ func (s Span) Bound() result.Bound {
 	return result.AtLeast
 }
 
-// times is how many times the value is that of another span. Of two that are not
-// reached nothing is known: 0 to infinite.
+// times returns the value divided by the value of another span. It is 0 to infinite when neither
+// is reached.
 func (s Span) times(of Span) Span {
 	out := Span{s.Least / of.Most, s.Most / of.Least}
 	if math.IsNaN(out.Least) {
@@ -46,7 +46,7 @@ func (s Span) times(of Span) Span {
 	return out
 }
 
-// spanOf is where a percentile lies that a run printed.
+// spanOf returns the span of a run's percentile.
 func spanOf(p result.Percentile) Span {
 	ns := float64(p.LatencyNs)
 	switch p.Bound {
@@ -58,10 +58,10 @@ func spanOf(p result.Percentile) Span {
 	return exactly(ns)
 }
 
-// spans are the values of a figure, of one run each.
+// spans are the values of a figure, one for each run.
 type spans []Span
 
-// of reads a figure of every run; ok is false when one has none.
+// of returns a figure of every run; ok is false when a run does not have it.
 func of(runs []*result.Saved, f Figure) (out spans, ok bool) {
 	for _, s := range runs {
 		v, known := f.of(&s.Run)
@@ -73,12 +73,12 @@ func of(runs []*result.Saved, f Figure) (out spans, ok bool) {
 	return out, len(out) > 0
 }
 
-// exact reports whether all values are.
+// exact reports whether all values are exact.
 func (s spans) exact() bool {
 	return !slices.ContainsFunc(s, func(v Span) bool { return !v.Exact() })
 }
 
-// least are the least values that there can be.
+// least returns the lower bounds.
 func (s spans) least() []float64 {
 	out := make([]float64, len(s))
 	for i, v := range s {
@@ -87,7 +87,7 @@ func (s spans) least() []float64 {
 	return out
 }
 
-// most are the greatest values that there can be.
+// most returns the upper bounds.
 func (s spans) most() []float64 {
 	out := make([]float64, len(s))
 	for i, v := range s {

@@ -119,11 +119,16 @@ func (f *Folder[P]) Close() error {
 
 // Save replaces the plan's file as a whole.
 func (f *Folder[P]) Save() error {
-	raw, err := json.MarshalIndent(f.Plan, "", "  ")
+	return save(filepath.Join(f.Dir, f.kind.file()), f.Plan)
+}
+
+// save replaces a JSON file as a whole.
+func save(path string, content any) error {
+	raw, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", f.kind.file(), err)
+		return fmt.Errorf("encode %s: %w", filepath.Base(path), err)
 	}
-	return result.ReplaceFile(filepath.Join(f.Dir, f.kind.file()), append(raw, '\n'))
+	return result.ReplaceFile(path, append(raw, '\n'))
 }
 
 // Is reports whether a directory is a folder of this kind.

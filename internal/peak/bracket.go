@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Bracket is where the peak lies, as far as the search has come.
+// Bracket is the interval that holds the peak, as far as the search has come.
 type Bracket struct {
-	StableRate float64 `json:"stable_msgs_per_s"` // the highest that was stable; 0: none was
-	Confirmed  int     `json:"confirmed"`         // longer runs that it passed, of those asked for
-	// UnstableRate is the lowest that was not, and at or above which none was for
-	// long; 0: none was seen.
+	StableRate float64 `json:"stable_msgs_per_s"` // the highest stable rate; 0: none
+	// Confirmed counts the longer runs in which StableRate was stable, up to the planned number.
+	Confirmed int `json:"confirmed"`
+	// UnstableRate is the lowest unstable rate above every confirmed one; 0: none was seen.
 	UnstableRate float64 `json:"unstable_msgs_per_s"`
-	UnstableRuns int     `json:"unstable_runs,omitempty"` // runs at it that were not stable
-	// MixedRate is the lowest that was stable in one run and not in another, or
-	// that was not while a higher one was; 0: none. Where it is set, the width of
-	// the bracket is that of the system's own unsteadiness.
+	UnstableRuns int     `json:"unstable_runs,omitempty"` // unstable runs at that rate
+	// MixedRate is the lowest rate that was stable in one run and unstable in another, or that
+	// was unstable while a higher rate was stable; 0: none. Where it is set, the bracket is as
+	// wide as the system's own unsteadiness.
 	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
 }
 
-// Width is how far apart the ends are, as a share of the lower; infinite while
-// one of them is missing.
+// Width returns the distance between the ends as a share of the lower end: 0.03 is 3%. It is
+// infinite while an end is missing.
 func (b Bracket) Width() float64 {
 	if b.StableRate <= 0 || b.UnstableRate <= 0 {
 		return math.Inf(1)
@@ -28,7 +28,7 @@ func (b Bracket) Width() float64 {
 	return b.UnstableRate/b.StableRate - 1
 }
 
-// Bracket is what is known now.
+// Bracket returns the bracket after the trials so far.
 func (s *Search) Bracket() Bracket {
 	low, high := s.stableEnd(), s.unstableEnd()
 	b := Bracket{StableRate: low, UnstableRate: high}
@@ -42,11 +42,11 @@ func (s *Search) Bracket() Bracket {
 	return b
 }
 
-// most is the highest rate that was ever stable.
+// most returns the highest rate that was stable in any trial.
 func (s *Search) most() float64 { return slices.Max(append([]float64{0}, s.stable...)) }
 
-// leastMixed is the lowest rate that was not stable while it, or a higher one,
-// was in another run; infinite when there is none.
+// leastMixed returns the lowest rate that was unstable in one trial while the same or a higher
+// rate was stable in another; infinite when there is none.
 func (s *Search) leastMixed() float64 {
 	least := slices.Min(append([]float64{math.Inf(1)}, s.mixed...))
 	if top := s.top().rate; top > 0 && top <= s.most() {
@@ -55,7 +55,7 @@ func (s *Search) leastMixed() float64 {
 	return least
 }
 
-// stableEnd is the highest stable rate below every other outcome.
+// stableEnd returns the highest stable rate below every unstable and mixed rate.
 func (s *Search) stableEnd() float64 {
 	below := s.leastMixed()
 	if top := s.top().rate; top > 0 {
@@ -70,8 +70,8 @@ func (s *Search) stableEnd() float64 {
 	return low
 }
 
-// unstableEnd is the lowest unstable rate above every stable one. Where that is
-// far away, a rate that was stable once and unstable once is the end.
+// unstableEnd returns the lowest unstable rate above every stable one. Where that rate is far
+// away, the end is the highest rate that was both stable and unstable.
 func (s *Search) unstableEnd() float64 {
 	most := s.most()
 	at := slices.IndexFunc(s.above, func(l limit) bool { return l.rate > most })
@@ -85,11 +85,11 @@ func (s *Search) unstableEnd() float64 {
 	return s.above[at].rate
 }
 
-// far reports whether an unstable rate is too far above the highest stable one to
-// be an end beside it.
+// far reports whether an unstable rate is too far above the highest stable rate to be the
+// other end of the bracket.
 func (s *Search) far(rate float64) bool { return rate > s.most()*(1+2*s.plan.Tolerance) }
 
-// needed is how many more runs at the ends are wanted.
+// needed returns how many more trials the ends of the bracket need.
 func (s *Search) needed() int {
 	n := max(s.plan.Confirmations-s.passed[s.stableEnd()], 0)
 	if s.doubted() {
@@ -104,12 +104,12 @@ func (s *Search) doubted() bool {
 	return end > s.most() && s.missed[end] < s.enough()
 }
 
-// enough is how many runs at the unstable end must not have been stable: it is
-// tried again as often as the stable end, and once at least.
+// enough returns how many trials at the unstable end must be unstable. The end is tried again
+// as often as the stable end, and at least once.
 func (s *Search) enough() int { return 1 + max(s.plan.Confirmations, 1) }
 
-// open reports whether the highest stable rate was unstable too, or a lower one
-// was, and no unstable one is near above it.
+// open reports whether the bracket has no upper end yet although a rate is mixed: the highest
+// stable rate or a lower one was also unstable, and no unstable rate lies near above it.
 func (s *Search) open() bool {
 	most := s.most()
 	if most >= s.plan.MostRate || s.leastMixed() > most {

@@ -13,11 +13,11 @@ import (
 
 func rate(perSecond float64) string { return quantity.Rate(perSecond) }
 
-// Ends are the probes at the ends of the bracket; nil where there is none. The
-// stable one is the longest, of several.
-func (s *Saved) Ends() (stable, unstable *Probe) {
-	for i := range s.Probes {
-		p := &s.Probes[i]
+// Ends returns the trials at the ends of the bracket; nil where there is none. Of several
+// trials at the stable end it returns a longer one.
+func (s *Saved) Ends() (stable, unstable *Trial) {
+	for i := range s.Trials {
+		p := &s.Trials[i]
 		switch {
 		case !p.Judged || p.Repeated:
 		case p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate && (stable == nil || p.Long):
@@ -29,7 +29,7 @@ func (s *Saved) Ends() (stable, unstable *Probe) {
 	return stable, unstable
 }
 
-// explain says what the bracket's upper end is of.
+// explain records why the bracket ends where it does, and the side that limited.
 func (f *finder) explain() {
 	s := f.saved
 	stable, unstable := s.Ends()
@@ -55,7 +55,7 @@ func (f *finder) explain() {
 	s.Side = &side
 }
 
-// Sentence says what was found.
+// Sentence returns the search's result in words.
 func (s *Saved) Sentence() string {
 	b := s.Bracket
 	switch {
@@ -68,22 +68,22 @@ func (s *Saved) Sentence() string {
 	switch {
 	case b.Confirmed > 0:
 		long := quantity.Duration(int64(s.confirmedSeconds() * 1e9))
-		sentence += fmt.Sprintf(", and so in %s of %s", times(b.Confirmed, "longer run"), long)
+		sentence += fmt.Sprintf(", also in %s of %s", times(b.Confirmed, "longer run"), long)
 	case s.Plan.Confirmations > 0:
-		sentence += " for a short while, and was not confirmed"
+		sentence += " in a short run, and was not confirmed in a longer one"
 	}
 	sentence += s.arrivals()
 	if b.UnstableRate == 0 {
-		return sentence + "; no higher rate was seen to be unstable"
+		return sentence + "; no unstable rate was found above it"
 	}
-	sentence += fmt.Sprintf("; %s was not (%.1f%% above", rate(b.UnstableRate), b.Width()*100)
+	sentence += fmt.Sprintf("; %s was unstable (%.1f%% above", rate(b.UnstableRate), b.Width()*100)
 	if b.UnstableRuns > 1 {
 		sentence += ", " + times(b.UnstableRuns, "run")
 	}
 	return sentence + ")"
 }
 
-// arrivals names the arrivals that the rates are of.
+// arrivals names the workload's arrivals.
 func (s *Saved) arrivals() string {
 	switch workload.Arrivals(s.Load.Arrivals) {
 	case workload.ArrivalsConstant:
@@ -94,11 +94,11 @@ func (s *Saved) arrivals() string {
 	return ""
 }
 
-// confirmedSeconds is the length of the shortest run that confirmed the stable
+// confirmedSeconds returns the length in seconds of the shortest run that confirmed the stable
 // end.
 func (s *Saved) confirmedSeconds() float64 {
 	least := math.Inf(1)
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		confirmed := p.Long && p.Verdict.Stable && p.TargetRate == s.Bracket.StableRate
 		if confirmed && p.WindowSeconds > 0 {
 			least = min(least, p.WindowSeconds)
@@ -117,40 +117,41 @@ func times(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Caveats are what a reader must know of how the search ended; none when it
+// Caveats returns what a reader must know about the search's result; none when the search
 // found what it was asked for.
 func (s *Saved) Caveats() []string {
 	var all []string
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
-		wide = fmt.Sprintf(": the bracket is %.1f%% wide, where %.3g%% was asked", w*100,
+		wide = fmt.Sprintf(": the bracket is %.1f%% wide, and %.3g%% was asked for", w*100,
 			s.Plan.Tolerance*100)
 	}
 	switch s.End {
 	case UsedUp:
 		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
-			all = append(all, fmt.Sprintf("all %d probes were used up%s", s.Plan.MaxProbes, wide))
+			all = append(all, fmt.Sprintf("all %d trials were used up%s", s.Plan.MaxTrials, wide))
 		}
 	case OutOfTime:
 		all = append(all, "the time was used up"+wide)
 	case Stopped, Refused, Unfinished:
-		// Why it is not complete is said with its state.
+		// The report prints the reason of an incomplete search beside its state.
 		if s.State == result.Complete {
 			all = append(all, s.StateReason+wide)
 		} else if wide != "" {
-			all = append(all, "it did not come to its end"+wide)
+			all = append(all, "the search did not finish"+wide)
 		}
 	case NothingLow:
 		all = append(all,
-			fmt.Sprintf("not even %s was stable: no lower rate is tried", rate(s.Plan.LeastRate)))
+			fmt.Sprintf("not even %s was stable, and no lower rate is tried",
+				rate(s.Plan.LeastRate)))
 	case NoLimit:
 		all = append(all,
 			fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
 	}
 	if b := s.Bracket; b.MixedRate > 0 {
 		all = append(all,
-			fmt.Sprintf("from %s on, what was stable in one run was not in another: the system "+
-				"itself, or its machine, is no steadier than the bracket is wide",
+			fmt.Sprintf("from %s on, a rate was stable in one run and unstable in another: "+
+				"the bracket is as wide as the system or its machine is unsteady",
 				rate(b.MixedRate)))
 	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
@@ -159,20 +160,20 @@ func (s *Saved) Caveats() []string {
 	}
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
 		all = append(all,
-			"plimsoll itself was the limit: the system may carry more, so this is no figure to "+
-				"rank it by")
+			"plimsoll itself was the limit: the system may carry more, so do not rank it by "+
+				"this figure")
 	}
 	if workload.Arrivals(s.Load.Arrivals) == workload.ArrivalsConstant {
-		all = append(all, "constant arrivals hide queueing: with random ones the same objective "+
-			"holds only up to a lower rate")
+		all = append(all, "constant arrivals hide queueing: with random arrivals the same "+
+			"objective holds only up to a lower rate")
 	}
-	return append(all, s.probeCaveats()...)
+	return append(all, s.trialCaveats()...)
 }
 
-// probeCaveats are what a reader must know of how its probes went.
-func (s *Saved) probeCaveats() (all []string) {
+// trialCaveats returns what a reader must know about the trials.
+func (s *Saved) trialCaveats() (all []string) {
 	repeated, left, noisy, short := 0, 0, 0, 0
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		if p.Noise != "" {
 			noisy++
 		}
@@ -188,24 +189,24 @@ func (s *Saved) probeCaveats() (all []string) {
 	}
 	if repeated > 0 {
 		all = append(all,
-			fmt.Sprintf("%s failed by what looked like a passing disturbance: each was made once "+
-				"more, and the second outcome counts", times(repeated, "probe")))
+			fmt.Sprintf("a passing disturbance seems to have failed %s: each was repeated once, "+
+				"and the second outcome counts", times(repeated, "trial")))
 	}
 	if short > 0 {
 		all = append(all,
-			fmt.Sprintf("the system carries its load in pulses, which the window of %s "+
-				"did not tell from growth: each was made again with a window twice as long, "+
-				"and all later probes kept that length", times(short, "probe")))
+			fmt.Sprintf("the system carries its load in pulses, and the window of %s was too "+
+				"short to tell a pulse from growth: each was repeated with a window twice as "+
+				"long, and all later trials kept that length", times(short, "trial")))
 	}
 	if noisy > 0 {
 		all = append(all,
 			fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may "+
-				"come out differently", noisy, times(len(s.Probes), "probe")))
+				"find another bracket", noisy, times(len(s.Trials), "trial")))
 	}
 	if left > 0 {
 		all = append(all,
-			fmt.Sprintf("after %s the backlog was not empty by the end of the drain: what was "+
-				"left went with the topics", times(left, "probe")))
+			fmt.Sprintf("after %s the backlog was not empty at the end of the drain: the "+
+				"remaining messages were deleted with the topics", times(left, "trial")))
 	}
 	return all
 }

@@ -3,47 +3,39 @@ package peak
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"time"
-
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// create makes the search's folder, with peak.json in it. The latest link comes
-// to it with its first probe.
+// create makes the search's folder with peak.json in it. The latest link points to it
+// from the first trial on.
 func (f *finder) create() error {
-	now, job := time.Now().UTC(), f.Job
+	job := f.Job
+	record, err := document.Begin(f.root, job.Target.Name, job.Build, job.Asked,
+		"peak", job.Target.Name, job.Workload.Name)
+	if err != nil {
+		return err
+	}
 	f.saved = &Saved{
-		SchemaVersion: SchemaVersion, Name: job.Target.Name,
-		State: result.Running, StartedAt: now, PID: os.Getpid(), Plimsoll: job.Build, Asked: job.Asked, Plan: f.Plan,
-		ProbeSeconds: f.Probe.Seconds(), ConfirmSeconds: f.Confirm.Seconds(), MaxSeconds: f.MaxTime.Seconds(),
-		End: Unfinished, Probes: []Probe{},
+		Record: record, Plan: f.Plan, End: Unfinished, Trials: []Trial{},
+		TrialSeconds: f.Trial.Seconds(), ConfirmSeconds: f.Confirm.Seconds(),
+		MaxSeconds: f.MaxTime.Seconds(),
 	}
 	for _, o := range f.Objectives {
 		f.saved.Objectives = append(f.saved.Objectives, o.String())
 	}
-	dir, err := result.NewFolder(f.root, now, "peak", job.Target.Name, job.Workload.Name)
-	if err != nil {
-		return err
-	}
-	f.saved.Dir, f.saved.ID = dir, filepath.Base(dir)
 	return f.saved.save()
 }
 
 // discard removes the folder of a search that measured nothing.
 func (f *finder) discard() { _ = os.RemoveAll(f.saved.Dir) }
 
-// finish writes how the search ended.
+// finish saves how the search ended.
 func (f *finder) finish(ctx context.Context, err error) error {
-	s := f.saved
-	s.EndedAt = time.Now().UTC()
 	switch {
 	case ctx.Err() != nil:
-		s.State, s.StateReason, s.End = result.Interrupted, "stopped on request", Stopped
+		f.saved.End = Stopped
 	case err != nil:
-		s.State, s.StateReason, s.End = result.Failed, err.Error(), Refused
-	default:
-		s.State = result.Complete
+		f.saved.End = Refused
 	}
-	return s.save()
+	f.saved.Finish(ctx, err)
+	return f.saved.save()
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The tests of this file make many searches, of which each probe is computed, not
+// The tests of this file make many searches, of which each trial is computed, not
 // run: a server that takes messages one by one, as systems/sim does. What the
 // intervals of such a run hold goes through the same verdict and the same search.
 
 // server is a system that takes one message at a time.
 type server struct {
-	capacity       func(probe int) float64 // messages per second
+	capacity       func(trial int) float64 // messages per second
 	every, stall   float64                 // seconds; 0: no stalls
 	service        float64                 // seconds beside the turn; a mean where that is random
 	exponential    *rand.Rand              // draws service times; nil: they are constant
 	random         *rand.Rand              // nil: constant arrivals
 	now            float64                 // seconds since the server began
 	warmup         float64
-	probe, confirm float64 // windows, in seconds
+	trial, confirm float64 // windows, in seconds
 	objectives     []verdict.Objective
 }
 
@@ -42,7 +42,7 @@ func (s *server) afterStall(at float64) float64 {
 	return at
 }
 
-// run is a probe of a length at a rate, as far as a verdict asks for it. It
+// run is a trial of a length at a rate, as far as a verdict asks for it. It
 // begins with nothing waiting.
 func (s *server) run(rate, length float64, number int) *result.Saved {
 	every := min(max(length/20, 0.1), 1)
@@ -114,7 +114,7 @@ func (s *server) saved(publish *hdr.Histogram, offered int64, length float64) *r
 	}}
 }
 
-// outcome judges a probe by every clause but that of the generator, which the
+// outcome judges a trial by every clause but that of the generator, which the
 // model has none of.
 func (s *server) outcome(run *result.Saved) peak.Outcome {
 	v := verdict.Stable(run, s.objectives)
@@ -128,10 +128,10 @@ func (s *server) outcome(run *result.Saved) peak.Outcome {
 	return o
 }
 
-// search is a whole search, and its probes in words.
+// search is a whole search, and its trials in words.
 func (s *server) search(start float64) (peak.Bracket, peak.End, string) {
 	search := peak.NewSearch(peak.Plan{
-		StartRate: start, Tolerance: 0.03, Confirmations: 2, MaxProbes: peak.MostProbes,
+		StartRate: start, Tolerance: 0.03, Confirmations: 2, MaxTrials: peak.MostTrials,
 		LeastRate: 10, MostRate: 1e6,
 	})
 	var story strings.Builder
@@ -140,7 +140,7 @@ func (s *server) search(start float64) (peak.Bracket, peak.End, string) {
 		if end != peak.Unfinished {
 			return search.Bracket(), end, story.String()
 		}
-		length := s.probe
+		length := s.trial
 		if step.Long {
 			length = s.confirm
 		}
@@ -174,7 +174,7 @@ func holding(t *testing.T, searches int, truth float64, of func(i int) (*server,
 	}
 }
 
-// A pulse that is as long as a probe, or longer: capacity 5k/s, of which a stall of
+// A pulse that is as long as a trial, or longer: capacity 5k/s, of which a stall of
 // 1 s in 10 s leaves 4.5k/s.
 func TestModelPulse(t *testing.T) {
 	million(t)
@@ -187,7 +187,7 @@ func TestModelPulse(t *testing.T) {
 				return &server{
 					capacity: func(int) float64 { return c.capacity }, service: 0.0002,
 					every: c.every, stall: c.stall, now: 100 * random.Float64(),
-					warmup: 1 + math.Floor(5*random.Float64()), probe: 10, confirm: 20,
+					warmup: 1 + math.Floor(5*random.Float64()), trial: 10, confirm: 20,
 				}, c.capacity * math.Pow(40, random.Float64()) / 10
 			})
 		})
@@ -200,7 +200,7 @@ func TestModelRepeatsAgree(t *testing.T) {
 	million(t)
 	for seed := range uint64(100) {
 		s := &server{
-			capacity: func(int) float64 { return 8000 }, warmup: 0.5, probe: 2, confirm: 4,
+			capacity: func(int) float64 { return 8000 }, warmup: 0.5, trial: 2, confirm: 4,
 			service: 0.02, exponential: rand.New(rand.NewPCG(seed, 1)),
 		}
 		b, end, story := s.search(2500)
@@ -211,10 +211,10 @@ func TestModelRepeatsAgree(t *testing.T) {
 	}
 }
 
-// drifting is a system that carries one rate up to some probe, and another from
+// drifting is a system that carries one rate up to some trial, and another from
 // then on.
 func drifting(before, after float64, from int) *server {
-	return &server{probe: 2, confirm: 4, warmup: 1, service: 0.0002, capacity: func(n int) float64 {
+	return &server{trial: 2, confirm: 4, warmup: 1, service: 0.0002, capacity: func(n int) float64 {
 		if n < from {
 			return before
 		}
@@ -231,12 +231,12 @@ func TestModelDrift(t *testing.T) {
 	for _, c := range []struct{ before, after float64 }{{2000, 1500}, {1500, 2000}} {
 		for _, start := range []float64{300, 1100, 2500, 5000} {
 			_, _, steady := drifting(c.before, c.before, 0).search(start)
-			probes := strings.Count(steady, "\n")
-			for from := (probes + 1) / 2; from <= probes-2; from++ {
+			trials := strings.Count(steady, "\n")
+			for from := (trials + 1) / 2; from <= trials-2; from++ {
 				b, end, story := drifting(c.before, c.after, from).search(start)
 				both := b.StableRate <= 1500 && b.UnstableRate >= 2000
 				if !both || b.Confirmed == 0 || b.MixedRate == 0 {
-					t.Errorf("%.0f/s, and %.0f/s from probe %d on, start %.0f: %s, %+v\n%s",
+					t.Errorf("%.0f/s, and %.0f/s from trial %d on, start %.0f: %s, %+v\n%s",
 						c.before, c.after, from+1, start, end, b, story)
 				}
 			}
@@ -290,7 +290,7 @@ func TestModelObjective(t *testing.T) {
 	holding(t, 40, truth, func(int) (*server, float64) {
 		return &server{
 			capacity: func(int) float64 { return 5000 }, service: 0.0002, random: random,
-			warmup: 1, probe: 10, confirm: 20, objectives: []verdict.Objective{o},
+			warmup: 1, trial: 10, confirm: 20, objectives: []verdict.Objective{o},
 		}, 500 * math.Pow(20, random.Float64())
 	})
 }

@@ -13,71 +13,68 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Options says what to search.
+// Options describes a search.
 type Options struct {
-	// Job is the run to make at each rate: all of its workload but the rate
-	// curve and the length of the window holds for every probe. Its Cluster, if
-	// it has one, is left up.
+	// Job is the run to make at each rate. A trial changes its rate curve, the length of its
+	// window and its seed. Its Cluster, if set, stays up.
 	Job        *bench.Job
 	Plan       Plan
 	Objectives []verdict.Objective
-	Probe      time.Duration // the measured window of a probe
-	Confirm    time.Duration // that of a confirmation
-	// Warm is for how long servers that the search starts are given load before
-	// its first probe.
-	Warm    time.Duration
-	MaxTime time.Duration // no probe begins that would end later; the start and Warm are not in it
+	Trial      time.Duration // the measured window of a trial
+	Confirm    time.Duration // the measured window of a confirmation
+	// Warm is how long servers that the search starts are under load before the first trial.
+	Warm time.Duration
+	// MaxTime bounds the search without the start of servers and Warm: no trial begins that
+	// would end later.
+	MaxTime time.Duration
 	Watch   Watch
 }
 
-// Watch is told how a search goes, from the goroutine that runs it.
+// Watch receives the progress of a search, from the goroutine that runs it.
 type Watch interface {
 	bench.Watch
-	// Probe comes before a probe; the job is the run that it makes.
-	Probe(s *Saved, step Step, job *bench.Job)
-	// Probed comes after it, with what is known by then.
-	Probed(s *Saved)
+	// Trial is called before each trial, with the job of its run.
+	Trial(s *Saved, step Step, job *bench.Job)
+	// TrialEnded is called after each trial, with the search so far.
+	TrialEnded(s *Saved)
 }
 
-// The bounds of what a search does with its runs.
+// The bounds of a search's runs.
 const (
-	// points is how many readings of the queues a window has: enough for the
-	// interval of their slope to be narrow, and no closer than leastInterval.
+	// points is how many readings of the queues a window has: enough for a narrow interval of
+	// their slope. Readings are at least leastInterval apart.
 	points        = 20
 	leastInterval = 100 * time.Millisecond
 	mostInterval  = time.Second
-	// leastLate and lateShare bound for how long an overloaded probe goes on
-	// handing over what is late: its verdict is known by then, and what it
-	// has handed over must still be drained.
+	// leastLate and lateShare bound how long after its window an overloaded trial continues to
+	// send late messages. Its verdict is known by then, and sent messages must still be drained.
 	leastLate = 2 * time.Second
 	lateShare = 5
-	// overhead is what a probe takes beside its warm-up and window, until one
-	// has been made.
+	// overhead is the assumed time of a trial beside its warm-up and window, until a trial has
+	// shown it.
 	overhead = 2 * time.Second
-	// mostFailed is how many runs may fail one after another before the cluster
-	// is given up.
+	// mostFailed is the number of successive failed runs that ends the search.
 	mostFailed = 2
 )
 
-// finder is a search under way. It is used by one goroutine.
+// finder is a search under way. It must be used by one goroutine.
 type finder struct {
 	Options
 	root    string // of the search's folder
 	saved   *Saved
 	search  *Search
 	cluster *bench.Cluster
-	runs    map[int]*result.Saved // by probe number, without histograms
-	beganNs int64                 // when the first probe could begin
-	extraNs int64                 // what the last stable probe took beside warm-up and window
-	failed  int                   // runs that failed, one after another
+	runs    map[int]*result.Saved // by trial number, without histograms
+	beganNs int64                 // when the cluster was ready for the first trial
+	extraNs int64                 // time of the last stable trial beside warm-up and window
+	failed  int                   // successive runs that failed
 	hurried bool
 	refusal string // why no higher rate could be tried
 }
 
-// Run searches the peak of the job's system. It returns what was found, as it
-// stands in the folder of the search, also beside an error; nil when nothing
-// was measured. When ctx is cancelled the search ends with what it has, in the
-// state interrupted.
+// Run searches for the peak of the job's system. It returns the search as it is saved in its
+// folder, also together with an error. It returns nil when no trial was made. When ctx is
+// cancelled, it returns the trials so far, in the state interrupted.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{},
 		root: o.Job.Runs}
@@ -94,31 +91,31 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	}
 	if err == nil {
 		f.beganNs = o.Job.Clock.Now()
-		err = f.probeAll(ctx)
+		err = f.searchAll(ctx)
 	}
 	if o.Job.Cluster == nil {
 		err = errors.Join(err, f.cluster.Close())
 	}
-	if len(f.saved.Probes) == 0 {
+	if len(f.saved.Trials) == 0 {
 		f.discard()
 		return nil, err
 	}
 	return f.saved, cmp.Or(f.finish(ctx, err), err)
 }
 
-// warm gives servers that the search has started their first load.
+// warm puts servers that the search has started under load.
 func (f *finder) warm(ctx context.Context) error {
 	job := *f.Job
 	job.Cluster, job.Runs = f.cluster, f.saved.Dir
 	return bench.Warm(ctx, &job, f.Warm, f.Watch)
 }
 
-// probeAll makes one probe after another until the search has ended.
-func (f *finder) probeAll(ctx context.Context) error {
+// searchAll makes one trial after another until the search has ended.
+func (f *finder) searchAll(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil //nolint:nilerr // a search that was told to stop has not failed
+			return nil //nolint:nilerr // a stopped search has not failed
 		}
 		step, end := f.search.Next()
 		if f.hurry(step, end) {
@@ -128,17 +125,17 @@ func (f *finder) probeAll(ctx context.Context) error {
 			f.end(end)
 			return nil
 		}
-		if f.left() < f.takes(step.Long) && len(f.saved.Probes) > 0 {
+		if f.left() < f.takes(step.Long) && len(f.saved.Trials) > 0 {
 			f.saved.End = OutOfTime
 			return nil
 		}
-		if err := f.probe(ctx, step); err != nil || f.saved.End != Unfinished {
+		if err := f.trial(ctx, step); err != nil || f.saved.End != Unfinished {
 			return err
 		}
 	}
 }
 
-// end notes why the search has nothing more to do.
+// end records why the search has ended.
 func (f *finder) end(end End) {
 	switch {
 	case f.hurried && end != Found:
@@ -149,12 +146,12 @@ func (f *finder) end(end End) {
 	f.saved.End = end
 }
 
-// left is the time that the search may still take.
+// left returns the time that the search may still take.
 func (f *finder) left() time.Duration {
 	return f.MaxTime - time.Duration(f.Job.Clock.Now()-f.beganNs)
 }
 
-// takes is the time that a probe should take.
+// takes returns the expected time of a trial.
 func (f *finder) takes(long bool) time.Duration {
 	return f.Job.Workload.Warmup + f.window(long) + cmp.Or(time.Duration(f.extraNs), overhead)
 }
@@ -163,11 +160,11 @@ func (f *finder) window(long bool) time.Duration {
 	if long {
 		return f.Confirm * time.Duration(f.search.stretch)
 	}
-	return f.Probe * time.Duration(f.search.stretch)
+	return f.Trial * time.Duration(f.search.stretch)
 }
 
-// hurry ends the exploring when the time that is left is needed to confirm what
-// was found, and reports whether it did so now.
+// hurry ends the exploration when the remaining time is needed to confirm the bracket. It
+// reports whether it did so now.
 func (f *finder) hurry(step Step, end End) bool {
 	b := f.search.Bracket()
 	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 {
@@ -179,20 +176,20 @@ func (f *finder) hurry(step Step, end End) bool {
 	}
 	f.hurried = f.left() < needed
 	if f.hurried {
-		f.search.Settle()
+		f.search.ConfirmOnly()
 	}
 	return f.hurried
 }
 
-// jobOf is the run of a probe.
+// jobOf returns the job of a trial's run.
 func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	job, w := *f.Job, *f.Job.Workload
 	w.SetRate(step.Rate)
 	if err := w.SetDuration(f.window(step.Long)); err != nil {
 		return nil, err
 	}
-	// A repetition of the same random numbers would repeat their luck.
-	w.Seed += uint64(len(f.saved.Probes))
+	// With the same seed a repetition would repeat the same random arrivals.
+	w.Seed += uint64(len(f.saved.Trials))
 	job.Workload, job.Cluster, job.Runs = &w, f.cluster, f.saved.Dir
 	job.Interval = min(max(w.Duration/points, leastInterval), mostInterval)
 	job.Late = max(w.Duration/lateShare, leastLate)
@@ -202,15 +199,15 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	return &job, job.Check()
 }
 
-// probe makes a probe, judges it and writes what is known. It sets the end of
-// the search where that cannot go on.
-func (f *finder) probe(ctx context.Context, step Step) error {
+// trial makes a trial, judges it and saves the search. It sets the end of the search when the
+// search cannot continue.
+func (f *finder) trial(ctx context.Context, step Step) error {
 	job, err := f.jobOf(step)
 	if err != nil {
 		f.refuse(step, err)
 		return nil
 	}
-	f.Watch.Probe(f.saved, step, job)
+	f.Watch.Trial(f.saved, step, job)
 	began := job.Clock.Now()
 	dir, runErr := bench.Run(ctx, job, f.Watch)
 	if dir == "" {
@@ -228,24 +225,24 @@ func (f *finder) probe(ctx context.Context, step Step) error {
 		return cmp.Or(runErr, err)
 	}
 	f.take(step, run)
-	if s := f.saved; s.Probes[len(s.Probes)-1].Verdict.Stable {
-		// An overloaded probe drains for longer than the next will.
+	if s := f.saved; s.Trials[len(s.Trials)-1].Verdict.Stable {
+		// Unstable trials do not count, because an overloaded trial drains for longer.
 		f.extraNs = max(extraNs, int64(time.Second))
 	}
 	f.failed++
 	if runErr == nil {
 		f.failed = 0
 	}
-	if runErr != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Probes) == 1) {
+	if runErr != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Trials) == 1) {
 		f.saved.End = Refused
 		return errors.Join(runErr, f.saved.save())
 	}
-	f.Watch.Probed(f.saved)
+	f.Watch.TrialEnded(f.saved)
 	return f.saved.save()
 }
 
-// refuse takes it that a rate could not be tried: while climbing a smaller step
-// may do.
+// refuse handles a rate that could not be tried. While the search climbs, a smaller step may
+// be possible; otherwise the search ends.
 func (f *finder) refuse(step Step, err error) {
 	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
 	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 &&
@@ -256,11 +253,11 @@ func (f *finder) refuse(step Step, err error) {
 	f.saved.End, f.saved.StateReason = Refused, f.refusal
 }
 
-// take adds a run to what is known.
+// take adds a run to the search.
 func (f *finder) take(step Step, run *result.Saved) {
 	s, r := f.saved, &run.Run
-	p := Probe{
-		Number: len(s.Probes) + 1, Dir: filepath.Base(run.Dir), Kind: step.Kind, Long: step.Long,
+	p := Trial{
+		Number: len(s.Trials) + 1, Dir: filepath.Base(run.Dir), Kind: step.Kind, Long: step.Long,
 		Judged: r.State == result.Complete || r.State == result.Failed, TargetRate: step.Rate,
 		OfferedRate: r.Summary.OfferedRate, AchievedRate: r.Summary.AchievedRate,
 		ReceivedRate:  r.Summary.ReceivedRate,
@@ -275,11 +272,11 @@ func (f *finder) take(step Step, run *result.Saved) {
 			p.Noise = w.Sentence
 		}
 	}
-	if len(s.Probes) == 0 {
+	if len(s.Trials) == 0 {
 		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
 		result.PointLatest(f.root, s.ID)
 	}
-	// Whether they are wanted is a matter of the rest; histograms are large.
+	// The explanation does not need the histograms, which are large.
 	run.Latency = nil
 	f.runs[p.Number] = run
 	if p.Judged {
@@ -293,7 +290,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		f.search.Take(o)
 		p.Repeated = f.search.again
 	}
-	s.Probes = append(s.Probes, p)
+	s.Trials = append(s.Trials, p)
 	s.Bracket = f.search.Bracket()
 	f.explain()
 }

@@ -1,44 +1,33 @@
 package peak
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"time"
-
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// File is what a search is written to, within its folder.
+// File is the name of a search's file within its folder.
 const File = "peak.json"
 
-// SchemaVersion is written to every search.
+// SchemaVersion is the version of the format that this plimsoll writes.
 const SchemaVersion = 1
 
-// Saved is peak.json: what was asked, each probe, and what came of it.
-type Saved struct {
-	SchemaVersion int          `json:"schema_version"`
-	ID            string       `json:"id"`
-	Name          string       `json:"name"` // the target's
-	State         result.State `json:"state"`
-	StateReason   string       `json:"state_reason,omitempty"`
-	StartedAt     time.Time    `json:"started_at"`
-	EndedAt       time.Time    `json:"ended_at,omitzero"`
-	PID           int          `json:"pid"`
+var document = folder.Document{File: File, Work: "search", Newest: SchemaVersion}
 
-	Plimsoll result.Build `json:"plimsoll"`
-	Asked    result.Asked `json:"asked"`
-	Plan     Plan         `json:"plan"`
-	// Objectives are what each probe had to keep, as verdict.ParseObjective reads
-	// them.
+// Saved is the content of peak.json: the request, the trials, and the bracket. Its keys call a
+// trial a probe, the earlier word, so that searches saved before are still read.
+type Saved struct {
+	folder.Record
+
+	Plan Plan `json:"plan"`
+	// Objectives are the objectives of each trial, as verdict.ParseObjective reads them.
 	Objectives     []string `json:"objectives,omitempty"`
-	ProbeSeconds   float64  `json:"probe_seconds"`
+	TrialSeconds   float64  `json:"probe_seconds"`
 	ConfirmSeconds float64  `json:"confirm_seconds"`
 	MaxSeconds     float64  `json:"max_seconds"`
 
-	// System, Load and Durability are those of the first probe; its rate aside.
+	// System, Load and Durability are those of the first trial. The rate in Load is of that
+	// trial only.
 	System     result.System     `json:"system"`
 	Load       result.Load       `json:"load"`
 	Durability result.Durability `json:"durability"`
@@ -47,21 +36,19 @@ type Saved struct {
 	End     End           `json:"end"`
 	Reason  string        `json:"reason"` // why the bracket ends where it does
 	Side    *verdict.Side `json:"limited_by,omitempty"`
-	Probes  []Probe       `json:"probes"`
-
-	Dir string `json:"-"`
+	Trials  []Trial       `json:"probes"`
 }
 
-// Probe is one run of a search.
-type Probe struct {
+// Trial is one run of a search.
+type Trial struct {
 	Number int    `json:"number"` // from 1
 	Dir    string `json:"directory"`
 	Kind   Kind   `json:"kind"`
 	Long   bool   `json:"long,omitempty"`
 	// Judged is false when the run was stopped before it could be judged.
 	Judged bool `json:"judged"`
-	// Repeated: what may have been a passing disturbance failed it, or its window
-	// was too short to tell, so that it was made again and does not count.
+	// Repeated is set when the trial was made again and does not count: a passing disturbance may
+	// have failed it, or its window was too short to tell.
 	Repeated bool `json:"repeated,omitempty"`
 
 	TargetRate    float64          `json:"target_rate_msgs_per_s"`
@@ -70,48 +57,31 @@ type Probe struct {
 	ReceivedRate  float64          `json:"received_rate_msgs_per_s"`
 	WindowSeconds float64          `json:"window_seconds"`
 	Latency       []result.Latency `json:"latency"`
-	// LeftMsgs waited still, in the system or for it, when the probe's drain
-	// ended: 0 when it was drained.
+	// LeftMsgs counts the messages that were still in the system, or waited for it, when the
+	// trial's drain ended.
 	LeftMsgs int64 `json:"left_msgs"`
-	// Noise is what the run warns of the machine that was not of the run.
+	// Noise is the run's warning that other processes used the machine.
 	Noise   string            `json:"noise,omitempty"`
 	Verdict verdict.Stability `json:"verdict"`
 }
 
-// Series is the probe's latency of a series.
-func (p *Probe) Series(name result.Series) result.Latency {
+// Series returns the trial's latency of a series.
+func (p *Trial) Series(name result.Series) result.Latency {
 	return result.Summary{Latency: p.Latency}.Series(name)
 }
 
 // save replaces peak.json as a whole.
-func (s *Saved) save() error {
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", File, err)
-	}
-	return result.ReplaceFile(filepath.Join(s.Dir, File), append(raw, '\n'))
-}
+func (s *Saved) save() error { return document.Save(s.Dir, s) }
 
-// Is reports whether a directory is a search's.
-func Is(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, File))
-	return err == nil && info.Mode().IsRegular()
-}
+// Is reports whether a directory is the folder of a search.
+func Is(dir string) bool { return document.Is(dir) }
 
-// Read reads the folder of a search.
+// Read reads the folder of a search. A running search whose process has ended is
+// incomplete.
 func Read(dir string) (*Saved, error) {
 	s := &Saved{}
-	if err := result.ReadDocument(dir, File, "a search", s); err != nil {
+	if err := document.Read(dir, s, &s.Record); err != nil {
 		return nil, err
-	}
-	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this plimsoll reads 1 to %d",
-			filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
-	}
-	s.Dir = dir
-	if s.State == result.Running && !result.Lives(s.PID) {
-		s.State, s.StateReason = result.Incomplete,
-			"the process that searched ended without finishing"
 	}
 	return s, nil
 }

@@ -6,126 +6,124 @@ import (
 	"slices"
 )
 
-// The bounds of a search that nobody sets.
+// The fixed bounds of a search.
 const (
-	// MostProbes is how many runs a search makes at most: about ten to find the
-	// bracket, and the rest to try both of its ends again.
-	MostProbes = 20
-	// FewestMessages is how many a probe must offer at least: fewer support no
-	// percentile worth the name.
+	// MostTrials is the greatest number of trials in a search: about ten find the bracket, the
+	// others try both of its ends again.
+	MostTrials = 20
+	// FewestMessages is the least number of messages that a trial must offer. Fewer messages do
+	// not support a percentile.
 	FewestMessages = 100
-	// ConfirmTimes is how many times as long as a probe a confirmation is.
+	// ConfirmTimes is the length of a confirmation as a multiple of a trial's.
 	ConfirmTimes = 2
-	// MostStretch is how many times as long as planned a window may become.
+	// MostStretch is the greatest length of a window as a multiple of the planned length.
 	MostStretch = 8
 )
 
 // Plan bounds a search.
 type Plan struct {
-	StartRate float64 `json:"start_msgs_per_s"` // of the first probe
-	// width of the bracket that is good enough: 0.03 is 3%
+	StartRate float64 `json:"start_msgs_per_s"` // of the first trial
+	// Tolerance is the width at which the bracket is narrow enough: 0.03 is 3%.
 	Tolerance     float64 `json:"tolerance"`
-	Confirmations int     `json:"confirmations"`    // longer runs that the stable end must pass
-	MaxProbes     int     `json:"max_probes"`       // confirmations and repetitions included
-	LeastRate     float64 `json:"least_msgs_per_s"` // no probe is below or above these
-	MostRate      float64 `json:"most_msgs_per_s"`
+	Confirmations int     `json:"confirmations"` // longer runs that the stable end must pass
+	// MaxTrials includes confirmations and repetitions. Its key is that of earlier searches.
+	MaxTrials int `json:"max_probes"`
+	// LeastRate and MostRate bound the rates of all trials.
+	LeastRate float64 `json:"least_msgs_per_s"`
+	MostRate  float64 `json:"most_msgs_per_s"`
 }
 
-// Kind says why a probe is made.
+// Kind is the reason for a trial.
 type Kind string
 
-// The kinds of probes.
+// The kinds of trials.
 const (
-	Ramp    Kind = "ramp"    // no limit has been seen yet, or no stable rate
-	Guess   Kind = "guess"   // what an overloaded probe achieved says where the limit should be
+	Ramp    Kind = "ramp"    // no unstable rate, or no stable rate, has been seen yet
+	Guess   Kind = "guess"   // the rate that an overloaded trial achieved suggests the limit
 	Bisect  Kind = "bisect"  // the geometric middle of the bracket
-	Repeat  Kind = "repeat"  // the probe before failed by what may have been a passing disturbance
+	Repeat  Kind = "repeat"  // a passing disturbance may have failed the previous trial
 	Confirm Kind = "confirm" // a longer run at the stable end
 	Recheck Kind = "recheck" // the unstable end again
-	Stretch Kind = "stretch" // the probe before was too short to tell: a window twice as long
+	Stretch Kind = "stretch" // the previous window was too short: a window twice as long
 )
 
-// Step is a probe to make.
+// Step is a trial to make.
 type Step struct {
 	Kind Kind
 	Rate float64 // messages per second
-	Long bool    // as long as a confirmation
-	// Stretch is how many times as long as planned the window is.
+	Long bool    // the window is that of a confirmation
+	// Stretch is the length of the window as a multiple of the planned length.
 	Stretch int
-	// guess is set for a guess and its repetition; hope is the outcome that it
-	// was made for.
+	// guess is set for a guess and its repetition; hope is the outcome that the guess expects.
 	guess, hope bool
-	recheck     bool // also of its repetition
+	recheck     bool // set for a recheck and its repetition
 }
 
-// Outcome is what became of a probe.
+// Outcome is the result of a trial.
 type Outcome struct {
 	Stable       bool
 	AchievedRate float64 // messages per second
-	// Passing: it was not stable, by what may have been a passing disturbance.
+	// Passing is set when a passing disturbance may have made the trial unstable.
 	Passing bool
-	// Doubtful: it was not stable, and the machine or plimsoll itself may have
-	// been why.
+	// Doubtful is set when the machine or plimsoll itself may have made the trial unstable.
 	Doubtful bool
-	// Short: it was not stable, and a longer window may show that it is.
+	// Short is set when a longer window may show that an unstable trial is stable.
 	Short bool
 }
 
-// End is why a search has nothing more to do.
+// End is the reason why a search ended.
 type End string
 
 // The ends of a search.
 const (
 	Found      End = "found"      // the bracket is narrow enough, and confirmed as asked
-	UsedUp     End = "used_up"    // the probes are
+	UsedUp     End = "used_up"    // all planned trials were made
 	NothingLow End = "too_low"    // not even the least rate was stable
 	NoLimit    End = "no_limit"   // the greatest rate was stable
-	OutOfTime  End = "time"       // set by the caller, as are the following
+	OutOfTime  End = "time"       // the caller sets this end and those below
 	Stopped    End = "stopped"    // on request
-	Refused    End = "refused"    // a probe could not be made
-	Unfinished End = "unfinished" // the search goes on
+	Refused    End = "refused"    // a trial could not be made
+	Unfinished End = "unfinished" // the search continues
 )
 
-// Search finds the highest stable rate: the next rate to try out, the outcome of
-// a probe in. It is a pure state machine, and it assumes no more of a system
-// than that a rate above an unstable one is not stable.
+// Search is the state machine that finds the highest stable rate. Next returns the next trial,
+// Take receives its outcome. It is pure, and assumes only that a rate above an unstable rate is
+// unstable. It must be used by one goroutine.
 //
-// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a probe is
-// unstable, then bisects geometrically. Where an overloaded probe achieved a rate within
-// the bracket, that rate is the system's capacity if overload does not change
-// it: then a probe is made just below it, and one just above. A guess that was
-// wrong is followed by a bisection, so that a system which collapses under
-// overload costs no more than twice as many probes.
+// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a trial is
+// unstable, then bisects geometrically. Where an overloaded trial achieved a rate within the
+// bracket, that rate is the system's capacity if overload does not change the capacity: the
+// search then tries a rate just below it and a rate just above it. A bisection follows a wrong
+// guess, so a system that collapses under overload costs at most twice as many trials.
 //
-// A bracket that is narrow enough is tried again, one end after the other, in
-// longer runs: the stable end until it is confirmed as often as planned, and the
-// unstable end as often. A rate that was stable in
-// one run and not in another is mixed. It lies within the bracket that is
-// reported, and the search goes on beyond it. An unstable end that the machine may
-// be to blame for is tried again once two probes in a row below it were stable,
-// and forgotten when it is stable then. The last probes are kept for the ends.
+// When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the
+// stable end until it is confirmed as often as planned, and the unstable end as often. A rate
+// that was stable in one run and unstable in another is mixed. It lies within the reported
+// bracket, and the search continues above it. A doubtful unstable end is tried again after two
+// successive stable trials below it, and is forgotten when it is stable then. The last trials
+// are reserved for the ends.
 //
-// A probe that was too short to tell a pulse from growth is made again with a
-// window twice as long, and so are all that follow it.
+// A trial that was too short to tell a pulse from growth is repeated with a window twice as
+// long, and all later trials keep that length.
 type Search struct {
 	plan    Plan
 	taken   int
 	last    Step
-	again   bool // the last step is to be repeated
-	short   bool // and so it is, with a longer window
-	stretch int  // how many times as long as planned windows are
+	again   bool // the last step must be repeated
+	short   bool // the repetition needs a longer window
+	stretch int  // length of windows as a multiple of the planned length
 	stable  []float64
-	mixed   []float64       // rates that were not stable, and were, or a higher one was
+	mixed   []float64       // unstable rates at or below a stable rate
 	passed  map[float64]int // confirmations, by rate
-	missed  map[float64]int // runs that were not stable, by rate
+	missed  map[float64]int // unstable trials, by rate
 	above   []limit         // unstable rates, the lowest first
-	calm    int             // stable probes, one after another
+	calm    int             // successive stable trials
 	climbed int             // steps up
-	sunk    int             // steps down that were not enough
-	poor    int             // guesses that were wrong, one after another
+	sunk    int             // steps down that did not reach a stable rate
+	poor    int             // successive wrong guesses
 	upward  bool            // the next guess is above the stable end
-	hurried bool            // no more exploring
-	failed  bool            // a confirmation did: go down until one does not
+	hurried bool            // only the ends are tried
+	failed  bool            // a confirmation failed: go down until a confirmation passes
 }
 
 // limit is an unstable rate.
@@ -134,11 +132,11 @@ type limit struct {
 	long, doubtful bool
 }
 
-// calmBelow is how many stable probes in a row below a doubtful limit have it
-// tried again.
+// calmBelow is the number of successive stable trials below a doubtful limit after which the
+// limit is tried again.
 const calmBelow = 2
 
-// top is the lowest unstable rate; the zero limit when none was seen.
+// top returns the lowest unstable rate; the zero limit when none was seen.
 func (s *Search) top() limit {
 	if len(s.above) == 0 {
 		return limit{}
@@ -146,19 +144,18 @@ func (s *Search) top() limit {
 	return s.above[0]
 }
 
-// NewSearch returns a search that has made no probe.
+// NewSearch returns a search that has made no trial.
 func NewSearch(p Plan) *Search {
 	return &Search{plan: p, stretch: 1, passed: map[float64]int{}, missed: map[float64]int{}}
 }
 
-// narrow reports whether the search has come near enough to its lowest unstable
-// rate.
+// narrow reports whether the highest stable rate is near enough to the lowest unstable rate.
 func (s *Search) narrow() bool {
 	low, high := s.low(), s.top().rate
 	return low > 0 && high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
 }
 
-// low is the highest stable rate below every unstable one.
+// low returns the highest stable rate below every unstable rate.
 func (s *Search) low() float64 {
 	var low float64
 	for _, r := range s.stable {
@@ -169,13 +166,14 @@ func (s *Search) low() float64 {
 	return low
 }
 
-// Settle has the search explore no further: it only confirms what it has.
-func (s *Search) Settle() { s.hurried = true }
+// ConfirmOnly ends the exploration: later trials only confirm the ends of the bracket.
+func (s *Search) ConfirmOnly() { s.hurried = true }
 
-// Cap has the search try no rate above one.
+// Cap forbids rates above the given rate, in messages per second.
 func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate) }
 
-// Next is the probe to make next; when there is none, end says why.
+// Next returns the next trial. end is Unfinished while there is a trial, and otherwise the
+// reason why there is none.
 func (s *Search) Next() (step Step, end End) {
 	step, end = s.next()
 	step.Stretch = s.stretch
@@ -184,7 +182,7 @@ func (s *Search) Next() (step Step, end End) {
 }
 
 func (s *Search) next() (Step, End) {
-	low, high, left := s.low(), s.top().rate, s.plan.MaxProbes-s.taken
+	low, high, left := s.low(), s.top().rate, s.plan.MaxTrials-s.taken
 	end, needed := s.stableEnd(), s.needed()
 	missing := s.plan.Confirmations - s.passed[end]
 	switch {
@@ -206,7 +204,7 @@ func (s *Search) next() (Step, End) {
 		return Step{Kind: Recheck, Rate: top.rate, Long: top.long, recheck: true}, Unfinished
 	}
 	if s.hurried || s.failed || s.narrow() || left <= needed || low >= s.plan.MostRate {
-		return s.settle(end, high, missing, left)
+		return s.confirm(end, high, missing, left)
 	}
 	if high == 0 {
 		return s.up(low), Unfinished
@@ -214,8 +212,8 @@ func (s *Search) next() (Step, End) {
 	return s.between(low, high), Unfinished
 }
 
-// up looks for an unstable rate above a stable one. A limit that was none lies
-// near one, as a rule.
+// up returns a trial above the highest stable rate. The true limit is usually near a limit that
+// a later trial disproved.
 func (s *Search) up(low float64) Step {
 	if s.upward && len(s.mixed) > 0 && s.poor <= mostPoor {
 		return Step{Kind: Guess, Rate: s.within(low * s.stride()), guess: true}
@@ -223,7 +221,7 @@ func (s *Search) up(low float64) Step {
 	return Step{Kind: Ramp, Rate: s.within(low * s.climb())}
 }
 
-// endOf is why a search that can make no more probes has ended.
+// endOf returns why a search without trials left has ended.
 func (s *Search) endOf(missing int) End {
 	if missing <= 0 && s.narrow() && !s.doubted() {
 		return Found
@@ -231,9 +229,9 @@ func (s *Search) endOf(missing int) End {
 	return UsedUp
 }
 
-// climb is the factor of the next step up. The first are small, because overload
-// costs a real system time to recover from; the later ones are for a start that
-// was far too low.
+// climb returns the factor of the next step up. The first factors are small, because a real
+// system needs time to recover from overload. The later factors serve a start that was far too
+// low.
 func (s *Search) climb() float64 {
 	factors := []float64{2, 4, 4}
 	if n := s.climbed - 1; n < len(factors) {
@@ -246,7 +244,7 @@ func (s *Search) within(rate float64) float64 {
 	return min(max(rate, s.plan.LeastRate), s.plan.MostRate)
 }
 
-// down looks for a stable rate below an unstable one.
+// down returns a trial below the lowest unstable rate.
 func (s *Search) down(high float64) (Step, End) {
 	switch guess := s.below(); {
 	case high <= s.plan.LeastRate:
@@ -259,17 +257,17 @@ func (s *Search) down(high float64) (Step, End) {
 	return Step{Kind: Ramp, Rate: s.within(high / math.Pow(2, float64(s.sunk+1)))}, Unfinished
 }
 
-// below is just below what the lowest unstable probe achieved, and step the way
-// from there to a bracket that is narrow enough.
+// below returns a rate just below the rate that the lowest unstable trial achieved. step is the
+// distance from there to a bracket that is narrow enough.
 func (s *Search) below() float64 { return s.top().achieved * (1 - s.plan.Tolerance/4) }
 func (s *Search) step() float64  { return s.plan.Tolerance * 0.95 }
 
-// telling reports whether the unstable end achieved so much less than it was
-// offered that this tells of a capacity.
+// telling reports whether the achieved rate of the unstable end is so far below the offered
+// rate that it suggests a capacity.
 func (s *Search) telling(high float64) bool { return s.below() < high*(1-s.plan.Tolerance/2) }
 
-// lower is a step down from a rate at which a confirmation failed, or what was
-// achieved there if that is less, and no less than half.
+// lower returns a step down from a rate at which a confirmation failed: the achieved rate when
+// that is lower and more than half the rate.
 func (s *Search) lower(high float64) float64 {
 	if below := s.below(); below > high/2 {
 		return min(high/(1+s.step()), below)
@@ -277,15 +275,14 @@ func (s *Search) lower(high float64) float64 {
 	return high / (1 + s.step())
 }
 
-// mostPoor is how many guesses in a row may be wrong, each followed by one twice
-// as far away, before the bracket is bisected instead.
+// mostPoor is the number of successive wrong guesses, each twice as far away as the one before,
+// after which the bracket is bisected.
 const mostPoor = 2
 
-// stride is the factor of a guess beyond an end, twice as far after each that was
-// wrong.
+// stride returns the factor of a guess beyond an end. Each wrong guess doubles the distance.
 func (s *Search) stride() float64 { return math.Pow(1+s.step(), math.Pow(2, float64(s.poor))) }
 
-// between is a probe within the bracket.
+// between returns a trial within the bracket.
 func (s *Search) between(low, high float64) Step {
 	bisect := Step{Kind: Bisect, Rate: math.Sqrt(low * high)}
 	if s.poor > mostPoor {
@@ -294,7 +291,7 @@ func (s *Search) between(low, high float64) Step {
 	far := s.stride()
 	near, hope := s.below(), true
 	switch {
-	// Also where the stable end is already what overload achieved.
+	// The second case: the stable end is already the rate that overload achieved.
 	case s.upward || near <= low && s.top().achieved > low*(1-s.plan.Tolerance):
 		near, hope = low*far, false
 	case s.poor > 0 && s.last.guess:
@@ -308,15 +305,15 @@ func (s *Search) between(low, high float64) Step {
 	return Step{Kind: Guess, Rate: near, guess: true, hope: hope}
 }
 
-// settle tries the ends again in longer runs, in turn; where the stable end has
-// failed, a step lower.
-func (s *Search) settle(low, high float64, missing, left int) (Step, End) {
+// confirm tries the ends again in longer runs, in turn. When a confirmation of the stable end
+// has failed, it tries a lower rate.
+func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
 	doubted := s.doubted()
 	switch {
 	case s.failed && s.passed[low] == 0 && s.lower(high) > low*(1+s.plan.Tolerance/8):
 		return Step{Kind: Confirm, Rate: s.lower(high), Long: true}, Unfinished
 	case doubted && missing <= 0 && left > s.needed() && s.cameToEnd():
-		// Something else comes between two runs at the unstable end.
+		// Two trials at the unstable end do not follow one another.
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
 	case doubted && (missing <= 0 || s.last.Rate == low):
 		long := s.plan.Confirmations > 0
@@ -335,14 +332,14 @@ func (s *Search) settle(low, high float64, missing, left int) (Step, End) {
 	return Step{Kind: Bisect, Rate: math.Sqrt(s.low() * high), Long: true}, Unfinished
 }
 
-// cameToEnd reports whether the last probe was the first that found the unstable
-// end, which longer runs are to be made at.
+// cameToEnd reports whether the last trial was the first at the unstable end, and longer runs
+// at that end are still to come.
 func (s *Search) cameToEnd() bool {
 	last := s.last
 	return s.plan.Confirmations > 0 && last.Kind != Recheck && last.Rate == s.unstableEnd()
 }
 
-// Take takes the outcome of the probe that Next asked for.
+// Take receives the outcome of the trial that Next returned.
 func (s *Search) Take(o Outcome) {
 	s.taken++
 	step := s.last
@@ -368,16 +365,16 @@ func (s *Search) Take(o Outcome) {
 	s.fails(step, o)
 }
 
-// fails takes a probe that was not stable.
+// fails records an unstable trial.
 func (s *Search) fails(step Step, o Outcome) {
 	s.calm = 0
 	if step.Kind == Ramp && len(s.above) > 0 {
 		s.sunk++
 	}
 	s.missed[step.Rate]++
-	// What was unstable twice is no longer doubted.
+	// A rate that was unstable twice is no longer doubtful.
 	doubtful := o.Doubtful && s.missed[step.Rate] == 1
-	// What was stable for a short while was not for a long one.
+	// The rate was stable in a short run and unstable in a long run.
 	long := step.Long && !step.recheck
 	s.above = slices.DeleteFunc(s.above, func(l limit) bool { return l.rate == step.Rate })
 	s.above = append(s.above, limit{step.Rate, o.AchievedRate, long, doubtful})
@@ -385,8 +382,8 @@ func (s *Search) fails(step Step, o Outcome) {
 	s.failed = s.failed || long
 }
 
-// holds takes a stable probe. Limits that it disproves are mixed, and those that
-// were in doubt are forgotten.
+// holds records a stable trial. The limits that it disproves become mixed rates; doubtful limits
+// are forgotten.
 func (s *Search) holds(step Step) {
 	s.calm++
 	s.above = slices.DeleteFunc(s.above, func(l limit) bool {

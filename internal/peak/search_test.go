@@ -11,7 +11,7 @@ import (
 func planOf(start, tolerance float64, confirmations int) Plan {
 	return Plan{
 		StartRate: start, Tolerance: tolerance, Confirmations: confirmations,
-		MaxProbes: MostProbes, LeastRate: 1, MostRate: 1e8,
+		MaxTrials: MostTrials, LeastRate: 1, MostRate: 1e8,
 	}
 }
 
@@ -19,7 +19,7 @@ func planOf(start, tolerance float64, confirmations int) Plan {
 type model struct {
 	capacity float64
 	achieves func(rate float64) float64
-	doubtful bool // every unstable probe
+	doubtful bool // every unstable trial
 }
 
 // carries is a system that goes on at its capacity when it is offered more.
@@ -47,7 +47,7 @@ func answer(p Plan, m model) (Bracket, End, []Step) {
 }
 
 // Whatever the capacity, the start and what the system does under overload: the
-// bracket holds the capacity, in at most MostProbes probes, none out of bounds.
+// bracket holds the capacity, in at most MostTrials trials, none out of bounds.
 func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := math.Pow(10, rapid.Float64Range(0.1, 7.9).Draw(t, "log capacity"))
@@ -68,12 +68,12 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 			func(float64) float64 { return math.NaN() },
 		}).Draw(t, "under overload"), rapid.Bool().Draw(t, "doubtful")}
 		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
-		if len(steps) > MostProbes {
-			t.Fatalf("%d probes: %+v", len(steps), steps)
+		if len(steps) > MostTrials {
+			t.Fatalf("%d trials: %+v", len(steps), steps)
 		}
 		for _, s := range steps {
 			if !(s.Rate >= 1 && s.Rate <= 1e8) {
-				t.Fatalf("a probe at %v: %+v", s.Rate, steps)
+				t.Fatalf("a trial at %v: %+v", s.Rate, steps)
 			}
 		}
 		if b.StableRate > capacity || b.UnstableRate != 0 && b.UnstableRate <= capacity {
@@ -93,11 +93,11 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 	for _, capacity := range []float64{3, 777, 20_000, 1e6, 2e7} {
 		for _, start := range []float64{1, 100, 5_000, 1e5, 1e8} {
 			if capacity/start > 1e6 {
-				continue // one probe short: a bracket, and not confirmed
+				continue // one trial short: a bracket, and not confirmed
 			}
 			b, end, steps := answer(planOf(start, 0.03, 2), carries(capacity))
 			if end != Found || math.Abs(b.StableRate/capacity-1) > 0.03 {
-				t.Errorf("from %v to %v: %s, %+v, %d probes: %+v", start, capacity, end, b,
+				t.Errorf("from %v to %v: %s, %+v, %d trials: %+v", start, capacity, end, b,
 					len(steps), steps)
 			}
 		}
@@ -105,14 +105,14 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 }
 
 // Where overload tells nothing, as under an objective of latency, a start within
-// a factor of 8 is found in MostProbes probes.
+// a factor of 8 is found in MostTrials trials.
 func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
 	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
 		const start = 10_000
 		m := model{capacity: start * factor, achieves: func(rate float64) float64 { return rate }}
 		b, end, steps := answer(planOf(start, 0.03, 1), m)
 		if end != Found {
-			t.Errorf("factor %v: %s, %+v, %d probes: %+v", factor, end, b, len(steps), steps)
+			t.Errorf("factor %v: %s, %+v, %d trials: %+v", factor, end, b, len(steps), steps)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
 			if end != Found || b.StableRate > 19_000 || b.StableRate < 18_400 ||
 				b.UnstableRate <= 20_000 || b.MixedRate <= 19_000 || b.MixedRate > 20_000 ||
 				b.Confirmed != 2 {
-				t.Errorf("%s after %d probes: %+v", end, n, b)
+				t.Errorf("%s after %d trials: %+v", end, n, b)
 			}
 			return
 		}
@@ -170,7 +170,7 @@ func TestSearchForgetsAFalseLimit(t *testing.T) {
 		if end != Unfinished {
 			if b := s.Bracket(); end != Found || b.MixedRate != 0 || b.StableRate < 19_400 ||
 				b.StableRate > 20_000 || rechecked != 1 {
-				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+				t.Errorf("%s after %d trials, %d rechecked: %+v", end, n, rechecked, b)
 			}
 			return
 		}
@@ -194,7 +194,7 @@ func TestSearchRechecksALimitOnce(t *testing.T) {
 		if end != Unfinished {
 			if b := s.Bracket(); end != Found || b.Width() > 0.0301 || b.StableRate > 20_000 ||
 				b.UnstableRate <= 20_000 {
-				t.Errorf("%s after %d probes, %d rechecked: %+v", end, n, rechecked, b)
+				t.Errorf("%s after %d trials, %d rechecked: %+v", end, n, rechecked, b)
 			}
 			return
 		}
@@ -241,7 +241,7 @@ func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 			if end != Unfinished {
 				break
 			}
-			capacity := 20_000 * (0.95 + 0.1*random.Float64()) // of this probe
+			capacity := 20_000 * (0.95 + 0.1*random.Float64()) // of this trial
 			s.Take(Outcome{Stable: step.Rate <= capacity, AchievedRate: min(step.Rate, capacity)})
 		}
 		b := s.Bracket()
@@ -260,7 +260,7 @@ func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 	}
 }
 
-// Probes err by chance, by 0.3% or 1% of the rate (standard deviation). 19 of 20
+// Trials err by chance, by 0.3% or 1% of the rate (standard deviation). 19 of 20
 // brackets hold the truth all the same, and no side has more than half of the rest.
 func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
 	for _, noise := range []float64{0.003, 0.01} {
@@ -357,7 +357,7 @@ func TestSearchTriesBothEndsAgain(t *testing.T) {
 	}
 	for i, step := range steps {
 		if step.Kind == Recheck && steps[i-1].Rate == step.Rate && steps[i-1].Kind == Guess {
-			t.Errorf("probe %d is made again at once: %+v", i, steps)
+			t.Errorf("trial %d is made again at once: %+v", i, steps)
 		}
 	}
 }

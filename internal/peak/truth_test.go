@@ -20,15 +20,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The tests of this file search a system whose truth is known. Every probe is a
+// The tests of this file search a system whose truth is known. Every trial is a
 // whole run, files included, on virtual time.
 
 type silent struct{}
 
 func (silent) Phase(result.PhaseName, string)           {}
 func (silent) Interval(result.Interval)                 {}
-func (silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
-func (silent) Probed(*peak.Saved)                       {}
+func (silent) Trial(*peak.Saved, peak.Step, *bench.Job) {}
+func (silent) TrialEnded(*peak.Saved)                   {}
 
 // million skips a test of millions of messages under the race detector.
 func million(t *testing.T) {
@@ -63,9 +63,9 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 		MaxInFlight: 10_000, Seed: 1,
 	}
 	o := peak.Options{
-		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 1, MaxProbes: 12,
+		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 1, MaxTrials: 12,
 			LeastRate: 10, MostRate: 1e6},
-		Probe: 2 * time.Second, Confirm: 4 * time.Second, MaxTime: time.Hour, Watch: silent{},
+		Trial: 2 * time.Second, Confirm: 4 * time.Second, MaxTime: time.Hour, Watch: silent{},
 	}
 	if tr.watch != nil {
 		o.Watch = tr.watch
@@ -102,17 +102,17 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(read.Probes) > peak.MostProbes {
-		t.Errorf("%d probes", len(read.Probes))
+	if len(read.Trials) > peak.MostTrials {
+		t.Errorf("%d trials", len(read.Trials))
 	}
 	return read
 }
 
-// story is every probe in a line, for a test that fails.
+// story is every trial in a line, for a test that fails.
 func story(s *peak.Saved) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%v)\n%s, %+v\n", s.End, s.Sentence(), s.Caveats(), s.Reason, s.Side)
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		c, _ := p.Verdict.Broken()
 		fmt.Fprintf(&b, "  %s %.0f: %v, achieved %.0f, slope %.1f (%.1f to %.1f), %s\n",
 			p.Kind, p.TargetRate, p.Verdict.Stable, p.AchievedRate, p.Verdict.SlopeRate,
@@ -143,7 +143,7 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 				if s.Side == nil || s.Side.Name != verdict.SidePublish {
 					t.Errorf("limited by %+v", s.Side)
 				}
-				t.Logf("%+v in %d probes", b, len(s.Probes))
+				t.Logf("%+v in %d trials", b, len(s.Trials))
 			})
 		}
 	}
@@ -173,15 +173,15 @@ func TestTruthRepeatsAgree(t *testing.T) {
 	}
 }
 
-// A stall of 1 s in 10 s leaves 4.5k/s of a capacity of 5k/s, also where a probe is
+// A stall of 1 s in 10 s leaves 4.5k/s of a capacity of 5k/s, also where a trial is
 // no longer than from one stall to the next.
 func TestTruthPulse(t *testing.T) {
 	million(t)
 	s := trial{
 		settings: map[string]string{"capacity": "5k/s", "stall_every": "10s", "stall_for": "1s"},
 		change: func(w *workload.Workload, o *peak.Options) {
-			o.Probe, o.Confirm = 10*time.Second, 20*time.Second
-			o.Plan.StartRate, o.Plan.MaxProbes = 6_000, peak.MostProbes
+			o.Trial, o.Confirm = 10*time.Second, 20*time.Second
+			o.Plan.StartRate, o.Plan.MaxTrials = 6_000, peak.MostTrials
 		},
 	}.run(t)
 	b := s.Bracket
@@ -204,7 +204,7 @@ func TestTruthPulse(t *testing.T) {
 }
 
 // Random arrivals are themselves off by the square root of their number: 0.8% in
-// the 16,000 of a probe. The peak is found as well as that allows.
+// the 16,000 of a trial. The peak is found as well as that allows.
 func TestTruthRandomArrivals(t *testing.T) {
 	million(t)
 	for seed := range uint64(3) {
@@ -224,7 +224,7 @@ func TestTruthRandomArrivals(t *testing.T) {
 }
 
 // One per cent above the capacity and one below it are told apart by one short
-// probe.
+// trial.
 func TestTruthOnePerCentIsTold(t *testing.T) {
 	million(t)
 	for _, arrivals := range []workload.Arrivals{workload.ArrivalsConstant,
@@ -235,13 +235,13 @@ func TestTruthOnePerCentIsTold(t *testing.T) {
 					"service_time": "50ms"},
 				change: func(w *workload.Workload, o *peak.Options) {
 					w.Load.Arrivals = arrivals
-					o.Plan.StartRate, o.Plan.MaxProbes, o.Plan.Confirmations = share*capacity, 1, 0
+					o.Plan.StartRate, o.Plan.MaxTrials, o.Plan.Confirmations = share*capacity, 1, 0
 					if arrivals == workload.ArrivalsPoisson {
-						o.Probe = 10 * time.Second // chance adds up to 0.2% of the messages by then
+						o.Trial = 10 * time.Second // chance adds up to 0.2% of the messages by then
 					}
 				},
 			}.run(t)
-			if s.Probes[0].Verdict.Stable != (share < 1) {
+			if s.Trials[0].Verdict.Stable != (share < 1) {
 				t.Errorf("%s at %v of the capacity: %s", arrivals, share, story(s))
 			}
 		}
@@ -282,28 +282,28 @@ func TestTruthObjectiveBoundsTheRate(t *testing.T) {
 		change: func(w *workload.Workload, p *peak.Options) {
 			w.Load.Arrivals, p.Objectives, p.Plan.StartRate = workload.ArrivalsPoisson,
 				[]verdict.Objective{o}, 4_000
-			p.Probe, p.Confirm = 6*time.Second, 6*time.Second
+			p.Trial, p.Confirm = 6*time.Second, 6*time.Second
 		},
 	}.run(t)
 	if b := s.Bracket; math.Abs(b.StableRate/9_000-1) > 0.05 {
 		t.Error(story(s))
 	}
-	if c, _ := s.Probes[len(s.Probes)-1].Verdict.Broken(); s.Side == nil ||
+	if c, _ := s.Trials[len(s.Trials)-1].Verdict.Broken(); s.Side == nil ||
 		s.Side.Name != verdict.SidePublish || !strings.Contains(s.Reason, "p99<3ms") {
 		t.Errorf("%+v: %s", c, story(s))
 	}
 }
 
-// stopper stops the search in the middle of its third probe.
+// stopper stops the search in the middle of its third trial.
 type stopper struct {
 	silent
 	stop   context.CancelFunc
-	probes int
+	trials int
 }
 
-func (s *stopper) Probe(*peak.Saved, peak.Step, *bench.Job) { s.probes++ }
+func (s *stopper) Trial(*peak.Saved, peak.Step, *bench.Job) { s.trials++ }
 func (s *stopper) Interval(i result.Interval) {
-	if s.probes == 3 && i.Phase == result.PhaseMeasure {
+	if s.trials == 3 && i.Phase == result.PhaseMeasure {
 		s.stop()
 	}
 }
@@ -312,8 +312,8 @@ func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := trial{settings: map[string]string{"capacity": "20k/s"}, ctx: ctx,
 		watch: &stopper{stop: cancel}}.run(t)
-	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Probes) != 3 ||
-		s.Probes[2].Judged {
+	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Trials) != 3 ||
+		s.Trials[2].Judged {
 		t.Errorf("%s: %s", s.State, story(s))
 	}
 	if s.Bracket.StableRate != 10_000 {

@@ -86,10 +86,7 @@ func (j *Job) checkLevel(d system.Description, level workload.Level) error {
 }
 
 // starts reports whether plimsoll starts the cluster itself.
-func (j *Job) starts() bool {
-	_, provisions := j.System.(system.Provisioner)
-	return provisions && len(j.Target.Endpoints) == 0
-}
+func (j *Job) starts() bool { return system.Starts(j.System, j.Target) }
 
 func (j *Job) options() system.Options {
 	return system.Options{

@@ -184,10 +184,10 @@ const (
 
 func (s Search) options(job *bench.Job) peak.Options {
 	return peak.Options{
-		Job: job, Objectives: s.Objectives, Probe: s.Probe, Confirm: s.Confirm,
+		Job: job, Objectives: s.Objectives, Trial: s.Trial, Confirm: s.Confirm,
 		MaxTime: searchFor, Watch: silent{},
 		Plan: peak.Plan{
-			StartRate: s.Start, Tolerance: tolerance, Confirmations: 1, MaxProbes: peak.MostProbes,
+			StartRate: s.Start, Tolerance: tolerance, Confirmations: 1, MaxTrials: peak.MostTrials,
 			LeastRate: s.Start / 10, MostRate: s.Start * 100,
 		},
 	}
@@ -208,7 +208,7 @@ func (e *evidence) limited() string {
 
 // doubt returns the reason why a search may have found the machine's limit, or "".
 func (e *evidence) doubt() string {
-	for _, p := range e.search.Probes {
+	for _, p := range e.search.Trials {
 		if c := p.Verdict.Clause(verdict.ClauseGenerator); c.Outcome == result.Broken {
 			return c.Sentence
 		}
@@ -221,5 +221,5 @@ type silent struct{}
 
 func (silent) Phase(result.PhaseName, string)           {}
 func (silent) Interval(result.Interval)                 {}
-func (silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
-func (silent) Probed(*peak.Saved)                       {}
+func (silent) Trial(*peak.Saved, peak.Step, *bench.Job) {}
+func (silent) TrialEnded(*peak.Saved)                   {}

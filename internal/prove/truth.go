@@ -44,7 +44,7 @@ type Load struct {
 // Search describes a search for the peak stable throughput.
 type Search struct {
 	Start          float64       // the first rate, per second
-	Probe, Confirm time.Duration // of a trial, and of a trial that confirms
+	Trial, Confirm time.Duration // of a trial, and of a trial that confirms
 	Objectives     []verdict.Objective
 }
 

@@ -249,16 +249,16 @@ func TestOMBTakesABoundedRun(t *testing.T) {
 	}
 }
 
-// A probe whose p99 is a bound has an arrow in the drawing, and its messages without a
+// A trial whose p99 is a bound has an arrow in the drawing, and its messages without a
 // latency are counted below the table. The search names its arrivals.
 func TestSearchesMarkBounds(t *testing.T) {
 	s := searched("sim-20k")
 	s.Load.Arrivals = "poisson"
-	l := &s.Probes[3].Latency[0]
+	l := &s.Trials[3].Latency[0]
 	l.Missing, l.Percentiles[0].Bound = result.Missing{Unsent: 700}, result.AtLeast
 	for format, wants := range map[string][]string{
-		"table": {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals"},
-		"html": {"≥ 10s", "probe 4, publish: 700 messages never sent", "poisson arrivals",
+		"table": {"≥ 10s", "trial 4, publish: 700 messages never sent", "poisson arrivals"},
+		"html": {"≥ 10s", "trial 4, publish: 700 messages never sent", "poisson arrivals",
 			"v-14m-4"},
 	} {
 		var b bytes.Buffer

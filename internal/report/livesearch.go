@@ -8,9 +8,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 )
 
-// Probe announces a probe of a search. The picture of the search stands above the run's own
-// panel; both replace those of the probe before.
-func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
+// Trial announces a trial of a search. The picture of the search stands above the run's own
+// panel; both replace those of the trial before.
+func (l *Live) Trial(p Plan, s *peak.Saved, step peak.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state = progress{plan: p, search: &picture{s, step}}
@@ -19,18 +19,18 @@ func (l *Live) Probe(p Plan, s *peak.Saved, step peak.Step) {
 		return
 	}
 	if !l.closed {
-		l.write(fmt.Sprintf("%s: probe %d of at most %d: %s at %s\n", clean(s.Name),
-			len(s.Probes)+1, s.Plan.MaxProbes,
+		l.write(fmt.Sprintf("%s: trial %d of at most %d: %s at %s\n", clean(s.Name),
+			len(s.Trials)+1, s.Plan.MaxTrials,
 			kindOf(step.Kind, step.Long), rate(step.Rate)))
 	}
 }
 
-// Probed reports the outcome of the last probe. A terminal shows it in the picture, in place
-// of the probe's own panel.
-func (l *Live) Probed(s *peak.Saved) {
+// TrialEnded reports the outcome of the last trial. A terminal shows it in the picture, in place
+// of the trial's own panel.
+func (l *Live) TrialEnded(s *peak.Saved) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(s.Probes) == 0 {
+	if l.closed || len(s.Trials) == 0 {
 		return
 	}
 	if l.terminal {
@@ -38,7 +38,7 @@ func (l *Live) Probed(s *peak.Saved) {
 		l.repaint("")
 		return
 	}
-	p := &s.Probes[len(s.Probes)-1]
+	p := &s.Trials[len(s.Trials)-1]
 	word, _ := outcomeOf(p)
 	why := ""
 	if c, broken := p.Verdict.Broken(); broken {
@@ -48,22 +48,22 @@ func (l *Live) Probed(s *peak.Saved) {
 		rate(p.TargetRate), word, rate(p.AchievedRate), why, bracketOf(s.Bracket)))
 }
 
-// picture is a search in progress; the step's rate is 0 between two probes.
+// picture is a search in progress; the step's rate is 0 between two trials.
 type picture struct {
 	saved *peak.Saved
 	step  peak.Step
 }
 
-// lines draw the search: each probe with its rate as a bar on a logarithmic scale, the current
-// probe last.
+// lines draw the search: each trial with its rate as a bar on a logarithmic scale, the current
+// trial last.
 func (c *picture) lines(width int) []spans {
 	s := c.saved
-	number := len(s.Probes)
+	number := len(s.Trials)
 	if c.step.Rate > 0 {
 		number++
 	}
-	head := fmt.Sprintf("%s: probe %d of at most %d, bracket %s", clean(s.Name), number,
-		s.Plan.MaxProbes, bracketOf(s.Bracket))
+	head := fmt.Sprintf("%s: trial %d of at most %d, bracket %s", clean(s.Name), number,
+		s.Plan.MaxTrials, bracketOf(s.Bracket))
 	if w := s.Bracket.Width(); finite(w) {
 		head += fmt.Sprintf(" (%.1f%% wide, %.3g%% asked)", w*100, s.Plan.Tolerance*100)
 	}
@@ -71,12 +71,12 @@ func (c *picture) lines(width int) []spans {
 	if c.step.Rate > 0 {
 		least, most = min(least, c.step.Rate), max(most, c.step.Rate)
 	}
-	rows := [][]string{probeHead}
-	for i := range s.Probes {
-		rows = append(rows, probeCells(&s.Probes[i]))
+	rows := [][]string{trialHead}
+	for i := range s.Trials {
+		rows = append(rows, trialCells(&s.Trials[i]))
 	}
 	if c.step.Rate > 0 {
-		now := make([]string, len(probeHead))
+		now := make([]string, len(trialHead))
 		now[0], now[1], now[len(now)-1] = fmt.Sprintf("%d %s", number,
 			kindOf(c.step.Kind, c.step.Long)), rate(c.step.Rate), "now"
 		rows = append(rows, now)
@@ -85,9 +85,9 @@ func (c *picture) lines(width int) []spans {
 	for i, line := range columnsOf(rows) {
 		code, of := faint, 0.0
 		switch {
-		case i > 0 && i <= len(s.Probes):
-			_, code = outcomeOf(&s.Probes[i-1])
-			of = s.Probes[i-1].TargetRate
+		case i > 0 && i <= len(s.Trials):
+			_, code = outcomeOf(&s.Trials[i-1])
+			of = s.Trials[i-1].TargetRate
 		case i > 0:
 			code, of = accent, c.step.Rate
 		}

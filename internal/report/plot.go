@@ -149,7 +149,7 @@ func (p *plot) mark(put func(string, ...any), m mark) {
 	put(`</g>`)
 }
 
-// numbers writes the probes' numbers above their points, where there is room.
+// numbers writes the trials' numbers above their points, where there is room.
 func (p *plot) numbers(put func(string, ...any)) {
 	type spot struct{ x, y float64 }
 	var taken []spot

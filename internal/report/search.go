@@ -31,7 +31,7 @@ func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
 	if slices.Contains(Formats(), format) {
 		return fmt.Errorf(
 			"a search for a peak is written as table, html or json, not as %s: each of its "+
-				"probes is a run directory that can be", format)
+				"trials is a run directory that can be", format)
 	}
 	return errors.New(strict.Unknown("report format", format, SearchFormats()))
 }
@@ -46,8 +46,8 @@ func SearchJSON(w io.Writer, searches []*peak.Saved) error {
 	return err
 }
 
-// outcomeOf is the outcome of a probe, in a word, and its colour.
-func outcomeOf(p *peak.Probe) (word, code string) {
+// outcomeOf is the outcome of a trial, in a word, and its colour.
+func outcomeOf(p *peak.Trial) (word, code string) {
 	switch {
 	case !p.Judged:
 		return "stopped", faint
@@ -59,7 +59,7 @@ func outcomeOf(p *peak.Probe) (word, code string) {
 	return "unstable", bad
 }
 
-// kindOf is the purpose of a probe, marked where its window was lengthened.
+// kindOf is the purpose of a trial, marked where its window was lengthened.
 func kindOf(kind peak.Kind, long bool) string {
 	if long && kind != peak.Confirm {
 		return string(kind) + ", longer"
@@ -148,7 +148,7 @@ func askedOf(s *peak.Saved) string {
 	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name),
 		messages,
 		plural(int64(s.Load.Subscriptions), "subscription",
-			"subscriptions"), seconds(s.ProbeSeconds),
+			"subscriptions"), seconds(s.TrialSeconds),
 		plural(int64(s.Plan.Confirmations), "run", "runs"))
 	if s.Plan.Confirmations > 0 {
 		out += " of " + seconds(s.ConfirmSeconds)
@@ -165,7 +165,7 @@ func searchWarnings(s *peak.Saved) []string {
 	switch s.State {
 	case result.Complete:
 	case result.Running:
-		out = append(out, "this search is still running: the figures are of the probes made so far")
+		out = append(out, "this search is still running: the figures are of the trials made so far")
 	default:
 		out = append(out, fmt.Sprintf("this search is %s (%s): its figures until then are kept",
 			s.State, clean(s.StateReason)))
@@ -271,14 +271,14 @@ func (p *page) search(s *peak.Saved) {
 		p.said("durability", "", durabilitySentence(s.Durability))
 	}
 	p.line("")
-	p.probes(s)
+	p.trials(s)
 }
 
-// probeHead is the head of a table of probes, and probeCells a row of it.
-var probeHead = []string{"probe", "offered", "achieved", "publish p99", "e2e p99", "backlog",
+// trialHead is the head of a table of trials, and trialCells a row of it.
+var trialHead = []string{"trial", "offered", "achieved", "publish p99", "e2e p99", "backlog",
 	"verdict"}
 
-func probeCells(p *peak.Probe) []string {
+func trialCells(p *peak.Trial) []string {
 	word, _ := outcomeOf(p)
 	return []string{
 		fmt.Sprintf("%d %s", p.Number,
@@ -288,31 +288,31 @@ func probeCells(p *peak.Probe) []string {
 	}
 }
 
-func (p *page) probes(s *peak.Saved) {
-	rows := [][]string{probeHead}
-	for i := range s.Probes {
-		rows = append(rows, probeCells(&s.Probes[i]))
+func (p *page) trials(s *peak.Saved) {
+	rows := [][]string{trialHead}
+	for i := range s.Trials {
+		rows = append(rows, trialCells(&s.Trials[i]))
 	}
 	for i, l := range columnsOf(rows) {
 		if i == 0 {
 			p.line(p.paint.as(faint, l))
 			continue
 		}
-		_, code := outcomeOf(&s.Probes[i-1])
+		_, code := outcomeOf(&s.Trials[i-1])
 		p.line(p.paint.as(code, l))
 	}
-	for _, sentence := range missingProbes(s) {
+	for _, sentence := range missingTrials(s) {
 		p.said("missing", warn, sentence)
 	}
 }
 
-// missingProbes count the messages without a latency of each probe that has such messages.
-func missingProbes(s *peak.Saved) []string {
+// missingTrials count the messages without a latency of each trial that has such messages.
+func missingTrials(s *peak.Saved) []string {
 	var out []string
-	for i := range s.Probes {
-		p := &s.Probes[i]
+	for i := range s.Trials {
+		p := &s.Trials[i]
 		for _, sentence := range missingSentences(result.Summary{Latency: p.Latency}) {
-			out = append(out, fmt.Sprintf("probe %d, %s", p.Number, sentence))
+			out = append(out, fmt.Sprintf("trial %d, %s", p.Number, sentence))
 		}
 	}
 	return out

@@ -12,17 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// probed is a probe of a system that carries 20k/s.
-func probed(number int, kind peak.Kind, target float64) peak.Probe {
+// trialOf returns a trial of a system that carries 20k/s.
+func trialOf(number int, kind peak.Kind, target float64) peak.Trial {
 	const capacity = 20_000
 	stable, slope := target <= capacity, max(target-capacity, 0)
 	p99 := int64(3e6 + 200*target)
-	p := peak.Probe{
+	p := peak.Trial{
 		Number: number, Dir: fmt.Sprintf("2026-11-21T1015%02d-sim-1kb",
 			number), Kind: kind, Long: kind == peak.Confirm, Judged: true,
 		TargetRate: target, OfferedRate: target, AchievedRate: min(target,
@@ -50,16 +51,19 @@ func probed(number int, kind peak.Kind, target float64) peak.Probe {
 	return p
 }
 
-// searched is a search that found what it was asked for, with one probe that was
+// searched is a search that found what it was asked for, with one trial that was
 // made again.
 func searched(name string) *peak.Saved {
 	s := &peak.Saved{
-		SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name, State: result.Complete,
-		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
-		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 2, MaxProbes: 12,
+		Record: folder.Record{
+			SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name,
+			State: result.Complete, StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+			Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
+		},
+		Plan: peak.Plan{StartRate: 5_000, Tolerance: 0.03, Confirmations: 2, MaxTrials: 12,
 			LeastRate: 10, MostRate: 1e8},
 		Objectives: []string{
-			"publish.p99<20ms"}, ProbeSeconds: 10, ConfirmSeconds: 20, MaxSeconds: 1800,
+			"publish.p99<20ms"}, TrialSeconds: 10, ConfirmSeconds: 20, MaxSeconds: 1800,
 		System: result.System{Name: "sim", SharesHost: true}, Load: result.Load{MessageBytes: 1024,
 			Subscriptions: 1},
 		Durability: result.Durability{Asked: 2, Level: 2,
@@ -70,25 +74,24 @@ func searched(name string) *peak.Saved {
 		Side: &verdict.Side{Name: verdict.SidePublish,
 			Sentence: "what is due and not acknowledged grows by 416/s", Resource: "cpu",
 			Use: "93% of all cores (7.44 of 8 cores) was used"},
-		Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
-		Probes: []peak.Probe{probed(1, peak.Ramp, 5_000), probed(2, peak.Ramp, 10_000),
-			probed(3, peak.Repeat, 10_000), probed(4, peak.Ramp, 40_000),
-			probed(5, peak.Guess, 19_850), probed(6, peak.Guess, 20_416), probed(7, peak.Confirm,
-				19_850), probed(8, peak.Confirm, 19_850)},
+		Trials: []peak.Trial{trialOf(1, peak.Ramp, 5_000), trialOf(2, peak.Ramp, 10_000),
+			trialOf(3, peak.Repeat, 10_000), trialOf(4, peak.Ramp, 40_000),
+			trialOf(5, peak.Guess, 19_850), trialOf(6, peak.Guess, 20_416), trialOf(7, peak.Confirm,
+				19_850), trialOf(8, peak.Confirm, 19_850)},
 	}
-	again := &s.Probes[1]
+	again := &s.Trials[1]
 	again.Repeated, again.Verdict.Stable, again.AchievedRate, again.Noise = true, false, 9_700,
 		"a noisy machine"
 	return s
 }
 
-// stoppedSearch ended in the middle of its second probe.
+// stoppedSearch ended in the middle of its second trial.
 func stoppedSearch() *peak.Saved {
 	s := searched("stopped")
-	s.State, s.StateReason, s.End, s.Probes = result.Interrupted, "stopped on request",
-		peak.Stopped, s.Probes[:2]
+	s.State, s.StateReason, s.End, s.Trials = result.Interrupted, "stopped on request",
+		peak.Stopped, s.Trials[:2]
 	s.Bracket, s.Reason, s.Side = peak.Bracket{StableRate: 5_000}, "", nil
-	s.Probes[1].Judged, s.Probes[1].Repeated = false, false
+	s.Trials[1].Judged, s.Trials[1].Repeated = false, false
 	return s
 }
 
@@ -115,7 +118,7 @@ func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 	}
 	var back []peak.Saved
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 ||
-		back[0].Bracket.StableRate != 19_850 || len(back[1].Probes) != 2 {
+		back[0].Bracket.StableRate != 19_850 || len(back[1].Trials) != 2 {
 		t.Errorf("%v: %+v", err, back)
 	}
 }
@@ -143,27 +146,27 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 		"as it is": func(*peak.Saved) {},
 		"hostile": func(s *peak.Saved) {
 			s.Name, s.Reason, s.Side.Sentence, s.Objectives[0] = hostile, hostile, hostile, hostile
-			s.Probes[0].Dir = hostile
+			s.Trials[0].Dir = hostile
 		},
-		"no probes": func(s *peak.Saved) { s.Probes = nil },
-		"one probe": func(s *peak.Saved) {
-			s.Probes = s.Probes[:1]
+		"no trials": func(s *peak.Saved) { s.Trials = nil },
+		"one trial": func(s *peak.Saved) {
+			s.Trials = s.Trials[:1]
 			s.Bracket = peak.Bracket{StableRate: 5_000}
 		},
-		"only zero": func(s *peak.Saved) { *s = peak.Saved{Probes: make([]peak.Probe, 3)} },
+		"only zero": func(s *peak.Saved) { *s = peak.Saved{Trials: make([]peak.Trial, 3)} },
 		"nothing came": func(s *peak.Saved) {
-			s.Probes[2].AchievedRate = 0
+			s.Trials[2].AchievedRate = 0
 			s.Bracket.StableRate = 0
 		},
 		"vast": func(s *peak.Saved) {
-			s.Probes[2].TargetRate, s.Probes[3].AchievedRate = 1e300, 1e308
+			s.Trials[2].TargetRate, s.Trials[3].AchievedRate = 1e300, 1e308
 			s.Bracket.UnstableRate = 1e300
 		},
 		"not finite": func(s *peak.Saved) {
-			s.Probes[2].TargetRate, s.Probes[3].AchievedRate = math.NaN(), math.Inf(1)
+			s.Trials[2].TargetRate, s.Trials[3].AchievedRate = math.NaN(), math.Inf(1)
 		},
 		"no width": func(s *peak.Saved) {
-			s.Probes = s.Probes[4:5]
+			s.Trials = s.Trials[4:5]
 			s.Bracket.UnstableRate = s.Bracket.StableRate
 		},
 	} {
@@ -200,7 +203,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 // The picture of a search fits into any width, and says all of it.
 func TestLiveSearch(t *testing.T) {
 	s, b := searched("sim-20k"), strings.Builder{}
-	s.Probes, s.Bracket = s.Probes[:4], peak.Bracket{StableRate: 10_000, UnstableRate: 40_000}
+	s.Trials, s.Bracket = s.Trials[:4], peak.Bracket{StableRate: 10_000, UnstableRate: 40_000}
 	step := peak.Step{Kind: peak.Guess, Rate: 19_850}
 	for _, width := range []int{119, 79, 39} {
 		p := progress{plan: livePlan, search: &picture{s, step}}
@@ -215,16 +218,16 @@ func TestLiveSearch(t *testing.T) {
 	golden(t, "live.search", []byte(b.String()))
 }
 
-// On a terminal each probe takes the place of the one before; elsewhere it is a
+// On a terminal each trial takes the place of the one before; elsewhere it is a
 // line.
 func TestLiveSearchLines(t *testing.T) {
 	s := searched("sim-20k")
 	for _, isTerminal := range []bool{true, false} {
 		var b bytes.Buffer
 		l := NewLive(&b, isTerminal, nil)
-		l.Probe(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 5_000})
-		l.Probed(s)
-		l.Probe(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 10_000})
+		l.Trial(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 5_000})
+		l.TrialEnded(s)
+		l.Trial(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 10_000})
 		l.Close()
 		out := b.String()
 		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 2 || !isTerminal &&

@@ -22,23 +22,23 @@ const (
 // sane reports whether a rate can be drawn: a file may hold any number.
 func sane(rate float64) bool { return rate >= 1e-3 && rate <= 1e12 }
 
-// usable are the probes that can be drawn.
-func usable(s *peak.Saved) []*peak.Probe {
-	var out []*peak.Probe
-	for i := range s.Probes {
-		if p := &s.Probes[i]; sane(p.TargetRate) && (sane(p.AchievedRate) || p.AchievedRate == 0) {
+// usable are the trials that can be drawn.
+func usable(s *peak.Saved) []*peak.Trial {
+	var out []*peak.Trial
+	for i := range s.Trials {
+		if p := &s.Trials[i]; sane(p.TargetRate) && (sane(p.AchievedRate) || p.AchievedRate == 0) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// pointOf is a probe as a mark, without its height.
-func pointOf(p *peak.Probe) mark {
+// pointOf is a trial as a mark, without its height.
+func pointOf(p *peak.Trial) mark {
 	word, _ := outcomeOf(p)
 	return mark{x: p.TargetRate, class: word, cross: word == "unstable",
 		number: fmt.Sprint(p.Number),
-		tip: fmt.Sprintf("probe %d, %s: %s offered, %s achieved, publish p99 %s, backlog %s, %s",
+		tip: fmt.Sprintf("trial %d, %s: %s offered, %s achieved, publish p99 %s, backlog %s, %s",
 			p.Number, kindOf(p.Kind, p.Long),
 			rate(p.TargetRate), rate(p.AchievedRate), at(p.Series(result.Publish),
 				99), slopeOf(p.Verdict), word)}
@@ -56,9 +56,9 @@ func rateScale(least, most float64, title string) scale {
 	return s
 }
 
-func bounds(probes []*peak.Probe) (least, most float64) {
+func bounds(trials []*peak.Trial) (least, most float64) {
 	least = math.Inf(1)
-	for _, p := range probes {
+	for _, p := range trials {
 		least, most = min(least, p.TargetRate), max(most, p.TargetRate)
 	}
 	return least, most
@@ -72,8 +72,8 @@ func bracketBand(s *peak.Saved) []band {
 	return nil
 }
 
-// words describe the probes, for readers who cannot see a drawing.
-func probeWords(s *peak.Saved) string {
+// words describe the trials, for readers who cannot see a drawing.
+func trialWords(s *peak.Saved) string {
 	var parts []string
 	for _, p := range usable(s) {
 		parts = append(parts, pointOf(p).tip)
@@ -84,16 +84,16 @@ func probeWords(s *peak.Saved) string {
 // hockeyStick is the hockey stick: the achieved rate over the offered rate.
 func hockeyStick(s *peak.Saved) drawing {
 	f := drawing{Title: "Achieved over offered", Label: "Achieved rate over offered rate. " +
-		probeWords(s),
+		trialWords(s),
 		Note: "On the line, all offered messages were acknowledged. The peak lies in the shaded " +
-			"range; numbers give the order of the probes."}
-	probes := usable(s)
-	if len(probes) == 0 {
+			"range; numbers give the order of the trials."}
+	trials := usable(s)
+	if len(trials) == 0 {
 		return f
 	}
-	least, most := bounds(probes)
+	least, most := bounds(trials)
 	low := least
-	for _, p := range probes {
+	for _, p := range trials {
 		if p.AchievedRate > 0 {
 			low = min(low, p.AchievedRate)
 		}
@@ -103,7 +103,7 @@ func hockeyStick(s *peak.Saved) drawing {
 	d.y.least, d.y.most = min(d.x.least, d.y.least), d.x.most
 	d.y.place = d.x.place
 	d.lines = []ruled{loadLine(d, "achieved = offered")}
-	for _, p := range probes {
+	for _, p := range trials {
 		m := pointOf(p)
 		m.y = max(p.AchievedRate, d.y.least)
 		d.points = append(d.points, m)
@@ -132,25 +132,25 @@ func closeFigure(s *peak.Saved) drawing {
 		middle = math.Sqrt(b.StableRate * b.UnstableRate)
 		reach = max(reach, min(1.5*(b.UnstableRate/middle-1), 0.9))
 	}
-	var probes []*peak.Probe
+	var trials []*peak.Trial
 	for _, p := range usable(s) {
 		if math.Abs(p.TargetRate/max(middle, 1e-9)-1) <= reach {
-			probes = append(probes, p)
+			trials = append(trials, p)
 		}
 	}
-	if len(probes) == 0 {
+	if len(trials) == 0 {
 		return f
 	}
 	low, high := middle*(1-reach), middle*(1+reach)
 	d := &plot{width: halfWidth, height: halfHeight, bands: bracketBand(s),
 		x: linear(low, high, rate)}
-	for _, p := range probes {
+	for _, p := range trials {
 		low, high = min(low, p.AchievedRate), max(high, p.AchievedRate)
 	}
 	d.y = linear(low, high, rate)
 	d.x.title, d.y.title = "offered", "achieved"
 	d.lines = []ruled{loadLine(d, "")}
-	for _, p := range probes {
+	for _, p := range trials {
 		m := pointOf(p)
 		m.y = p.AchievedRate
 		d.points = append(d.points, m)
@@ -162,15 +162,15 @@ func closeFigure(s *peak.Saved) drawing {
 // latencyFigure is p99 over rate, with the objectives.
 func latencyFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Latency, p99",
-		Label: "The 99th percentile of latency over offered rate. " + probeWords(s),
+		Label: "The 99th percentile of latency over offered rate. " + trialWords(s),
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. " +
 			"An arrow marks a lower bound: the true latency lies above."}
-	probes := usable(s)
-	least, most := bounds(probes)
+	trials := usable(s)
+	least, most := bounds(trials)
 	low, high := math.Inf(1), 0.0
 	see := func(ns float64) { low, high = min(low, ns), max(high, ns) }
 	var points []mark
-	for _, p := range probes {
+	for _, p := range trials {
 		for _, series := range []result.Series{result.EndToEnd, result.Publish} {
 			at, known := p.Series(series).Point(99)
 			if ns := at.LatencyNs; known && ns > 0 && ns < 1e16 {
@@ -212,16 +212,16 @@ func latencyFigure(s *peak.Saved) drawing {
 func slopeFigure(s *peak.Saved) drawing {
 	f := drawing{Title: "Growth of the backlog",
 		Label: "Growth of the backlog over offered rate. " +
-			probeWords(s),
+			trialWords(s),
 		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound the " +
 			"backlog counts as growing."}
 	const bound = verdict.GrowthBound
 	place := func(v float64) float64 { return math.Asinh(v / bound) }
-	probes := usable(s)
-	least, most := bounds(probes)
+	trials := usable(s)
+	least, most := bounds(trials)
 	low, high := -bound, 4*bound
 	var points []mark
-	for _, p := range probes {
+	for _, p := range trials {
 		if v := p.Verdict; v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) &&
 			sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh)) {
 			m := pointOf(p)

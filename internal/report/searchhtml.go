@@ -43,7 +43,7 @@ type searchView struct {
 	Achieved drawing
 	Others   []drawing
 	Latency  drawing
-	Probes   table
+	Trials   table
 	Evidence []evidenceView
 	Durable  string
 	Asked    []fact
@@ -55,7 +55,7 @@ type drawing struct {
 	Drawing            template.HTML
 }
 
-// evidenceView is the evidence by which one probe was judged.
+// evidenceView is the evidence by which one trial was judged.
 type evidenceView struct {
 	Title   string
 	Clauses []verdictView
@@ -105,7 +105,7 @@ func newSearchView(i int, s *peak.Saved) searchView {
 			".", Warnings: searchWarnings(s), Cards: searchCards(s),
 		Meta:     []string{moment(s.StartedAt), string(s.State), askedOf(s)},
 		Achieved: hockeyStick(s), Others: []drawing{closeFigure(s),
-			slopeFigure(s)}, Latency: latencyFigure(s), Probes: probesTable(s),
+			slopeFigure(s)}, Latency: latencyFigure(s), Trials: trialsTable(s),
 		Durable: durabilitySentence(s.Durability),
 	}
 	if s.Reason != "" {
@@ -114,10 +114,10 @@ func newSearchView(i int, s *peak.Saved) searchView {
 	if sentence := sideSentence(s); sentence != "" {
 		v.Reasons = append(v.Reasons, fact{"Limited by", sentence})
 	}
-	for i := range s.Probes {
-		p := &s.Probes[i]
+	for i := range s.Trials {
+		p := &s.Trials[i]
 		word, _ := outcomeOf(p)
-		e := evidenceView{Title: fmt.Sprintf("Probe %d, %s at %s: %s (%s)", p.Number,
+		e := evidenceView{Title: fmt.Sprintf("Trial %d, %s at %s: %s (%s)", p.Number,
 			kindOf(p.Kind, p.Long), rate(p.TargetRate), word, clean(p.Dir))}
 		for _, c := range p.Verdict.Clauses {
 			mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[c.Outcome]
@@ -158,26 +158,26 @@ func searchCards(s *peak.Saved) []card {
 		}
 	}
 	long := 0
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		if p.Long {
 			long++
 		}
 	}
-	probes := card{Label: "Probes", Number: fmt.Sprint(len(s.Probes)),
-		Details: []fact{{"at most", fmt.Sprint(s.Plan.MaxProbes)},
+	trials := card{Label: "Trials", Number: fmt.Sprint(len(s.Trials)),
+		Details: []fact{{"at most", fmt.Sprint(s.Plan.MaxTrials)},
 			{"confirmations", fmt.Sprint(long)}}}
-	return []card{stable, unstable, side, probes}
+	return []card{stable, unstable, side, trials}
 }
 
-func probesTable(s *peak.Saved) table {
-	t := table{ID: "probes", Title: "Probes",
-		Head: append(append([]string{}, probeHead[1:6]...), "95% interval",
-			"verdict"), Empty: "No probe was made.",
+func trialsTable(s *peak.Saved) table {
+	t := table{ID: "trials", Title: "Trials",
+		Head: append(append([]string{}, trialHead[1:6]...), "95% interval",
+			"verdict"), Empty: "No trial was made.",
 		Note: "Backlog: the growth of the number of messages due and not yet arrived: waiting to " +
 			"be handed over, in flight, or not yet received."}
-	for i := range s.Probes {
-		p := &s.Probes[i]
-		cells := probeCells(p)
+	for i := range s.Trials {
+		p := &s.Trials[i]
+		cells := trialCells(p)
 		interval := none
 		if p.Verdict.Sloped {
 			interval = signed(p.Verdict.SlopeLow) + " to " + signed(p.Verdict.SlopeHigh)
@@ -185,7 +185,7 @@ func probesTable(s *peak.Saved) table {
 		t.Rows = append(t.Rows, row{Name: cells[0],
 			Values: append(append([]string{}, cells[1:6]...), interval, cells[6])})
 	}
-	if missing := missingProbes(s); len(missing) > 0 {
+	if missing := missingTrials(s); len(missing) > 0 {
 		t.Note += " Without a latency: " + strings.Join(missing, "; ") + "."
 	}
 	return t

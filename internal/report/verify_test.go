@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -56,10 +57,13 @@ func verifiedRound(number int, lost int64) verify.Round {
 // round.
 func verifiedAt(name string, level int, fault string, lost int64, promised bool) *verify.Saved {
 	s := &verify.Saved{
-		SchemaVersion: 1, ID: "2026-11-21T101502-verify-" +
-			name, Name: name, State: result.Complete,
-		StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0,
-			time.UTC), Plimsoll: result.Build{Version: "0.1.0"},
+		Record: folder.Record{
+			SchemaVersion: 1, ID: "2026-11-21T101502-verify-" + name, Name: name,
+			State: result.Complete, StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+			Plimsoll: result.Build{Version: "0.1.0"},
+			Asked: result.Asked{Target: "system: " + name + "\n",
+				Command: []string{"plimsoll", "verify", "-t", name, "--fault", fault}},
+		},
 		Faults: []string{fault + " at 10s within 10s for 5s"},
 		Seed:   42, Wanted: 2, QuietSeconds: 20, DrainSeconds: 120, System: result.System{Name: name},
 		Load: result.Load{MessageBytes: 1024, TargetRate: 1000, WindowSeconds: 30,
@@ -67,9 +71,7 @@ func verifiedAt(name string, level int, fault string, lost int64, promised bool)
 		Durability: result.Durability{Asked: level, Level: level, Meaning: "as it is",
 			Evidence: []result.Fact{{Where: "n1", Name: "sync", Value: "always", Source: "varz"}}},
 		Settings: []result.Setting{{Group: name, Name: "replicas", Value: "3"}},
-		Asked: result.Asked{Command: []string{"plimsoll", "verify", "-t", name, "--fault",
-			fault}, Target: "system: " + name + "\n"},
-		Rounds: []verify.Round{verifiedRound(1, 0), verifiedRound(2, lost)},
+		Rounds:   []verify.Round{verifiedRound(1, 0), verifiedRound(2, lost)},
 	}
 	outcome := result.Holds
 	sentence := "holds in 2 of 2 rounds: none of 70,000; " + verify.FailureBound(2)
@@ -186,7 +188,7 @@ func TestMatrixTellsUnknownRounds(t *testing.T) {
 			{Name: verify.Order, Outcome: result.Unknown},
 		}}
 	}
-	s := &verify.Saved{State: result.Complete,
+	s := &verify.Saved{Record: folder.Record{State: result.Complete},
 		Guarantees: []verify.Guarantee{
 			{Name: verify.NoLoss, Outcome: result.Unknown, Promised: true, Of: 3_000}}}
 	for want, rounds := range map[string][]verify.Round{

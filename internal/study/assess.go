@@ -13,14 +13,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Outcome is what a study came to, beside what was published.
+// Outcome is the result of a study beside the published figures.
 type Outcome struct {
 	Tables    []TableOutcome `json:"tables"`
 	Claims    []Judgement    `json:"claims"`
 	Qualities []QualityRow   `json:"qualities,omitempty"`
-	// Columns are the names of what the qualities were tried on.
+	// Columns are the names of the columns of Qualities.
 	Columns []string `json:"quality_columns,omitempty"`
-	// Scaled says, a sentence each, which values are not the published ones.
+	// Scaled has a sentence for each value that differs from the published one.
 	Scaled []string `json:"scaled,omitempty"`
 }
 
@@ -35,34 +35,33 @@ type TableOutcome struct {
 	Rows   []Row    `json:"rows"`
 }
 
-// Row is one cell: a figure of theirs and ours, and each as times the first
-// cell's that has both.
+// Row is a figure of one cell: the published value (theirs), the measured value (ours), and both
+// as multiples of the first row that has both.
 type Row struct {
 	At          string   `json:"at"`
 	Labels      []string `json:"labels"`
 	Level       int      `json:"durability_level,omitempty"`
-	Theirs      float64  `json:"theirs,omitempty"` // 0: nothing was published
+	Theirs      float64  `json:"theirs,omitempty"` // 0: not published
 	About       bool     `json:"theirs_is_rounded,omitempty"`
-	Ours        float64  `json:"ours,omitempty"`         // 0: there is none
-	TheirsTimes float64  `json:"theirs_times,omitempty"` // 0: not to be had
+	Ours        float64  `json:"ours,omitempty"`         // 0: not known
+	TheirsTimes float64  `json:"theirs_times,omitempty"` // 0: not known
 	OursTimes   float64  `json:"ours_times,omitempty"`
-	// Remark is what a reader must know: why there is no figure, or what limited
-	// it.
+	// Remark says why there is no figure, or what limited it.
 	Remark string `json:"remark,omitempty"`
-	// Forbidden: the machine decided the figure, and not the system.
+	// Forbidden is set when the machine limited the figure, and not the system.
 	Forbidden bool   `json:"machine_decided,omitempty"`
 	Run       string `json:"run,omitempty"`
 }
 
-// QualityRow is what was found of a quality by probes, an answer for each column.
+// QualityRow holds the answers of a capability test for a quality, one for each column.
 type QualityRow struct {
 	Name    string   `json:"name"`
-	Probe   string   `json:"probe,omitempty"` // empty: none tries it
+	Probe   string   `json:"probe,omitempty"` // empty: no test
 	Answers []string `json:"answers,omitempty"`
 }
 
-// Assess lays what was measured beside what was published. measured are those
-// of the plan's cells.
+// Assess compares the measured with the published figures. measured has an entry for each of the
+// plan's cells.
 func Assess(s *Study, p Plan, measured []Measured) (Outcome, error) {
 	var o Outcome
 	for i := range s.Tables {
@@ -87,7 +86,7 @@ func Assess(s *Study, p Plan, measured []Measured) (Outcome, error) {
 	return o, o.qualities(s)
 }
 
-// outcome is a figure of a table, cell by cell.
+// outcome returns a figure of a table, cell by cell.
 func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutcome {
 	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
@@ -123,7 +122,7 @@ func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutc
 	return out
 }
 
-// level is the durability level of a cell; 0: it has no workload.
+// level returns the durability level of a cell; 0: it has no workload.
 func (c *Cell) level() int {
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
 	if err != nil || c.Workload == "" {
@@ -132,8 +131,7 @@ func (c *Cell) level() int {
 	return int(w.Durability)
 }
 
-// remark is what a reader must know of a cell, and whether the machine decided
-// its figure.
+// remark returns the remark of a cell, and whether the machine limited its figure.
 func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	switch {
 	case c.Absent || c.State == sweep.Failed:
@@ -143,7 +141,7 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	}
 	unstable := ""
 	if m.Search != nil && !has {
-		unstable = fmt.Sprintf("no rate was stable, and the most that was acknowledged is %s",
+		unstable = fmt.Sprintf("no rate was stable; the highest acknowledged rate is %s",
 			quantity.Rate(mostCarried(m.Search)))
 	}
 	if limit := machineLimit(m); limit != "" {
@@ -156,11 +154,11 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 		r := &m.Run.Run
 		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil &&
 			r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
-			return fmt.Sprintf("it fell behind: %s of %s offered",
+			return fmt.Sprintf("the system fell behind: it acknowledged %s of %s offered",
 				quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false
 		}
 		if !verdict.Sound(r) {
-			return "the system did not keep its word: see the run", false
+			return "the system broke a promise: see the run", false
 		}
 	}
 	if !has {
@@ -169,11 +167,11 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	return "", false
 }
 
-// behind is the share of what was offered below which a run fell behind.
+// behind is the achieved share of the offered rate below which a run fell behind.
 const behind = 0.99
 
-// machineLimit says what decided a cell's figure when it was not the system: the
-// generator, or cores that servers and load share; empty: neither.
+// machineLimit returns what limited a cell's figure when it was not the system: the generator,
+// or the cores that servers and load share; empty: neither.
 func machineLimit(m Measured) string {
 	switch {
 	case m.Search != nil && m.Search.Side != nil:
@@ -195,7 +193,7 @@ func machineLimit(m Measured) string {
 	return ""
 }
 
-// qualities are the answers that the last probes gave for the study's systems.
+// qualities adds the answers of the last capability tests of the study's systems.
 func (o *Outcome) qualities(s *Study) error {
 	if len(s.Qualities) == 0 {
 		return nil

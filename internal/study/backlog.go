@@ -4,8 +4,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// catchUpBytes is what was read a second while readers caught up, of payload;
-// false: they never began.
+// catchUpBytes returns the payload bytes per second that catching-up consumers read; false: they
+// never began.
 func catchUpBytes(r *result.Run) (float64, bool) {
 	if r.Backlog == nil || r.Backlog.ReadBytesPerS <= 0 {
 		return 0, false
@@ -13,8 +13,8 @@ func catchUpBytes(r *result.Run) (float64, bool) {
 	return r.Backlog.ReadBytesPerS, true
 }
 
-// catchUpPublish is the publish p99, in ns, while readers caught up; false: they
-// never began.
+// catchUpPublish returns the publish p99 in ns while consumers caught up; false: they never
+// began.
 func catchUpPublish(r *result.Run) (float64, bool) {
 	if r.Backlog == nil {
 		return 0, false

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table holds the rules of a table by itself.
+// table checks a table by itself.
 func (c *checker) table(path string, t *Table) {
 	if !slices.Contains(measures(), string(t.Measure)) {
 		c.doc.Reject(path+".measure", "must be one of "+strings.Join(measures(), ", "))
@@ -29,13 +29,14 @@ func (c *checker) table(path string, t *Table) {
 		case err != nil:
 			c.doc.Reject(at, "is not known: "+err.Error())
 		case f.searched() != (t.Measure == MeasurePeak):
-			c.doc.Reject(at, fmt.Sprintf("is %s, which measure: %s does not give", name, t.Measure))
+			c.doc.Reject(at, fmt.Sprintf("is %s, which a table with measure: %s does not have",
+				name, t.Measure))
 		}
 	}
 	if w := c.study.workload(t.Workload); w != nil &&
 		(w.Backlog != nil) != (t.Measure == MeasureBacklog || t.Measure == MeasureMixed) {
 		c.doc.Reject(path+".workload",
-			"has a backlog where nothing of one is measured, or has none where it is")
+			"must have a backlog if the table's measure is backlog or mixed, and only then")
 	}
 	if len(t.Axes) == 0 {
 		c.doc.Reject(path, "has no axes: write axes with a list of values each")
@@ -50,7 +51,7 @@ func (c *checker) table(path string, t *Table) {
 
 func (c *checker) axis(path string, a *Axis) {
 	if a.Name == "" {
-		c.doc.Reject(path, "has no name: write one")
+		c.doc.Reject(path, "has no name: write a name")
 	}
 	if len(a.Values) == 0 {
 		c.doc.Reject(path, "has no values: list them")
@@ -70,7 +71,7 @@ func (c *checker) axis(path string, a *Axis) {
 	}
 }
 
-// size is how many cells a table has, or one more than it may have.
+// size returns the number of cells of a table, at most MaxCells+1.
 func (t *Table) size() int {
 	n := 1
 	for _, a := range t.Axes {
@@ -81,8 +82,8 @@ func (t *Table) size() int {
 	return n
 }
 
-// cells holds what needs every cell: that each can be made at each scale, and
-// that what refers to one finds it.
+// cells checks that each cell can be made at each scale, and that every reference to a cell
+// finds it.
 func (c *checker) cells() {
 	total := 0
 	for i := range c.study.Tables {
@@ -96,7 +97,7 @@ func (c *checker) cells() {
 		for _, p := range t.Published {
 			if !slices.ContainsFunc(places, func(at place) bool { return at.name() == p.At }) {
 				c.doc.Reject(path+".published."+p.At,
-					"is of no cell of the table: name one value of each axis, in order, with \", "+
+					"is not a cell of the table: name one value of each axis, in order, with \", "+
 						"\" between")
 			}
 		}
@@ -124,7 +125,7 @@ func (c *checker) rates() {
 		}
 		t := c.study.Table(r.Table)
 		if t == nil || t.Measure != MeasurePeak {
-			c.doc.Reject(path+".table", fmt.Sprintf("%q is no table of peaks", r.Table))
+			c.doc.Reject(path+".table", fmt.Sprintf("%q is not a table of peaks", r.Table))
 			continue
 		}
 		if len(r.At) == 0 {
@@ -139,11 +140,11 @@ func (c *checker) rates() {
 func (c *checker) claim(path string, claim Claim) {
 	t := c.study.Table(claim.Table)
 	if t == nil {
-		c.doc.Reject(path+".table", fmt.Sprintf("%q is no table of the study", claim.Table))
+		c.doc.Reject(path+".table", fmt.Sprintf("%q is not a table of the study", claim.Table))
 		return
 	}
 	if !slices.Contains(t.Figures, claim.Figure) {
-		c.doc.Reject(path+".figure", fmt.Sprintf("%q is no figure of table %s, which has %s",
+		c.doc.Reject(path+".figure", fmt.Sprintf("%q is not a figure of table %s, which has %s",
 			claim.Figure, t.Name, strings.Join(t.Figures, ", ")))
 	}
 	c.place(path+".of", t, claim.Of)
@@ -152,15 +153,15 @@ func (c *checker) claim(path string, claim Claim) {
 		c.doc.Reject(path, "has no bound: write at_least or at_most, a ratio")
 	}
 	if claim.Says == "" {
-		c.doc.Reject(path, "says nothing: write a sentence")
+		c.doc.Reject(path, "has no text: write a sentence")
 	}
 }
 
-// place holds that a table has a cell of a name.
+// place checks that a table has the named cell.
 func (c *checker) place(path string, t *Table, name string) {
 	if !slices.ContainsFunc(t.places(), func(at place) bool { return at.name() == name }) {
 		c.doc.Reject(path,
-			fmt.Sprintf("%q is no cell of table %s: name one value of each axis, in order, with "+
-				"\", \" between", name, t.Name))
+			fmt.Sprintf("%q is not a cell of table %s: name one value of each axis, in order, "+
+				"with \", \" between", name, t.Name))
 	}
 }

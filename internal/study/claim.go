@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Answer is what our figures say of a claim.
+// Answer is the judgement of the measured figures on a claim.
 type Answer string
 
 // The answers.
@@ -21,7 +21,7 @@ const (
 	NoAnswer  Answer = "not measured"
 )
 
-// Judgement is a claim held against what was measured.
+// Judgement is a claim with its judgement.
 type Judgement struct {
 	Says   string `json:"says"`
 	Table  string `json:"table"`
@@ -29,8 +29,8 @@ type Judgement struct {
 	Of     string `json:"of"`
 	To     string `json:"to"`
 	Bound  string `json:"bound"`
-	// Theirs and Ours are the ratio of the figure of Of to that of To; 0: not
-	// known. Low and High are the interval around ours; 0: there is none.
+	// Theirs and Ours are the published and the measured ratio of the figure, Of divided by To; 0:
+	// not known. Low and High are the interval of Ours; 0: not known.
 	Theirs   float64 `json:"theirs,omitempty"`
 	Ours     float64 `json:"ours,omitempty"`
 	Low      float64 `json:"ours_low,omitempty"`
@@ -44,7 +44,7 @@ func (c Claim) holds(ratio float64) bool {
 	return (c.AtLeast <= 0 || ratio >= c.AtLeast) && (c.AtMost <= 0 || ratio <= c.AtMost)
 }
 
-// spans reports whether an interval has both bounds in it.
+// spans reports whether an interval contains both bounds.
 func (c Claim) spans(low, high float64) bool {
 	return c.AtLeast > 0 && c.AtMost > 0 && low < c.AtLeast && high > c.AtMost
 }
@@ -74,7 +74,7 @@ func Times(ratio float64) string {
 	return fmt.Sprintf("%.*fx", digits, ratio)
 }
 
-// theirs is the ratio of the published figures; 0: one is missing.
+// theirs returns the ratio of the published figures; 0: a figure is missing.
 func (c Claim) theirs(t *Table) float64 {
 	for i, name := range t.Figures {
 		of, to := t.reference(c.Of, i), t.reference(c.To, i)
@@ -85,7 +85,7 @@ func (c Claim) theirs(t *Table) float64 {
 	return 0
 }
 
-// judge holds a claim against the cells that it names.
+// judge judges a claim by the cells that it names.
 func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	t := s.Table(c.Table)
 	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
@@ -103,7 +103,7 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 		at   string
 	}{{of, ofCell, c.Of}, {to, toCell, c.To}} {
 		if side.cell == nil {
-			j.Sentence = side.at + " was not asked for"
+			j.Sentence = side.at + " is not in the plan"
 			return j
 		}
 		if v, known := f.Value(side.m); !known || v <= 0 || side.cell.State != sweep.Done {
@@ -121,18 +121,17 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 	j.answer(c, map[string]string{c.Of: machineLimit(of), c.To: machineLimit(to)})
 	if l, other := ofCell.level(), toCell.level(); l != other {
 		j.Sentence += fmt.Sprintf(
-			"; durability levels %d and %d, so their acknowledgements are not worth the same", l,
-			other)
+			"; durability levels %d and %d, so the acknowledgements guarantee different things",
+			l, other)
 	}
 	return j
 }
 
-// blindly is by how many times a ratio must pass its bound when nothing tells how
-// much it scatters: that of greatest latencies, of catching up, and of a search
-// that saw no upper end.
+// blindly is the factor by which a ratio must pass its bound when its scatter is not known: for
+// greatest latencies, for catching up, and for a search without an upper end.
 const blindly = 2.0
 
-// answer judges ours by the claim's bounds.
+// answer judges the measured ratio by the claim's bounds.
 func (j *Judgement) answer(c Claim, limits map[string]string) {
 	figures := "ours is " + Times(j.Ours)
 	if j.Low > 0 {
@@ -151,13 +150,12 @@ func (j *Judgement) answer(c Claim, limits map[string]string) {
 	if low <= 0 {
 		low, high = j.Ours/blindly, j.Ours*blindly
 		figures += fmt.Sprintf(
-			"; how much it scatters is not known, so the bound must be passed by %s", Times(
-				blindly))
+			"; its scatter is not known, so it must pass the bound by %s", Times(blindly))
 	}
 	switch {
 	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(j.Ours) || c.spans(low, high):
 		if j.Low > 0 {
-			figures += "; it scatters on both sides of the bound"
+			figures += "; the interval contains the bound"
 		}
 		j.Answer, j.Sentence = Forbidden, figures+": measure at a larger scale"
 	case c.holds(j.Ours):
@@ -167,8 +165,8 @@ func (j *Judgement) answer(c Claim, limits map[string]string) {
 	}
 }
 
-// interval is around the ratio of a figure of two cells: of peaks by their
-// brackets, of runs as internal/compare finds it. Zeros: none is known.
+// interval returns the interval of a figure's ratio between two cells: for peaks from their
+// brackets, for runs from internal/compare. Zeros: not known.
 func (f Figure) interval(of, to Measured) (low, high float64) {
 	if of.Search != nil && to.Search != nil {
 		a, b := of.Search.Bracket, to.Search.Bracket
@@ -197,7 +195,7 @@ func (f Figure) interval(of, to Measured) (low, high float64) {
 	return 0, 0
 }
 
-// cellAt is a plan's cell and what was measured there; nil when it has none.
+// cellAt returns a plan's cell and its result; nil when the plan does not have the cell.
 func cellAt(p Plan, measured []Measured, table, at string) (Measured, *Cell) {
 	for i := range p.Cells {
 		if c := &p.Cells[i]; c.Table == table && c.At == at {

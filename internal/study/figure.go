@@ -14,24 +14,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Unit is what a figure is counted in.
+// Unit is the unit of a figure. Figures that internal/compare has keep their unit.
 type Unit string
 
-// The units of figures.
 const (
-	Nanoseconds    Unit = "ns"
-	PerSecond      Unit = "msgs_per_s"
-	BytesPerSecond Unit = "bytes_per_s"
+	Nanoseconds    = Unit(compare.Nanoseconds)
+	PerSecond      = Unit(compare.PerSecond)
+	BytesPerSecond = Unit("bytes_per_s")
 )
 
-// parse reads a value as people write it: 5.4ms, 200k/s, 605MB/s.
+// parse reads a value like 5.4ms, 200k/s or 605MB/s.
 func (u Unit) parse(text string) (float64, error) {
 	switch u {
 	case Nanoseconds:
 		d, err := quantity.ParseDuration(text)
 		return float64(d), err
 	case BytesPerSecond:
-		// 305.69MB is no whole number of bytes, and need not be.
+		// 305.69MB is valid although it is not a whole number of bytes.
 		unit := strings.TrimLeft(text, "0123456789.")
 		size, per := strings.CutSuffix(unit, "/s")
 		number, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
@@ -64,22 +63,22 @@ type Figure struct {
 	compared string
 }
 
-// Measured is what came of a cell: a run or a search, or neither.
+// Measured is the result of a cell: a run, a search, or neither.
 type Measured struct {
 	Run    *result.Saved
 	Search *peak.Saved
 }
 
-// Value is the figure of a cell, and whether it has it.
-func (f Figure) Value(m Measured) (float64, bool) {
+// Value returns the figure of a cell. known is false when the cell does not have it.
+func (f Figure) Value(m Measured) (value float64, known bool) {
 	v, known := f.of(m)
 	return v, known && v > 0
 }
 
-// searched reports whether the figure is one of a search.
+// searched reports whether the figure is of a search.
 func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
 
-// own are the figures that internal/compare does not have.
+// own returns the figures that internal/compare does not have.
 func own() []Figure {
 	return []Figure{
 		{Name: "peak", Title: "peak stable throughput", Unit: PerSecond, of: peakRate},
@@ -118,7 +117,7 @@ func own() []Figure {
 	}
 }
 
-// ofRun is a figure of a run.
+// ofRun turns a figure of a run into a figure of a cell.
 func ofRun(of func(*result.Run) (float64, bool)) func(Measured) (float64, bool) {
 	return func(m Measured) (float64, bool) {
 		if m.Run == nil {
@@ -142,7 +141,7 @@ func greatest(series result.Series) func(Measured) (float64, bool) {
 	})
 }
 
-// medianMinute is the middle one of a closed loop's minutes.
+// medianMinute returns the median over a closed loop's minutes.
 func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
 	var all []int64
 	for _, m := range r.Summary.Minutes {
@@ -157,8 +156,8 @@ func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
 	return float64(all[len(all)/2]), true
 }
 
-// FindFigure returns the figure of a name: one of a search, of a closed loop or
-// of a backlog, or one that runs are compared by, such as e2e.p99.
+// FindFigure returns a figure by its name: a figure of a search, a closed loop or a backlog, or
+// a figure of internal/compare such as e2e.p99.
 func FindFigure(name string) (Figure, error) {
 	var known []string
 	for _, f := range own() {
@@ -175,7 +174,7 @@ func FindFigure(name string) (Figure, error) {
 		return Figure{}, err
 	}
 	if of.Unit == compare.Messages {
-		return Figure{}, errors.New("a count is no figure of a study")
+		return Figure{}, errors.New("a study has no counts: choose a rate or a latency")
 	}
 	return Figure{Name: name, Title: titleOf(name), Unit: Unit(of.Unit), compared: name,
 		of: ofRun(of.Value)}, nil

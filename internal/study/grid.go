@@ -14,21 +14,21 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Cell is one place of a table: what to measure there.
+// Cell is one measurement of a table.
 type Cell struct {
 	Table   string  `json:"table"`
-	At      string  `json:"at"` // a value of each axis
+	At      string  `json:"at"` // the names of its values, one of each axis
 	Measure Measure `json:"measure"`
-	// Rate is the study's rate that the workload takes; while it is not known
-	// the workload is that of another rate.
+	// Rate is the name of the workload's rate. Until its value is known, the workload has another
+	// rate.
 	Rate     string      `json:"rate,omitempty"`
 	Workload string      `json:"workload_yaml"`
 	Target   string      `json:"target_yaml"`
 	State    sweep.State `json:"state"`
-	// its run directory or search's folder, in the study's
+	// Run is the run directory or the search's folder, within the study's folder.
 	Run    string `json:"run,omitempty"`
-	Reason string `json:"reason,omitempty"` // why it failed, or cannot be had
-	// Absent: it cannot be had here, or is left out at this scale.
+	Reason string `json:"reason,omitempty"` // why it failed, or cannot be measured
+	// Absent is set when the cell cannot be measured here, or is left out at this scale.
 	Absent bool `json:"absent,omitempty"`
 
 	system string
@@ -45,7 +45,7 @@ func (p place) name() string {
 	return strings.Join(parts, ", ")
 }
 
-// Labels are the values of a cell's place as people read them.
+// Labels returns the labels of a cell's values.
 func (t *Table) Labels(at string) []string {
 	for _, p := range t.places() {
 		if p.name() == at {
@@ -59,7 +59,7 @@ func (t *Table) Labels(at string) []string {
 	return nil
 }
 
-// places are all combinations; the last axis changes fastest.
+// places returns all combinations of values; the last axis changes fastest.
 func (t *Table) places() []place {
 	out := []place{nil}
 	for _, a := range t.Axes {
@@ -76,8 +76,7 @@ func (t *Table) places() []place {
 	return out
 }
 
-// cell makes the cell at a place of a table. The error is about the study's
-// file.
+// cell makes the cell at a place of a table. The error is about the study's file.
 func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
 	c := Cell{Table: t.Name, At: at.name(), Measure: t.Measure, State: sweep.Pending}
 	named := ""
@@ -128,12 +127,12 @@ func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
 
 const leftOut = "left out at this scale"
 
-// Why says why a cell has no figure, when it is absent or failed.
+// Why returns why an absent or failed cell has no figure.
 func (c *Cell) Why() string {
 	if c.Reason == leftOut {
 		return leftOut
 	}
-	return "not to be had: " + c.Reason
+	return "not measured: " + c.Reason
 }
 
 func (c *Cell) absent(why string) {
@@ -142,8 +141,8 @@ func (c *Cell) absent(why string) {
 	}
 }
 
-// firstOf is the first thing that is wrong, without its place in a text that
-// nobody has written.
+// firstOf returns the first violation of an error, without its place, because the text was
+// generated.
 func firstOf(err error) string {
 	var all strict.Violations
 	if errors.As(err, &all) && len(all) > 0 {
@@ -154,7 +153,7 @@ func firstOf(err error) string {
 
 const ofTarget = "settings."
 
-// layersAt are the layers of a cell's workload, the last one on top.
+// layersAt returns the layers of a cell's workload. Later layers win.
 func (s *Study) layersAt(t *Table, at place) []Layer {
 	layers := []Layer{s.workload(t.Workload).Layer}
 	for _, v := range at {
@@ -163,7 +162,7 @@ func (s *Study) layersAt(t *Table, at place) []Layer {
 	return layers
 }
 
-// settingsOf are the target's settings that a place asks for.
+// settingsOf returns the target's settings at a place.
 func settingsOf(at place, scale Scale) (out []Pair) {
 	for _, v := range at {
 		for _, p := range append(slices.Clone(v.Set), scale.of(v.Layer)...) {
@@ -175,7 +174,7 @@ func settingsOf(at place, scale Scale) (out []Pair) {
 	return out
 }
 
-// rateOf is the name of the rate at a place: that of the topmost layer with one.
+// rateOf returns the name of the rate at a place, from the last layer that has a rate.
 func (s *Study) rateOf(t *Table, at place) (name string) {
 	for _, l := range s.layersAt(t, at) {
 		if l.Rate != "" {
@@ -185,15 +184,15 @@ func (s *Study) rateOf(t *Table, at place) (name string) {
 	return name
 }
 
-// workloadAt is the workload of a cell, at a rate of messages per second; 0: one
-// that is not known yet.
+// workloadAt returns the workload of a cell at a rate in messages per second; 0: the rate is not
+// known yet.
 func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 	backlog bool) (*workload.Workload, error) {
 	of := s.workload(t.Workload)
 	layers := s.layersAt(t, at)
 	own := scale.layer()
 	if backlog {
-		// How long the window is follows from the backlog.
+		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
 	all := slices.Concat(layers[0].Set, own, scale.of(layers[0]))
@@ -216,14 +215,14 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 	return workload.Parse("its workload", []byte(src))
 }
 
-// layer are the keys of every run with a backlog at a scale.
+// layer returns the keys of every run with a backlog at a scale.
 func (b *Backlog) layer(scale Scale) []Pair {
 	bytes := b.Bytes
 	if scale.BacklogBytes > 0 {
 		bytes = min(bytes, scale.BacklogBytes)
 	}
 	return []Pair{
-		// What the warm-up sends is part of the backlog, and must not be all of it.
+		// The messages of the warm-up are part of the backlog, and must not be all of it.
 		{"warmup", quantity.ExactDuration(scale.Warmup / 4)},
 		{"drain", quantity.ExactDuration(scale.Drain)},
 		{"backlog.size", quantity.ExactBytes(bytes)}, {"backlog.then", string(b.Then)},
@@ -232,11 +231,11 @@ func (b *Backlog) layer(scale Scale) []Pair {
 	}
 }
 
-// shareOf is a rate as a share of measured peaks, to two digits: more would
-// promise what a bracket cannot hold.
+// shareOf returns a share of the lowest of the measured peaks, to two digits. A bracket does not
+// support more digits.
 func (r *Rate) shareOf(peaks []float64) (float64, error) {
 	if len(peaks) == 0 {
-		return 0, fmt.Errorf("no peak was measured of which it could take %s",
+		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it",
 			quantity.ExactShare(r.Share))
 	}
 	value := r.Share * slices.Min(peaks)

@@ -2,51 +2,25 @@ package study
 
 import (
 	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
 //go:embed library/*.yaml
-var library embed.FS
+var files embed.FS
 
-const (
-	libraryDir = "library/"
-	extension  = ".yaml"
-)
+var library = strict.Library{Kind: "study", Files: files}
 
 // Names lists the studies that are built in, sorted.
-func Names() []string {
-	files, err := fs.Glob(library, libraryDir+"*"+extension)
-	if err != nil {
-		panic("study: the library is broken: " + err.Error())
-	}
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = strings.TrimSuffix(strings.TrimPrefix(file, libraryDir), extension)
-	}
-	return names
-}
+func Names() []string { return library.Names() }
 
-// Find resolves a name of the library or the path of a file. The error is a
-// strict.Violations when a file does not hold a valid study, and one sentence
-// when there is no such file or name.
+// Find returns a study by its name in the library or by the path of its file. The error is a
+// strict.Violations when a file does not hold a valid study, and one sentence when there is no
+// such file or name.
 func Find(nameOrPath string) (*Study, error) {
-	if !strings.ContainsAny(nameOrPath, `/\`) {
-		src, err := library.ReadFile(libraryDir + nameOrPath + extension)
-		if err == nil {
-			return Parse(nameOrPath+extension, src)
-		}
-		if !strict.IsPath(nameOrPath) {
-			return nil, errors.New(strict.Unknown("study", nameOrPath, Names()))
-		}
-	}
-	src, err := strict.ReadFile(nameOrPath)
+	src, fileName, err := library.Read(nameOrPath)
 	if err != nil {
-		return nil, fmt.Errorf("study file %w", err)
+		return nil, err
 	}
-	return Parse(nameOrPath, src)
+	return Parse(fileName, src)
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// NewJob makes a checked job whose runs go into a folder.
+// NewJob makes a checked job. runs is the parent of its run directories.
 type NewJob func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error)
 
-// job is the job of a cell as it is known.
+// job returns the job of a cell with the workload that is known so far.
 func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
 	if err != nil {
@@ -34,8 +34,8 @@ func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
 	return newJob(w, t, runs)
 }
 
-// clusterOf tells jobs apart that need different clusters: by target, durability
-// level and the settings of servers. Those of clients do not matter.
+// clusterOf returns a key that is equal for jobs which can share a cluster: the target, the
+// durability level and the settings of servers. Settings of clients do not matter.
 func clusterOf(job *bench.Job) string {
 	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v", job.Target.Name,
 		job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints)
@@ -47,7 +47,7 @@ func clusterOf(job *bench.Job) string {
 	return key
 }
 
-// grouped is the part of clusterOf that a cell knows of itself.
+// grouped returns the part of clusterOf that a cell's own text holds.
 func (c *Cell) grouped() string {
 	level := ""
 	for line := range strings.Lines(c.Workload) {
@@ -58,10 +58,9 @@ func (c *Cell) grouped() string {
 	return c.Target[:strings.Index(c.Target+"settings:", "settings:")] + level
 }
 
-// order is in which cells are measured: first the peaks that rates are taken
-// from, then the others, in each part those of one cluster together, and the
-// second part from the cluster on that the first one ended with. Absent cells
-// are not in it.
+// order returns the indexes of the cells in the order of measurement, without absent cells. The
+// peaks that give rates come first, then the other cells. Within both parts the cells of one
+// cluster stand together; the second part begins with the last cluster of the first.
 func order(s *Study, p Plan) []int {
 	first := map[[2]string]bool{}
 	for _, c := range p.Cells {
@@ -102,7 +101,7 @@ func order(s *Study, p Plan) []int {
 	return out
 }
 
-// Estimate is what is left of a study will take, known before it starts.
+// Estimate is the expected cost of the remaining cells.
 type Estimate struct {
 	Cells, Absent int
 	Same          int // cells that are the same measurement as another
@@ -111,18 +110,18 @@ type Estimate struct {
 	DiskBytes     int64 // for servers, at a time
 }
 
-// What is assumed of what is not known before.
+// The assumptions of an estimate.
 const (
 	startTakes     = 35 * time.Second // a cluster of three servers, from its start to its end
-	aroundRun      = 4 * time.Second  // topics, connections, the drain and the account of a run
+	aroundRun      = 4 * time.Second  // topics, connections, drain and account of a run
 	aroundTopic    = 10 * time.Millisecond
-	assumedRate    = 50_000.0   // messages a second of a peak at the smaller scales
-	publishedPeak  = 1_000_000. // and at the published one
-	searchingShare = 0.5        // of a search's time that load near the peak is offered
+	assumedRate    = 50_000.0   // messages per second of a peak at the smaller scales
+	publishedPeak  = 1_000_000. // messages per second of a peak at the published scale
+	searchingShare = 0.5        // the share of a search's time with load near the peak
 )
 
-// Prepare marks cells absent whose jobs are refused, and estimates what the
-// others take. The error is about the study's file.
+// Prepare marks cells as absent whose jobs are refused, and estimates the cost of the others.
+// The error is about the study's file.
 func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	scale, err := FindScale(p.Scale)
 	if err != nil {
@@ -158,7 +157,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	return e, nil
 }
 
-// add adds up what the cells take that are not done.
+// add adds the costs of the cells that are not done.
 func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) {
 	seen := map[identity]bool{}
 	serves := ""
@@ -177,7 +176,7 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 		seen[id] = true
 		if key := clusterOf(jobs[i]); key != serves {
 			serves = key
-			if starts(jobs[i]) {
+			if system.Starts(jobs[i].System, jobs[i].Target) {
 				e.Clusters++
 				e.Length += startTakes + scale.Warm
 			}
@@ -187,7 +186,7 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 	}
 }
 
-// standing is a directory, or the nearest one around it that exists.
+// standing returns the directory, or its nearest parent that exists.
 func standing(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
@@ -195,12 +194,6 @@ func standing(dir string) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// starts reports whether a job's cluster is servers that are started.
-func starts(job *bench.Job) bool {
-	_, provisions := job.System.(system.Provisioner)
-	return provisions && len(job.Target.Endpoints) == 0
 }
 
 func lengthOf(c *Cell, job *bench.Job, scale Scale) time.Duration {
@@ -219,6 +212,7 @@ func diskOf(c *Cell, job *bench.Job, scale Scale) int64 {
 	if scale.Published {
 		rate = publishedPeak
 	}
-	bytes := rate * float64(job.Workload.Message.Size) * scale.Search.Seconds() * searchingShare * float64(job.Target.Testbed.Nodes)
-	return int64(bytes)
+	messages := rate * scale.Search.Seconds() * searchingShare
+	copies := float64(job.Target.Testbed.Nodes)
+	return int64(messages * float64(job.Workload.Message.Size) * copies)
 }

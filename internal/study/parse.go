@@ -18,7 +18,7 @@ const (
 	maxNodes = 9
 )
 
-// file is a study as it is written.
+// file is the YAML form of a study.
 type file struct {
 	Name      string         `yaml:"name"`
 	Title     string         `yaml:"title"`
@@ -43,12 +43,21 @@ type fileTarget struct {
 }
 
 type fileWorkload struct {
-	Name    string       `yaml:"name"`
-	Set     strict.Pairs `yaml:"set"`
-	Small   strict.Pairs `yaml:"small"`
-	Smoke   strict.Pairs `yaml:"smoke"`
-	Rate    string       `yaml:"rate"`
+	Name string `yaml:"name"`
+	fileLayer
 	Backlog *fileBacklog `yaml:"backlog"`
+}
+
+// fileLayer is a Layer. Its keys stand beside those of the mapping that it is a part of.
+type fileLayer struct {
+	Set   strict.Pairs `yaml:"set"`
+	Small strict.Pairs `yaml:"small"`
+	Smoke strict.Pairs `yaml:"smoke"`
+	Rate  string       `yaml:"rate"`
+}
+
+func (l fileLayer) layer() Layer {
+	return Layer{pairs(l.Set), pairs(l.Small), pairs(l.Smoke), l.Rate}
 }
 
 type fileBacklog struct {
@@ -81,14 +90,11 @@ type fileAxis struct {
 }
 
 type fileValue struct {
-	Name   string       `yaml:"name"`
-	Label  string       `yaml:"label"`
-	Target string       `yaml:"target"`
-	Set    strict.Pairs `yaml:"set"`
-	Small  strict.Pairs `yaml:"small"`
-	Smoke  strict.Pairs `yaml:"smoke"`
-	Rate   string       `yaml:"rate"`
-	Leave  []string     `yaml:"leave_out"`
+	Name   string `yaml:"name"`
+	Label  string `yaml:"label"`
+	Target string `yaml:"target"`
+	fileLayer
+	Leave []string `yaml:"leave_out"`
 }
 
 type fileClaim struct {
@@ -106,9 +112,9 @@ type fileQuality struct {
 	Probes []string `yaml:"probes"`
 }
 
-// Parse reads a study from YAML and checks all of it, each cell's workload at
-// each scale included. The file is named in errors only. The error is a
-// strict.Violations with everything that is wrong.
+// Parse reads a study from YAML and checks all of it, including the workload of each cell at
+// each scale. The file's name is for errors only. The error is a strict.Violations with all
+// errors in the file.
 func Parse(fileName string, src []byte) (*Study, error) {
 	var f file
 	doc := strict.Decode(fileName, src, &f)
@@ -122,7 +128,7 @@ func Parse(fileName string, src []byte) (*Study, error) {
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
-	// What is of no use unless all names are known.
+	// The checks of cells need valid names.
 	c.cells()
 	if err := doc.Err(); err != nil {
 		return nil, err
@@ -150,8 +156,7 @@ func (f *file) study(doc *strict.Document) *Study {
 			Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
 	}
 	for _, w := range f.Workloads {
-		of := Workload{Name: w.Name,
-			Layer: Layer{pairs(w.Set), pairs(w.Small), pairs(w.Smoke), w.Rate}}
+		of := Workload{Name: w.Name, Layer: w.layer()}
 		if w.Backlog != nil {
 			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size),
 				Then: workload.BacklogThen(w.Backlog.Then)}
@@ -184,8 +189,7 @@ func (f *fileTable) table(doc *strict.Document, path string) Table {
 				v.Label = v.Name
 			}
 			axis.Values = append(axis.Values,
-				Value{v.Name, v.Label, v.Target,
-					Layer{pairs(v.Set), pairs(v.Small), pairs(v.Smoke), v.Rate}, v.Leave})
+				Value{v.Name, v.Label, v.Target, v.layer(), v.Leave})
 		}
 		t.Axes = append(t.Axes, axis)
 	}
@@ -200,8 +204,8 @@ func (f *fileTable) table(doc *strict.Document, path string) Table {
 	return t
 }
 
-// references reads what was published of a cell: a value for each figure, with
-// slashes between; - where there is none, ~ before what was rounded.
+// references reads the published figures of a cell: a value for each figure, with slashes
+// between. A value of - is unknown; ~ stands before a rounded value.
 func references(text string, figures []string) ([]Reference, error) {
 	parts := strings.Split(text, " / ")
 	if len(parts) != len(figures) {
@@ -216,7 +220,7 @@ func references(text string, figures []string) ([]Reference, error) {
 		}
 		f, err := FindFigure(figures[i])
 		if err != nil {
-			continue // told of the table's figures
+			continue // the check of the table's figures reports it
 		}
 		written, about := strings.CutPrefix(part, "~")
 		value, err := f.Unit.parse(written)
@@ -246,7 +250,7 @@ func (c *checker) all() {
 					fmt.Sprintf("must be %s or %s", workload.BacklogDrain, workload.BacklogReplay))
 			}
 			if b.Bytes < 1 {
-				c.doc.Reject(path+".backlog", "has no size: write one like 512GB")
+				c.doc.Reject(path+".backlog", "has no size: write a size like 512GB")
 			}
 		}
 	}
@@ -292,25 +296,25 @@ func (c *checker) targets() {
 	}
 }
 
-// names holds that each item of a list has a name that is its own.
+// names checks that each item of a list has a unique name.
 func names[T any](c *checker, list string, items []T, name func(T) string) {
 	seen := map[string]bool{}
 	for i, item := range items {
 		path, n := fmt.Sprintf("%s[%d]", list, i), name(item)
 		switch {
 		case n == "":
-			c.doc.Reject(path, "has no name: write one")
+			c.doc.Reject(path, "has no name: write a name")
 		case strings.ContainsAny(n, ",/"):
 			c.doc.Reject(path+".name", "cannot hold a comma or a slash")
 		case seen[n]:
 			c.doc.Reject(path+".name",
-				fmt.Sprintf("is %q, as that of another: give each its own", n))
+				fmt.Sprintf("is %q, which another item has: give each its own name", n))
 		}
 		seen[n] = true
 	}
 }
 
-// known holds that a name, if one is given, is one of those that are.
+// known checks that a name is valid. An empty name is allowed.
 func (c *checker) known(path, kind, name string, valid []string) {
 	if name == "" || slices.Contains(valid, name) {
 		return
@@ -319,7 +323,7 @@ func (c *checker) known(path, kind, name string, valid []string) {
 		c.doc.Reject(path, fmt.Sprintf("names a %s, and the study has none", kind))
 		return
 	}
-	c.doc.Reject(path, "is not one that exists: "+strict.Unknown(kind, name, valid))
+	c.doc.Reject(path, "is an "+strict.Unknown(kind, name, valid))
 }
 
 func (c *checker) rateNames() []string {

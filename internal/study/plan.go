@@ -16,10 +16,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// SchemaVersion is written to every plan. Readers accept it and older ones.
+// SchemaVersion is the version of the format that this plimsoll writes. It reads older ones.
 const SchemaVersion = 1
 
-// Plan is study.json: what was asked for and how far it was known to be.
+// Plan is the content of study.json: the request, and the recorded progress.
 type Plan struct {
 	SchemaVersion int       `json:"schema_version"`
 	ID            string    `json:"id"`
@@ -29,8 +29,8 @@ type Plan struct {
 	StartedAt     time.Time `json:"started_at"`
 	EndedAt       time.Time `json:"ended_at,omitzero"` // all cells were tried
 	Command       []string  `json:"command"`
-	// Study is the study's own file, so that the folder can be read when that
-	// has changed.
+	// Study is the content of the study's file, so that the folder can be read when the file has
+	// changed.
 	Study string `json:"study_yaml"`
 	Cells []Cell `json:"cells"`
 }
@@ -47,7 +47,7 @@ func (p *Plan) check(path string) error {
 	return nil
 }
 
-// Left is how many cells are still to be measured.
+// Left returns the number of cells that are still to be measured.
 func (p *Plan) Left() int {
 	n := 0
 	for _, c := range p.Cells {
@@ -58,9 +58,9 @@ func (p *Plan) Left() int {
 	return n
 }
 
-// NewPlan is the plan of a study at a scale. only names tables, targets and
-// systems that it keeps to; without any it is whole. Cells whose rates are
-// shares of peaks bring the cells of those peaks with them.
+// NewPlan returns the plan of a study at a scale. only names the tables, targets and systems of
+// the plan; without names the plan has all cells. A cell whose rate is a share of peaks adds the
+// cells of those peaks.
 func NewPlan(s *Study, scale Scale, only []string) (Plan, error) {
 	p := Plan{Name: s.Name, Scale: scale.Name, Only: only, StartedAt: time.Now().UTC(),
 		Study: s.YAML}
@@ -94,13 +94,14 @@ func NewPlan(s *Study, scale Scale, only []string) (Plan, error) {
 		}
 	}
 	if len(p.Cells) == 0 {
-		return p, errors.New("--only leaves no cell: name tables and systems that meet")
+		return p, errors.New(
+			"--only leaves no cell: name tables and systems that have cells in common")
 	}
 	return p, nil
 }
 
-// pick returns what --only keeps: cells of the named tables, if any is, and of
-// the named targets and systems, if any is.
+// pick returns a filter for --only: cells of the named tables, and of the named targets and
+// systems. Without a name of a kind, that kind does not restrict the cells.
 func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	var tables, systems, valid []string
 	for _, t := range s.Tables {
@@ -131,7 +132,7 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	}, nil
 }
 
-// targetAt is the name of a cell's target.
+// targetAt returns the name of a cell's target.
 func (s *Study) targetAt(c Cell) (name string) {
 	for _, p := range s.Table(c.Table).places() {
 		if p.name() != c.At {
@@ -146,27 +147,27 @@ func (s *Study) targetAt(c Cell) (name string) {
 	return name
 }
 
-// kind is what sets a study's folder apart.
+// kind describes the folder of a study.
 var kind = folder.Kind[Plan]{Word: "study", ID: func(p *Plan) *string { return &p.ID },
 	Check: (*Plan).check}
 
-// Folder is a study's folder, held by this process.
+// Folder is a study's folder whose lock this process holds.
 type Folder = folder.Folder[Plan]
 
-// Create makes a study's folder below runs. It appears whole or not at all.
+// Create makes a study's folder below runs. The folder appears whole or not at all.
 func Create(runs string, plan Plan) (*Folder, error) {
 	plan.SchemaVersion = SchemaVersion
 	plan.ID = result.Stamp(plan.StartedAt) + "-study-" + result.NamePart(plan.Name+"-"+plan.Scale)
 	return kind.Create(runs, plan)
 }
 
-// Open takes a study's folder to go on with it.
+// Open takes the lock of a study's folder, to resume the study.
 func Open(dir string) (*Folder, error) { return kind.Open(dir) }
 
 // Is reports whether a directory is a study's folder.
 func Is(dir string) bool { return kind.Is(dir) }
 
-// Read reads the plan in a study's folder, and the study that it was made of.
+// Read reads the plan in a study's folder, and the study of the plan.
 func Read(dir string) (Plan, *Study, error) {
 	p, err := kind.Read(dir)
 	if err != nil {
@@ -176,8 +177,7 @@ func Read(dir string) (Plan, *Study, error) {
 	return p, s, err
 }
 
-// FindFolder returns the newest folder below runs with the same study at the same
-// scale, kept to the same.
+// FindFolder returns the newest folder below runs with the same study, scale and --only.
 func FindFolder(runs string, like Plan) (dir string, err error) {
 	dir, err = kind.Newest(runs, func(p *Plan) (time.Time, bool) {
 		return p.StartedAt, p.Name == like.Name && p.Scale == like.Scale && p.Study == like.Study &&
@@ -193,20 +193,20 @@ func FindFolder(runs string, like Plan) (dir string, err error) {
 	return dir, err
 }
 
-// GoOn readies a folder to go on with: its cells are those of the plan, which
-// must ask for the same, and what is complete is not repeated.
+// GoOn prepares a folder to resume the study. wanted must ask for the same study, scale and
+// cells. Complete cells are not repeated.
 func GoOn(f *Folder, wanted Plan) error {
 	p := &f.Plan
 	if p.Name != wanted.Name || p.Scale != wanted.Scale || p.Study != wanted.Study ||
 		!slices.Equal(p.Only, wanted.Only) {
 		return fmt.Errorf(
-			"the study in %s is of %s at scale %s, or of other cells: give its name, --scale and "+
-				"--only as they were", f.Dir, p.Name, p.Scale)
+			"the study in %s is of %s at scale %s, or of other cells: give the same name, "+
+				"--scale and --only", f.Dir, p.Name, p.Scale)
 	}
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
 		for _, before := range p.Cells {
-			// Its rate was found then, by peaks that may be there still.
+			// The earlier workload has the rate that the peaks gave.
 			if before.Table == c.Table && before.At == c.At && c.Rate != "" &&
 				before.Workload != "" {
 				c.Workload = before.Workload
@@ -217,8 +217,7 @@ func GoOn(f *Folder, wanted Plan) error {
 	return Reconcile(f)
 }
 
-// Measurements reads what the cells of a folder's plan came to; the zero
-// Measured where there is nothing to read.
+// Measurements reads the results of a plan's cells; the zero Measured where there is none.
 func Measurements(dir string, p Plan) []Measured {
 	out := make([]Measured, len(p.Cells))
 	for i, c := range p.Cells {
@@ -229,7 +228,7 @@ func Measurements(dir string, p Plan) []Measured {
 	return out
 }
 
-// measuredAt reads a run or a search, and whether it came to its end.
+// measuredAt reads a run or a search, and reports whether it is complete.
 func measuredAt(dir string, m Measure) (Measured, bool) {
 	if m == MeasurePeak {
 		s, err := peak.Read(dir)

@@ -16,33 +16,33 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Options says how to run a study.
+// Options describes how to run a study.
 type Options struct {
 	Folder *Folder
 	Study  *Study
 	Job    NewJob
-	// Measure measures a job and judges its run, whose Asked holds what the job's
-	// does. The run may be there beside an error.
+	// Measure measures a job and judges its run. The run has the job's Asked. It may be returned
+	// together with an error.
 	Measure func(ctx context.Context, job *bench.Job) (*result.Saved, error)
 	Watch   Watch
 }
 
-// Watch is told how a study goes, from the goroutine that runs it.
+// Watch receives the progress of a study, from the goroutine that runs it.
 type Watch interface {
 	peak.Watch
-	// Cell comes before a cell is measured.
+	// Cell is called before each cell is measured.
 	Cell(number, of int, c *Cell, job *bench.Job)
 }
 
 const (
-	// points is how many readings a run's window has: enough for internal/compare
-	// to tell how sure a figure of one run is, and no closer than leastInterval.
+	// points is how many readings a run's window has: enough for internal/compare to find the
+	// interval of a figure of one run. Readings are at least leastInterval apart.
 	points        = 20
 	leastInterval = 100 * time.Millisecond
 	mostInterval  = time.Second
 )
 
-// identity is what makes two cells the same measurement.
+// identity is equal for two cells that are the same measurement.
 type identity struct {
 	search           bool
 	workload, target string
@@ -52,20 +52,20 @@ func (c *Cell) identity() identity {
 	return identity{c.Measure == MeasurePeak, c.Workload, c.Target}
 }
 
-// runner is a study under way. It is used by one goroutine.
+// runner is a study under way. It must be used by one goroutine.
 type runner struct {
 	Options
 	scale    Scale
-	complete map[identity]string // the directories of what is measured
-	serves   string              // the key of the cluster that is up
+	complete map[identity]string // directories of complete runs and searches
+	serves   string              // the key of the running cluster
 	cluster  *bench.Cluster
 	broken   map[string]error // clusters that did not start
 	mended   map[string]bool  // clusters that were started again
 }
 
-// Run measures every cell that is not done, one after the other, until ctx is
-// cancelled. A cell that fails is noted. The error is about the folder, or a
-// cluster that did not end.
+// Run measures every cell that is not done, one after the other, until ctx is cancelled. A
+// failing cell is recorded and does not end the study. The error is about the folder or about a
+// cluster that did not stop.
 func Run(ctx context.Context, o Options) (err error) {
 	r := &runner{Options: o, broken: map[string]error{}, mended: map[string]bool{}}
 	if r.scale, err = FindScale(o.Folder.Plan.Scale); err != nil {
@@ -97,8 +97,8 @@ func Run(ctx context.Context, o Options) (err error) {
 
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }
 
-// completeIn finds what a folder holds that came to its end, by the runs and
-// searches themselves: the process may have ended before the plan could say so.
+// completeIn finds the complete runs and searches in a folder. It reads the runs and searches
+// themselves, because the process may have ended before it saved the plan.
 func completeIn(dir string) (map[identity]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -119,8 +119,7 @@ func completeIn(dir string) (map[identity]string, error) {
 	return complete, nil
 }
 
-// Reconcile notes which cells of a folder are complete, as far as their rates
-// are known.
+// Reconcile records which cells of a folder are complete, as far as their rates are known.
 func Reconcile(f *Folder) error {
 	complete, err := completeIn(f.Dir)
 	if err != nil {
@@ -137,7 +136,7 @@ func Reconcile(f *Folder) error {
 	return nil
 }
 
-// cell measures a cell, unless the same was measured before.
+// cell measures a cell, unless the same measurement is complete.
 func (r *runner) cell(ctx context.Context, n, i int) error {
 	c := &r.Folder.Plan.Cells[i]
 	job, err := r.jobOf(c)
@@ -168,9 +167,9 @@ func (r *runner) cell(ctx context.Context, n, i int) error {
 	return r.Folder.Save()
 }
 
-// mend ends a cluster on which a cell failed, so that the next cell gets another:
-// its servers may have died. It does so once for each, because a cell may as
-// well fail by itself.
+// mend stops a cluster on which a cell failed, because its servers may have died. The next cell
+// gets a new cluster. It does so once for each cluster, because the cell itself may be the
+// cause.
 func (r *runner) mend(c *Cell) {
 	if r.cluster == nil || r.mended[r.serves] {
 		return
@@ -182,7 +181,7 @@ func (r *runner) mend(c *Cell) {
 	r.cluster, r.serves = nil, ""
 }
 
-// jobOf is the checked job of a cell, at the rate that its peaks say.
+// jobOf returns the checked job of a cell, at the rate that its peaks give.
 func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 	if c.Rate != "" && !r.scale.Published {
 		rate, err := r.rate(c.Rate)
@@ -211,9 +210,9 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 	return job, nil
 }
 
-// rate is a rate of the study, as a share of peaks that were measured. Where no
-// rate was stable it is of the most that was acknowledged, so that a noisy
-// machine does not cost every other cell.
+// rate returns a rate of the study, in messages per second, as a share of measured peaks. For a
+// search without a stable rate it takes the highest acknowledged rate, so that a noisy machine
+// does not fail all other cells.
 func (r *runner) rate(name string) (float64, error) {
 	of := r.Study.rate(name)
 	var peaks []float64
@@ -231,20 +230,20 @@ func (r *runner) rate(name string) (float64, error) {
 	return of.shareOf(peaks)
 }
 
-// mostCarried is the peak that a search found, or else the highest rate that was
-// acknowledged in it.
+// mostCarried returns the peak of a search, or the highest acknowledged rate when no rate was
+// stable.
 func mostCarried(s *peak.Saved) (most float64) {
 	if s == nil || s.Bracket.StableRate > 0 {
 		most, _ = peakRate(Measured{Search: s})
 		return most
 	}
-	for _, p := range s.Probes {
+	for _, p := range s.Trials {
 		most = max(most, p.AchievedRate)
 	}
 	return most
 }
 
-// serve has the cluster up that a job needs.
+// serve starts the cluster that a job needs, unless it is running.
 func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 	key := clusterOf(job)
 	if err := r.broken[key]; err != nil {
@@ -274,7 +273,7 @@ func (r *runner) serve(ctx context.Context, job *bench.Job) error {
 	return nil
 }
 
-// measure measures a cell and notes what came of it.
+// measure measures a cell and records its result.
 func (r *runner) measure(ctx context.Context, c *Cell, job *bench.Job) {
 	var dir string
 	var state result.State
@@ -304,25 +303,25 @@ func (r *runner) measure(ctx context.Context, c *Cell, job *bench.Job) {
 	if err != nil {
 		c.Reason = err.Error()
 	}
-	c.Reason = cmp.Or(c.Reason, "it did not come to its end")
+	c.Reason = cmp.Or(c.Reason, "the measurement did not finish")
 }
 
-// search searches the peak of a job's system.
+// search searches for the peak of a job's system.
 func (r *runner) search(ctx context.Context, job *bench.Job) (*peak.Saved, error) {
-	probe, w := *job, *job.Workload
+	trial, w := *job, *job.Workload
 	start := w.Load.Segments[0].From
-	if err := w.SetDuration(r.scale.Probe); err != nil {
+	if err := w.SetDuration(r.scale.Trial); err != nil {
 		return nil, err
 	}
-	probe.Workload, probe.Interval = &w, 0
+	trial.Workload, trial.Interval = &w, 0
 	return peak.Run(ctx, peak.Options{
-		Job: &probe,
+		Job: &trial,
 		Plan: peak.Plan{
 			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm,
-			MaxProbes: peak.MostProbes,
-			LeastRate: peak.FewestMessages / r.scale.Probe.Seconds(), MostRate: workload.MaxRate,
+			MaxTrials: peak.MostTrials,
+			LeastRate: peak.FewestMessages / r.scale.Trial.Seconds(), MostRate: workload.MaxRate,
 		},
-		Probe: r.scale.Probe, Confirm: peak.ConfirmTimes * r.scale.Probe, MaxTime: r.scale.Search,
+		Trial: r.scale.Trial, Confirm: peak.ConfirmTimes * r.scale.Trial, MaxTime: r.scale.Search,
 		Watch: r.Watch,
 	})
 }

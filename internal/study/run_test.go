@@ -35,8 +35,8 @@ type silent struct{ cells []string }
 
 func (*silent) Phase(result.PhaseName, string)           {}
 func (*silent) Interval(result.Interval)                 {}
-func (*silent) Probe(*peak.Saved, peak.Step, *bench.Job) {}
-func (*silent) Probed(*peak.Saved)                       {}
+func (*silent) Trial(*peak.Saved, peak.Step, *bench.Job) {}
+func (*silent) TrialEnded(*peak.Saved)                   {}
 func (s *silent) Cell(_, _ int, c *Cell,
 	_ *bench.Job) {
 	s.cells = append(s.cells, c.Table+" "+c.At)

@@ -8,17 +8,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Scale is how large a study is run.
+// Scale is the size at which a study is measured.
 type Scale struct {
 	Name string
-	// Published: loads are of the published size. Otherwise rates are shares of
-	// peaks that are measured here, and the layers of the scale are laid over.
+	// Published is set when loads have the published size. Otherwise rates are shares of peaks
+	// measured here, and the layers of the scale replace values.
 	Published bool
 
 	Warm                  time.Duration // of servers that were just started, before the first cell
 	Warmup, Window, Drain time.Duration // of a run
-	// of a search: the window of a probe, the longest that all may take
-	Probe, Search time.Duration
+	// Trial is the window of a search's trials, Search the greatest time of a search.
+	Trial, Search time.Duration
 	Confirm       int           // confirmations of a peak
 	Tolerance     float64       // of its bracket
 	BacklogBytes  int64         // 0: as published
@@ -32,25 +32,25 @@ const (
 	Full  = "full"
 )
 
-// scales are from the smallest to the published size. The studies do not say how
-// long they measured; what full takes is what their figures need.
+// scales lists the scales from the smallest to the published size. The published studies do not
+// state their durations; the durations of full are those that the figures need.
 var scales = []Scale{
 	{Name: Smoke, Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
-		Drain: 10 * time.Second, Probe: 3 * time.Second, Search: 50 * time.Second,
+		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 50 * time.Second,
 		Tolerance: 0.15, BacklogBytes: 32 << 20, Limit: 20 * time.Second, After: 2 * time.Second},
 	{Name: Small, Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
-		Drain: 30 * time.Second, Probe: 10 * time.Second, Search: 4 * time.Minute,
+		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
 		Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Limit: 2 * time.Minute,
 		After: 10 * time.Second},
 	{Name: Full, Published: true, Warm: 2 * time.Minute, Warmup: time.Minute,
-		Window: 10 * time.Minute, Drain: 2 * time.Minute, Probe: 2 * time.Minute, Search: time.Hour,
+		Window: 10 * time.Minute, Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
 		Confirm: 2, Tolerance: 0.03, Limit: 6 * time.Hour, After: 5 * time.Minute},
 }
 
-// Scales are the names of the scales.
+// Scales returns the names of the scales.
 func Scales() []string { return []string{Smoke, Small, Full} }
 
-// FindScale returns the scale of a name.
+// FindScale returns a scale by its name.
 func FindScale(name string) (Scale, error) {
 	for _, s := range scales {
 		if s.Name == name {
@@ -60,7 +60,7 @@ func FindScale(name string) (Scale, error) {
 	return Scale{}, errors.New(strict.Unknown("scale", name, Scales()))
 }
 
-// layer are the keys of every run at the scale.
+// layer returns the keys of every run at the scale.
 func (s Scale) layer() []Pair {
 	return []Pair{
 		{"warmup", quantity.ExactDuration(s.Warmup)},
@@ -69,7 +69,7 @@ func (s Scale) layer() []Pair {
 	}
 }
 
-// of are the keys of a layer that take the published ones' place.
+// of returns the keys of a layer that replace the published values at the scale.
 func (s Scale) of(l Layer) []Pair {
 	switch s.Name {
 	case Smoke:

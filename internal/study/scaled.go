@@ -9,8 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// scaled says which values of a plan are not the published ones, the same thing
-// once.
+// scaled returns a sentence for each value of a plan that differs from the published one.
 func (s *Study) scaled(p Plan) []string {
 	scale, err := FindScale(p.Scale)
 	if err != nil || scale.Published {
@@ -19,9 +18,9 @@ func (s *Study) scaled(p Plan) []string {
 	out := []string{fmt.Sprintf(
 		"a run measures for %s after %s of warm-up; a search takes at most %s, its windows are "+
 			"%s and its bracket may be %s wide",
-		quantity.ExactDuration(scale.Window), quantity.ExactDuration(
-			scale.Warmup), quantity.ExactDuration(scale.Search),
-		quantity.ExactDuration(scale.Probe), quantity.ExactShare(scale.Tolerance))}
+		quantity.ExactDuration(scale.Window), quantity.ExactDuration(scale.Warmup),
+		quantity.ExactDuration(scale.Search),
+		quantity.ExactDuration(scale.Trial), quantity.ExactShare(scale.Tolerance))}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
 			out = append(out, sentence)
@@ -71,7 +70,7 @@ func sayLayer(say func(string), where string, l Layer, scale Scale) {
 	}
 }
 
-// sayRate says what a rate became.
+// sayRate adds a sentence with the measured value of a rate.
 func (s *Study) sayRate(say func(string), r Rate, p Plan) {
 	for _, c := range p.Cells {
 		if c.Rate != r.Name || c.Run == "" {
@@ -84,8 +83,8 @@ func (s *Study) sayRate(say func(string), r Rate, p Plan) {
 		say(fmt.Sprintf(
 			"rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or "+
 				"of the most acknowledged where no rate was stable", r.Name,
-			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published), quantity.ExactShare(
-				r.Share), r.Table, strings.Join(r.At, " and ")))
+			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published),
+			quantity.ExactShare(r.Share), r.Table, strings.Join(r.At, " and ")))
 		return
 	}
 }

@@ -10,8 +10,8 @@ type Study struct {
 	Title    string
 	Question string
 	Source   string   // of the published figures
-	Testbed  []string // sentences: what was measured on
-	Missing  []string // sentences: what one machine cannot give of it, and how settings differ
+	Testbed  []string // sentences: the machines of the published measurement
+	Missing  []string // sentences: the parts that one machine cannot repeat, and other settings
 
 	Targets   []Target
 	Workloads []Workload
@@ -19,11 +19,11 @@ type Study struct {
 	Tables    []Table
 	Claims    []Claim
 	Qualities []Quality
-	// YAML is what the study was read from.
+	// YAML is the source of the study.
 	YAML string
 }
 
-// Pair is a key and its value, as they are written.
+// Pair is a key and its value in their written form.
 type Pair struct{ Key, Value string }
 
 // Target is a system in one variant.
@@ -31,23 +31,22 @@ type Target struct {
 	Name, System string
 	Nodes        int
 	Settings     []Pair
-	// Unavailable is why it cannot be had; empty: it can.
+	// Unavailable says why the target cannot be measured here; empty: it can.
 	Unavailable string
 }
 
-// Layer is what is laid over a workload: keys of workloads as sweeps vary them
-// (partitions, message.size), those of the published size and what takes their
-// place at the two smaller scales.
+// Layer changes keys of a workload, named as in sweeps (partitions, message.size). Set has the
+// values of the published size; Small and Smoke replace them at the two smaller scales.
 type Layer struct {
 	Set, Small, Smoke []Pair
-	Rate              string // name of one of the study's rates; empty: none
+	Rate              string // the name of a Rate of the study; empty: none
 }
 
 // Workload is a load by name.
 type Workload struct {
 	Name string
 	Layer
-	// Backlog is what waits before it is read; nil: none does.
+	// Backlog is the backlog that waits before it is read; nil: none.
 	Backlog *Backlog
 }
 
@@ -57,8 +56,8 @@ type Backlog struct {
 	Then  workload.BacklogThen
 }
 
-// Rate is a rate that at smaller scales is a share of the lowest of some peaks
-// that are measured first.
+// Rate is a rate of a workload. At smaller scales it is a share of the lowest of some peaks,
+// which are measured first.
 type Rate struct {
 	Name      string
 	Published float64 // messages per second
@@ -67,16 +66,16 @@ type Rate struct {
 	At        []string // cells in it
 }
 
-// Measure says what a table's cells are.
+// Measure is the kind of measurement in a table's cells.
 type Measure string
 
-// What is measured.
+// The kinds of measurements.
 const (
 	MeasureRun     Measure = "run"     // a run at a fixed rate
 	MeasurePeak    Measure = "peak"    // a search for the highest stable rate
 	MeasureBacklog Measure = "backlog" // a run whose readers begin late
 	MeasureMixed   Measure = "mixed"   // a run with a second reader from the beginning
-	MeasureClosed  Measure = "closed"  // a run whose senders wait for each answer
+	MeasureClosed  Measure = "closed"  // a run whose producers wait for each acknowledgement
 )
 
 func measures() []string {
@@ -84,13 +83,13 @@ func measures() []string {
 		string(MeasureMixed), string(MeasureClosed)}
 }
 
-// Table is a published table or figure: a cell for every combination of the
-// values of its axes.
+// Table is a published table or chart. It has a cell for every combination of the values of its
+// axes.
 type Table struct {
 	Name, Title, From string
 	Measure           Measure
 	Workload          string
-	Figures           []string // of each cell; see Figures
+	Figures           []string // of each cell; see FindFigure
 	Axes              []Axis
 	Published         []Published
 }
@@ -104,14 +103,13 @@ type Axis struct {
 // Value is one place on an axis.
 type Value struct {
 	Name, Label string
-	Target      string // empty: another axis says
+	Target      string // empty: another axis names it
 	Layer
-	// Leave are the scales at which its cells are left out.
+	// Leave lists the scales at which the cells of this value are left out.
 	Leave []string
 }
 
-// Published is what the study found in a cell: a figure each as the table lists
-// them.
+// Published holds the published figures of a cell, in the order of the table's figures.
 type Published struct {
 	At      string
 	Figures []Reference
@@ -120,62 +118,51 @@ type Published struct {
 // Reference is a published figure. Its value is in the figure's unit.
 type Reference struct {
 	Known bool
-	About bool // read off a picture, or rounded in prose
+	About bool // read from a chart, or rounded in the text
 	Value float64
 }
 
-// Claim is a ratio between a figure of two cells of a table, which the published
-// figures show.
+// Claim is a published statement about the ratio of a figure between two cells of a table.
 type Claim struct {
 	Says, Table, Figure string
-	Of, To              string // cells: the ratio is that of Of to To
+	Of, To              string // cells; the ratio is Of divided by To
 	AtLeast, AtMost     float64
 }
 
 // Quality is a row of a table without figures.
 type Quality struct {
 	Name   string
-	Probes []string // rows of internal/probe that try it; none: nothing does
+	Probes []string // the rows of internal/probe that test it; none: no row does
 }
 
-// Table returns the table of a name.
+// Table returns the table of a name; nil when there is none.
 func (s *Study) Table(name string) *Table {
-	for i := range s.Tables {
-		if s.Tables[i].Name == name {
-			return &s.Tables[i]
-		}
-	}
-	return nil
+	return named(s.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 func (s *Study) target(name string) *Target {
-	for i := range s.Targets {
-		if s.Targets[i].Name == name {
-			return &s.Targets[i]
-		}
-	}
-	return nil
+	return named(s.Targets, func(t *Target) bool { return t.Name == name })
 }
 
 func (s *Study) workload(name string) *Workload {
-	for i := range s.Workloads {
-		if s.Workloads[i].Name == name {
-			return &s.Workloads[i]
-		}
-	}
-	return nil
+	return named(s.Workloads, func(w *Workload) bool { return w.Name == name })
 }
 
 func (s *Study) rate(name string) *Rate {
-	for i := range s.Rates {
-		if s.Rates[i].Name == name {
-			return &s.Rates[i]
+	return named(s.Rates, func(r *Rate) bool { return r.Name == name })
+}
+
+// named returns the first item that has the name; nil when there is none.
+func named[T any](items []T, has func(*T) bool) *T {
+	for i := range items {
+		if has(&items[i]) {
+			return &items[i]
 		}
 	}
 	return nil
 }
 
-// reference is what was published of a cell's figure.
+// reference returns the published value of a cell's figure.
 func (t *Table) reference(at string, figure int) Reference {
 	for _, p := range t.Published {
 		if p.At == at {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -169,7 +170,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 	if _, err := r.shareOf(nil); err == nil {
 		t.Error("a share of nothing")
 	}
-	s := &peak.Saved{Probes: []peak.Probe{{AchievedRate: 200}, {AchievedRate: 300}}}
+	s := &peak.Saved{Trials: []peak.Trial{{AchievedRate: 200}, {AchievedRate: 300}}}
 	if mostCarried(s) != 300 || mostCarried(nil) != 0 {
 		t.Error(mostCarried(s))
 	}
@@ -180,7 +181,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 
 // searched is a peak between two rates, limited by a side.
 func searched(stable, unstable float64, side, resource string) Measured {
-	return Measured{Search: &peak.Saved{State: result.Complete,
+	return Measured{Search: &peak.Saved{Record: folder.Record{State: result.Complete},
 		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
 		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
 }
@@ -208,7 +209,7 @@ func TestClaimsOnPeaks(t *testing.T) {
 			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 1.00x"},
 		{searched(30_000, 36_000, verdict.SidePublish, ""),
 			searched(20_000, 24_000, verdict.SidePublish,
-				""), Forbidden, "both sides of the bound"},
+				""), Forbidden, "the interval contains the bound"},
 		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU),
 			searched(20_000, 21_000, verdict.SidePublish,
 				""), Forbidden, "in kafka the shared cores were the limit"},
@@ -217,9 +218,9 @@ func TestClaimsOnPeaks(t *testing.T) {
 				""), Forbidden, "in pulsar plimsoll itself was the limit"},
 		{searched(40_000, 0, verdict.SidePublish, ""),
 			searched(20_000, 21_000, verdict.SidePublish,
-				""), Forbidden, "the bound must be passed by 2.00x: measure at a larger scale"},
+				""), Forbidden, "it must pass the bound by 2.00x: measure at a larger scale"},
 		{searched(80_000, 0, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "scatters is not known"},
+			searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "its scatter is not known"},
 		{searched(10_000, 0, verdict.SidePublish, ""),
 			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 0.50x"},
 		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer,
@@ -291,7 +292,7 @@ func TestWhatIsWrongIsSaidAtOnce(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	ufcg, err := library.ReadFile(libraryDir + "ufcg-2020" + extension)
+	ufcg, _, err := library.Read("ufcg-2020")
 	if err != nil {
 		f.Fatal(err)
 	}

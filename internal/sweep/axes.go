@@ -15,10 +15,10 @@ const (
 	MaxCells = 1_000
 )
 
-// TargetKey is the key of the axis that several targets make.
+// TargetKey is the key of the axis of targets, when a sweep has several.
 const TargetKey = "target"
 
-// settings is how keys begin that are settings of the target.
+// settings is the prefix of keys that are settings of the target.
 const settings = "settings."
 
 // Axis is a key and the values that it takes.
@@ -27,13 +27,13 @@ type Axis struct {
 	Values []string `json:"values"`
 }
 
-// ParseAxes reads what --vary may be: partitions=1,10,100. Commas within
-// brackets and quotes are part of a value. The error is a strict.Violations.
+// ParseAxes reads values of --vary, such as partitions=1,10,100. A comma within brackets or
+// quotes is part of a value. The error is a strict.Violations.
 func ParseAxes(given []string) ([]Axis, error) {
 	var axes []Axis
-	var bad strict.Violations
+	var violations strict.Violations
 	reject := func(text, message string) {
-		bad = append(bad, strict.Violation{File: "--vary " + text, Message: message})
+		violations = append(violations, strict.Violation{File: "--vary " + text, Message: message})
 	}
 	for _, text := range given {
 		key, values, found := strings.Cut(text, "=")
@@ -58,13 +58,13 @@ func ParseAxes(given []string) ([]Axis, error) {
 	if len(axes) > MaxAxes {
 		reject("...", fmt.Sprintf("%d keys are varied: vary at most %d", len(axes), MaxAxes))
 	}
-	if len(bad) > 0 {
-		return nil, bad
+	if len(violations) > 0 {
+		return nil, violations
 	}
 	return axes, nil
 }
 
-// split cuts values at the commas that are in no bracket and no quotes.
+// split cuts values at the commas outside brackets and quotes.
 func split(values string) []string {
 	var out []string
 	depth, quoted, from := 0, rune(0), 0
@@ -87,7 +87,7 @@ func split(values string) []string {
 	return append(out, strings.TrimSpace(values[from:]))
 }
 
-// combinations are all ways to take a value of each axis. The last axis changes
+// combinations returns all combinations of one value of each axis. The last axis changes
 // fastest.
 func combinations(axes []Axis) ([][]string, error) {
 	count := 1
@@ -110,7 +110,7 @@ func combinations(axes []Axis) ([][]string, error) {
 	return out, nil
 }
 
-// Label names a combination of values: partitions=10, message.size=1KB.
+// Label returns the name of a combination of values: partitions=10, message.size=1KB.
 func Label(axes []Axis, values []string) string {
 	parts := make([]string, len(axes))
 	for i, a := range axes {

@@ -9,10 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// SchemaVersion is written to every plan. Readers accept it and older ones.
+// SchemaVersion is the version of the format that this plimsoll writes. It reads older ones.
 const SchemaVersion = 1
 
-// Plan is sweep.json: what was asked for and how far it was known to be.
+// Plan is the content of sweep.json: the request, and the recorded progress.
 type Plan struct {
 	SchemaVersion int       `json:"schema_version"`
 	ID            string    `json:"id"`
@@ -32,7 +32,7 @@ func (p *Plan) same(other *Plan) bool {
 			func(a, b Cell) bool { return a.Workload == b.Workload && a.Target == b.Target })
 }
 
-// check holds what readers rely on.
+// check refuses a plan that readers cannot rely on.
 func (p *Plan) check(path string) error {
 	if err := folder.CheckVersion(path, p.SchemaVersion, SchemaVersion); err != nil {
 		return err
@@ -49,14 +49,14 @@ func (p *Plan) check(path string) error {
 	return nil
 }
 
-// kind is what sets a sweep's folder apart.
+// kind describes the folder of a sweep.
 var kind = folder.Kind[Plan]{Word: "sweep", ID: func(p *Plan) *string { return &p.ID },
 	Check: (*Plan).check}
 
-// Folder is a sweep's folder, held by this process.
+// Folder is a sweep's folder whose lock this process holds.
 type Folder struct{ *folder.Folder[Plan] }
 
-// Create makes a sweep's folder below runs. It appears whole or not at all.
+// Create makes a sweep's folder below runs. The folder appears whole or not at all.
 func Create(runs string, plan Plan) (*Folder, error) {
 	plan.SchemaVersion = SchemaVersion
 	plan.ID = result.Stamp(plan.StartedAt) + "-sweep-" + result.NamePart(plan.Name)
@@ -67,7 +67,7 @@ func Create(runs string, plan Plan) (*Folder, error) {
 	return &Folder{f}, nil
 }
 
-// Open takes a sweep's folder to go on with it.
+// Open takes the lock of a sweep's folder, to resume the sweep.
 func Open(dir string) (*Folder, error) {
 	f, err := kind.Open(dir)
 	if err != nil {
@@ -79,11 +79,10 @@ func Open(dir string) (*Folder, error) {
 // Is reports whether a directory is a sweep's folder.
 func Is(dir string) bool { return kind.Is(dir) }
 
-// Read reads the plan in a sweep's folder. The states of its cells are those
-// that were known when it was written.
+// Read reads the plan in a sweep's folder. The states of its cells are as last saved.
 func Read(dir string) (Plan, error) { return kind.Read(dir) }
 
-// Find returns the newest sweep below runs that asks for the same cells.
+// Find returns the folder of the newest sweep below runs with the same cells.
 func Find(runs string, like Plan) (dir string, err error) {
 	dir, err = kind.Newest(runs,
 		func(p *Plan) (time.Time, bool) { return p.StartedAt, p.same(&like) })
@@ -93,12 +92,11 @@ func Find(runs string, like Plan) (dir string, err error) {
 	return dir, err
 }
 
-// MustBe refuses a plan that asks for other cells than the folder's.
+// MustBe refuses a plan with other cells than the folder's.
 func (f *Folder) MustBe(p Plan) error {
 	if !f.Plan.same(&p) {
 		return fmt.Errorf(
-			"the sweep in %s was asked for other cells: leave -w, -t and --vary out to go on "+
-				"with it", f.Dir)
+			"the sweep in %s has other cells: leave -w, -t and --vary out to continue it", f.Dir)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Cell is one combination of values: what to offer and whom to.
+// Cell is one combination of values, with its workload and its target.
 type Cell struct {
 	Values   []string `json:"values"` // one of each axis
 	Workload string   `json:"workload_yaml"`
@@ -21,7 +21,7 @@ type Cell struct {
 	Reason   string   `json:"reason,omitempty"` // why it failed
 }
 
-// State is how far a cell came.
+// State is the progress of a cell.
 type State string
 
 // The states of a cell.
@@ -37,18 +37,17 @@ type Base struct {
 	File    string // of the workload, for errors
 	Source  string // its YAML
 	Targets []Target
-	// Override lays over each cell's workload what is to be the same in all.
+	// Override sets the values that are the same in all cells.
 	Override func(w *workload.Workload) error
 }
 
-// Target is one of the targets, by the name that it was given.
+// Target is a target with the name that the user gave.
 type Target struct {
 	Name   string
 	Target *target.Target
 }
 
-// Axes are the axes of the base and of what is varied: several targets make
-// the first.
+// Axes returns all axes. Several targets are the first axis; the varied axes follow.
 func (b Base) Axes(varied []Axis) []Axis {
 	if len(b.Targets) < 2 {
 		return varied
@@ -60,9 +59,9 @@ func (b Base) Axes(varied []Axis) []Axis {
 	return append([]Axis{names}, varied...)
 }
 
-// Cells are all combinations of the varied values. The error is a
-// strict.Violations with all that is wrong with keys and values by themselves,
-// or else with their combinations.
+// Cells returns a cell for each combination of the varied values. The error is a
+// strict.Violations: with all errors in single keys and values, or, when there are none, with
+// all errors in combinations.
 func (b Base) Cells(varied []Axis) ([]Cell, error) {
 	var bad strict.Violations
 	for _, a := range varied {
@@ -139,7 +138,7 @@ func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
 	return Cell{Workload: w.YAML(), Target: t.YAML(), State: Pending}, nil
 }
 
-// set gives a target's setting another value.
+// set changes the value of a target's setting.
 func set(t *target.Target, name, value, from string) {
 	given := target.Setting{Name: name, Value: value, At: target.Place{File: from}}
 	if i := slices.IndexFunc(t.Settings,
@@ -150,8 +149,8 @@ func set(t *target.Target, name, value, from string) {
 	t.Settings = append(t.Settings, given)
 }
 
-// violations are what an error says, as said of a flag: the places in a text
-// that nobody has written would mislead.
+// violations returns the messages of an error as violations of a flag. It drops their places,
+// because the text was generated.
 func violations(flag string, err error) strict.Violations {
 	if err == nil {
 		return nil
@@ -167,8 +166,8 @@ func violations(flag string, err error) strict.Violations {
 	return out
 }
 
-// Inputs are the workload and target of a cell. The target's settings have
-// their places in the flags that gave them.
+// Inputs returns the workload and the target of a cell. The places of the target's varied
+// settings are their flags.
 func (c Cell) Inputs(axes []Axis) (*workload.Workload, *target.Target, error) {
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
 	if err != nil {

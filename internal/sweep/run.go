@@ -10,9 +10,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Reconcile finds the cells whose runs are complete, by the run directories
-// themselves: the process may have ended before the plan could say so. All
-// others are pending again. What they left behind stays.
+// Reconcile finds the cells whose runs are complete. It reads the run directories themselves,
+// because the process may have ended before it saved the plan. All other cells become pending;
+// their incomplete run directories stay.
 func (f *Folder) Reconcile() error {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -24,7 +24,7 @@ func (f *Folder) Reconcile() error {
 		if !e.IsDir() || e.Name()[0] == '.' {
 			continue
 		}
-		// What is no run, or cannot be read, is no complete run either.
+		// A directory that cannot be read as a run does not count.
 		if s, err := result.Read(filepath.Join(f.Dir, e.Name())); err == nil &&
 			s.Run.State == result.Complete {
 			complete[asked{s.Run.Asked.Workload, s.Run.Asked.Target}] = e.Name()
@@ -40,7 +40,7 @@ func (f *Folder) Reconcile() error {
 	return f.Save()
 }
 
-// Left is how many cells are still to be measured.
+// Left returns the number of cells that are still to be measured.
 func (p *Plan) Left() int {
 	n := 0
 	for _, c := range p.Cells {
@@ -51,13 +51,12 @@ func (p *Plan) Left() int {
 	return n
 }
 
-// Measure measures a cell: it returns the cell's run as far as there is one,
-// and why it did not come to its end. The run's Asked must hold the cell's own
-// workload and target.
+// Measure measures a cell. It returns the run, if one was made, also together with an error. The
+// run's Asked must have the cell's workload and target.
 type Measure func(ctx context.Context, cell int) (*result.Saved, error)
 
-// Run measures every cell that is not done, one after the other, until ctx is
-// cancelled. A cell that fails is noted. The error is about the folder.
+// Run measures every cell that is not done, one after the other, until ctx is cancelled. A
+// failing cell is recorded and does not end the sweep. The error is about the folder.
 func (f *Folder) Run(ctx context.Context, measure Measure) error {
 	for i := range f.Plan.Cells {
 		c := &f.Plan.Cells[i]
@@ -85,7 +84,7 @@ func (f *Folder) Run(ctx context.Context, measure Measure) error {
 
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }
 
-// ended measures a cell and notes what came of it.
+// ended measures a cell and records its result.
 func (c *Cell) ended(ctx context.Context, measure Measure, i int) {
 	run, err := measure(ctx, i)
 	c.State = Failed

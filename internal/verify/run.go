@@ -77,10 +77,8 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 
 // create makes the folder with verify.json in it.
 func (v *verifier) create() error {
-	now, job := time.Now().UTC(), v.Job
+	job := v.Job
 	v.saved = &Saved{
-		SchemaVersion: SchemaVersion, Name: job.Target.Name, State: result.Running,
-		StartedAt: now, PID: os.Getpid(), Plimsoll: job.Build, Asked: job.Asked,
 		Seed: job.Workload.Seed, Wanted: v.Rounds, QuietSeconds: v.Quiet.Seconds(),
 		DrainSeconds: max(job.Workload.Drain, leastDrain).Seconds(),
 		Rounds:       []Round{}, Guarantees: []Guarantee{}, Load: job.Load(),
@@ -93,27 +91,18 @@ func (v *verifier) create() error {
 			words = append(words, string(f.Do), string(f.Target))
 		}
 	}
-	dir, err := result.NewFolder(job.Runs, now, words...)
+	record, err := document.Begin(job.Runs, job.Target.Name, job.Build, job.Asked, words...)
 	if err != nil {
 		return err
 	}
-	v.saved.Dir, v.saved.ID = dir, filepath.Base(dir)
+	v.saved.Record = record
 	return v.saved.save()
 }
 
 // finish saves how the verification ended.
 func (v *verifier) finish(ctx context.Context, err error) error {
-	s := v.saved
-	s.EndedAt = time.Now().UTC()
-	switch {
-	case ctx.Err() != nil:
-		s.State, s.StateReason = result.Interrupted, "stopped on request"
-	case err != nil:
-		s.State, s.StateReason = result.Failed, err.Error()
-	default:
-		s.State = result.Complete
-	}
-	return s.save()
+	v.saved.Finish(ctx, err)
+	return v.saved.save()
 }
 
 // rounds makes one round after another. A round that fails is unknown, and the next one gets

@@ -1,13 +1,9 @@
 package verify
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/folder"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -17,22 +13,15 @@ const File = "verify.json"
 // SchemaVersion is the version of the format that this plimsoll writes.
 const SchemaVersion = 1
 
+var document = folder.Document{File: File, Work: "verification", Newest: SchemaVersion}
+
 // Saved is the content of verify.json: the request, the rounds, and the judgements.
 type Saved struct {
-	SchemaVersion int          `json:"schema_version"`
-	ID            string       `json:"id"`
-	Name          string       `json:"name"` // the target's
-	State         result.State `json:"state"`
-	StateReason   string       `json:"state_reason,omitempty"`
-	StartedAt     time.Time    `json:"started_at"`
-	EndedAt       time.Time    `json:"ended_at,omitzero"`
-	PID           int          `json:"pid"`
+	folder.Record
 
-	Plimsoll result.Build `json:"plimsoll"`
-	Asked    result.Asked `json:"asked"`
-	Faults   []string     `json:"faults"` // of each round, as the user writes them
-	Seed     uint64       `json:"seed"`   // of the first round
-	Wanted   int          `json:"rounds_asked"`
+	Faults []string `json:"faults"` // of each round, as the user writes them
+	Seed   uint64   `json:"seed"`   // of the first round
+	Wanted int      `json:"rounds_asked"`
 	// QuietSeconds is how long nothing had to arrive before missing messages counted as
 	// lost. They also counted as lost after DrainSeconds.
 	QuietSeconds float64 `json:"quiet_seconds"`
@@ -46,8 +35,6 @@ type Saved struct {
 
 	Guarantees []Guarantee `json:"guarantees"`
 	Rounds     []Round     `json:"rounds"`
-
-	Dir string `json:"-"`
 }
 
 // Round is one run with its faults.
@@ -82,36 +69,17 @@ func (s *Saved) Guarantee(name string) Guarantee {
 }
 
 // save replaces verify.json as a whole.
-func (s *Saved) save() error {
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", File, err)
-	}
-	return result.ReplaceFile(filepath.Join(s.Dir, File), append(raw, '\n'))
-}
+func (s *Saved) save() error { return document.Save(s.Dir, s) }
 
 // Is reports whether a directory is the folder of a verification.
-func Is(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, File))
-	return err == nil && info.Mode().IsRegular()
-}
+func Is(dir string) bool { return document.Is(dir) }
 
 // Read reads the folder of a verification. A running verification whose process has ended is
 // incomplete.
 func Read(dir string) (*Saved, error) {
 	s := &Saved{}
-	if err := result.ReadDocument(dir, File, "a verification", s); err != nil {
+	if err := document.Read(dir, s, &s.Record); err != nil {
 		return nil, err
-	}
-	if s.SchemaVersion < 1 || s.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf(
-			"%s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
-			filepath.Join(dir, File), s.SchemaVersion, SchemaVersion)
-	}
-	s.Dir = dir
-	if s.State == result.Running && !result.Lives(s.PID) {
-		s.State = result.Incomplete
-		s.StateReason = "the verification's process ended without finishing"
 	}
 	return s, nil
 }
