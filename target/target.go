@@ -1,6 +1,10 @@
 package target
 
-import "github.com/plimsoll-bench/plimsoll/internal/strict"
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
 
 // Target is one system to measure.
 type Target struct {
@@ -19,8 +23,13 @@ type Target struct {
 
 // Process is a server that runs on this machine.
 type Process struct {
-	Name string
-	PID  int
+	Name string `yaml:"name"`
+	PID  int    `yaml:"pid"`
+}
+
+// String returns the process as a target's file has it.
+func (p Process) String() string {
+	return fmt.Sprintf("{name: %s, pid: %d}", strict.Quote(p.Name), p.PID)
 }
 
 // Testbed sizes the cluster that plimsoll starts itself.
@@ -29,12 +38,9 @@ type Testbed struct {
 	Dir   string // where the nodes keep their data; empty: beside the runs
 }
 
-// Setting is a setting in the system's own words, as it was written.
-type Setting struct {
-	Name  string
-	Value string
-	At    Place
-}
+// Setting is a setting in the system's own words, as it was written. At is the place of the
+// value.
+type Setting = strict.Pair
 
 // Place is where something stands in a file, for error messages.
 type Place = strict.Place

@@ -71,9 +71,9 @@ func TestSettingsKnowTheirPlace(t *testing.T) {
 	want := &Target{
 		Name: "nats", System: "nats", Testbed: Testbed{Nodes: 3},
 		Settings: []Setting{
-			{"b", "64KB", Place{File: "t.yaml", Line: 3, Column: 6,
+			{Name: "b", Value: "64KB", At: Place{File: "t.yaml", Line: 3, Column: 6,
 				Excerpt: "    3 |   b: 64KB\n      |      ^"}},
-			{"a", "x", Place{File: "t.yaml", Line: 4, Column: 6,
+			{Name: "a", Value: "x", At: Place{File: "t.yaml", Line: 4, Column: 6,
 				Excerpt: "    4 |   a: \"x\"\n      |      ^"}},
 		},
 	}

@@ -89,19 +89,3 @@ func (t TLS) clientCertificate() (tls.Certificate, error) {
 	}
 	return pair, nil
 }
-
-func (t TLS) yaml() string {
-	if !t.Enabled {
-		return ""
-	}
-	var parts []string
-	for _, f := range []struct{ key, value string }{
-		{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile},
-		{"server_name", t.ServerName},
-	} {
-		if f.value != "" {
-			parts = append(parts, f.key+": "+strict.Quote(f.value))
-		}
-	}
-	return "tls: {" + strings.Join(parts, ", ") + "}\n"
-}

@@ -95,13 +95,14 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 	}
 }
 
+const notBesideEndpoints = "cannot stand beside endpoints: endpoints name a cluster that runs, " +
+	"a testbed is one to start, keep one"
+
 func (t *Target) checkTestbed(doc *strict.Document) {
 	if len(t.Endpoints) > 0 {
 		// A file that gives both has been told so already.
 		if t.Testbed != (Testbed{}) && !doc.Has("testbed") {
-			doc.Reject("testbed",
-				"cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is "+
-					"one to start, keep one")
+			doc.Reject("testbed", notBesideEndpoints)
 		}
 		return
 	}

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -51,19 +50,19 @@ var shapeFields = []Field{
 	{Path: "description", Name: "description", Means: "What the workload is for, in one line.",
 		Default: `""`, Fixed: true, at: func(f *file) any { return &f.Description }},
 	{Path: "topics", Name: "topics", Means: "The number of topics.",
-		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Topics) }},
+		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Topics) }},
 	{Path: "partitions", Name: "partitions of a topic",
 		Means:   "The number of partitions of each topic.",
-		Default: "4", Role: Offered, at: func(f *file) any { return (*count)(&f.Partitions) }},
+		Default: "4", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Partitions) }},
 	{Path: "producers", Name: "producers of a topic",
 		Means:   "The number of producers of each topic.",
-		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Producers) }},
+		Default: "2", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Producers) }},
 	{Path: "subscriptions", Name: "subscriptions of a topic",
 		Means:   "The number of subscriptions of each topic; each receives every message.",
-		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Subscriptions) }},
+		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Subscriptions) }},
 	{Path: "consumers", Name: "consumers of a subscription",
 		Means:   "The number of consumers that share each subscription.",
-		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Consumers) }},
+		Default: "2", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Consumers) }},
 }
 
 var messageFields = []Field{
@@ -78,7 +77,7 @@ var messageFields = []Field{
 		Default: "none", Role: Offered, at: func(f *file) any { return &f.Keys.Kind }, short: true},
 	{Path: "keys.count", Name: "number of keys", Means: "The number of distinct keys.",
 		Default: "10000",
-		Role:    Offered, at: func(f *file) any { return (*count)(&f.Keys.Count) },
+		Role:    Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Keys.Count) },
 		printed: func(f *file) bool { return f.Keys.Count != 0 }},
 	{Path: "keys.exponent", Name: "exponent of the keys",
 		Means:   "How unevenly zipf keys are chosen: above 1, a larger exponent is more skewed.",
@@ -114,7 +113,7 @@ var loadFields = []Field{
 		printed: func(f *file) bool { return f.curve == "load.steps" }},
 	{Path: "load.closed.in_flight", Name: "sends under way, per producer",
 		Means: "Closed loop: the number of sends that each producer has under way.", Default: "1",
-		Role: Offered, block: true, at: func(f *file) any { return (*count)(&f.closed.InFlight) },
+		Role: Offered, block: true, at: func(f *file) any { return (*quantity.Whole)(&f.closed.InFlight) },
 		printed: func(f *file) bool { return f.Load.Closed != nil }},
 	{Path: "load.closed.batch", Name: "messages of a send",
 		Means: "Closed loop: the number of messages of a send, such as 10, or 1..10.", Default: "1",
@@ -142,7 +141,7 @@ var runFields = []Field{
 		Default: "2", Role: Promised, at: func(f *file) any { return &f.Durability }},
 	{Path: "max_in_flight", Name: "in flight at most, per producer",
 		Means: "The number of unanswered messages that each producer may have.", Role: Offered,
-		at:      func(f *file) any { return (*count)(&f.MaxInFlight) },
+		at:      func(f *file) any { return (*quantity.Whole)(&f.MaxInFlight) },
 		printed: func(f *file) bool { return f.Load.Closed == nil }},
 	{Path: "seed", Name: "seed", Means: "The origin of every random choice.", Default: "1",
 		at: func(f *file) any { return &f.Seed }},
@@ -201,25 +200,11 @@ func (f *file) keys() strict.Keys {
 	for _, field := range Fields() {
 		out = append(out, strict.Key{
 			Path: field.Path, Into: field.at(f), Short: field.short, Block: field.block,
-			Hidden: field.printed != nil && !field.printed(f),
+			Hidden:  field.printed != nil && !field.printed(f),
+			Default: field.Default,
 		})
 	}
 	return out
-}
-
-// defaultsYAML is what an empty file means.
-func defaultsYAML() []byte {
-	pairs := strict.Pairs{}
-	for _, field := range Fields() {
-		if field.Default != "" {
-			pairs = append(pairs, strict.Pair{Name: field.Path, Value: field.Default})
-		}
-	}
-	src, err := strict.SetAll([]byte("{}"), pairs)
-	if err != nil {
-		panic("workload: the defaults are broken: " + err.Error())
-	}
-	return []byte(src)
 }
 
 // FieldAt is the field that a path of keys names or lies in: load.steps[0].rate lies in
@@ -263,17 +248,3 @@ func Differing(all []Values) []Field {
 		return len(known) < 2
 	})
 }
-
-// count is a number of things.
-type count int
-
-// UnmarshalText reads 10k.
-func (c *count) UnmarshalText(text []byte) error {
-	n, err := quantity.ParseCount(string(text))
-	if err == nil {
-		*c = count(n)
-	}
-	return err
-}
-
-func (c count) String() string { return fmt.Sprint(int(c)) }

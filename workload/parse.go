@@ -81,10 +81,7 @@ func (s fileStep) String() string {
 // defaults is what an empty file means.
 func defaults() *file {
 	f := &file{Workload: &Workload{}}
-	keys := f.keys()
-	if err := strict.Decode("the defaults", defaultsYAML(), &keys).Err(); err != nil {
-		panic("workload: " + err.Error())
-	}
+	f.keys().SetDefaults()
 	return f
 }
 

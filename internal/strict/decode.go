@@ -158,7 +158,9 @@ func fieldsOf(v reflect.Value) (fields map[string]field, names []string) {
 	if v.Type() == keysType {
 		for _, f := range v.Interface().(Keys).fields() {
 			fields[f.name] = f
-			names = append(names, f.name)
+			if f.refuse == "" {
+				names = append(names, f.name)
+			}
 		}
 		return fields, names
 	}

@@ -21,6 +21,13 @@ type Key struct {
 	Block bool
 	// Hidden keys are read and not printed.
 	Hidden bool
+	// Empty prints the mapping that the key is in as {} when all keys of it are hidden.
+	Empty bool
+	// Default is the value of a file without the key, as YAML; empty: none.
+	Default string
+	// Refuse says why the key must not be given; empty: it may be. Decode never stores or
+	// shows the value of a refused key, because it may be a secret. Into is nil.
+	Refuse string
 }
 
 // Keys are the keys of a file, in the order in which they are printed. The keys of a
@@ -55,7 +62,7 @@ func (k Keys) fields() []field {
 	for i, name := range names {
 		inner, nested := groups[i].within(name)
 		if !nested {
-			out = append(out, field{name: name, into: reflect.ValueOf(groups[i][0].Into).Elem()})
+			out = append(out, groups[i][0].field())
 			continue
 		}
 		f := field{name: name, into: reflect.ValueOf(&inner).Elem()}
@@ -65,6 +72,32 @@ func (k Keys) fields() []field {
 		out = append(out, f)
 	}
 	return out
+}
+
+// field is where the value of a key goes.
+func (k Key) field() field {
+	if k.Refuse != "" {
+		return field{name: k.Path, refuse: k.Refuse, into: reflect.ValueOf(&Refused{}).Elem()}
+	}
+	return field{name: k.Path, into: reflect.ValueOf(k.Into).Elem()}
+}
+
+// SetDefaults gives each key that has a default its default value. It panics when a default
+// is not valid, because the defaults are part of the program.
+func (k Keys) SetDefaults() {
+	pairs := Pairs{}
+	for _, key := range k {
+		if key.Default != "" {
+			pairs = append(pairs, Pair{Name: key.Path, Value: key.Default})
+		}
+	}
+	src, err := SetAll([]byte("{}"), pairs)
+	if err == nil {
+		err = Decode("the defaults", []byte(src), &k).Err()
+	}
+	if err != nil {
+		panic("strict: the defaults are not valid: " + err.Error())
+	}
 }
 
 // YAML prints the values that are not hidden. Decode reads them back.
@@ -85,17 +118,22 @@ func (k Keys) block(indent string) string {
 	return b.String()
 }
 
-// shown are the keys that are printed.
+// shown are the keys that are printed, and those whose mapping is printed without them.
 func (k Keys) shown() Keys {
-	return slices.DeleteFunc(slices.Clone(k), func(key Key) bool { return key.Hidden })
+	return slices.DeleteFunc(slices.Clone(k), func(key Key) bool {
+		return key.Refuse != "" || key.Hidden && !key.Empty
+	})
 }
 
 // value prints what stands behind a name: the value of its only key, or a mapping.
 func (k Keys) value(name, indent string) string {
 	inner, nested := k.within(name)
+	inner = slices.DeleteFunc(inner, func(key Key) bool { return key.Hidden })
 	switch {
 	case !nested:
 		return k[0].behind(indent)
+	case len(inner) == 0:
+		return " {}"
 	case len(inner) == 1 && inner[0].Short:
 		return " " + inner[0].Text()
 	case inner[0].Block:
@@ -119,6 +157,12 @@ func (k Key) behind(indent string) string {
 		return " " + k.Text()
 	}
 	out := ""
+	if pairs, is := v.Interface().(Pairs); is {
+		for _, p := range pairs {
+			out += "\n" + indent + "  " + Quote(p.Name) + ": " + Quote(p.Value)
+		}
+		return out
+	}
 	for i := range v.Len() {
 		out += "\n" + indent + "  - " + text(v.Index(i))
 	}
