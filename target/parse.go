@@ -20,8 +20,8 @@ const (
 	maxText = 4096 // bytes of an endpoint, a path or a setting's name
 )
 
-// Of is the target that a system's name alone means: a cluster of three nodes
-// that plimsoll starts itself, with the system's default settings.
+// Of returns the target of a system without settings: a cluster of three nodes that plimsoll
+// starts.
 func Of(system string) *Target {
 	t := defaults()
 	t.Name, t.System = system, system
@@ -42,7 +42,7 @@ func Parse(fileName string, src []byte) (*Target, error) {
 	return parse(fileName, src, nil)
 }
 
-// parse is Parse, and checks the system's name against those given, if any.
+// parse is Parse. It also checks the name of the system against systemNames, if there are any.
 func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 	t := defaults()
 	keys := t.keys()
@@ -93,11 +93,9 @@ func (t *Target) resolve(doc *strict.Document) {
 	}
 }
 
-// Find resolves what -t may be: a system's name or the path of a file, and
-// returns the target together with the YAML it was read from. The names are
-// those of the systems that exist. The error is a strict.Violations when a file
-// does not hold a valid target, and one sentence when there is no such file or
-// system.
+// Find returns the target that -t names, a system or the path of a file, and the YAML that it
+// was read from. systemNames are the existing systems. The error is a strict.Violations when a
+// file does not hold a valid target, and one sentence when there is no such file or system.
 func Find(nameOrPath string, systemNames []string) (t *Target, source string, err error) {
 	if slices.Contains(systemNames, nameOrPath) {
 		t = Of(nameOrPath)

@@ -16,8 +16,8 @@ type Target struct {
 	// Credentials says where the secrets are. It never holds them.
 	Credentials Credentials
 	TLS         TLS
-	// Processes are the servers of a cluster that already runs, as far as they
-	// run on this machine and what they spend is to be observed.
+	// Processes are the servers of a running cluster that run on this machine and are to be
+	// observed.
 	Processes []Process
 }
 
@@ -32,7 +32,7 @@ func (p Process) String() string {
 	return fmt.Sprintf("{name: %s, pid: %d}", strict.Quote(p.Name), p.PID)
 }
 
-// Testbed sizes the cluster that plimsoll starts itself.
+// Testbed is the size and place of a cluster that plimsoll starts.
 type Testbed struct {
 	Nodes int
 	Dir   string // where the nodes keep their data; empty: beside the runs
@@ -42,5 +42,5 @@ type Testbed struct {
 // value.
 type Setting = strict.Pair
 
-// Place is where something stands in a file, for error messages.
+// Place is a position in a file, for error messages.
 type Place = strict.Place

@@ -17,7 +17,7 @@ func (t *Target) Validate() error {
 	return doc.Err()
 }
 
-// check holds the rules. The document gives violations their places.
+// check checks every rule that needs no system. The document gives violations their places.
 func (t *Target) check(doc *strict.Document) {
 	if message := strict.CheckName(t.System, maxName); t.System == "" {
 		doc.Reject("system", "is missing: name one, like system: nats")
@@ -100,7 +100,7 @@ const notBesideEndpoints = "cannot stand beside endpoints: endpoints name a clus
 
 func (t *Target) checkTestbed(doc *strict.Document) {
 	if len(t.Endpoints) > 0 {
-		// A file that gives both has been told so already.
+		// checkSpelling has rejected a file that gives both.
 		if t.Testbed != (Testbed{}) && !doc.Has("testbed") {
 			doc.Reject("testbed", notBesideEndpoints)
 		}

@@ -8,24 +8,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Field is a key of a workload, and all that is known of it: parsing, defaults, printing,
-// differences and comparability follow from the table of Fields.
+// Field is a key of a workload. Parsing, defaults, printing, differences and comparability
+// follow from the table of Fields.
 type Field struct {
 	Path    string // as a file has it: message.size
 	Name    string // in sentences and tables
 	Means   string // in one sentence
 	Default string // of a file without the key; empty: none, or it follows from other keys
 	Role    Role
-	// Fixed: a sweep cannot vary it.
+	// Fixed keys cannot be swept.
 	Fixed bool
 
 	at func(*file) any // points to where a file's value goes
-	// printed tells whether a file of this workload has the key; nil: it always has.
+	// printed reports whether a file of this workload has the key; nil: it always has.
 	printed      func(*file) bool
 	short, block bool // as in strict.Key
 }
 
-// Role is what two runs are to each other that differ in a key.
+// Role says what a difference in the key means for two runs.
 type Role int
 
 // The roles.
@@ -38,7 +38,7 @@ const (
 // Comparable reports whether runs that differ in the key may be compared.
 func (f Field) Comparable() bool { return f.Role == Circumstance }
 
-// Fields are all keys of a workload, in the order in which they are printed.
+// Fields returns all keys of a workload, in the order in which they are printed.
 func Fields() []Field {
 	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields,
 		faultFields)
@@ -194,7 +194,7 @@ var faultFields = []Field{
 		printed: func(f *file) bool { return len(f.faults) > 0 }},
 }
 
-// keys are where the values of a file go.
+// keys returns the table of fields with the values of the file.
 func (f *file) keys() strict.Keys {
 	var out strict.Keys
 	for _, field := range Fields() {
@@ -207,8 +207,8 @@ func (f *file) keys() strict.Keys {
 	return out
 }
 
-// FieldAt is the field that a path of keys names or lies in: load.steps[0].rate lies in
-// load.steps. ok is false where it names a mapping of fields, or nothing.
+// FieldAt returns the field that a path of keys names or lies in: load.steps[0].rate lies in
+// load.steps. ok is false when the path names a mapping of fields, or nothing.
 func FieldAt(path string) (f Field, ok bool) {
 	for _, field := range Fields() {
 		rest, begins := strings.CutPrefix(path, field.Path)
@@ -219,8 +219,8 @@ func FieldAt(path string) (f Field, ok bool) {
 	return f, false
 }
 
-// Values are the values of a workload's keys as a file has them, by path; empty where a
-// file of the workload does not have the key. A key that is absent is not known.
+// Values are the values of a workload's keys as a file has them, by path. A value is empty when
+// a file of the workload does not have the key. The value of an absent path is not known.
 type Values map[string]string
 
 // Values are those of a workload.
@@ -235,8 +235,8 @@ func (w *Workload) Values() Values {
 	return out
 }
 
-// Differing are the fields in which some of the workloads differ, among those that are
-// known of both.
+// Differing returns the fields in which some of the workloads differ. It ignores values that
+// are not known.
 func Differing(all []Values) []Field {
 	return slices.DeleteFunc(Fields(), func(f Field) bool {
 		var known []string

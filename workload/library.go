@@ -22,7 +22,7 @@ const (
 // Entry is a workload of the library, described in one line.
 type Entry struct{ Name, Description string }
 
-// Library lists the workloads that are built in, by name.
+// Library returns the built-in workloads, sorted by name.
 func Library() []Entry {
 	var entries []Entry
 	for _, name := range Names() {
@@ -48,9 +48,9 @@ func Names() []string {
 	return names
 }
 
-// Find resolves what -w may be: a name of the library or the path of a file, and returns the
-// workload together with the YAML it was read from. The error is a strict.Violations when a file
-// does not hold a valid workload, and one sentence when there is no such file or name.
+// Find returns the workload that -w names, a built-in workload or the path of a file, and the
+// YAML that it was read from. The error is a strict.Violations when a file does not hold a
+// valid workload, and one sentence when there is no such file or name.
 func Find(nameOrPath string) (w *Workload, source string, err error) {
 	if w, source, err = fromLibrary(nameOrPath); !errors.Is(err, fs.ErrNotExist) {
 		return w, source, err
@@ -70,7 +70,7 @@ func Find(nameOrPath string) (w *Workload, source string, err error) {
 }
 
 func fromLibrary(name string) (*Workload, string, error) {
-	// A name with a slash is a path, which must not wander about in the library.
+	// A name with a slash is a path, which must not reach files of the library.
 	if strings.ContainsAny(name, `/\`) {
 		return nil, "", os.ErrNotExist
 	}

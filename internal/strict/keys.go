@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// Key is a key of a file as data: where its value goes when the file is read, and where it
-// comes from when the file is printed.
+// Key is a key of a file as data: the variable that receives its value when the file is
+// decoded, and that holds its value when the file is printed.
 type Key struct {
 	// Path names the key as errors do: message.size is the key size in message.
 	Path string
 	// Into points to the value, which is of a type that Decode fills.
 	Into any
-	// Short lets a single value stand in place of the mapping for this key of it.
+	// Short lets a single value replace the mapping that the key is in. The value is then that
+	// of this key.
 	Short bool
 	// Block prints the mapping that the key is in with each of its keys on a line.
 	Block bool
@@ -34,7 +35,8 @@ type Key struct {
 // mapping stand together.
 type Keys []Key
 
-// groups are the keys of each mapping, or the one key of a name that is no mapping.
+// groups returns the keys of each mapping by the name of the mapping. A key outside a mapping
+// is a group of its own.
 func (k Keys) groups() (names []string, groups []Keys) {
 	for _, key := range k {
 		name, _, _ := strings.Cut(key.Path, ".")
@@ -46,7 +48,8 @@ func (k Keys) groups() (names []string, groups []Keys) {
 	return names, groups
 }
 
-// within are the keys of a mapping by their paths in it.
+// within returns the keys of a mapping by their paths in it. nested is false when name is not a
+// mapping.
 func (k Keys) within(name string) (inner Keys, nested bool) {
 	inner = slices.Clone(k)
 	for i := range inner {
@@ -55,7 +58,7 @@ func (k Keys) within(name string) (inner Keys, nested bool) {
 	return inner, nested
 }
 
-// fields are where the values of the outermost keys go.
+// fields returns the fields of the outermost keys.
 func (k Keys) fields() []field {
 	var out []field
 	names, groups := k.groups()
@@ -74,7 +77,7 @@ func (k Keys) fields() []field {
 	return out
 }
 
-// field is where the value of a key goes.
+// field returns the field that receives the value of the key.
 func (k Key) field() field {
 	if k.Refuse != "" {
 		return field{name: k.Path, refuse: k.Refuse, into: reflect.ValueOf(&Refused{}).Elem()}
@@ -105,7 +108,7 @@ func (k Keys) YAML() string {
 	return strings.TrimPrefix(k.block(""), "\n")
 }
 
-// block prints keys on lines of their own, below a key.
+// block prints keys on lines of their own, indented below their parent.
 func (k Keys) block(indent string) string {
 	var b strings.Builder
 	names, groups := k.shown().groups()
@@ -118,14 +121,15 @@ func (k Keys) block(indent string) string {
 	return b.String()
 }
 
-// shown are the keys that are printed, and those whose mapping is printed without them.
+// shown returns the keys that are printed, and the keys whose mapping is printed although they
+// are hidden.
 func (k Keys) shown() Keys {
 	return slices.DeleteFunc(slices.Clone(k), func(key Key) bool {
 		return key.Refuse != "" || key.Hidden && !key.Empty
 	})
 }
 
-// value prints what stands behind a name: the value of its only key, or a mapping.
+// value prints the value of a name: that of its only key, or a mapping.
 func (k Keys) value(name, indent string) string {
 	inner, nested := k.within(name)
 	inner = slices.DeleteFunc(inner, func(key Key) bool { return key.Hidden })
@@ -150,7 +154,7 @@ func (k Keys) value(name, indent string) string {
 	return " {" + strings.Join(parts, ", ") + "}"
 }
 
-// behind prints a single value in the key's line, and a list in lines below it.
+// behind prints a single value on the key's line, and a list on the lines below it.
 func (k Key) behind(indent string) string {
 	v := reflect.ValueOf(k.Into).Elem()
 	if v.Kind() != reflect.Slice {
@@ -169,7 +173,7 @@ func (k Key) behind(indent string) string {
 	return out
 }
 
-// Plain is the value in one line, without the quotes that a file may need.
+// Plain returns the value on one line, without the quotes that a file may need.
 func (k Key) Plain() string {
 	if v := reflect.ValueOf(k.Into).Elem(); v.Kind() == reflect.String {
 		return v.String()
@@ -177,7 +181,7 @@ func (k Key) Plain() string {
 	return k.Text()
 }
 
-// Text is the value as a file has it, in one line.
+// Text returns the value on one line, as a file has it.
 func (k Key) Text() string {
 	v := reflect.ValueOf(k.Into).Elem()
 	if v.Kind() != reflect.Slice {
@@ -190,7 +194,7 @@ func (k Key) Text() string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// text prints a single value so that Decode reads the same one.
+// text prints a single value. Decode reads the same value back.
 func text(v reflect.Value) string {
 	if printer, prints := v.Addr().Interface().(fmt.Stringer); prints {
 		return printer.String()
