@@ -33,7 +33,8 @@ func (t *Target) check(doc *strict.Document) {
 	for _, s := range t.Settings {
 		if s.Name == "" || len(s.Name) > maxText || !strict.IsText(s.Name) ||
 			!strict.IsText(s.Value) {
-			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or not printable text: look at %.40q", s.Name))
+			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or "+
+				"not printable text: look at %.40q", s.Name))
 		}
 	}
 	t.Credentials.check(doc)

@@ -156,7 +156,8 @@ func checkStepSpelling(doc *strict.Document, step string) {
 func (f *file) checkKeysSpelling(doc *strict.Document) {
 	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, f.Keys.Kind)
 	if keyed && doc.Has("spread") {
-		doc.Reject("spread", "is for messages without a key, and keys gives them one: remove it, or write keys: none")
+		doc.Reject("spread", "is for messages without a key, and keys gives them one: "+
+			"remove it, or write keys: none")
 	} else if !keyed {
 		oneOf(doc, "spread", f.Spread, []Spread{SpreadClient, SpreadRoundRobin})
 	}

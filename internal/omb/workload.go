@@ -85,8 +85,10 @@ const (
 )
 
 // ownKeys are the keys that only OMB's workloads have.
-var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(partitionsPerTopic|subscriptionsPerTopic|producersPerTopic|consumerPerSubscription|` +
-	`producerRate|messageSize|payloadFile|keyDistributor|testDurationMinutes|warmupDurationMinutes|useRandomizedPayloads|` +
+var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(` +
+	`partitionsPerTopic|subscriptionsPerTopic|producersPerTopic|consumerPerSubscription|` +
+	`producerRate|messageSize|payloadFile|keyDistributor|` +
+	`testDurationMinutes|warmupDurationMinutes|useRandomizedPayloads|` +
 	`consumerBacklogSizeGB|existingTopicList)["']?\s*:`)
 
 // IsWorkload reports whether a file has keys that only OMB workloads have.
