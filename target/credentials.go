@@ -57,7 +57,7 @@ func (c Credentials) check(doc *strict.Document) {
 	for _, r := range c.references() {
 		env, path := "credentials."+r.key+"_env", "credentials."+r.key+"_file"
 		if r.env != "" && r.path != "" {
-			doc.Reject(path, "cannot stand beside "+r.key+"_env: keep one")
+			doc.Reject(path, "cannot be combined with "+r.key+"_env: keep one")
 		}
 		// The value may be the secret itself, in the wrong place, so it is not shown.
 		if (r.env != "" || doc.Has(env)) && !isVariable(r.env) {

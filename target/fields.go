@@ -81,7 +81,7 @@ var processFields = []field{
 		"the name of an environment variable that holds it"},
 }
 
-const inPlainSight = "must not stand in a file that others may read: "
+const inPlainSight = "must not be in a file that others may read: "
 
 // secret is a key that would hold a secret. It is refused.
 func secret(path, env, file string) field {

@@ -55,7 +55,7 @@ func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 	t.check(doc)
 	if len(systemNames) > 0 && t.System != "" && !slices.Contains(systemNames, t.System) {
 		doc.Reject("system",
-			"is not one that exists: "+strict.Unknown("system", t.System, systemNames))
+			"is unknown: "+strict.Unknown("system", t.System, systemNames))
 	}
 	if err := doc.Err(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (t *Target) checkSpelling(doc *strict.Document) {
 	}
 	if doc.Has("endpoints") && len(t.Endpoints) == 0 {
 		doc.Reject("endpoints",
-			"names none: list host:port, or remove the key and plimsoll starts a cluster")
+			"is empty: list host:port, or remove the key and plimsoll starts a cluster")
 	}
 	if doc.Has("name") && t.Name == "" {
 		doc.Reject("name", "is empty: give one or remove the key")

@@ -45,7 +45,7 @@ func (t *Target) check(doc *strict.Document) {
 func (t *Target) checkProcesses(doc *strict.Document) {
 	if len(t.Processes) > 0 && len(t.Endpoints) == 0 {
 		doc.Reject("processes",
-			"are those of a cluster that runs already: give its endpoints too, or remove the key")
+			"belong to a running cluster: give its endpoints, or remove the key")
 	}
 	if len(t.Processes) > MaxProcesses {
 		doc.Reject("processes",
@@ -96,7 +96,7 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 	}
 }
 
-const notBesideEndpoints = "cannot stand beside endpoints: endpoints name a cluster that runs, " +
+const notBesideEndpoints = "cannot be combined with endpoints: endpoints name a cluster that runs, " +
 	"a testbed is one to start, keep one"
 
 func (t *Target) checkTestbed(doc *strict.Document) {

@@ -132,7 +132,7 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 	}
 	if doc.Has("duration") {
 		doc.Reject("duration",
-			"cannot stand beside backlog: the window lasts until the readers have caught up and "+
+			"cannot be combined with backlog: the window lasts until the readers have caught up and "+
 				"backlog.after is over, remove it")
 	}
 	var given []string
@@ -146,7 +146,7 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 		doc.Reject("backlog",
 			"lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
 	case len(given) > 1:
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
 			" and ")+": keep one of size, messages and for")
 	}
 }
@@ -159,17 +159,17 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	}
 	if w.Audit {
 		doc.Reject("audit",
-			"cannot stand beside backlog, which has readers of its own: leave one of them out")
+			"cannot be combined with backlog, which has readers of its own: leave one of them out")
 	}
 	if w.Load.Closed != nil {
 		doc.Reject("backlog",
-			"cannot stand beside load.closed: producers go on at a rate of their own while it is "+
+			"cannot be combined with load.closed: producers go on at a rate of their own while it is "+
 				"read, give load.rate")
 		return
 	}
 	if len(w.Load.Segments) != 1 || w.Load.Segments[0].From != w.Load.Segments[0].To {
 		doc.Reject(w.curvePath(doc),
-			"cannot stand beside backlog: producers go on at one rate while it is read, give "+
+			"cannot be combined with backlog: producers go on at one rate while it is read, give "+
 				"load.rate")
 		return
 	}

@@ -46,18 +46,18 @@ func (c *Closed) messages() int {
 // besideClosed are the keys that have no meaning in a closed loop, and the reasons.
 var besideClosed = []struct{ path, why string }{
 	{"load.rate",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.steps",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.ramp",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.arrivals",
-		"cannot stand beside closed: a closed loop has no schedule of arrivals, remove it"},
+		"cannot be combined with closed: a closed loop has no schedule of arrivals, remove it"},
 	{"max_in_flight",
-		"cannot stand beside load.closed: it is in_flight times the largest batch, remove it"},
+		"cannot be combined with load.closed: it is in_flight times the largest batch, remove it"},
 }
 
 // checkClosedSpelling checks which keys go together in a file that asks for a

@@ -129,7 +129,7 @@ func (f *file) checkSpelling(doc *strict.Document) {
 		}
 	}
 	if len(given) > 1 {
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
 			" and ")+": keep one of rate, steps and ramp")
 	}
 	if doc.Has("load.ramp") {
@@ -145,7 +145,7 @@ func checkStepSpelling(doc *strict.Document, step string) {
 	rate, from, to := doc.Has(step+".rate"), doc.Has(step+".from"), doc.Has(step+".to")
 	switch {
 	case rate && (from || to):
-		doc.Reject(step+".rate", "cannot stand beside from and to: keep rate, or from and to")
+		doc.Reject(step+".rate", "cannot be combined with from and to: keep rate, or from and to")
 	case from || to:
 		require(doc, step, "{from: 1k/s, to: 10k/s, for: 10s}", "from", "to", "for")
 	default:

@@ -242,7 +242,7 @@ func (w *Workload) checkTimes(doc *strict.Document) {
 	case !w.Settle:
 	case w.Warmup < MinSettle:
 		doc.Reject("warmup", fmt.Sprintf(
-			"is auto for at most %s: it takes at least %s to see that the figures have settled",
+			"is auto for at most %s: it takes at least %s to see a steady state",
 			quantity.Duration(int64(w.Warmup)), quantity.Duration(int64(MinSettle))))
 	case w.Warmup%time.Second != 0:
 		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
