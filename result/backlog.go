@@ -1,50 +1,51 @@
 package result
 
-// Backlog is what came of messages that waited before they were read. Times are
-// since the run started; counts of messages are for each subscription.
+// Backlog is the result of a backlog that was built on purpose. Times are nanoseconds since the
+// run started. Counts of messages are for each subscription.
 type Backlog struct {
 	// drain: the run's own subscriptions read it; replay: one more does
 	Then     string `json:"then"`
 	Messages int64  `json:"messages"`
 	Bytes    int64  `json:"bytes"` // payload
-	// BuiltNs is when the backlog was there and consumers began to open; 0: it
-	// never was.
+	// BuiltNs is the time at which the backlog was complete and consumers began to open; 0: it
+	// was never complete.
 	BuiltNs int64 `json:"built_ns"`
-	// FirstNs is when the first message was read; 0: none was.
+	// FirstNs is the time at which the first message was read; 0: none was.
 	FirstNs int64 `json:"first_read_ns"`
-	// CaughtUpNs is when the readers had read all but what is always under way;
-	// 0: they never had.
+	// CaughtUpNs is the time at which the readers had caught up: they had read all messages
+	// except those in flight; 0: they never did.
 	CaughtUpNs int64      `json:"caught_up_ns"`
 	End        BacklogEnd `json:"end"`
 	Rule       string     `json:"rule"` // when readers have caught up, and when they never will
 
-	// What was read from the first message until they had caught up, or until the
-	// run gave up on them, and what was acknowledged to producers in that time.
+	// The messages read from the first one until the readers had caught up, or until the run
+	// gave up on them, and the messages acknowledged to producers in that time.
 	ReadMessages  int64   `json:"read_msgs"`
 	ReadRate      float64 `json:"read_rate_msgs_per_s"`
 	ReadBytesPerS float64 `json:"read_rate_bytes_per_s"`
 	PublishedRate float64 `json:"published_rate_msgs_per_s"`
 	LeftMessages  int64   `json:"left_msgs"` // unread at the end of that time
 
-	// Stretches are before, during and after the reading, those that there were.
+	// Stretches are the parts of the window before, during and after the reading, as far as the
+	// run came.
 	Stretches []Stretch `json:"stretches"`
 }
 
-// BacklogEnd is how far a backlog came.
+// BacklogEnd says how far a backlog came.
 type BacklogEnd string
 
 // The ends of a backlog.
 const (
 	BacklogBuilding BacklogEnd = "building" // the run ended before it was there
 	BacklogReading  BacklogEnd = "reading"  // the run ended before it was read
-	// it was not there in time: less was acknowledged than offered
+	// it was not complete in time: less was acknowledged than offered
 	BacklogNotBuilt BacklogEnd = "not_built"
 	BacklogCaughtUp BacklogEnd = "caught_up"
 	BacklogNever    BacklogEnd = "never"    // it did not shrink
 	BacklogTooLong  BacklogEnd = "too_long" // it was not read within the limit
 )
 
-// CatchUpNs is how long readers took to catch up since their first message; 0:
+// CatchUpNs returns the time from the first read message until the readers had caught up; 0:
 // they did not.
 func (b *Backlog) CatchUpNs() int64 {
 	if b.CaughtUpNs == 0 {
@@ -53,9 +54,8 @@ func (b *Backlog) CatchUpNs() int64 {
 	return b.CaughtUpNs - b.FirstNs
 }
 
-// Stretch is a part of the measured window. Its latencies are those of what was
-// acknowledged or received in it; end-to-end latencies are of the workload's own
-// subscriptions.
+// Stretch is a part of the measured window. Its latencies are of the messages that were
+// acknowledged or received in it. End-to-end latencies are of the workload's own subscriptions.
 type Stretch struct {
 	Name      StretchName `json:"name"`
 	StartNs   int64       `json:"start_ns"`
@@ -74,7 +74,7 @@ const (
 	After  StretchName = "after"
 )
 
-// Stretch is the stretch of a name; false when there was none.
+// Stretch returns the stretch of a name; false: the run has none.
 func (b *Backlog) Stretch(name StretchName) (Stretch, bool) {
 	for _, s := range b.Stretches {
 		if s.Name == name {
@@ -84,8 +84,8 @@ func (b *Backlog) Stretch(name StretchName) (Stretch, bool) {
 	return Stretch{}, false
 }
 
-// Effect is how many times as long a percentile of a series was during the
-// reading as before it; false when one of the two is not known.
+// Effect returns the ratio of a percentile of a series during the reading to the percentile
+// before it; false: one of the two is not known.
 func (b *Backlog) Effect(series Series, percentile float64) (float64, bool) {
 	before, _ := b.Stretch(Before)
 	during, _ := b.Stretch(During)

@@ -1,17 +1,16 @@
 // Package result is the run directory: its format, its writer and its reader.
 //
-// It promises that a run directory can be read back whenever the writer was
-// stopped, be it by kill -9: a directory appears with a readable run.json in
-// it, run.json is only ever replaced whole, and the other files grow by whole
-// lines of which the last may be torn. It judges nothing: verdicts are in
-// internal/verdict, pictures in internal/report.
+// It promises that a run directory can be read back whenever the writer was stopped, also by
+// kill -9. A directory appears with a readable run.json in it. run.json is only ever replaced
+// as a whole. The other files grow by whole lines, and only the last line may be torn. The
+// package judges nothing: verdicts are in internal/verdict, charts in internal/report.
 //
-// run.json holds the workload and the target twice: as they were asked for
-// (asked), and with every default spelled out (resolved), in YAML that plimsoll
-// reads back. Credentials are in neither: a target names where they are.
+// run.json holds the workload and the target twice: as the user gave them (asked), and with
+// every default spelled out (resolved), in YAML that plimsoll reads back. Neither holds
+// credentials: a target names the places where they are.
 //
-// Times of a run are nanoseconds since the run started, on one monotonic
-// clock; StartedAt says when that was.
+// Times of a run are nanoseconds since the run started, on one monotonic clock. StartedAt is
+// the wall clock time of the start.
 //
 // # Crashes
 //
@@ -22,10 +21,10 @@
 //
 // # Readings do not wait for the disk
 //
-// One goroutine of the writer compresses, writes and syncs the files in order, behind
-// a bounded queue (queue.go). Beside servers that keep disk and cores busy this takes
-// seconds, and a trial that waited for it had too few readings for a verdict. A late
-// reading stands for the readings that it missed.
+// One goroutine of the writer compresses, writes and syncs the files in order, behind a bounded
+// queue (queue.go). Beside servers that keep disk and cores busy this takes seconds. A trial
+// that waited for it would have too few readings for a verdict. A late reading replaces the
+// readings that it missed.
 //
 // # Censored percentiles
 //
@@ -35,7 +34,7 @@
 //
 // # Runs of other tools
 //
-// Import gives zeros for what the other tool did not record. They mean unknown:
-// internal/verdict calls them unknown, internal/report prints none of them, and no
-// such run is ranked.
+// Import gives zeros for the values that the other tool did not record. They mean unknown:
+// internal/verdict calls them unknown, internal/report prints none of them, and no such run is
+// ranked.
 package result

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Fault is one that was injected on purpose. Times are nanoseconds since the
-// run started; those that did not come are 0.
+// Fault is a fault that was injected on purpose. Times are nanoseconds since the run started;
+// 0: the moment did not come.
 type Fault struct {
 	Do     string   `json:"do"`
 	Target string   `json:"target"` // as asked
 	Nodes  []string `json:"nodes"`
-	// the address of the leading server before it, where it was asked for
+	// the address of the leader before the fault, when the run asked for it
 	Leader      string `json:"leader,omitempty"`
 	StartNs     int64  `json:"start_ns"`    // when injecting began
 	InjectedNs  int64  `json:"injected_ns"` // when it was done
@@ -19,11 +19,11 @@ type Fault struct {
 	HealedNs    int64  `json:"healed_ns"`
 	Sentence    string `json:"sentence"`
 	Error       string `json:"error,omitempty"` // why it could not be injected, or healed
-	// What came of it, as internal/verdict finds it.
+	// Effect is the effect of the fault, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
 }
 
-// UnmarshalJSON reads a fault, of which older runs call the target whom.
+// UnmarshalJSON reads a fault. Older runs call the target "whom".
 func (f *Fault) UnmarshalJSON(src []byte) error {
 	type fields Fault
 	given := struct {
@@ -37,23 +37,23 @@ func (f *Fault) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// Effect is what a fault did to acknowledgements. Times are nanoseconds since
-// the run started; 0: not seen.
+// Effect is the effect of a fault on acknowledgements. Times are nanoseconds since the run
+// started; 0: not seen.
 type Effect struct {
-	// UnavailableNs is the longest time without an acknowledgement of any
-	// producer, from the last one before to the first one after. It is exact
-	// when it is longer than ResolutionNs, and otherwise at most that.
+	// UnavailableNs is the longest time from one acknowledgement to the next, over all
+	// producers. It is exact when it is longer than ResolutionNs; otherwise it is an upper
+	// bound.
 	UnavailableNs int64 `json:"unavailable_ns"`
 	ResolutionNs  int64 `json:"resolution_ns"`
-	// AckedAgainNs is when the first acknowledgement came after that time.
+	// AckedAgainNs is the time of the first acknowledgement after that gap.
 	AckedAgainNs int64 `json:"acked_again_ns,omitempty"`
-	// RecoveredNs is the begin of the first second in which rate and publish
-	// latency were what they had been (see Impact.Rule).
+	// RecoveredNs is the beginning of the first second in which rate and publish latency were
+	// as before the fault (see Impact.Rule).
 	RecoveredNs int64 `json:"recovered_ns,omitempty"`
 }
 
-// Impact is a run before, during and after its faults, by the time of the
-// events: during is from the injection to the recovery.
+// Impact is a run before, during and after its faults, by the time of the events. "During" is
+// from the injection to the recovery.
 type Impact struct {
 	Rule   string `json:"rule"`
 	Before Part   `json:"before"`
@@ -61,8 +61,8 @@ type Impact struct {
 	After  Part   `json:"after"`
 }
 
-// Part is the figures of a part of a run. Warm-up messages are left out
-// of the latencies, and those answered in the drain are in them.
+// Part has the figures of a part of a run. Its latencies exclude warm-up messages, and include
+// messages that were answered in the drain.
 type Part struct {
 	LengthNs int64   `json:"length_ns"` // within the measured window
 	Acked    int64   `json:"acked"`     // in that time
@@ -71,8 +71,7 @@ type Part struct {
 	EndToEnd Latency `json:"end_to_end"`
 }
 
-// Rate is the mean rate of acknowledgements, in messages per second; 0 where the part is
-// empty.
+// Rate returns the mean rate of acknowledgements, in messages per second; 0: the part is empty.
 func (p Part) Rate() float64 {
 	if p.LengthNs <= 0 {
 		return 0
@@ -80,8 +79,8 @@ func (p Part) Rate() float64 {
 	return float64(p.Acked) * 1e9 / float64(p.LengthNs)
 }
 
-// Span is when some messages were due, and acknowledged, in nanoseconds since
-// the run started.
+// Span is the time in which some messages were due, and acknowledged, in nanoseconds since the
+// run started.
 type Span struct {
 	FirstDueNs int64 `json:"first_due_ns"`
 	LastDueNs  int64 `json:"last_due_ns"`
@@ -89,7 +88,7 @@ type Span struct {
 	LastAckNs  int64 `json:"last_ack_ns"`
 }
 
-// Since takes a time off all times that are known.
+// Since subtracts a time from all times that are known.
 func (s *Span) Since(ns int64) {
 	for _, t := range []*int64{&s.FirstDueNs, &s.LastDueNs, &s.FirstAckNs, &s.LastAckNs} {
 		*t -= ns

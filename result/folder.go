@@ -15,16 +15,16 @@ import (
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// NamePart is a name as it stands in a folder's.
+// NamePart returns a name in the form that folder names have.
 func NamePart(name string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// Stamp is a moment as it stands in a folder's name.
+// Stamp returns a time in the form that folder names have.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
-// NewFolder makes a folder below root for runs that belong together, named by
-// the time and the words. When the name is taken a number is added to it.
+// NewFolder makes a folder below root for runs that belong together. Its name has the time and
+// the words, and a number when the name is taken.
 func NewFolder(root string, now time.Time, words ...string) (dir string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", fmt.Errorf("create the folder for runs: %w", err)
@@ -45,11 +45,10 @@ func NewFolder(root string, now time.Time, words ...string) (dir string, err err
 	return dir, nil
 }
 
-// maxDocument bounds a JSON file of ours: they are some tens of kilobytes.
+// maxDocument bounds a JSON file of plimsoll: such files have some tens of kilobytes.
 const maxDocument = 16 << 20
 
-// ReadDocument reads a JSON file of a directory; what says what holds such a
-// file.
+// ReadDocument reads a JSON file of a directory. what names the kind of directory, for errors.
 func ReadDocument(dir, file, what string, into any) error {
 	path := filepath.Join(dir, file)
 	info, err := os.Stat(path)
@@ -71,8 +70,8 @@ func ReadDocument(dir, file, what string, into any) error {
 	return nil
 }
 
-// Lives reports whether there is a process of that number, which on a machine
-// long in use may be another than the one that was meant.
+// Lives reports whether a process with this number exists. On a machine that runs for long it
+// may be another process.
 func Lives(pid int) bool {
 	if pid <= 0 {
 		return false

@@ -1,7 +1,7 @@
 package result
 
-// markIncomplete turns a run whose process ended without a word into one that
-// can be reported.
+// markIncomplete marks a run whose process ended without a final state as incomplete, so that
+// it can be reported.
 func (s *Saved) markIncomplete() {
 	r := &s.Run
 	r.State = Incomplete
@@ -19,8 +19,8 @@ func (s *Saved) markIncomplete() {
 	}
 }
 
-// summarizeFromIntervals fills the summary of a run that has not written one,
-// from what has reached the disk.
+// summarizeFromIntervals computes the summary of a run that has not written one, from the
+// intervals that reached the disk.
 func (s *Saved) summarizeFromIntervals() {
 	r := &s.Run
 	r.Summary, r.Counters = Summary{}, Counters{}
@@ -54,7 +54,8 @@ func (s *Saved) summarizeFromIntervals() {
 	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
 	if own := s.Total(OwnLag); own != nil {
 		g := &r.Summary.Generator
-		g.OwnLagP99Ns, g.OwnLagMeanNs, g.OwnLagCount = own.ValueAtPercentile(99), own.Mean(), own.TotalCount()
+		g.OwnLagP99Ns, g.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
+		g.OwnLagCount = own.TotalCount()
 	}
 	if system := s.Total(LessOwnLag); system != nil {
 		r.Summary.Generator.LessOwnLagP99Ns = system.ValueAtPercentile(99)
@@ -67,7 +68,7 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	r.Summary.Minutes = s.minutes()
 	for _, name := range r.Load.Series() {
-		// What was under way when the process ended is not known to be missing.
+		// Messages in flight when the process ended are not known to be missing.
 		missing := Missing{}
 		if name == Publish || name == Send {
 			missing.Refused = r.Counters.Failed

@@ -4,17 +4,17 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The range of every latency histogram, in nanoseconds: 1 ns to 1 h at three
-// significant digits, so that a few microseconds are as exact as an hour is. Values
-// outside are clamped and counted.
+// The range of every latency histogram, in nanoseconds: 1 ns to 1 h at three significant
+// digits, so that a few microseconds are as exact as an hour. Values outside are clamped and
+// counted.
 const (
 	HistogramMinNs  = 1
 	HistogramMaxNs  = 3_600_000_000_000
 	HistogramDigits = 3
 )
 
-// coarseMinNs is the least value of the histograms of earlier runs, whose buckets
-// are 512 ns wide below 1 ms.
+// coarseMinNs is the least value of the histograms of earlier runs. Their buckets are 512 ns
+// wide below 1 ms.
 const coarseMinNs = 1_000
 
 // HistogramBytes is the memory of a latency histogram.
@@ -25,18 +25,18 @@ func NewHistogram() *hdr.Histogram {
 	return hdr.New(HistogramMinNs, HistogramMaxNs, HistogramDigits)
 }
 
-// NewLike returns an empty histogram with the buckets of a saved one. Merged into
-// finer buckets, the counts of a wide bucket would all move to its lower end, and
-// the percentiles of an earlier run with them.
+// NewLike returns an empty histogram with the buckets of a saved one. Merging into finer
+// buckets would move all counts of a wide bucket to its lower end, and with them the
+// percentiles of an earlier run.
 func NewLike(saved *hdr.PackedHistogram) *hdr.Histogram {
 	return hdr.New(saved.LowestTrackableValue(), HistogramMaxNs, HistogramDigits)
 }
 
-// Percentiles that tables print, where the samples support them.
+// The percentiles that tables print, where the number of samples supports them.
 var Percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
 
-// samplesBeyond is how many samples must lie above a percentile for it to be
-// printed: with fewer it is the luck of a few messages.
+// samplesBeyond is the number of samples that must lie above a percentile for it to be printed.
+// With fewer samples, the percentile depends on a few messages.
 const samplesBeyond = 10
 
 // Supported reports whether n samples are enough to print a percentile.
@@ -44,7 +44,7 @@ func Supported(percentile float64, n int64) bool {
 	return float64(n)*(100-percentile)/100 >= samplesBeyond-1e-6
 }
 
-// Summarize reads a histogram into the figures of a table.
+// Summarize returns the figures of a histogram for a table.
 func Summarize(series Series, h *hdr.Histogram, clamped, negative int64) Latency {
 	l := Latency{Series: series, Clamped: clamped, Negative: negative, Percentiles: []Percentile{}}
 	if h == nil || h.TotalCount() == 0 {
@@ -63,8 +63,8 @@ func Summarize(series Series, h *hdr.Histogram, clamped, negative int64) Latency
 	return l
 }
 
-// At returns the latency at a percentile in nanoseconds, and whether the
-// samples supported it.
+// At returns the latency at a percentile in nanoseconds, and whether the number of samples
+// supports it.
 func (l Latency) At(percentile float64) (int64, bool) {
 	for _, p := range l.Percentiles {
 		if p.Percentile == percentile {
@@ -74,8 +74,8 @@ func (l Latency) At(percentile float64) (int64, bool) {
 	return 0, false
 }
 
-// Series returns the summary's latency of a series; the zero Latency when it
-// has none.
+// Series returns the summary's latency of a series, or the zero Latency when the summary does
+// not have the series.
 func (s Summary) Series(name Series) Latency {
 	for _, l := range s.Latency {
 		if l.Series == name {

@@ -3,8 +3,8 @@ package result
 // Ledger is the account of every message of the run, warm-up included.
 type Ledger struct {
 	Accounted bool `json:"accounted"` // false: the run never got that far
-	// WatchedNs is how long consumers stayed open after the last message arrived:
-	// what could have come later was not seen.
+	// WatchedNs is the time for which consumers stayed open after the last message arrived.
+	// Deliveries after that time were not seen.
 	WatchedNs     int64                `json:"watched_ns,omitempty"`
 	Subscriptions []SubscriptionLedger `json:"subscriptions"`
 	MemoryBytes   int64                `json:"memory_bytes"`
@@ -16,8 +16,8 @@ type SubscriptionLedger struct {
 	Acked        int64  `json:"acked"`    // acknowledged to producers
 	Received     int64  `json:"received"` // distinct messages
 	Lost         int64  `json:"lost"`     // acknowledged, never received
-	// acknowledged, and not received when the run gave up on readers of a backlog, or an audit did
-	// not come to its end
+	// acknowledged, and not received when the run gave up on readers of a backlog, or when an
+	// audit did not finish
 	Unread    int64 `json:"unread,omitempty"`
 	Duplicate int64 `json:"duplicate"` // further copies of received messages
 	Reordered int64 `json:"reordered"` // came after a later one of their lane
@@ -29,8 +29,8 @@ type SubscriptionLedger struct {
 	Misplaced int64 `json:"misplaced,omitempty"`
 	// Of messages that the system refused, or whose transaction was aborted.
 	RefusedReceived int64 `json:"refused_received,omitempty"`
-	// Transactions are those of exactly_once delivery; partial ones are those of which
-	// some messages were received and others not.
+	// Transactions are those of exactly_once delivery. Of a partial transaction, some messages
+	// were received and others were not.
 	Transactions        int64 `json:"transactions,omitempty"`
 	AbortedTransactions int64 `json:"aborted_transactions,omitempty"`
 	PartialTransactions int64 `json:"partial_transactions,omitempty"`
@@ -38,7 +38,7 @@ type SubscriptionLedger struct {
 	WholeTransactions int64   `json:"whole_transactions,omitempty"`
 	Foreign           int64   `json:"foreign"`               // not of this run
 	LostRanges        []Range `json:"lost_ranges,omitempty"` // the first few
-	// The first few of each consumer, and of those that came to several.
+	// The first few of each consumer, and of the messages that reached several consumers.
 	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
 }
@@ -50,7 +50,7 @@ type Range struct {
 	Producer  int    `json:"producer"`
 	First     int64  `json:"first"`
 	Last      int64  `json:"last"`
-	// When the messages were due and acknowledged, of a run with faults; nil: not
+	// The times at which the messages were due and acknowledged, in a run with faults; nil: not
 	// known.
 	When *Span `json:"when,omitempty"`
 }

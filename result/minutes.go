@@ -6,10 +6,10 @@ import (
 
 const minuteNs = 60_000_000_000
 
-// Minute is the 95th percentiles of one minute of the measured window, by the
-// time of the events: the form in which mqperf's figures were published. Times
-// are nanoseconds since the window began. A window shorter than a minute is
-// one; what is left of a longer one after its last whole minute is none.
+// Minute has the 95th percentiles of one minute of the measured window, by the time of the
+// events. mqperf's figures were published in this form. Times are nanoseconds since the window
+// began. A window shorter than a minute counts as one minute. The rest of a longer window after
+// its last whole minute does not count.
 type Minute struct {
 	StartNs       int64 `json:"start_ns"`
 	EndNs         int64 `json:"end_ns"`
@@ -21,15 +21,15 @@ type Minute struct {
 // minuteSeries are the series that a Minute has.
 var minuteSeries = []Series{SendCall, Send, EndToEnd}
 
-// MinuteTally sums up a closed loop's minutes. Its zero value is ready.
+// MinuteTally collects the minutes of a closed loop. Its zero value is ready.
 type MinuteTally struct {
 	whole   []Minute
 	present int64 // minutes since the window began
 	cells   map[Series]*hdr.Histogram
 }
 
-// Add adds what an interval recorded of a series; merge adds it to a histogram.
-// The interval's middle is since the window began, and must not go back.
+// Add adds the samples of a series in an interval; merge adds them to a histogram. middle is
+// the middle of the interval since the window began. It must not decrease.
 func (t *MinuteTally) Add(series Series, middleNs int64, merge func(into *hdr.Histogram)) {
 	if t.cells == nil {
 		t.cells = make(map[Series]*hdr.Histogram)
@@ -60,7 +60,7 @@ func (t *MinuteTally) end(atNs int64) {
 	t.present++
 }
 
-// Minutes ends the tally of a window of that length.
+// Minutes ends the tally of a window of this length.
 func (t *MinuteTally) Minutes(windowNs int64) []Minute {
 	// An interval's end may be late by a little, and so may the window's.
 	const nearly = minuteNs - minuteNs/100
@@ -70,7 +70,7 @@ func (t *MinuteTally) Minutes(windowNs int64) []Minute {
 	return t.whole
 }
 
-// minutes are those of a run as it was saved.
+// minutes returns the minutes of a saved run.
 func (s *Saved) minutes() []Minute {
 	from, to, ok := s.Run.window()
 	if !ok || s.Run.Load.Closed == nil {
@@ -86,13 +86,13 @@ func (s *Saved) minutes() []Minute {
 	return t.Minutes(s.Run.Summary.WindowNs)
 }
 
-// MinuteAt is an interval's middle since the window began. What comes after the
+// MinuteAt returns the middle of an interval since the window began. An interval after the
 // window belongs to its end.
 func MinuteAt(startNs, endNs, windowFromNs, windowToNs int64) int64 {
 	return max(min(startNs/2+endNs/2, windowToNs-1)-windowFromNs, 0)
 }
 
-// window is when the run measured; ok is false when it never did.
+// window returns the times between which the run measured; ok is false when it never did.
 func (r *Run) window() (from, to int64, ok bool) {
 	for _, p := range r.Phases {
 		if p.Name == PhaseMeasure {

@@ -4,24 +4,24 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Bound says how a printed percentile relates to the true one.
+// Bound says how a printed percentile relates to the true percentile.
 type Bound string
 
 // The bounds of a percentile.
 const (
 	Exact Bound = "" // the percentile itself
-	// AtLeast is a lower bound: some of the messages below it were never answered,
-	// and each counts only for as long as it was waited for.
+	// AtLeast is a lower bound: some of the messages below the percentile were never answered,
+	// and each counts only for the time that it was waited for.
 	AtLeast Bound = "at_least"
-	// NotReached is a percentile that falls among messages without any latency. Its
-	// value is the largest latency known, which the percentile exceeds.
+	// NotReached is a percentile that falls among messages without any latency. Its value is
+	// the largest known latency, which the percentile exceeds.
 	NotReached Bound = "not_reached"
 )
 
-// Missing counts the messages of a series that have no latency. They are part of
-// its percentiles: an unanswered message counts for as long as it was waited for,
-// every other one as longer than any bound (right-censored observations; Kaplan
-// and Meier, "Nonparametric Estimation from Incomplete Observations", 1958).
+// Missing counts the messages of a series that have no latency. They are part of its
+// percentiles: an unanswered message counts for the time that it was waited for, and every
+// other one as longer than any bound (right-censored observations; Kaplan and Meier,
+// "Nonparametric Estimation from Incomplete Observations", 1958).
 type Missing struct {
 	Unanswered  int64 `json:"unanswered,omitempty"`   // handed over, no answer by the end
 	Refused     int64 `json:"refused,omitempty"`      // the system said no
@@ -29,12 +29,12 @@ type Missing struct {
 	NotReceived int64 `json:"not_received,omitempty"` // never reached the subscription
 }
 
-// Total is the number of messages without a latency.
+// Total returns the number of messages without a latency.
 func (m Missing) Total() int64 { return m.Unanswered + m.Refused + m.Unsent + m.NotReceived }
 
-// Censored reads a histogram into the figures of a table, like Summarize, with the
-// messages that have no latency in the percentiles. waited holds for how long
-// unanswered messages were waited for; nil: that is not known.
+// Censored returns the figures of a histogram for a table, like Summarize, and includes the
+// messages without a latency in the percentiles. waited has the times for which unanswered
+// messages were waited for; nil: not known.
 func Censored(
 	series Series,
 	h, waited *hdr.Histogram,
@@ -51,7 +51,7 @@ func Censored(
 	if h != nil {
 		answered = h
 	}
-	// As fine as the latencies themselves, so that none moves to another bucket.
+	// The buckets are those of the latencies, so that no value moves to another bucket.
 	known := hdr.Import(answered.Export())
 	if waited != nil {
 		known.Merge(waited)
@@ -65,10 +65,10 @@ func Censored(
 	return l
 }
 
-// censoredAt is a percentile of total messages. answered holds those that have a
-// latency, known those and the lower bounds of others. The percentile lies between the
-// value at its rank where every bound is the latency itself, and the one where every
-// bound is infinite; it is exact where the two are the same.
+// censoredAt returns a percentile of total messages. answered has the latencies, known has the
+// latencies and the lower bounds of other messages. The percentile lies between two values at
+// its rank: one assumes that every bound is the latency itself, the other that every bound is
+// infinite. It is exact when the two are equal.
 func censoredAt(percentile float64, answered, known *hdr.Histogram, total int64) Percentile {
 	rank := int64(percentile/100*float64(total) + 0.5)
 	switch n := known.TotalCount(); {
@@ -79,19 +79,20 @@ func censoredAt(percentile float64, answered, known *hdr.Histogram, total int64)
 	}
 	at := Percentile{Percentile: percentile, LatencyNs: atRank(known, rank)}
 	if rank > answered.TotalCount() || atRank(answered, rank) != at.LatencyNs {
-		// A bound must not exceed what it bounds, and the value is the upper end of a bucket
-		// that is at most a 1,024th of it wide.
+		// A bound must not exceed the true value. The value is the upper end of a bucket whose
+		// width is at most a 1,024th of it.
 		at.LatencyNs, at.Bound = at.LatencyNs-at.LatencyNs>>10, AtLeast
 	}
 	return at
 }
 
-// atRank is the value of the rank-th of a histogram's values, from the least.
+// atRank returns the value with this rank in a histogram, counted from the least value.
 func atRank(h *hdr.Histogram, rank int64) int64 {
 	return h.ValueAtPercentile(float64(rank) / float64(h.TotalCount()) * 100)
 }
 
-// Worst is the largest latency of a series, and how it relates to the true one.
+// Worst returns the largest latency of a series, and how it relates to the true largest
+// latency.
 func (l Latency) Worst() (ns int64, bound Bound) {
 	ns = l.MaxNs
 	for _, p := range l.Percentiles {
@@ -106,7 +107,7 @@ func (l Latency) Worst() (ns int64, bound Bound) {
 	return l.MaxNs, Exact
 }
 
-// Point returns a percentile with its bound, and whether the samples support it.
+// Point returns a percentile with its bound, and whether the number of samples supports it.
 func (l Latency) Point(percentile float64) (Percentile, bool) {
 	for _, p := range l.Percentiles {
 		if p.Percentile == percentile {

@@ -2,20 +2,19 @@ package result
 
 import "time"
 
-// Proof is what `plimsoll prove` found on a machine: how many planted truths the
-// printed figures held.
+// Proof is the result of `plimsoll prove` on a machine: how many printed figures matched the
+// planted truths.
 type Proof struct {
 	At       time.Time `json:"at"`
 	Plimsoll Build     `json:"plimsoll"`
 	Cores    int       `json:"cores"`
 	Held     int       `json:"held"`
-	// a figure was wrong by more than allowed, and the run did not say so
+	// a figure was wrong by more than the allowed error, and the run did not say so
 	Missed  int `json:"missed"`
 	Unknown int `json:"unknown"` // the run said that plimsoll or the machine was the limit
-	// MissedTruths are the names of those missed.
+	// MissedTruths are the names of the missed truths.
 	MissedTruths []string `json:"missed_truths,omitempty"`
-	// Worst is the figure that used up most of the error that it was allowed; nil:
-	// no figure had an error.
+	// Worst is the figure that used up most of its allowed error; nil: no figure had an error.
 	Worst *ProofError `json:"worst,omitempty"`
 }
 

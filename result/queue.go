@@ -2,13 +2,13 @@ package result
 
 import "time"
 
-// mostQueued bounds the writes that wait for the disk: those of some forty
-// readings, of which each may hold histograms of more than a megabyte.
+// mostQueued bounds the writes that wait for the disk: those of about forty readings, each of
+// which may hold histograms of more than a megabyte.
 const mostQueued = 128
 
-// queue writes on a goroutine of its own, in order. Servers that keep the disk
-// and the cores busy let a write, a sync or a compression take seconds; whoever
-// reads counters must not wait for it. Its methods are for one goroutine.
+// queue writes on a goroutine of its own, in order. Servers that keep the disk and the cores
+// busy can delay a write, a sync or a compression by seconds, and the reader of the counters
+// must not wait for it. Its methods are for one goroutine.
 type queue struct {
 	writes chan func() error
 	failed chan error // the first failure, until it was told
@@ -37,8 +37,8 @@ func (q *queue) run() {
 	}
 }
 
-// put queues a write, and tells once of one that failed: after it nothing more is
-// written.
+// put queues a write, and returns the error of a failed write once. After a failure nothing
+// more is written.
 func (q *queue) put(write func() error) error {
 	select {
 	case q.writes <- write:
@@ -50,7 +50,7 @@ func (q *queue) put(write func() error) error {
 	return q.failure()
 }
 
-// close waits for what is queued.
+// close waits until every queued write is done.
 func (q *queue) close() error {
 	close(q.writes)
 	<-q.ended

@@ -15,8 +15,8 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// maxLine bounds a line of a run's files: a histogram line is at most about
-// 300 KB, so a longer one is not ours.
+// maxLine bounds a line of a run's files. A histogram line has at most about 300 KB, so
+// plimsoll did not write a longer line.
 const maxLine = 4 << 20
 
 // Saved is a run directory that was read.
@@ -28,7 +28,7 @@ type Saved struct {
 	Resources []Resources
 	// Latency holds the histograms of each interval, in the order written.
 	Latency []IntervalLatency
-	// Damage says in sentences what could not be read.
+	// Damage has a sentence for each thing that could not be read.
 	Damage []string
 }
 
@@ -42,11 +42,11 @@ type IntervalLatency struct {
 	Histogram *hdr.PackedHistogram
 }
 
-// Read reads a run directory. Only a missing or unreadable run.json is an
-// error: torn or foreign lines in the other files are named in Damage and
-// what stands before and after them is kept.
+// Read reads a run directory. Only a missing or unreadable run.json is an error. Damage names
+// torn or foreign lines in the other files; the lines before and after them are kept.
 func Read(dir string) (*Saved, error) {
-	// Before run.json is read: a run that ends in between has said so by then.
+	// Check before reading run.json: a run that ends in between has written its final state by
+	// then.
 	written := beingWritten(dir)
 	raw, err := readWhole(filepath.Join(dir, RunFile))
 	if err != nil {
@@ -95,7 +95,7 @@ func Read(dir string) (*Saved, error) {
 	return s, nil
 }
 
-// readResources reads what was spent; runs of an earlier plimsoll did not say.
+// readResources reads resources.jsonl, which runs of an earlier plimsoll lack.
 func (s *Saved) readResources() {
 	if _, err := os.Stat(filepath.Join(s.Dir, resourcesFile)); errors.Is(err, os.ErrNotExist) {
 		return
@@ -110,10 +110,10 @@ func (s *Saved) readResources() {
 	})
 }
 
-// maxRun bounds run.json: ours are some tens of kilobytes.
+// maxRun bounds run.json, which has some tens of kilobytes.
 const maxRun = 64 << 20
 
-// readWhole reads a regular file of a sane size.
+// readWhole reads a regular file of at most the given size.
 func readWhole(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func readWhole(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// readLines feeds the whole lines of a file to parse and notes what fails.
+// readLines passes the whole lines of a file to parse and notes the lines that fail.
 func (s *Saved) readLines(name string, parse func([]byte) error) {
 	path := filepath.Join(s.Dir, name)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -167,8 +167,7 @@ func (s *Saved) readLines(name string, parse func([]byte) error) {
 	}
 }
 
-// readLine returns a line without its end; io.EOF comes with what follows the
-// last line end.
+// readLine returns a line without its end. io.EOF comes with the rest after the last line end.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -240,8 +239,8 @@ func beingWritten(dir string) bool {
 		syscall.EWOULDBLOCK)
 }
 
-// Total merges the histograms of a series over the measured messages. It is
-// nil when there are none.
+// Total returns the merged histograms of a series over the measured messages, or nil when there
+// are none.
 func (s *Saved) Total(series Series) *hdr.Histogram {
 	var total *hdr.Histogram
 	for _, l := range s.Latency {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Resources is a line of resources.jsonl: what the host and each process spent
-// during about a second. A pointer that is nil is a figure that the kernel does
-// not tell; Observation says why.
+// Resources is a line of resources.jsonl: the resources that the host and each process used
+// during about a second. A nil pointer is a figure that the kernel does not provide;
+// Observation says why.
 type Resources struct {
 	StartNs   int64        `json:"start_ns"`
 	EndNs     int64        `json:"end_ns"`
@@ -18,7 +18,7 @@ type Resources struct {
 	Processes []ProcessUse `json:"processes"`
 }
 
-// HostUse is what the whole machine spent. CPU time is summed over its cores.
+// HostUse is what the whole machine used. CPU time is summed over its cores.
 type HostUse struct {
 	CPUSeconds    float64 `json:"cpu_seconds"` // busy: neither idle, waiting for a disk nor stolen
 	IOWaitSeconds float64 `json:"iowait_seconds"`
@@ -31,8 +31,8 @@ type HostUse struct {
 	PageCacheBytes int64    `json:"page_cache_bytes"` // at the end
 	// of the page cache, not yet on disk, at the end
 	DirtyBytes int64 `json:"dirty_bytes"`
-	// LoopbackBytes is what the observed processes received over TCP from this
-	// same machine: each byte that crossed it, once.
+	// LoopbackBytes are the bytes that the observed processes received over TCP from this
+	// machine. Each byte counts once.
 	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
 }
 
@@ -47,14 +47,14 @@ type DiskUse struct {
 	Utilization float64 `json:"utilization"`
 }
 
-// ProcessUse is what one process spent, its threads included.
+// ProcessUse is what one process used, its threads included.
 type ProcessUse struct {
 	Name       string  `json:"name"` // plimsoll, or the node's
 	PID        int     `json:"pid"`
 	CPUSeconds float64 `json:"cpu_seconds"`
 	RSSBytes   int64   `json:"rss_bytes"`
-	// ReadBytes and WriteBytes are what it caused to be read from disks and to
-	// be written to them, now or when the page cache is written back.
+	// ReadBytes and WriteBytes are the bytes that the process caused to be read from disks and
+	// written to them, at once or when the page cache is written back.
 	ReadBytes  *int64 `json:"read_bytes,omitempty"`
 	WriteBytes *int64 `json:"write_bytes,omitempty"`
 	// Syncs counts fsync and fdatasync calls, MapSyncs msync calls.
@@ -68,13 +68,13 @@ type ProcessUse struct {
 // Self is the name of plimsoll's own process among the observed ones.
 const Self = "plimsoll"
 
-// Observation is how the resources were observed and what they amount to over
-// the measured window.
+// Observation says how the resources were observed, and has their sums over the measured
+// window.
 type Observation struct {
-	// Servers says which processes are the system's: node names, or Self when
-	// the servers live inside plimsoll. Empty: none could be observed.
+	// Servers names the system's processes: node names, or Self when the servers live inside
+	// plimsoll. Empty: none could be observed.
 	Servers []string `json:"servers,omitempty"`
-	// Methods says how a figure was found, or why it is missing, in sentences.
+	// Methods has sentences on how each figure was found, or why it is missing.
 	Methods []string `json:"methods,omitempty"`
 
 	WindowNs int64 `json:"window_ns"` // observed of the measured window
@@ -83,18 +83,18 @@ type Observation struct {
 	Disks     []DiskUse    `json:"disks,omitempty"`
 	Processes []ProcessUse `json:"processes,omitempty"` // summed; memory is the greatest
 
-	// MsgsPerCoreSecond is acknowledged messages per second of CPU that the
-	// servers spent. 0: not known.
+	// MsgsPerCoreSecond is the number of acknowledged messages per second of CPU time of the
+	// servers. 0: not known.
 	MsgsPerCoreSecond float64 `json:"msgs_per_core_second"`
-	// WriteAmplification is bytes that the servers wrote to disks per byte of
-	// payload acknowledged, all nodes together. 0: not known.
+	// WriteAmplification is the number of bytes that the servers of all nodes wrote to disks
+	// per byte of acknowledged payload. 0: not known.
 	WriteAmplification float64 `json:"write_amplification"`
 
 	Limits *Limits `json:"limits,omitempty"` // of this machine, as calibrated; nil: not calibrated
 	Shares []Share `json:"shares,omitempty"` // the greatest first
 }
 
-// Limits is what this machine can do at best, as `plimsoll calibrate` found.
+// Limits are the limits of this machine, as `plimsoll calibrate` measured them.
 type Limits struct {
 	MeasuredAt string `json:"measured_at"` // RFC 3339
 	Dir        string `json:"directory"`   // whose file system was written to
@@ -111,8 +111,8 @@ type Limits struct {
 	Cores                int       `json:"cores"`
 }
 
-// Share is how much of one of the machine's limits a run used on average over
-// the measured window.
+// Share is the share of one of the machine's limits that a run used on average over the
+// measured window.
 type Share struct {
 	Resource string  `json:"resource"` // cpu, disk, loopback
 	Used     float64 `json:"used"`     // in Unit
@@ -131,7 +131,7 @@ const (
 	UnitBytesPerSec = "bytes_per_s"
 )
 
-// Add adds what was spent during an interval of the measured window.
+// Add adds an interval of the measured window.
 func (o *Observation) Add(r Resources) {
 	length := r.EndNs - r.StartNs
 	if length <= 0 {
@@ -193,7 +193,7 @@ func (p *ProcessUse) add(n ProcessUse) {
 	p.NetSentBytes = total(p.NetSentBytes, n.NetSentBytes)
 }
 
-// total adds what is known; it is nil when nothing is.
+// total returns the sum of the known values; nil: none is known.
 func total(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -202,7 +202,7 @@ func total(a, b *int64) *int64 {
 	return &sum
 }
 
-// mean weighs two shares by their time. One that is not known leaves the other.
+// mean weighs two shares by their time. When one is not known, the result is the other.
 func mean(a *float64, aNs float64, b *float64, bNs float64) *float64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -211,15 +211,16 @@ func mean(a *float64, aNs float64, b *float64, bNs float64) *float64 {
 	return &m
 }
 
-// Finish works out what the sums amount to, beside the load that was carried
-// and the number of the machine's cores. It may be called again.
+// Finish computes the figures that follow from the sums, the load and the number of cores. It
+// may be called again.
 func (o *Observation) Finish(s Summary, l Load, cores int) {
 	o.MsgsPerCoreSecond, o.WriteAmplification, o.Shares = 0, 0, nil
 	seconds := float64(o.WindowNs) / 1e9
 	if seconds <= 0 {
 		return
 	}
-	// Answered within the window, as the CPU was spent within the window.
+	// The messages are those answered within the window, because the CPU time is of the window
+	// too.
 	acked := s.AchievedRate * seconds
 	cpu, written, known := o.ofServers()
 	o.MsgsPerCoreSecond = ratio(acked, cpu)
@@ -248,7 +249,7 @@ func (o *Observation) share(resource, unit string, used, limit float64) {
 	}
 }
 
-// ratio is 0, for not known, where there is nothing to divide by.
+// ratio returns 0, for not known, when the divisor is 0.
 func ratio(a, b float64) float64 {
 	if r := a / b; b > 0 && !math.IsInf(r, 0) && !math.IsNaN(r) {
 		return r
@@ -256,8 +257,8 @@ func ratio(a, b float64) float64 {
 	return 0
 }
 
-// ofServers is the CPU time of the servers and what they wrote; known is false
-// when that of one of them is not.
+// ofServers returns the CPU time of the servers and the bytes that they wrote; known is false
+// when a value of one of them is missing.
 func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool) {
 	seen := 0
 	known = true
@@ -276,9 +277,9 @@ func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool
 	return cpuSeconds, written, known && seen > 0 && seen == len(o.Servers)
 }
 
-// diskBytes is what was written to the disk that the limit is of: by everybody,
-// since all share it, and as it reached the disk within the window. Where that
-// disk cannot be told it is what the servers caused to be written.
+// diskBytes returns the bytes written to the calibrated disk within the window, by all
+// processes, because they share the disk. When that disk is not known, it returns the bytes
+// that the servers caused to be written.
 func (o *Observation) diskBytes() (bytes int64, known bool) {
 	if o.Limits.Device != "" {
 		for _, d := range o.Disks {

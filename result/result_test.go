@@ -241,7 +241,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	f.Add([]byte(`{"schema_version":1,"state":"running"}`), []byte("{}\n{\"latency\":[{}]}\n"),
 		[]byte("Tag=a,0,1,2,HISTFAAAA\n"), []byte{},
-		[]byte(`{"end_ns":1,"phase":"measure","host":{"cpu_seconds":1},"disks":[{"name":"a"}],"processes":[{"syncs":1}]}`+"\n"))
+		[]byte(`{"end_ns":1,"phase":"measure","host":{"cpu_seconds":1},`+
+			`"disks":[{"name":"a"}],"processes":[{"syncs":1}]}`+"\n"))
 	f.Fuzz(func(t *testing.T, a, b, c, d, e []byte) {
 		dir := t.TempDir()
 		for i, raw := range [][]byte{a, b, c, d, e} {

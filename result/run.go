@@ -44,11 +44,11 @@ type Run struct {
 	// given.
 	Settling *Settling `json:"settling,omitempty"`
 
-	// Backlog is what came of a backlog that was built on purpose; nil: readers
-	// kept up from the start.
+	// Backlog is the result of a backlog that was built on purpose; nil: readers kept up from
+	// the start.
 	Backlog *Backlog `json:"backlog,omitempty"`
 
-	// Startup is how long what came before the load took; zero: not known.
+	// Startup is the time of each step before the load; zero: not known.
 	Startup Startup `json:"startup,omitzero"`
 
 	Phases   []Phase  `json:"phases"`
@@ -57,20 +57,20 @@ type Run struct {
 	Errors   []Error  `json:"errors,omitempty"`
 	Ledger   Ledger   `json:"ledger"`
 	Summary  Summary  `json:"summary"`
-	// Faults are those injected on purpose, in order, and Impact what they did to
-	// the figures, as internal/verdict finds it.
+	// Faults are the faults injected on purpose, in order. Impact is their effect on the
+	// figures, as internal/verdict finds it.
 	Faults []Fault `json:"faults,omitempty"`
 	Impact *Impact `json:"fault_impact,omitempty"`
-	// Observation is what the run cost. Its zero value: nothing was observed.
+	// Observation is the cost of the run. Its zero value: nothing was observed.
 	Observation Observation `json:"observation,omitzero"`
 	Verdicts    []Verdict   `json:"verdicts"`
 	Warnings    []Warning   `json:"warnings"`
-	// Imported is set when another tool measured. What that tool did not record
-	// is zero here and means unknown.
+	// Imported is set when another tool measured the run. A value that this tool did not record
+	// is zero and means unknown.
 	Imported *Import `json:"imported,omitempty"`
 }
 
-// Import says which tool measured a run that plimsoll only read.
+// Import names the tool that measured an imported run.
 type Import struct {
 	Tool  string   `json:"tool"`
 	File  string   `json:"file"`  // name of the file that was read
@@ -87,8 +87,8 @@ type Trial struct {
 	Targets int    `json:"targets"`
 }
 
-// Startup is what came before the load: servers, topics, clients, and the proof
-// that every partition takes messages and every subscription receives them.
+// Startup has the steps before the load: servers, topics, clients, and the proof that every
+// partition takes messages and every subscription receives them.
 type Startup struct {
 	ConnectNs  int64 `json:"connect_ns"`       // the servers' start too, when it was ours
 	TopicsNs   int64 `json:"create_topics_ns"` // until each partition can be written to
@@ -100,12 +100,12 @@ type Startup struct {
 	RSSBytes   int64 `json:"rss_bytes"`        // the same; embedded servers included
 }
 
-// TotalNs is from the start of the run to the load.
+// TotalNs returns the time from the start of the run to the load.
 func (s Startup) TotalNs() int64 {
 	return s.ConnectNs + s.TopicsNs + s.ReadBackNs + s.OpenNs + s.ReadyNs
 }
 
-// Settling says whether the figures settled before the measured window.
+// Settling says whether the run reached a steady state before the measured window.
 type Settling struct {
 	Settled bool   `json:"settled"`
 	AfterNs int64  `json:"after_ns"` // of load; 0: not settled
@@ -113,11 +113,11 @@ type Settling struct {
 	Rule    string `json:"rule"`
 }
 
-// State is how far a run came.
+// State says how far a run came.
 type State string
 
-// The states of a run. A reader turns Running into Incomplete when nobody
-// writes to the run any more.
+// The states of a run. A reader turns Running into Incomplete when no process writes to the run
+// any more.
 const (
 	Running     State = "running"
 	Complete    State = "complete"
@@ -126,7 +126,7 @@ const (
 	Incomplete  State = "incomplete"  // its process ended without a word
 )
 
-// Build says which plimsoll measured.
+// Build identifies the plimsoll that measured.
 type Build struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
@@ -144,32 +144,33 @@ type Environment struct {
 	Virtual     string `json:"virtualization,omitempty"`
 	GoMaxProcs  int    `json:"gomaxprocs"`
 	Clock       string `json:"clock"` // clock source and how waits are timed
-	// ThreadStates says how waits for the system were told from plimsoll's own work;
-	// empty: they were not, and every long Send counts as the system's.
+	// ThreadStates says how waits for the system were told from plimsoll's own work; empty:
+	// they were not, and every long Send counts as the system's.
 	ThreadStates string `json:"thread_states,omitempty"`
 	DataFS       string `json:"data_filesystem,omitempty"`
-	// Proof is what plimsoll has proved of itself on this machine; nil: nothing yet.
+	// Proof is the last result of `plimsoll prove` on this machine; nil: there is none.
 	Proof *Proof `json:"proof,omitempty"`
 }
 
-// Asked is the input as it was given.
+// Asked is the input as the user gave it.
 type Asked struct {
 	Command  []string `json:"command"`
 	Workload string   `json:"workload_yaml"`
 	Target   string   `json:"target_yaml"`
-	// Notes say what was read into the input that it does not say itself.
+	// Notes are sentences on values that plimsoll assumed, because the input does not state
+	// them.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Resolved is the input as the run took it, with every default spelled out. It says where
-// credentials are and never holds them.
+// Resolved is the input with every default spelled out. It says where credentials are and never
+// holds them.
 type Resolved struct {
 	Workload string `json:"workload_yaml"`
 	Target   string `json:"target_yaml"`
 }
 
-// Load is the workload in the figures that verdicts and reports compute with. What runs
-// differ in, and whether they are comparable, follows from Resolved (see workload.Recorded).
+// Load is the workload as the figures that verdicts and reports use. Differences between runs,
+// and whether they are comparable, follow from Resolved (see workload.Recorded).
 type Load struct {
 	Workload string `json:"workload"`
 	Model    string `json:"model"` // OpenLoop or ClosedLoop
@@ -208,7 +209,7 @@ const (
 	ClosedLoop = "closed" // the next send waits for the answer to an earlier one
 )
 
-// Closed is a closed loop: what each producer has under way.
+// Closed is the messages that each producer of a closed loop has in flight.
 type Closed struct {
 	InFlight   int `json:"in_flight_sends_per_producer"`
 	BatchLeast int `json:"batch_least_msgs"` // of one send
@@ -222,7 +223,7 @@ type Segment struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// System is what was measured.
+// System is the measured system.
 type System struct {
 	Name        string   `json:"name"`
 	Client      string   `json:"client"`
@@ -233,15 +234,15 @@ type System struct {
 	Provisioned bool     `json:"provisioned"`
 	// Redelivery says when a message can be delivered again; nil: not known.
 	Redelivery *Redelivery `json:"redelivery,omitempty"`
-	// PartitionsOwned says that each partition belongs to one consumer of a subscription at
-	// a time.
+	// PartitionsOwned reports whether each partition belongs to one consumer of a subscription
+	// at a time.
 	PartitionsOwned bool `json:"partitions_owned,omitempty"`
-	// ClientSpread is how the system's own client deals messages without a key.
+	// ClientSpread says how the system's own client spreads messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
 }
 
-// Redelivery says how long after its delivery a message may be delivered again by
-// itself, while no server and no consumer fails.
+// Redelivery says how long after its delivery a message may be delivered again, while no server
+// and no consumer fails.
 type Redelivery struct {
 	Never   bool   `json:"never,omitempty"`    // it cannot be
 	AfterNs int64  `json:"after_ns,omitempty"` // at the latest; 0: no limit is known
@@ -263,7 +264,7 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Durability is what was asked and what the live cluster reported.
+// Durability is the durability that was asked for and that the live cluster reported.
 type Durability struct {
 	Asked    int    `json:"asked_level"`
 	Level    int    `json:"level"` // as read back; 0: not read back
@@ -280,7 +281,7 @@ type Fact struct {
 	Source string `json:"source"`
 }
 
-// Phase is a stretch of the run. Its end is 0 while it lasts.
+// Phase is a part of the run. Its end is 0 while it lasts.
 type Phase struct {
 	Name    PhaseName `json:"name"`
 	StartNs int64     `json:"start_ns"`
@@ -299,8 +300,8 @@ const (
 	PhaseAccount PhaseName = "account"
 )
 
-// Counters says what became of each scheduled message. Scheduled is the sum of
-// Acked, Failed, Unknown and Unsent once a run has ended.
+// Counters count the outcomes of scheduled messages. Scheduled is the sum of Acked, Failed,
+// Unknown and Unsent once a run has ended.
 type Counters struct {
 	Scheduled int64 `json:"scheduled"`
 	Acked     int64 `json:"acked"`
@@ -310,19 +311,19 @@ type Counters struct {
 	Received  int64 `json:"received"` // by all subscriptions, duplicates included
 }
 
-// Error is a failure that the system gave, with how often.
+// Error is a failure that the system reported, and how often.
 type Error struct {
 	Message string `json:"message"`
 	Count   int64  `json:"count"`
 }
 
-// Summary is the measured window in figures.
+// Summary has the figures of the measured window.
 type Summary struct {
 	WindowNs     int64   `json:"window_ns"` // as it was: shorter when interrupted
 	OfferedRate  float64 `json:"offered_rate_msgs_per_s"`
 	AchievedRate float64 `json:"achieved_rate_msgs_per_s"` // acknowledged within the window
 	ReceivedRate float64 `json:"received_rate_msgs_per_s"` // per subscription, within the window
-	// LeastReceivedRate is of the subscription that received least; 0: not recorded.
+	// LeastReceivedRate is the rate of the subscription that received least; 0: not recorded.
 	LeastReceivedRate float64 `json:"least_received_rate_msgs_per_s,omitempty"`
 	BytesPerS         float64 `json:"achieved_rate_bytes_per_s"`
 	// InFlight is the sampled mean number of messages in flight; 0: not sampled.
@@ -333,10 +334,11 @@ type Summary struct {
 	Latency   []Latency `json:"latency"`
 	Minutes   []Minute  `json:"p95_by_minute,omitempty"` // closed loop only
 	Generator Generator `json:"generator"`
-	// Instrument is what plimsoll measured of itself beside the system; nil: it was
-	// not measured.
+	// Instrument is plimsoll's own error during the measured window, as the twin measured it.
+	// The twin is a system that takes no time. It receives a small load from the same pacers,
+	// through a hand-over between goroutines like that of a client library.
 	Instrument *Instrument `json:"instrument,omitempty"`
-	// FirstMessageNs is from the start of the process to the first message.
+	// FirstMessageNs is the time from the start of the process to the first message.
 	FirstMessageNs int64 `json:"first_message_ns"`
 }
 
@@ -348,16 +350,16 @@ type Latency struct {
 	MinNs       int64        `json:"min_ns"`
 	MaxNs       int64        `json:"max_ns"`
 	Percentiles []Percentile `json:"percentiles"`
-	// Missing are the messages without a latency, which the percentiles include;
-	// Answered are the percentiles without them, where there are any.
+	// Missing are the messages without a latency, which the percentiles include. Answered are
+	// the percentiles without them; empty: there are no such messages.
 	Missing  Missing      `json:"missing,omitzero"`
 	Answered []Percentile `json:"answered_percentiles,omitempty"`
 	Clamped  int64        `json:"clamped"`  // above the histogram's range, counted at its end
 	Negative int64        `json:"negative"` // below zero, counted at zero
 }
 
-// Percentile is a point of a latency distribution. Percentiles that the
-// number of samples cannot support are left out.
+// Percentile is a point of a latency distribution. Percentiles that the number of samples
+// cannot support are left out.
 type Percentile struct {
 	Percentile float64 `json:"percentile"`
 	LatencyNs  int64   `json:"latency_ns"`
@@ -372,15 +374,15 @@ type Instrument struct {
 	EndToEnd Latency `json:"end_to_end"` // due -> received
 }
 
-// Generator is what plimsoll says of itself during the measured window.
+// Generator has plimsoll's figures of itself during the measured window.
 type Generator struct {
 	Limited      bool    `json:"limited"`        // see internal/verdict
 	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
 	OwnLagMeanNs float64 `json:"own_lag_mean_ns,omitempty"`
 	OwnLagCount  int64   `json:"own_lag_count,omitempty"` // messages that it is known of
-	// LessOwnLagP99Ns is of publish latency less own lag (see LessOwnLag).
+	// LessOwnLagP99Ns is the p99 of publish latency less own lag (see LessOwnLag).
 	LessOwnLagP99Ns int64 `json:"publish_less_own_lag_p99_ns,omitempty"`
-	// SimulatedLateP99Ns is of the simulated system only (see SimulatedLate).
+	// SimulatedLateP99Ns is for the simulated system only (see SimulatedLate).
 	SimulatedLateP99Ns int64   `json:"simulated_late_p99_ns,omitempty"`
 	BlockedSeconds     float64 `json:"blocked_seconds"` // producers waiting for the system, summed
 	CPUSeconds         float64 `json:"cpu_seconds"`     // this process: embedded servers included
@@ -405,14 +407,13 @@ const (
 	Unknown = "unknown"
 )
 
-// Warning is something that a reader must know before the figures.
+// Warning is a sentence that a reader must know before the figures.
 type Warning struct {
 	Code     string `json:"code"`
 	Sentence string `json:"sentence"`
 }
 
-// Interval is a line of intervals.jsonl: what happened during about a second,
-// by the time of the event.
+// Interval is a line of intervals.jsonl: the events of about a second.
 type Interval struct {
 	StartNs   int64     `json:"start_ns"`
 	EndNs     int64     `json:"end_ns"`
@@ -429,8 +430,8 @@ type Interval struct {
 	Backlog   int64     `json:"backlog_msgs"`
 	Latency   []Latency `json:"latency"`    // of events in the interval, any phase
 	BlockedNs int64     `json:"blocked_ns"` // producers waiting for the system, summed
-	// When the first and the last acknowledgement of the interval came, of any
-	// producer; 0: none came, or it was not recorded.
+	// The times of the first and the last acknowledgement of the interval, over all producers;
+	// 0: there was none, or it was not recorded.
 	FirstAckNs int64 `json:"first_ack_ns,omitempty"`
 	LastAckNs  int64 `json:"last_ack_ns,omitempty"`
 
@@ -442,7 +443,7 @@ type Interval struct {
 	Goroutines int64   `json:"goroutines"`
 }
 
-// Event is a line of events.jsonl: something that happened at a moment.
+// Event is a line of events.jsonl: an event at a moment of the run.
 type Event struct {
 	AtNs     int64  `json:"at_ns"`
 	Kind     string `json:"kind"` // phase, note, fault

@@ -17,13 +17,13 @@ func (s *Summary) Add(i Interval) {
 	g.HeapPeakBytes = max(g.HeapPeakBytes, i.HeapBytes)
 }
 
-// Finish turns the sums into rates, on a machine of so many cores.
+// Finish turns the sums into rates, on a machine with this number of cores.
 func (s *Summary) Finish(l Load, cores int) {
 	seconds := float64(s.WindowNs) / 1e9
 	if seconds <= 0 {
 		return
 	}
-	// The last interval may end late; what is offered ends with the schedule.
+	// The last interval may end late; the offered load ends with the schedule.
 	s.OfferedRate /= min(seconds, max(l.WindowSeconds, 1e-9))
 	s.AchievedRate /= seconds
 	s.ReceivedRate /= seconds * float64(max(l.Subscriptions, 1))

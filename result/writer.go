@@ -26,10 +26,10 @@ const (
 	ReportFile    = "report.html"
 )
 
-// Writer writes one run directory. It is used by one goroutine at a time, which
-// does not wait for the disk: what is written is what a value holds when it is
-// handed over, and a failure is told by a later call, by Close at the latest.
-// After a write has failed it says so once and adds no more.
+// Writer writes one run directory. One goroutine at a time uses it. The goroutine does not wait
+// for the disk: Writer writes the values as they are at the call, and a later call returns the
+// error of a failure, Close at the latest. After a failed write, Writer returns the error once
+// and writes nothing more.
 type Writer struct {
 	dir       string
 	root      string
@@ -44,9 +44,9 @@ type Writer struct {
 	hlog      *hdr.HistogramLogWriter
 }
 
-// Create makes the directory of a run below root, with run.json in it, and
-// points root/latest at it. The directory appears whole or not at all. When
-// the ID is taken a number is added to it, and run.ID is set accordingly.
+// Create makes the directory of a run below root, with run.json in it, and points root/latest
+// at it. The directory appears whole or not at all. When the ID is taken, Create adds a number
+// to it and sets run.ID.
 func Create(root string, run *Run) (*Writer, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("create the folder for runs: %w", err)
@@ -60,7 +60,7 @@ func Create(root string, run *Run) (*Writer, error) {
 		w.Discard()
 		return nil, err
 	}
-	if err := w.settle(run); err != nil {
+	if err := w.place(run); err != nil {
 		w.Discard()
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (w *Writer) fill(run *Run) error {
 		}
 		*f.file = file
 	}
-	// The lock lasts as long as this process: readers tell by it whether a
-	// run that says "running" still is.
+	// The lock lasts as long as this process. Readers use it to tell whether a run in state
+	// "running" still runs.
 	if err := syscall.Flock(int(w.intervals.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock %s: %w", intervalsFile, err)
 	}
@@ -112,8 +112,8 @@ func (w *Writer) fill(run *Run) error {
 	return Save(w.dir, run)
 }
 
-// settle gives the working directory the run's name.
-func (w *Writer) settle(run *Run) error {
+// place renames the working directory to the run's name.
+func (w *Writer) place(run *Run) error {
 	id := run.ID
 	for n := 2; n < 1000; n++ {
 		final := filepath.Join(w.root, run.ID)
@@ -133,8 +133,8 @@ func (w *Writer) settle(run *Run) error {
 	return fmt.Errorf("create run directory %s: the name is taken", id)
 }
 
-// PointLatest points the latest link of a folder for runs at one of them, by its
-// name. A file system without links goes without.
+// PointLatest points the latest link of a folder of runs at one of them, by name. On a file
+// system without links it does nothing.
 func PointLatest(root, to string) {
 	link := filepath.Join(root, fmt.Sprintf(".latest-%d", os.Getpid()))
 	if err := os.Symlink(to, link); err != nil {
@@ -154,7 +154,7 @@ func (w *Writer) Update(run *Run) error {
 	return w.later(err, func() error { return ReplaceFile(filepath.Join(w.dir, RunFile), raw) })
 }
 
-// later queues a write, unless what it writes could not be made.
+// later queues a write, unless its content could not be made.
 func (w *Writer) later(err error, write func() error) error {
 	if w.broken {
 		return nil
@@ -166,8 +166,8 @@ func (w *Writer) later(err error, write func() error) error {
 	return err
 }
 
-// HeldUp is how long the caller has waited for the disk, because more was handed
-// over than the queue holds.
+// HeldUp returns the time for which the caller has waited for the disk, because the queue was
+// full.
 func (w *Writer) HeldUp() time.Duration { return w.queue.heldUp }
 
 // failed wraps an error of writing a file of the run.
@@ -220,8 +220,8 @@ func ReplaceFile(path string, content []byte) error {
 	return nil
 }
 
-// Interval appends an interval and its histograms. Their tags, start and end
-// times must be set; empty ones are left out.
+// Interval appends an interval and its histograms. Their tags, start and end times must be set.
+// Empty histograms are left out.
 func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
 	var held []*hdr.Histogram
 	for _, h := range histograms {
@@ -233,8 +233,7 @@ func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
 		w.appendLine(w.intervals, intervalsFile, i))
 }
 
-// log appends histograms to the log in one write, so that a kill leaves whole
-// lines.
+// log appends histograms to the log in one write, so that a kill leaves whole lines.
 func (w *Writer) log(all []*hdr.Histogram) error {
 	for _, h := range all {
 		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
@@ -252,7 +251,7 @@ func (w *Writer) log(all []*hdr.Histogram) error {
 // Event appends an event.
 func (w *Writer) Event(e Event) error { return w.appendLine(w.events, eventsFile, e) }
 
-// Resources appends what was spent during an interval.
+// Resources appends the resources used during an interval.
 func (w *Writer) Resources(r Resources) error { return w.appendLine(w.resources, resourcesFile, r) }
 
 func (w *Writer) appendLine(f *os.File, name string, value any) error {
@@ -268,18 +267,19 @@ func (w *Writer) appendLine(f *os.File, name string, value any) error {
 	})
 }
 
-// Close writes the final run.json and gives the directory up.
+// Close writes the final run.json and closes the directory.
 func (w *Writer) Close(run *Run) error {
 	err := w.writeOut()
 	if w.broken || err != nil {
-		// What fits now may not have fitted then; the failure was told.
+		// An earlier write may have failed for lack of space that is there now; its error was
+		// returned.
 		_ = Save(w.dir, run)
 		return errors.Join(err, w.release())
 	}
 	return errors.Join(w.latency.Sync(), w.intervals.Sync(), Save(w.dir, run), w.release())
 }
 
-// writeOut waits for what is queued, and queues no more.
+// writeOut waits for the queued writes and closes the queue.
 func (w *Writer) writeOut() error {
 	if w.queue == nil {
 		return nil
@@ -289,7 +289,7 @@ func (w *Writer) writeOut() error {
 	return err
 }
 
-// release gives up what is open, once.
+// release closes what is open, once.
 func (w *Writer) release() error {
 	errs := []error{w.writeOut()}
 	for _, f := range []*os.File{w.intervals, w.latency, w.events, w.resources} {
@@ -300,8 +300,8 @@ func (w *Writer) release() error {
 	return errors.Join(errs...)
 }
 
-// Discard removes a run in which nothing was measured, and points the latest
-// link at the run that it pointed to before.
+// Discard removes a run in which nothing was measured, and points the latest link at the
+// earlier run again.
 func (w *Writer) Discard() {
 	_ = w.release()
 	_ = os.RemoveAll(w.dir)

@@ -8,9 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Credentials says where the secrets are: in environment variables, by their
-// names, or in files, by their paths. It never holds the secrets themselves, so
-// that it can be stored and printed.
+// Credentials says where the secrets are: in environment variables, by name, or in files, by
+// path. It never holds the secrets, so it can be stored and printed.
 type Credentials struct {
 	UserEnv, UserFile                   string
 	PasswordEnv, PasswordFile           string
@@ -18,8 +17,8 @@ type Credentials struct {
 	AdminPasswordEnv, AdminPasswordFile string
 }
 
-// Secrets are the resolved credentials; those not asked for are empty. They
-// print as a placeholder, so that no log or error shows them by accident.
+// Secrets are the resolved credentials; the ones that are not asked for are empty. They print
+// as a placeholder, so that no log or error shows them by accident.
 type Secrets struct {
 	User, Password           string
 	AdminUser, AdminPassword string
@@ -39,7 +38,7 @@ func (Secrets) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText hides the secrets from JSON and its like.
 func (Secrets) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// reference is where one secret is, with the key that names it.
+// reference is the place of one secret, with the key that names it.
 type reference struct {
 	key       string
 	env, path string
@@ -58,9 +57,9 @@ func (c Credentials) check(doc *strict.Document) {
 	for _, r := range c.references() {
 		env, path := "credentials."+r.key+"_env", "credentials."+r.key+"_file"
 		if r.env != "" && r.path != "" {
-			doc.Reject(path, "cannot stand beside "+r.key+"_env: keep one")
+			doc.Reject(path, "cannot be combined with "+r.key+"_env: keep one")
 		}
-		// The value may be the secret itself, written in the wrong place: it is not shown.
+		// The value may be the secret itself, in the wrong place, so it is not shown.
 		if (r.env != "" || doc.Has(env)) && !isVariable(r.env) {
 			doc.RejectSecret(env,
 				"is not the name of an environment variable: write a name of letters, digits and "+
@@ -83,10 +82,10 @@ func isVariable(name string) bool {
 	return name != "" && len(name) <= maxText
 }
 
-// Resolve reads the secrets: variables through lookupEnv, which is os.LookupEnv
-// outside tests, and files relative to the working directory, without the line
-// end that closes them. The error is a strict.Violations that names every
-// reference that leads nowhere and never a secret.
+// Resolve reads the secrets. It reads variables through lookupEnv, which is os.LookupEnv
+// outside tests, and files relative to the working directory, without a line end at the end.
+// The error is a strict.Violations that names every reference that cannot be resolved, and
+// never a secret.
 func (c Credentials) Resolve(lookupEnv func(name string) (value string, set bool)) (Secrets,
 	error) {
 	var bad strict.Violations

@@ -1,6 +1,10 @@
 package target
 
-import "github.com/plimsoll-bench/plimsoll/internal/strict"
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
 
 // Target is one system to measure.
 type Target struct {
@@ -12,29 +16,31 @@ type Target struct {
 	// Credentials says where the secrets are. It never holds them.
 	Credentials Credentials
 	TLS         TLS
-	// Processes are the servers of a cluster that already runs, as far as they
-	// run on this machine and what they spend is to be observed.
+	// Processes are the servers of a running cluster that run on this machine and are to be
+	// observed.
 	Processes []Process
 }
 
 // Process is a server that runs on this machine.
 type Process struct {
-	Name string
-	PID  int
+	Name string `yaml:"name"`
+	PID  int    `yaml:"pid"`
 }
 
-// Testbed sizes the cluster that plimsoll starts itself.
+// String returns the process as a target's file has it.
+func (p Process) String() string {
+	return fmt.Sprintf("{name: %s, pid: %d}", strict.Quote(p.Name), p.PID)
+}
+
+// Testbed is the size and place of a cluster that plimsoll starts.
 type Testbed struct {
 	Nodes int
 	Dir   string // where the nodes keep their data; empty: beside the runs
 }
 
-// Setting is a setting in the system's own words, as it was written.
-type Setting struct {
-	Name  string
-	Value string
-	At    Place
-}
+// Setting is a setting in the system's own words, as it was written. At is the place of the
+// value.
+type Setting = strict.Pair
 
-// Place is where something stands in a file, for error messages.
+// Place is a position in a file, for error messages.
 type Place = strict.Place

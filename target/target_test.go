@@ -71,9 +71,9 @@ func TestSettingsKnowTheirPlace(t *testing.T) {
 	want := &Target{
 		Name: "nats", System: "nats", Testbed: Testbed{Nodes: 3},
 		Settings: []Setting{
-			{"b", "64KB", Place{File: "t.yaml", Line: 3, Column: 6,
+			{Name: "b", Value: "64KB", At: Place{File: "t.yaml", Line: 3, Column: 6,
 				Excerpt: "    3 |   b: 64KB\n      |      ^"}},
-			{"a", "x", Place{File: "t.yaml", Line: 4, Column: 6,
+			{Name: "a", Value: "x", At: Place{File: "t.yaml", Line: 4, Column: 6,
 				Excerpt: "    4 |   a: \"x\"\n      |      ^"}},
 		},
 	}
@@ -114,7 +114,7 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 		"sqs":       `unknown system "sqs": the systems are kafka, nats, pulsar, rabbitmq`,
 		"no.yaml":   "target file no.yaml does not exist: check the path",
 		"miin.yaml": "target file miin.yaml does not exist: did you mean mine.yaml?",
-		"bad.yaml": "bad.yaml:1:9: system is not one that exists: unknown system \"natz\": did " +
+		"bad.yaml": "bad.yaml:1:9: system is unknown: unknown system \"natz\": did " +
 			"you mean \"nats\"?\n" +
 			"    1 | system: natz\n      |         ^",
 	} {
@@ -137,12 +137,12 @@ func TestValidateNeedsNoFile(t *testing.T) {
 		"system is missing: name one, like system: nats",
 		"name holds ' ': use letters, digits, - _ and . and begin with a letter or digit",
 		"endpoints[1] is empty: write host:port or remove it",
-		"testbed cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is " +
+		"testbed cannot be combined with endpoints: endpoints name a cluster that runs, a testbed is " +
 			"one to start, keep one",
 		`settings holds a name or value that is empty, too long or not printable text: look at ""`,
 		"credentials.user_env is not the name of an environment variable: write a name of " +
 			"letters, digits and _, not the value",
-		"credentials.password_file cannot stand beside password_env: keep one",
+		"credentials.password_file cannot be combined with password_env: keep one",
 	}, "\n")
 	if err := bad.Validate(); err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%v", err, want)

@@ -9,14 +9,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// TLS says how connections are encrypted and where the certificates are.
+// TLS says whether connections are encrypted, and where the certificates are.
 type TLS struct {
 	Enabled bool
-	// CAFile holds the certificates, in PEM, that may sign the servers'; empty:
-	// those that this machine trusts.
+	// CAFile holds the certificates, in PEM, of the authorities that may sign the servers'
+	// certificates; empty: the authorities that this machine trusts.
 	CAFile string
-	// CertFile and KeyFile hold this client's certificate and its key, in PEM;
-	// empty: the client shows none.
+	// CertFile and KeyFile hold the client certificate and its key, in PEM; empty: the client
+	// shows none.
 	CertFile, KeyFile string
 	// ServerName is the name that the servers' certificates must hold; empty:
 	// the one in the endpoint.
@@ -43,8 +43,8 @@ func (t TLS) check(doc *strict.Document) {
 	}
 }
 
-// Config reads the certificates. It is nil when connections are not encrypted.
-// The error says which file is wrong and never what is in it.
+// Config reads the certificates. It returns nil when connections are not encrypted. The error
+// names the wrong file and never shows its content.
 func (t TLS) Config() (*tls.Config, error) {
 	if !t.Enabled {
 		return nil, nil
@@ -88,20 +88,4 @@ func (t TLS) clientCertificate() (tls.Certificate, error) {
 				"unencrypted and in PEM", t.CertFile, t.KeyFile)
 	}
 	return pair, nil
-}
-
-func (t TLS) yaml() string {
-	if !t.Enabled {
-		return ""
-	}
-	var parts []string
-	for _, f := range []struct{ key, value string }{
-		{"ca_file", t.CAFile}, {"cert_file", t.CertFile}, {"key_file", t.KeyFile},
-		{"server_name", t.ServerName},
-	} {
-		if f.value != "" {
-			parts = append(parts, f.key+": "+strict.Quote(f.value))
-		}
-	}
-	return "tls: {" + strings.Join(parts, ", ") + "}\n"
 }

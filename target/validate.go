@@ -17,7 +17,7 @@ func (t *Target) Validate() error {
 	return doc.Err()
 }
 
-// check holds the rules. The document gives violations their places.
+// check checks every rule that needs no system. The document gives violations their places.
 func (t *Target) check(doc *strict.Document) {
 	if message := strict.CheckName(t.System, maxName); t.System == "" {
 		doc.Reject("system", "is missing: name one, like system: nats")
@@ -33,7 +33,8 @@ func (t *Target) check(doc *strict.Document) {
 	for _, s := range t.Settings {
 		if s.Name == "" || len(s.Name) > maxText || !strict.IsText(s.Name) ||
 			!strict.IsText(s.Value) {
-			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or not printable text: look at %.40q", s.Name))
+			doc.Reject("settings", fmt.Sprintf("holds a name or value that is empty, too long or "+
+				"not printable text: look at %.40q", s.Name))
 		}
 	}
 	t.Credentials.check(doc)
@@ -44,7 +45,7 @@ func (t *Target) check(doc *strict.Document) {
 func (t *Target) checkProcesses(doc *strict.Document) {
 	if len(t.Processes) > 0 && len(t.Endpoints) == 0 {
 		doc.Reject("processes",
-			"are those of a cluster that runs already: give its endpoints too, or remove the key")
+			"belong to a running cluster: give its endpoints, or remove the key")
 	}
 	if len(t.Processes) > MaxProcesses {
 		doc.Reject("processes",
@@ -95,13 +96,14 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 	}
 }
 
+const notBesideEndpoints = "cannot be combined with endpoints: endpoints name a cluster that runs, " +
+	"a testbed is one to start, keep one"
+
 func (t *Target) checkTestbed(doc *strict.Document) {
 	if len(t.Endpoints) > 0 {
-		// A file that gives both has been told so already.
+		// checkSpelling has rejected a file that gives both.
 		if t.Testbed != (Testbed{}) && !doc.Has("testbed") {
-			doc.Reject("testbed",
-				"cannot stand beside endpoints: endpoints name a cluster that runs, a testbed is "+
-					"one to start, keep one")
+			doc.Reject("testbed", notBesideEndpoints)
 		}
 		return
 	}

@@ -9,51 +9,50 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Backlog is messages that wait before they are read. It is built while
-// producers go on at the workload's rate; when it is there, reading begins, and
-// the run goes on until the readers have caught up. So the workload's Duration
-// is the longest that this may take.
+// Backlog is messages that wait before they are read. It grows while producers send at the
+// workload's rate. When it is complete, reading begins, and the run goes on until the readers
+// have caught up. The workload's Duration is the longest time that this may take.
 type Backlog struct {
-	// How large it gets: one of the three, the others are 0. Bytes and Messages
-	// count what was sent in the warm-up too, For begins after it.
+	// The size is one of the three; the others are 0. Bytes and Messages include the warm-up,
+	// For begins after it.
 	Bytes    int64
 	Messages int64
 	For      time.Duration
 	Then     BacklogThen
 	// Limit is the longest time that readers may take to catch up.
 	Limit time.Duration
-	// After is how long the run goes on when they have.
+	// After is how long the run goes on when the readers have caught up.
 	After time.Duration
 }
 
-// BacklogThen is who reads the backlog.
+// BacklogThen says which subscription reads the backlog.
 type BacklogThen string
 
 // The ways of reading a backlog.
 const (
-	// BacklogDrain: the workload's own subscriptions, whose consumers open only
-	// when the backlog is there.
+	// BacklogDrain: the workload's own subscriptions. Their consumers open only when the
+	// backlog is complete.
 	BacklogDrain BacklogThen = "drain"
-	// BacklogReplay: one new subscription, from the beginning, while the
-	// workload's own read what is new all along.
+	// BacklogReplay: one new subscription, from the beginning. The workload's own subscriptions
+	// read new messages all the time.
 	BacklogReplay BacklogThen = "replay"
 )
 
-// What a backlog means that says no more than its size. The longest time to
-// catch up is so many times what building takes; who reads no more than a third
-// faster than is published takes longer.
+// The defaults of a backlog. The longest time to catch up is a multiple of the time to build
+// it: readers that are less than a third faster than the producers take longer.
 const (
 	leastLimit  = time.Minute
 	limitFactor = 3
-	// leastBuild keeps a stretch before the reading that figures can be of.
+	// leastBuild is the shortest time before the reading, so that its figures have enough
+	// messages.
 	leastBuild = time.Second
 )
 
-// SlowBuild is how many times longer than planned building may take, because the
-// system acknowledges less than is offered.
+// SlowBuild is the factor by which building may exceed its planned time, because the system
+// acknowledges less than is offered.
 const SlowBuild = 1.5
 
-// setBacklog is what the file means by its backlog; the window's length follows
+// setBacklog sets the backlog that the file asks for, and the length of the window that follows
 // from it.
 func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 	if !doc.Has("backlog") {
@@ -66,8 +65,8 @@ func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 	w.fitBacklog()
 }
 
-// fitBacklog makes the window as long as building, reading and what follows may
-// take at most. The run ends it when that is over.
+// fitBacklog makes the window as long as building, reading and the time after may take at most.
+// The run ends the window earlier when the readers have caught up.
 func (w *Workload) fitBacklog() {
 	build := float64(w.BacklogBuild()) * SlowBuild
 	longest := build + float64(w.Backlog.Limit) + float64(w.Backlog.After)
@@ -83,8 +82,8 @@ func (w *Workload) fitBacklog() {
 	}
 }
 
-// BacklogMessages is how many messages the backlog has when reading begins, as
-// planned: all that was acknowledged since the load began.
+// BacklogMessages returns the planned number of messages of the backlog when reading begins:
+// all messages acknowledged since the load began.
 func (w *Workload) BacklogMessages() int64 {
 	b := w.Backlog
 	switch {
@@ -96,8 +95,8 @@ func (w *Workload) BacklogMessages() int64 {
 	return w.WarmupMessages() + int64(w.backlogRate()*b.For.Seconds())
 }
 
-// BacklogBuild is how long building takes at the offered rate, since the
-// measured window began.
+// BacklogBuild returns the time that building takes at the offered rate, from the beginning of
+// the measured window.
 func (w *Workload) BacklogBuild() time.Duration {
 	if w.Backlog.For > 0 {
 		return w.Backlog.For
@@ -110,8 +109,8 @@ func (w *Workload) BacklogBuild() time.Duration {
 	return max(0, time.Duration(seconds*float64(time.Second)))
 }
 
-// AllSubscriptions is how many each topic has, one that replays a backlog or
-// audits included.
+// AllSubscriptions returns the number of subscriptions of each topic, including one that
+// replays a backlog or audits.
 func (w *Workload) AllSubscriptions() int {
 	if w.Backlog != nil && w.Backlog.Then == BacklogReplay || w.Audit {
 		return w.Subscriptions + 1
@@ -133,7 +132,7 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 	}
 	if doc.Has("duration") {
 		doc.Reject("duration",
-			"cannot stand beside backlog: the window lasts until the readers have caught up and "+
+			"cannot be combined with backlog: the window lasts until the readers have caught up and "+
 				"backlog.after is over, remove it")
 	}
 	var given []string
@@ -147,12 +146,12 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 		doc.Reject("backlog",
 			"lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
 	case len(given) > 1:
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
 			" and ")+": keep one of size, messages and for")
 	}
 }
 
-// checkBacklog holds the rules of a backlog.
+// checkBacklog checks the rules of a backlog.
 func (w *Workload) checkBacklog(doc *strict.Document) {
 	b := w.Backlog
 	if b == nil {
@@ -160,17 +159,17 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	}
 	if w.Audit {
 		doc.Reject("audit",
-			"cannot stand beside backlog, which has readers of its own: leave one of them out")
+			"cannot be combined with backlog, which has readers of its own: leave one of them out")
 	}
 	if w.Load.Closed != nil {
 		doc.Reject("backlog",
-			"cannot stand beside load.closed: producers go on at a rate of their own while it is "+
+			"cannot be combined with load.closed: producers go on at a rate of their own while it is "+
 				"read, give load.rate")
 		return
 	}
 	if len(w.Load.Segments) != 1 || w.Load.Segments[0].From != w.Load.Segments[0].To {
 		doc.Reject(w.curvePath(doc),
-			"cannot stand beside backlog: producers go on at one rate while it is read, give "+
+			"cannot be combined with backlog: producers go on at one rate while it is read, give "+
 				"load.rate")
 		return
 	}
@@ -215,7 +214,7 @@ func positives(values ...int64) (n int) {
 	return n
 }
 
-// String is the backlog as a file has it, with every default spelled out.
+// String returns the backlog as a file has it, with every default spelled out.
 func (b *Backlog) String() string {
 	var parts []string
 	values := (&Workload{Backlog: b}).Values()

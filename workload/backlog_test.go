@@ -58,18 +58,18 @@ func TestBacklogIsReadBackAsPrinted(t *testing.T) {
 func TestBacklogRefusals(t *testing.T) {
 	for src, want := range map[string]string{
 		"duration: 20s\nbacklog: {size: 2GB}": "w.yaml:1:11: duration " +
-			"cannot stand beside backlog",
-		"backlog: {size: 2GB, for: 1m}": "backlog.for cannot stand " +
-			"beside backlog.size",
+			"cannot be combined with backlog",
+		"backlog: {size: 2GB, for: 1m}": "backlog.for cannot be " +
+			"combined with backlog.size",
 		"backlog: {then: drain}": "backlog lacks its size",
 		"backlog: {size: 0B}": "must have one of size, " +
 			"messages and for above 0",
 		"backlog: {size: 2GB, then: dran}": `did you mean "drain"`,
-		"backlog: {size: 2GB}\nload: {closed: {}}": "cannot stand beside " +
+		"backlog: {size: 2GB}\nload: {closed: {}}": "cannot be combined with " +
 			"load.closed",
-		"backlog: {size: 2GB}\nload: {ramp: {from: 1k/s, to: 2k/s}}": "load.ramp cannot stand " +
-			"beside backlog",
-		"backlog: {size: 2GB}\nload: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}": "load.steps cannot stand beside backlog",
+		"backlog: {size: 2GB}\nload: {ramp: {from: 1k/s, to: 2k/s}}": "load.ramp cannot be " +
+			"combined with backlog",
+		"backlog: {size: 2GB}\nload: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}": "load.steps cannot be combined with backlog",
 		"backlog: {size: 2GB}\nwarmup: auto":                                                  "warmup cannot be auto beside backlog",
 		"backlog: {messages: 35k}\nwarmup: 3s":                                                "of 35,000 messages is there 500ms after the measured window begins",
 		"backlog: {size: 1TB}\nload: {rate: 1/s}":                                             "may take longer than",

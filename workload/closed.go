@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// String is the batch as it is written: 10, or 1..10.
+// String returns the batch as a file has it: 10, or 1..10.
 func (b Batch) String() string {
 	if b.Least == b.Most {
 		return strconv.Itoa(b.Least)
@@ -37,27 +37,27 @@ func (b *Batch) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// messages is how many messages a producer may have under way. Bounds that are
-// wrong are told by themselves.
+// messages returns the number of messages that a producer may have in flight. checkClosed
+// rejects wrong bounds.
 func (c *Closed) messages() int {
 	return max(c.InFlight, 0) * max(c.Batch.Most, 0)
 }
 
-// besideClosed are the keys that mean nothing in a closed loop, and why.
+// besideClosed are the keys that have no meaning in a closed loop, and the reasons.
 var besideClosed = []struct{ path, why string }{
 	{"load.rate",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.steps",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.ramp",
-		"cannot stand beside closed: in a closed loop the system's answers set the rate, keep " +
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
 			"one of the two"},
 	{"load.arrivals",
-		"cannot stand beside closed: a closed loop has no schedule of arrivals, remove it"},
+		"cannot be combined with closed: a closed loop has no schedule of arrivals, remove it"},
 	{"max_in_flight",
-		"cannot stand beside load.closed: it is in_flight times the largest batch, remove it"},
+		"cannot be combined with load.closed: it is in_flight times the largest batch, remove it"},
 }
 
 // checkClosedSpelling checks which keys go together in a file that asks for a
@@ -70,7 +70,7 @@ func (f *file) checkClosedSpelling(doc *strict.Document) {
 	}
 }
 
-// checkClosed holds the rules of a closed loop.
+// checkClosed checks the rules of a closed loop.
 func (w *Workload) checkClosed(doc *strict.Document) {
 	if len(w.Load.Segments) > 0 {
 		doc.Reject(besideClosed[0].path, besideClosed[0].why)
@@ -90,7 +90,7 @@ func (w *Workload) checkClosed(doc *strict.Document) {
 	}
 }
 
-// checkClosedInFlight checks what a closed loop has under way.
+// checkClosedInFlight checks the messages that a closed loop has in flight.
 func (w *Workload) checkClosedInFlight(doc *strict.Document) {
 	c := w.Load.Closed
 	if doc.Failed("load.closed") {

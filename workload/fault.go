@@ -2,12 +2,11 @@ package workload
 
 import "time"
 
-// Fault is something done to servers on purpose while load is offered, and
-// undone again.
+// Fault is an outage that plimsoll injects on purpose while load is offered, and heals again.
 type Fault struct {
 	Do     FaultKind
 	Target FaultTarget
-	// At is when, since the measured window began.
+	// At is the time of the fault since the measured window began.
 	At time.Duration
 	// Within, when it is not 0, moves the moment to one drawn from the seed
 	// between At and At+Within.
@@ -18,7 +17,7 @@ type Fault struct {
 	For time.Duration
 }
 
-// FaultKind is what is done.
+// FaultKind is the kind of an injected fault.
 type FaultKind string
 
 // The kinds of faults.
@@ -34,7 +33,7 @@ const (
 	FaultPowerCut FaultKind = "power-cut"
 )
 
-// FaultKinds are all kinds, in the order in which they are listed.
+// FaultKinds returns all kinds, in the order in which they are listed.
 func FaultKinds() []FaultKind {
 	return []FaultKind{
 		FaultKill, FaultPause, FaultRestart, FaultPartition, FaultCutClients, FaultSlowDisk,
@@ -45,7 +44,7 @@ func FaultKinds() []FaultKind {
 // FaultTarget says which nodes a fault hits: one of the words below, or a node's name.
 type FaultTarget string
 
-// The words for nodes.
+// The words for groups of nodes.
 const (
 	TargetOne FaultTarget = "one" // any one, drawn from the seed
 	// the node that leads the first partition of the first topic

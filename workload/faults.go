@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// fileFault is a fault as it is written.
+// fileFault is a fault as a file has it.
 type fileFault struct {
 	Do     string        `yaml:"do"`
 	Target string        `yaml:"target" was:"whom"`
@@ -32,13 +32,13 @@ func (f fileFault) String() string {
 	return out + ", for: " + f.For.String() + "}"
 }
 
-// DefaultFaultFor is how long a fault lasts that says nothing of it.
+// DefaultFaultFor is the length of a fault that gives none.
 const DefaultFaultFor = 10 * time.Second
 
-// Strike is one time that a fault happens.
+// Strike is one occurrence of a fault.
 type Strike struct {
 	Fault Fault
-	// At is when, since the measured window began.
+	// At is the time of the strike since the measured window began.
 	At time.Duration
 }
 
@@ -50,7 +50,7 @@ func (f *file) checkFaultSpelling(doc *strict.Document) {
 	}
 }
 
-// resolveFaults are what the file asks for, defaults filled in.
+// resolveFaults returns the faults of the file with their defaults.
 func (f *file) resolveFaults(doc *strict.Document) []Fault {
 	var all []Fault
 	for i, given := range f.faults {
@@ -71,15 +71,15 @@ func (f *file) resolveFaults(doc *strict.Document) []Fault {
 	return all
 }
 
-// checkFaults holds the rules of faults: each ends within the window, and one
-// is under way at a time.
+// checkFaults checks the rules of faults: each ends within the window, and faults do not
+// overlap.
 func (w *Workload) checkFaults(doc *strict.Document) {
 	for i, f := range w.Faults {
 		w.checkFault(doc, fmt.Sprintf("faults[%d]", i), f)
 	}
 	if len(w.Faults) > 0 && w.Backlog != nil {
 		doc.Reject("faults",
-			"cannot stand beside backlog, whose window ends when it has been read: leave one of "+
+			"cannot be combined with backlog, whose window ends when it has been read: leave one of "+
 				"them out")
 	}
 	if doc.Failed("faults") || doc.Failed("duration") {
@@ -145,8 +145,8 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	}
 }
 
-// times are the earliest moments of a fault, each of which ends within the
-// window. It gives up above MaxStrikes.
+// times returns the earliest moments of the strikes of a fault that end within the window. It
+// gives up above MaxStrikes.
 func (w *Workload) times(f Fault) []time.Duration {
 	out := []time.Duration{f.At}
 	for f.Every > 0 && len(out) <= MaxStrikes {
@@ -159,8 +159,8 @@ func (w *Workload) times(f Fault) []time.Duration {
 	return out
 }
 
-// Strikes are all times that the faults of a valid workload happen, in order: a
-// pure function of faults, window and seed.
+// Strikes returns all strikes of the faults of a valid workload, in order. They are a pure
+// function of faults, window and seed.
 func (w *Workload) Strikes() []Strike {
 	var all []Strike
 	for i, f := range w.Faults {
@@ -174,7 +174,7 @@ func (w *Workload) Strikes() []Strike {
 	return all
 }
 
-// String is the fault as ParseFault reads it.
+// String returns the fault as ParseFault reads it.
 func (f Fault) String() string {
 	out := string(f.Do) + " " + string(f.Target) + " at " + quantity.ExactDuration(f.At)
 	for _, t := range []struct {
@@ -188,15 +188,15 @@ func (f Fault) String() string {
 	return out
 }
 
-// Given says which times a fault in words had.
+// Given says which times a fault in words gives.
 type Given struct{ At, Within, For bool }
 
 // ParseFault reads a fault in words, such as
 //
 //	kill leader at 20s within 5s for 10s
 //
-// FaultTarget may be left out, and so may each of the times, which then have their
-// defaults. The error is one sentence.
+// FaultTarget may be left out, and so may each of the times; they have defaults. The error is
+// one sentence.
 func ParseFault(text string) (f Fault, given Given, err error) {
 	words := strings.Fields(text)
 	var kinds []string

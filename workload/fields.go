@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,24 +8,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Field is a key of a workload, and all that is known of it: parsing, defaults, printing,
-// differences and comparability follow from the table of Fields.
+// Field is a key of a workload. Parsing, defaults, printing, differences and comparability
+// follow from the table of Fields.
 type Field struct {
 	Path    string // as a file has it: message.size
 	Name    string // in sentences and tables
 	Means   string // in one sentence
 	Default string // of a file without the key; empty: none, or it follows from other keys
 	Role    Role
-	// Fixed: a sweep cannot vary it.
+	// Fixed keys cannot be swept.
 	Fixed bool
 
 	at func(*file) any // points to where a file's value goes
-	// printed tells whether a file of this workload has the key; nil: it always has.
+	// printed reports whether a file of this workload has the key; nil: it always has.
 	printed      func(*file) bool
 	short, block bool // as in strict.Key
 }
 
-// Role is what two runs are to each other that differ in a key.
+// Role says what a difference in the key means for two runs.
 type Role int
 
 // The roles.
@@ -39,7 +38,7 @@ const (
 // Comparable reports whether runs that differ in the key may be compared.
 func (f Field) Comparable() bool { return f.Role == Circumstance }
 
-// Fields are all keys of a workload, in the order in which they are printed.
+// Fields returns all keys of a workload, in the order in which they are printed.
 func Fields() []Field {
 	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields,
 		faultFields)
@@ -51,19 +50,23 @@ var shapeFields = []Field{
 	{Path: "description", Name: "description", Means: "What the workload is for, in one line.",
 		Default: `""`, Fixed: true, at: func(f *file) any { return &f.Description }},
 	{Path: "topics", Name: "topics", Means: "The number of topics.",
-		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Topics) }},
+		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Topics) }},
 	{Path: "partitions", Name: "partitions of a topic",
 		Means:   "The number of partitions of each topic.",
-		Default: "4", Role: Offered, at: func(f *file) any { return (*count)(&f.Partitions) }},
+		Default: "4", Role: Offered,
+		at: func(f *file) any { return (*quantity.Whole)(&f.Partitions) }},
 	{Path: "producers", Name: "producers of a topic",
 		Means:   "The number of producers of each topic.",
-		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Producers) }},
+		Default: "2", Role: Offered,
+		at: func(f *file) any { return (*quantity.Whole)(&f.Producers) }},
 	{Path: "subscriptions", Name: "subscriptions of a topic",
 		Means:   "The number of subscriptions of each topic; each receives every message.",
-		Default: "1", Role: Offered, at: func(f *file) any { return (*count)(&f.Subscriptions) }},
+		Default: "1", Role: Offered,
+		at: func(f *file) any { return (*quantity.Whole)(&f.Subscriptions) }},
 	{Path: "consumers", Name: "consumers of a subscription",
 		Means:   "The number of consumers that share each subscription.",
-		Default: "2", Role: Offered, at: func(f *file) any { return (*count)(&f.Consumers) }},
+		Default: "2", Role: Offered,
+		at: func(f *file) any { return (*quantity.Whole)(&f.Consumers) }},
 }
 
 var messageFields = []Field{
@@ -78,7 +81,7 @@ var messageFields = []Field{
 		Default: "none", Role: Offered, at: func(f *file) any { return &f.Keys.Kind }, short: true},
 	{Path: "keys.count", Name: "number of keys", Means: "The number of distinct keys.",
 		Default: "10000",
-		Role:    Offered, at: func(f *file) any { return (*count)(&f.Keys.Count) },
+		Role:    Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Keys.Count) },
 		printed: func(f *file) bool { return f.Keys.Count != 0 }},
 	{Path: "keys.exponent", Name: "exponent of the keys",
 		Means:   "How unevenly zipf keys are chosen: above 1, a larger exponent is more skewed.",
@@ -114,7 +117,8 @@ var loadFields = []Field{
 		printed: func(f *file) bool { return f.curve == "load.steps" }},
 	{Path: "load.closed.in_flight", Name: "sends under way, per producer",
 		Means: "Closed loop: the number of sends that each producer has under way.", Default: "1",
-		Role: Offered, block: true, at: func(f *file) any { return (*count)(&f.closed.InFlight) },
+		Role: Offered, block: true,
+		at:      func(f *file) any { return (*quantity.Whole)(&f.closed.InFlight) },
 		printed: func(f *file) bool { return f.Load.Closed != nil }},
 	{Path: "load.closed.batch", Name: "messages of a send",
 		Means: "Closed loop: the number of messages of a send, such as 10, or 1..10.", Default: "1",
@@ -142,7 +146,7 @@ var runFields = []Field{
 		Default: "2", Role: Promised, at: func(f *file) any { return &f.Durability }},
 	{Path: "max_in_flight", Name: "in flight at most, per producer",
 		Means: "The number of unanswered messages that each producer may have.", Role: Offered,
-		at:      func(f *file) any { return (*count)(&f.MaxInFlight) },
+		at:      func(f *file) any { return (*quantity.Whole)(&f.MaxInFlight) },
 		printed: func(f *file) bool { return f.Load.Closed == nil }},
 	{Path: "seed", Name: "seed", Means: "The origin of every random choice.", Default: "1",
 		at: func(f *file) any { return &f.Seed }},
@@ -195,35 +199,21 @@ var faultFields = []Field{
 		printed: func(f *file) bool { return len(f.faults) > 0 }},
 }
 
-// keys are where the values of a file go.
+// keys returns the table of fields with the values of the file.
 func (f *file) keys() strict.Keys {
 	var out strict.Keys
 	for _, field := range Fields() {
 		out = append(out, strict.Key{
 			Path: field.Path, Into: field.at(f), Short: field.short, Block: field.block,
-			Hidden: field.printed != nil && !field.printed(f),
+			Hidden:  field.printed != nil && !field.printed(f),
+			Default: field.Default,
 		})
 	}
 	return out
 }
 
-// defaultsYAML is what an empty file means.
-func defaultsYAML() []byte {
-	pairs := strict.Pairs{}
-	for _, field := range Fields() {
-		if field.Default != "" {
-			pairs = append(pairs, strict.Pair{Name: field.Path, Value: field.Default})
-		}
-	}
-	src, err := strict.SetAll([]byte("{}"), pairs)
-	if err != nil {
-		panic("workload: the defaults are broken: " + err.Error())
-	}
-	return []byte(src)
-}
-
-// FieldAt is the field that a path of keys names or lies in: load.steps[0].rate lies in
-// load.steps. ok is false where it names a mapping of fields, or nothing.
+// FieldAt returns the field that a path of keys names or lies in: load.steps[0].rate lies in
+// load.steps. ok is false when the path names a mapping of fields, or nothing.
 func FieldAt(path string) (f Field, ok bool) {
 	for _, field := range Fields() {
 		rest, begins := strings.CutPrefix(path, field.Path)
@@ -234,8 +224,8 @@ func FieldAt(path string) (f Field, ok bool) {
 	return f, false
 }
 
-// Values are the values of a workload's keys as a file has them, by path; empty where a
-// file of the workload does not have the key. A key that is absent is not known.
+// Values are the values of a workload's keys as a file has them, by path. A value is empty when
+// a file of the workload does not have the key. The value of an absent path is not known.
 type Values map[string]string
 
 // Values are those of a workload.
@@ -250,8 +240,8 @@ func (w *Workload) Values() Values {
 	return out
 }
 
-// Differing are the fields in which some of the workloads differ, among those that are
-// known of both.
+// Differing returns the fields in which some of the workloads differ. It ignores values that
+// are not known.
 func Differing(all []Values) []Field {
 	return slices.DeleteFunc(Fields(), func(f Field) bool {
 		var known []string
@@ -263,17 +253,3 @@ func Differing(all []Values) []Field {
 		return len(known) < 2
 	})
 }
-
-// count is a number of things.
-type count int
-
-// UnmarshalText reads 10k.
-func (c *count) UnmarshalText(text []byte) error {
-	n, err := quantity.ParseCount(string(text))
-	if err == nil {
-		*c = count(n)
-	}
-	return err
-}
-
-func (c count) String() string { return fmt.Sprint(int(c)) }

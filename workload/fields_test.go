@@ -10,7 +10,8 @@ import (
 
 // everything is workloads that use every field of the struct between them.
 func everything() []*Workload {
-	open, ramp, closed, drain, replay, lasting := Default(), Default(), Default(), Default(), Default(), Default()
+	open, ramp, closed := Default(), Default(), Default()
+	drain, replay, lasting := Default(), Default(), Default()
 	open.Keys = Keys{Kind: KeysZipf, Count: 10, Exponent: 1.2}
 	open.Load.Segments = []Segment{{1, 2, time.Second}, {3, 4, time.Second}}
 	open.Faults = []Fault{{Do: FaultKill, Target: TargetOne, Within: 1, Every: 1, For: 1}}

@@ -14,7 +14,7 @@ var library = strict.Library{Kind: "workload", Files: files}
 // Entry is a workload of the library, described in one line.
 type Entry struct{ Name, Description string }
 
-// Library lists the workloads that are built in, by name.
+// Library returns the built-in workloads, sorted by name.
 func Library() []Entry {
 	var entries []Entry
 	for _, name := range Names() {
@@ -30,9 +30,9 @@ func Library() []Entry {
 // Names lists the names of the library, sorted.
 func Names() []string { return library.Names() }
 
-// Find resolves what -w may be: a name of the library or the path of a file, and returns the
-// workload together with the YAML it was read from. The error is a strict.Violations when a file
-// does not hold a valid workload, and one sentence when there is no such file or name.
+// Find returns the workload that -w names, a built-in workload or the path of a file, and the
+// YAML that it was read from. The error is a strict.Violations when a file does not hold a
+// valid workload, and one sentence when there is no such file or name.
 func Find(nameOrPath string) (w *Workload, source string, err error) {
 	src, fileName, err := library.Read(nameOrPath)
 	if err != nil {

@@ -2,8 +2,8 @@ package workload
 
 import "time"
 
-// The bounds of a workload. They keep a slip of the keys from asking for more
-// than a machine can count, and are far above what any study has used.
+// The bounds of a workload. They keep a typing error from asking for more than a machine can
+// count, and are far above what any study has used.
 const (
 	MaxTopics          = 10_000
 	MaxPartitions      = 20_000 // of each topic
@@ -20,8 +20,8 @@ const (
 	MaxSends           = 10_000  // of one producer in a closed loop, under way at a time
 	MaxBatch           = 10_000  // messages of one send
 
-	// DefaultSettle is the longest that a warm-up lasts that ends by itself, where
-	// the file gives no other; MinSettle is what it takes to see that it may.
+	// DefaultSettle is the longest warm-up: auto, when the file gives no other limit. MinSettle
+	// is the shortest limit that leaves time to detect a steady state.
 	DefaultSettle = 2 * time.Minute
 	MinSettle     = 30 * time.Second
 
@@ -31,16 +31,16 @@ const (
 
 	MaxStrikes = 50 // times that faults happen in a run
 
-	// MaxInFlightBytes bounds the payload that all producers together may have
-	// under way: topics x producers x max_in_flight x message size.
+	// MaxInFlightBytes bounds the payload that all producers together may have in flight:
+	// topics x producers x max_in_flight x message size.
 	MaxInFlightBytes = 2 << 30
 
 	maxName        = 64
 	maxDescription = 1_000
 )
 
-// defaultInFlight is max_in_flight where the file gives none; it is lowered
-// until all producers together have at most defaultInFlightBytes under way.
+// defaultInFlight is max_in_flight when the file gives none. It is lowered until all producers
+// together have at most defaultInFlightBytes in flight.
 const (
 	defaultInFlight      = 16_384
 	defaultInFlightBytes = 256 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// file is a workload as it is written: what has several spellings stands beside it.
+// file is a workload as a file has it. Keys with several spellings have fields of their own.
 type file struct {
 	*Workload
 	curve   string // the key of the rate curve; empty: a closed loop
@@ -23,7 +23,7 @@ type file struct {
 	faults  []fileFault
 }
 
-// warmup is a length, or "auto", alone or with the longest that it may take.
+// warmup is a length, or "auto", alone or with a limit.
 type warmup struct {
 	length *time.Duration
 	settle *bool
@@ -78,19 +78,15 @@ func (s fileStep) String() string {
 	return fmt.Sprintf("{from: %s, to: %s, for: %s}", s.From, s.To, s.For)
 }
 
-// defaults is what an empty file means.
+// defaults returns the workload of an empty file.
 func defaults() *file {
 	f := &file{Workload: &Workload{}}
-	keys := f.keys()
-	if err := strict.Decode("the defaults", defaultsYAML(), &keys).Err(); err != nil {
-		panic("workload: " + err.Error())
-	}
+	f.keys().SetDefaults()
 	return f
 }
 
-// Default is the workload of a run that names none, and what a file that says
-// nothing ("{}") means: 1 topic, 10,000 messages of 1 KB a second, durability
-// level 2.
+// Default returns the workload of an empty file ("{}"), which a run has that names none: 1
+// topic, 10,000 messages of 1 KB a second, durability level 2.
 func Default() *Workload {
 	f := defaults()
 	w := f.resolve(strict.Unplaced())
@@ -118,8 +114,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 	return w, nil
 }
 
-// checkSpelling checks the rules that are about the file and not about the
-// workload it makes: which keys go together.
+// checkSpelling checks which keys of the file go together. check has the rules of the workload.
 func (f *file) checkSpelling(doc *strict.Document) {
 	f.checkBacklogSpelling(doc)
 	if doc.Has("load.closed") {
@@ -134,7 +129,7 @@ func (f *file) checkSpelling(doc *strict.Document) {
 		}
 	}
 	if len(given) > 1 {
-		doc.Reject(given[len(given)-1], "cannot stand beside "+strings.Join(given[:len(given)-1],
+		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
 			" and ")+": keep one of rate, steps and ramp")
 	}
 	if doc.Has("load.ramp") {
@@ -150,7 +145,7 @@ func checkStepSpelling(doc *strict.Document, step string) {
 	rate, from, to := doc.Has(step+".rate"), doc.Has(step+".from"), doc.Has(step+".to")
 	switch {
 	case rate && (from || to):
-		doc.Reject(step+".rate", "cannot stand beside from and to: keep rate, or from and to")
+		doc.Reject(step+".rate", "cannot be combined with from and to: keep rate, or from and to")
 	case from || to:
 		require(doc, step, "{from: 1k/s, to: 10k/s, for: 10s}", "from", "to", "for")
 	default:
@@ -161,7 +156,8 @@ func checkStepSpelling(doc *strict.Document, step string) {
 func (f *file) checkKeysSpelling(doc *strict.Document) {
 	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, f.Keys.Kind)
 	if keyed && doc.Has("spread") {
-		doc.Reject("spread", "is for messages without a key, and keys gives them one: remove it, or write keys: none")
+		doc.Reject("spread", "is for messages without a key, and keys gives them one: "+
+			"remove it, or write keys: none")
 	} else if !keyed {
 		oneOf(doc, "spread", f.Spread, []Spread{SpreadClient, SpreadRoundRobin})
 	}
@@ -176,7 +172,7 @@ func (f *file) checkKeysSpelling(doc *strict.Document) {
 	}
 }
 
-// require rejects a mapping that was given without some of its keys.
+// require rejects a mapping that lacks some of its keys.
 func require(doc *strict.Document, in, example string, keys ...string) {
 	var missing []string
 	for _, key := range keys {
@@ -190,7 +186,8 @@ func require(doc *strict.Document, in, example string, keys ...string) {
 	}
 }
 
-// resolve is what the file means: what a key means that is absent may follow from others.
+// resolve returns the workload of the file. The value of an absent key may follow from other
+// keys.
 func (f *file) resolve(doc *strict.Document) *Workload {
 	w := f.Workload
 	w.Load = f.load(doc)
@@ -216,7 +213,7 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 	return w
 }
 
-// load is the model that the file asks for.
+// load returns the load model that the file asks for.
 func (f *file) load(doc *strict.Document) Load {
 	if doc.Has("load.closed") {
 		return Load{Closed: &f.closed}
@@ -242,7 +239,7 @@ func (f *file) segments(doc *strict.Document) []Segment {
 	return []Segment{{float64(f.rate), float64(f.rate), f.Duration}}
 }
 
-// spell is the workload as a file has it: with the curve in the simplest of its three
+// spell returns the workload as a file has it, with the curve in the simplest of its three
 // forms.
 func spell(w *Workload) *file {
 	f := &file{Workload: w}
@@ -282,9 +279,9 @@ func (f *file) hasBacklog() bool { return f.Backlog != nil }
 
 func (f *file) backlogOfMessages() bool { return f.Backlog != nil && f.Backlog.Messages > 0 }
 
-// LimitInFlight sets MaxInFlight to what a file that gives none has: the usual
-// bound, lowered until the payload that all producers may have under way is a
-// modest part of a machine's memory.
+// LimitInFlight sets MaxInFlight to the value for a file that gives none: the usual bound,
+// lowered until the payload that all producers may have in flight is a modest part of a
+// machine's memory.
 func (w *Workload) LimitInFlight() {
 	w.MaxInFlight = defaultInFlight
 	if each := product(w.Topics, w.Producers) * float64(w.Message.Size); each > 0 {
@@ -292,7 +289,7 @@ func (w *Workload) LimitInFlight() {
 	}
 }
 
-// product multiplies counts that may be absurd: a float cannot overflow here.
+// product multiplies counts that may be far too large: a float cannot overflow here.
 func product(counts ...int) float64 {
 	p := 1.0
 	for _, n := range counts {
@@ -301,7 +298,7 @@ func product(counts ...int) float64 {
 	return p
 }
 
-// length is the time that the segments take together, saturating.
+// length returns the total time of the segments. It saturates.
 func (l Load) length() time.Duration {
 	var total time.Duration
 	for _, s := range l.Segments {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// YAML prints a valid workload with every default spelled out, so that Parse
-// reads back the same value.
+// YAML returns a valid workload with every default spelled out. Parse reads the same value
+// back.
 func (w *Workload) YAML() string { return spell(w).keys().YAML() }
 
 // SetRate replaces the rate curve by one constant rate, in messages per second
@@ -20,9 +20,9 @@ func (w *Workload) SetRate(perSecond float64) {
 	}
 }
 
-// SetDuration changes the measured window. A constant rate or a ramp fills the new window, and so
-// does a closed loop. Steps have lengths of their own: the error says to change those instead, and
-// the workload stays as it was.
+// SetDuration changes the measured window. A constant rate, a ramp and a closed loop fill the
+// new window. Steps have lengths of their own: then SetDuration leaves the workload unchanged,
+// and the error says to change the steps.
 func (w *Workload) SetDuration(d time.Duration) error {
 	if w.Backlog != nil {
 		return fmt.Errorf(

@@ -9,14 +9,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Record is the workload in the figures that a result is judged and reported by.
+// Record returns the workload as the figures that verdicts and reports use.
 func (w *Workload) Record() result.Load {
 	l := result.Load{
 		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
-		Keys: string(w.Keys.Kind),
+		Keys:  string(w.Keys.Kind),
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
@@ -44,11 +44,11 @@ func (w *Workload) Record() result.Load {
 	return l
 }
 
-// Recorded are the values of the workload that a run carried: those of the resolved
-// workload, or, of a run that lacks it, those that its figures tell.
+// Recorded returns the values of the workload of a run: those of the resolved workload or, in
+// an older run without it, those that follow from its figures.
 func Recorded(r *result.Run) Values {
 	if r.Resolved.Workload != "" {
-		// A workload that a later plimsoll wrote may be unreadable: its figures are not.
+		// A workload of a later plimsoll may be unreadable; its figures are still readable.
 		if w, err := Parse(result.RunFile, []byte(r.Resolved.Workload)); err == nil {
 			return w.Values()
 		}
@@ -84,7 +84,7 @@ func Recorded(r *result.Run) Values {
 	return out
 }
 
-// recordedBy is the workload that the figures of a run tell.
+// recordedBy returns the workload that follows from the figures of a run.
 func recordedBy(r *result.Run) *Workload {
 	l := r.Load
 	w := &Workload{
@@ -117,7 +117,7 @@ func recordedBy(r *result.Run) *Workload {
 
 func length(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// share takes the error off a share that was multiplied by 100.
+// share removes the rounding error of a share that was multiplied by 100.
 func share(percent float64) float64 {
 	exact, _ := strconv.ParseFloat(strconv.FormatFloat(percent, 'g', 14, 64), 64)
 	return exact / 100

@@ -20,7 +20,7 @@ func (w *Workload) Validate() error {
 	return doc.Err()
 }
 
-// check holds the rules. The document gives violations their places.
+// check checks every rule that needs no system. The document gives violations their places.
 func (w *Workload) check(doc *strict.Document) {
 	w.checkNames(doc)
 	w.checkCounts(doc)
@@ -68,7 +68,8 @@ func between(doc *strict.Document, path string, n, least, most int) {
 	}
 }
 
-// atMost rejects a product of counts that is too large, each being in bounds.
+// atMost rejects a product of counts that is too large, although each count is within its
+// bounds.
 func atMost(doc *strict.Document, path, what string, n, most float64) {
 	if n > most {
 		doc.Reject(path, fmt.Sprintf("is too large: %s is %s, keep it to %s or less", what,
@@ -124,7 +125,7 @@ func rejectExponent(doc *strict.Document, k Keys) {
 	}
 }
 
-// oneOf rejects a word that is none of those allowed.
+// oneOf rejects a word that is not allowed.
 func oneOf[T ~string](doc *strict.Document, path string, word T, allowed []T) bool {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -205,7 +206,7 @@ func checkRate(doc *strict.Document, path string, rate float64) bool {
 	return true
 }
 
-// curvePath is the key that a file gave the curve by, or would.
+// curvePath returns the key by which a file gives the curve.
 func (w *Workload) curvePath(doc *strict.Document) string {
 	if doc.Has("load.steps") || len(w.Load.Segments) != 1 {
 		return "load.steps"
@@ -218,8 +219,8 @@ func (w *Workload) curvePath(doc *strict.Document) string {
 	return "load.rate"
 }
 
-// segmentPaths names a segment's rates and length as a file does. The length
-// has no name where it is the duration's.
+// segmentPaths returns the paths of a segment's rates and length in a file. The length has no
+// path when it follows from the duration.
 func (w *Workload) segmentPaths(doc *strict.Document, i int) (from, to, length string) {
 	switch curve := w.curvePath(doc); curve {
 	case "load.rate":
@@ -241,7 +242,7 @@ func (w *Workload) checkTimes(doc *strict.Document) {
 	case !w.Settle:
 	case w.Warmup < MinSettle:
 		doc.Reject("warmup", fmt.Sprintf(
-			"is auto for at most %s: it takes at least %s to see that the figures have settled",
+			"is auto for at most %s: it takes at least %s to see a steady state",
 			quantity.Duration(int64(w.Warmup)), quantity.Duration(int64(MinSettle))))
 	case w.Warmup%time.Second != 0:
 		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
@@ -291,7 +292,7 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 	}
 }
 
-// bytesInFlight is the payload that all producers together may have under way.
+// bytesInFlight returns the payload that all producers together may have in flight.
 func (w *Workload) bytesInFlight() float64 {
 	return product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Size)
 }

@@ -22,29 +22,27 @@ type Workload struct {
 	Load    Load
 
 	Warmup   time.Duration // load that is offered and not measured
-	Settle   bool          // the warm-up ends earlier, as soon as the figures have settled
+	Settle   bool          // the warm-up ends at the steady state
 	Duration time.Duration // the measured window
 	Drain    time.Duration // longest wait for what is still under way afterwards
 
 	Delivery   Delivery
 	Durability Level
-	// MaxInFlight bounds the messages that one producer has handed over and
-	// the system has not answered. When it is reached the next message waits,
-	// and the wait is charged to that message. In a closed loop it follows from
-	// Load.Closed.
+	// MaxInFlight bounds the messages of one producer that are handed over and not answered. At
+	// the bound the next message waits, and the wait is charged to that message. In a closed
+	// loop the bound follows from Load.Closed.
 	MaxInFlight int
 	Seed        uint64
 	Isolate     Isolate
 
 	Backlog *Backlog // nil: readers keep up from the start
-	// Audit adds a subscription to each topic that is made before the load and
-	// read when it is over: what the system still holds then, whoever has read it.
+	// Audit adds a subscription to each topic. It is made before the load and read after it, to
+	// see which messages the system still holds, whichever subscription has read them.
 	Audit  bool
 	Faults []Fault // in the order in which they are written
 }
 
-// Isolate says what is done before a run so that an earlier one does not shape
-// it.
+// Isolate says what plimsoll does before a run, so that an earlier run does not affect it.
 type Isolate struct {
 	DropPageCache bool // of this machine
 }
@@ -96,24 +94,22 @@ type Load struct {
 	Closed   *Closed // nil: open loop
 }
 
-// Closed is a closed loop: each producer has so many sends under way, and
-// begins the next one when all messages of an earlier one have been answered.
-// So the system sets the rate, and a stall delays what would have been sent
-// instead of being charged to it (coordinated omission).
+// Closed is a closed loop: each producer has a fixed number of sends in flight, and begins the
+// next send when all messages of an earlier one are answered. So the system sets the rate, and
+// a stall delays the next sends instead of being charged to them (coordinated omission).
 type Closed struct {
 	InFlight int   // sends of one producer that are under way at a time
 	Batch    Batch // messages of one send
 }
 
-// Batch is how many messages one send hands over: a number from Least to Most,
-// both included, each as likely as the other.
+// Batch is the number of messages of a send: drawn evenly from Least to Most, both included.
 type Batch struct{ Least, Most int }
 
 // Mean is the mean number of messages of a send.
 func (b Batch) Mean() float64 { return float64(b.Least+b.Most) / 2 }
 
-// Segment is a stretch of the curve on which the rate goes in a straight line
-// from one rate to another, both in messages per second.
+// Segment is a part of the curve on which the rate changes in a straight line from one rate to
+// another, both in messages per second.
 type Segment struct {
 	From, To float64
 	For      time.Duration
@@ -149,7 +145,7 @@ const (
 	AsyncAsync Level = 4 // received by one replica
 )
 
-// Meaning says what an acknowledgement is worth at the level.
+// Meaning returns what an acknowledgement promises at the level.
 func (l Level) Meaning() string {
 	switch l {
 	case SyncSync:
@@ -164,24 +160,24 @@ func (l Level) Meaning() string {
 	return "no such level"
 }
 
-// Valid says whether there is such a level.
+// Valid reports whether the level exists.
 func (l Level) Valid() bool { return l >= SyncSync && l <= AsyncAsync }
 
-// Majority says whether an acknowledgement waits for a majority of the replicas.
+// Majority reports whether an acknowledgement waits for a majority of the replicas.
 func (l Level) Majority() bool { return l == SyncSync || l == SyncAsync }
 
-// Synced says whether an acknowledgement waits for the disk.
+// Synced reports whether an acknowledgement waits for the disk.
 func (l Level) Synced() bool { return l == SyncSync || l == AsyncSync }
 
-// OfferedMessages is the number of messages that the measured window
-// schedules when arrivals are constant; Poisson arrivals vary around it. How
-// many a closed loop sends is not known beforehand: 0.
+// OfferedMessages returns the number of messages that the measured window schedules with
+// constant arrivals; Poisson arrivals vary around it. It is 0 for a closed loop, because the
+// system decides the number.
 func (w *Workload) OfferedMessages() int64 {
 	return w.Load.messages()
 }
 
-// WarmupMessages is the number of messages scheduled before the window; of a
-// closed loop 0.
+// WarmupMessages returns the number of messages scheduled before the window. It is 0 for a
+// closed loop.
 func (w *Workload) WarmupMessages() int64 {
 	if len(w.Load.Segments) == 0 {
 		return 0

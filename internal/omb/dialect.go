@@ -8,11 +8,11 @@ import (
 
 // Translator is a System for which OMB has drivers.
 type Translator interface {
-	// OMB returns what the system knows of OMB's files about it.
+	// OMB returns the system's part of OMB's files.
 	OMB() Dialect
 }
 
-// Dialect is what one system knows of OMB's files about it.
+// Dialect is one system's part of OMB's files.
 type Dialect struct {
 	System string // plimsoll's name of the system; Of sets it
 	Title  string // its name in sentences
@@ -21,18 +21,19 @@ type Dialect struct {
 	Caveats []Caveat
 }
 
-// Caveat is what a reader must know of figures that one of OMB's drivers measured.
+// Caveat is a note for readers of figures that one of OMB's drivers measured.
 type Caveat struct {
 	Driver string // a part of the driver's name, in small letters
 	Note   string
-	// Upstream limits the caveat to files that OMB itself wrote: the forks of 2020 differ.
+	// Upstream limits the caveat to files that OMB's own version wrote: the forks of 2020
+	// differ.
 	Upstream bool
 }
 
-// Dialects are those of several systems.
+// Dialects are the dialects of several systems.
 type Dialects []Dialect
 
-// Of returns the dialects of the systems that are Translators, in their order.
+// Of returns the dialects of the systems that implement Translator, in their order.
 func Of(systems []system.System) Dialects {
 	var all Dialects
 	for _, s := range systems {
@@ -57,7 +58,7 @@ func (all Dialects) titles() string {
 	return strings.Join(titles, "")
 }
 
-// translator finds the dialect that has a driver class; false: none has it.
+// translator returns the dialect of a driver class; false: no dialect has it.
 func (all Dialects) translator(class string) (of Dialect, translate func(*DriverFile), known bool) {
 	for _, d := range append(all[:len(all):len(all)], undriven) {
 		if translate, known = d.Drivers[class]; known {
@@ -67,7 +68,7 @@ func (all Dialects) translator(class string) (of Dialect, translate func(*Driver
 	return Dialect{}, nil, false
 }
 
-// classes are the driver classes that can be read.
+// classes returns the driver classes that can be read.
 func (all Dialects) classes() []string {
 	var names []string
 	for _, d := range append(all[:len(all):len(all)], undriven) {
@@ -78,7 +79,7 @@ func (all Dialects) classes() []string {
 	return names
 }
 
-// undriven is what is known of drivers of systems that plimsoll does not drive.
+// undriven has notes on drivers of systems that plimsoll cannot measure.
 var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
 		"artemis.ArtemisBenchmarkDriver": func(d *DriverFile) {

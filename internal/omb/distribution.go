@@ -9,13 +9,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// histogram is the distribution of so many values, made again from its
-// quantiles. Between two percentiles all values count at the upper one's
-// latency, as in OMB's own histogram, whose percentiles these are; the figures
-// that OMB prints are points of it too, so that they come out again. It is nil
-// when the file has no distribution, or nothing was counted.
+// histogram returns the distribution of count values, restored from its quantiles. All values
+// between two percentiles count at the latency of the upper one, as in OMB's own histogram,
+// which these percentiles come from. OMB's printed figures are points of it, too, so that an
+// export prints them again. It is nil when the file has no distribution, or nothing was
+// counted.
 //
-// Clamped is how many values were above the range of plimsoll's histograms.
+// Clamped is the number of values above the range of plimsoll's histograms.
 func (s Series) histogram(count int64) (h *hdr.Histogram, clamped int64) {
 	if len(s.Quantiles) == 0 || count <= 0 {
 		return nil, 0
@@ -41,7 +41,7 @@ func (s Series) histogram(count int64) (h *hdr.Histogram, clamped int64) {
 	return h, clamped
 }
 
-// points are the quantiles and the printed percentiles among them.
+// points returns the quantiles and the printed percentiles, in order.
 func (s Series) points() []Quantile {
 	points := slices.Clone(s.Quantiles)
 	for _, c := range columns {
@@ -55,7 +55,7 @@ func (s Series) points() []Quantile {
 			}
 			return 1
 		})
-		// One that contradicts its neighbours is left to them.
+		// A point that contradicts its neighbours is left out.
 		if (at == 0 || points[at-1].Ns <= v) && (at == len(points) || v <= points[at].Ns) {
 			points = slices.Insert(points, at, Quantile{c.percentile, v})
 		}
@@ -63,7 +63,7 @@ func (s Series) points() []Quantile {
 	return points
 }
 
-// latency is a series as a run has it: OMB's figures as they stand, the others
+// latency returns a series as a run has it: the figures that OMB printed unchanged, the others
 // from the distribution.
 func latency(name result.Series, whole map[string]float64, h *hdr.Histogram,
 	clamped int64) result.Latency {
@@ -87,7 +87,7 @@ func latency(name result.Series, whole map[string]float64, h *hdr.Histogram,
 	return l
 }
 
-// periodLatency is a series in one period, from the figures that OMB printed.
+// periodLatency returns a series in one period, from the figures that OMB printed.
 func periodLatency(name result.Series, s Series, period int, count int64) (result.Latency, bool) {
 	l := result.Latency{Series: name, Count: count, Percentiles: []result.Percentile{}}
 	some := false

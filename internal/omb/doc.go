@@ -2,15 +2,14 @@
 // its workloads and drivers become plimsoll's own, its results become run
 // directories, and a run can be written as one of its results.
 //
-// It promises that every field of OMB's files, and of the forks that are
-// known, is either translated, refused at its line with a sentence, or named
-// in a note; what OMB means without saying it is a note as well. What OMB did
-// not record stays unknown in an imported run, and how its drivers measure is
-// told with the run (result.Import). No secret of a driver file reaches a target.
+// It promises that every field of OMB's files, and of the known forks, is translated, refused
+// at its line with a sentence, or named in a note. Values that OMB assumes without stating them
+// are notes, too. A value that OMB did not record stays unknown in an imported run, and the run
+// says how its driver measured (result.Import). No secret of a driver file reaches a target.
 //
-// What it knows of one system stands in that system's folder: a Translator's Dialect
-// translates OMB's driver files for the system and says how OMB's driver measures.
+// A system's own part is in that system's folder: a Translator's Dialect translates OMB's
+// driver files for the system and says how OMB's driver measures.
 //
-// It starts nothing and judges nothing: internal/verdict calls what an imported
-// run cannot show unknown. Which files are OMB's, cmd/plimsoll asks IsWorkload.
+// It starts nothing and judges nothing: internal/verdict marks the values that an imported run
+// lacks as unknown. cmd/plimsoll asks IsWorkload which files are OMB's.
 package omb

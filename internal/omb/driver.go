@@ -14,17 +14,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Driver is an OMB driver file, translated.
+// Driver is a translated OMB driver file.
 type Driver struct {
 	Target *target.Target
-	// Level is the durability level that the driver's settings amount to, and
-	// Why the settings that it follows from.
+	// Level is the durability level of the driver's settings, and Why names the settings that
+	// it follows from.
 	Level workload.Level
 	Why   string
 	Notes []string // what could not be translated, or means something else here
 }
 
-// Head is what every driver file has; the keys of a driver class embed it.
+// Head has the keys that every driver file has. The keys of a driver class embed it.
 type Head struct {
 	Name        string `yaml:"name"`
 	DriverClass string `yaml:"driverClass"`
@@ -32,11 +32,9 @@ type Head struct {
 
 const classPrefix = "io.openmessaging.benchmark.driver."
 
-// ParseDriver translates an OMB driver file into a target of one of the dialects' systems.
-// Secrets in it are left out of the
-// target, which names environment variables in their stead. The error is a
-// strict.Violations; it shows no line of the file, because that could hold a
-// secret.
+// ParseDriver translates an OMB driver file into a target of one of the dialects' systems. The
+// target names environment variables in place of secrets. The error is a strict.Violations. It
+// shows no line of the file, because that could hold a secret.
 func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error) {
 	d := &DriverFile{fileName: fileName, src: src, driven: dialects.titles(),
 		out: &Driver{Target: &target.Target{}}}
@@ -79,7 +77,7 @@ func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error
 	return d.out, nil
 }
 
-// hidden takes the excerpts from violations, and says which file they are of.
+// hidden removes the excerpts from violations, and names their file.
 func (d *DriverFile) hidden(err error) error {
 	var bad strict.Violations
 	if !errors.As(err, &bad) {
@@ -92,8 +90,8 @@ func (d *DriverFile) hidden(err error) error {
 	return bad
 }
 
-// DriverFile is a driver file on its way: a Dialect reads its keys and says what they
-// amount to.
+// DriverFile is a driver file during its translation: a Dialect reads its keys and sets their
+// meaning.
 type DriverFile struct {
 	fileName string
 	src      []byte
@@ -104,27 +102,27 @@ type DriverFile struct {
 	out      *Driver
 }
 
-// Decode reads the file into the keys of its driver class, a struct that embeds Head.
-// False: the keys cannot be read, and there is nothing to translate.
+// Decode reads the file into the keys of its driver class, a struct that embeds Head. It
+// returns false when the keys cannot be read; then there is nothing to translate.
 func (d *DriverFile) Decode(into any) bool {
 	d.doc = strict.DecodeSparse(d.fileName, d.src, into)
 	return !d.doc.Broken()
 }
 
-// Has reports whether the file has a key, by its path; only after Decode.
+// Has reports whether the file has the key at a path. Call it only after Decode.
 func (d *DriverFile) Has(path string) bool { return d.doc.Has(path) }
 
-// Reject says what is wrong with a key's value; only after Decode.
+// Reject records what is wrong with a key's value. Call it only after Decode.
 func (d *DriverFile) Reject(path, message string) { d.doc.Reject(path, message) }
 
-// Undriven refuses a driver of a system that plimsoll does not have.
+// Undriven refuses a driver of a system that plimsoll cannot measure.
 func (d *DriverFile) Undriven(title string) {
 	d.refusal = fmt.Sprintf("this is a driver file for %s, a system that plimsoll does not drive "+
 		"yet, so there is no target to write: those that it drives are %s", title, d.driven)
 }
 
-// Note tells the reader of the target what could not be translated, or means something
-// else here.
+// Note adds a note to the target on a key that could not be translated or has another meaning
+// here.
 func (d *DriverFile) Note(format string, args ...any) {
 	d.out.Notes = append(d.out.Notes, printable(fmt.Sprintf(format, args...)))
 }
@@ -140,13 +138,13 @@ func (d *DriverFile) IsSet(name string) bool {
 		func(s target.Setting) bool { return s.Name == name })
 }
 
-// SetLevel says which durability level the file's settings amount to, and why.
+// SetLevel sets the durability level of the file's settings, and the reason.
 func (d *DriverFile) SetLevel(l workload.Level, why string) {
 	d.out.Level, d.out.Why = l, printable(why)
 }
 
-// printable makes text of the file safe for a comment and for a terminal: what
-// stands in it may hold any character, by properties' escapes.
+// printable makes text of the file safe for a comment and for a terminal. By the escapes of
+// properties, the text may hold any character.
 func printable(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -176,8 +174,7 @@ func (d *DriverFile) Endpoint(address string) {
 	}
 }
 
-// Secret makes the target name environment variables in place of a secret that
-// stands in the driver file.
+// Secret makes the target name environment variables in place of a secret of the driver file.
 func (d *DriverFile) Secret(where string, user bool) {
 	prefix := "OMB_" + strings.ToUpper(d.out.Target.System)
 	c := &d.out.Target.Credentials
@@ -193,13 +190,13 @@ func (d *DriverFile) Secret(where string, user bool) {
 	d.Note("%s holds a secret, which is not written here: export %s", where, names)
 }
 
-// Encrypt makes connections use TLS. caFile is the authority's certificate; empty: the
-// machine's authorities are trusted.
+// Encrypt turns TLS on. caFile is the authority's certificate; empty: the authorities that the
+// machine trusts.
 func (d *DriverFile) Encrypt(caFile string) {
 	d.out.Target.TLS.Enabled, d.out.Target.TLS.CAFile = true, caFile
 }
 
-// YAML is the target file, with its notes as comments before it.
+// YAML returns the target file, with its notes as comments at its beginning.
 func (d *Driver) YAML() string {
 	var b strings.Builder
 	comment := func(text string) {

@@ -15,15 +15,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Write writes a run as one of OMB's result files, with all of OMB's keys, its
-// units, and its periods of 10 seconds: the intervals' histograms are merged, as
-// percentiles cannot be. Like for like, publishLatency is the latency from
-// handing over (send), and publishDelayLatency is the schedule lag; a message's
-// latency from the moment it was due is in no key of OMB's. Messages without a
-// latency are in none of OMB's percentiles; what those are with them stands under
-// keys of plimsoll's own, where there are such messages.
+// Write writes a run as an OMB result file, with all of OMB's keys, its units, and its periods
+// of 10 seconds. It merges the histograms of the intervals, because percentiles cannot be
+// merged. publishLatency is the latency from the hand-over (send), and publishDelayLatency is
+// the schedule lag, as in OMB. No key of OMB has the latency from the due time. OMB's
+// percentiles exclude messages without a latency; keys of plimsoll's own have the percentiles
+// that include them, where there are such messages.
 //
-// A file of OMB holds one run: more are an error.
+// An OMB file holds one run: several runs are an error.
 func Write(w io.Writer, runs []*result.Saved) error {
 	if len(runs) != 1 {
 		return errors.New("an OMB result file holds one run: name one run directory")
@@ -50,7 +49,7 @@ func export(o *object, s *result.Saved) {
 		{"partitions", int64(l.Partitions)},
 		{"producersPerTopic", int64(l.Producers)}, {"consumersPerTopic", int64(l.Consumers)},
 	} {
-		// Of a run that another tool measured it may not be known.
+		// A run of another tool may not have this value.
 		if n.value > 0 {
 			o.whole(n.key, float64(n.value))
 		}
@@ -90,9 +89,9 @@ func export(o *object, s *result.Saved) {
 	}
 }
 
-// bounds says under a key of plimsoll's own what a series' percentiles are when the
-// messages without a latency are part of them, which none of OMB's keys can: by
-// OMB's suffix the value and its bound, which is not_reached where there is no value.
+// bounds returns, under a key of plimsoll's own, the percentiles of a series that include the
+// messages without a latency. No key of OMB can. By OMB's suffix it has the value and its
+// bound, which is not_reached where there is no value.
 func (o *object) bounds(name string, l result.Latency, unit float64) {
 	if l.Missing.Total() == 0 {
 		return
@@ -115,12 +114,12 @@ func (o *object) bounds(name string, l result.Latency, unit float64) {
 	o.b.Write(in.close())
 }
 
-// wholeLatency is a series of the whole run with all of OMB's percentiles: what
-// too few samples support is none of plimsoll's figures, and OMB prints it.
+// wholeLatency returns a series of the whole run with all of OMB's percentiles, also those that
+// the number of samples does not support, because OMB prints them.
 func wholeLatency(summary result.Latency, total *hdr.Histogram) result.Latency {
 	like := summary
 	if summary.Missing.Total() > 0 {
-		// OMB's percentiles are of the messages that were answered.
+		// OMB's percentiles are those of the answered messages.
 		like.Percentiles = summary.Answered
 	}
 	if total == nil {
@@ -138,7 +137,7 @@ func wholeLatency(summary result.Latency, total *hdr.Histogram) result.Latency {
 	return out
 }
 
-// figuresOf are OMB's figures of a histogram.
+// figuresOf returns OMB's figures of a histogram.
 func figuresOf(h *hdr.Histogram) result.Latency {
 	l := result.Latency{Count: h.TotalCount(), MeanNs: h.Mean(), MaxNs: h.Max()}
 	for _, c := range columns {
@@ -151,8 +150,8 @@ func figuresOf(h *hdr.Histogram) result.Latency {
 	return l
 }
 
-// figure is one of OMB's figures in nanoseconds, 0 where nothing was recorded,
-// as OMB writes it.
+// figure returns one of OMB's figures in nanoseconds in OMB's format, and 0 when nothing was
+// recorded.
 func figure(l result.Latency, c column) float64 {
 	switch c.suffix {
 	case "Avg":
@@ -180,8 +179,8 @@ func (p *period) latency(series result.Series) result.Latency {
 	return result.Summary{Latency: p.printed}.Series(series)
 }
 
-// periodsOf gathers the intervals of the measured window. The last period may
-// be shorter.
+// periodsOf groups the intervals of the measured window into periods. The last period may be
+// shorter.
 func periodsOf(s *result.Saved) []*period {
 	const length = defaultPeriod * int64(1e9)
 	var out []*period
@@ -191,7 +190,7 @@ func periodsOf(s *result.Saved) []*period {
 		if i.Phase != result.PhaseMeasure || i.EndNs <= i.StartNs {
 			continue
 		}
-		// An interval belongs to the period that its middle is in.
+		// An interval belongs to the period of its middle.
 		if n := len(out); n == 0 || i.StartNs/2+i.EndNs/2 >= begin+length {
 			out, ends = append(out,
 				&period{histograms: map[result.Series]*hdr.Histogram{}}), append(ends, 0)
@@ -208,8 +207,8 @@ func periodsOf(s *result.Saved) []*period {
 	return out
 }
 
-// fill merges each interval's histograms into those of its period. A histogram
-// of several periods, as imported runs have it, is in none.
+// fill merges each interval's histograms into those of its period. It leaves out histograms of
+// several periods, which imported runs have.
 func fill(periods []*period, ends []int64, s *result.Saved) {
 	// Times in the log of histograms are cut to milliseconds.
 	const slack = int64(1e6)
@@ -277,9 +276,9 @@ func (o *object) list(name string, whole bool, periods []*period, value func(*pe
 	o.b.WriteByte(']')
 }
 
-// quantiles writes a distribution as OMB does: at each step of a hundredth of
-// the way that remains to the next halving, with the share of all values that
-// are at most so long. It is in the order of the percentiles.
+// quantiles writes a distribution as OMB does. Each step is a hundredth of the distance to the
+// next halving of the rest, with the share of all values that are at most this long, in the
+// order of the percentiles.
 func (o *object) quantiles(name string, h *hdr.Histogram, unit float64, whole bool) {
 	o.key(name)
 	o.b.WriteByte('{')
@@ -306,7 +305,7 @@ func (o *object) close() []byte {
 	return o.b.Bytes()
 }
 
-// printed is a number as JSON has it: what is none is 0.
+// printed returns a number that JSON can hold: 0 in place of NaN and infinity.
 func printed(v float64, whole bool) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		v = 0

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Property is one setting of a text of Java properties.
+// Property is one setting of Java properties.
 type Property struct{ Name, Value string }
 
-// ParseProperties reads Java properties: a setting a line, name and value with
-// = or : or blanks between, comments after # or !, lines continued by a
-// backslash at their end. Of a name that stands twice the last counts. No text
-// is malformed, as in Java, but for \u escapes without their digits: those are
-// kept as they are.
+// ParseProperties reads Java properties: one setting per line, with =, : or blanks between name
+// and value, comments after # or !, and a backslash at the end of a continued line. The last of
+// several values of a name counts. As in Java, no text is malformed, except \u escapes without
+// their digits: those are kept unchanged.
 func ParseProperties(text string) []Property {
 	var all []Property
 	at := map[string]int{}
@@ -30,7 +29,7 @@ func ParseProperties(text string) []Property {
 
 const blanks = " \t\f"
 
-// logicalLines joins continued lines and leaves out blank ones and comments.
+// logicalLines joins continued lines and leaves out blank lines and comments.
 func logicalLines(text string) []string {
 	var lines []string
 	var b strings.Builder
@@ -74,7 +73,7 @@ func splitProperty(line string) (name, value string) {
 	if value != "" && (value[0] == '=' || value[0] == ':') {
 		value = strings.TrimLeft(value[1:], blanks)
 	}
-	// Blanks at the end belong to a value in Java; no setting means them.
+	// In Java, blanks at the end belong to the value; no setting needs them.
 	return unescape(line[:end]), strings.TrimRight(unescape(value), blanks)
 }
 

@@ -20,7 +20,7 @@ import (
 // periods takes about 3 MB.
 const MaxResultBytes = 64 << 20
 
-// Result is an OMB result file. What a file does not have is zero, nil or NaN.
+// Result is an OMB result file. A value that the file lacks is zero, nil or NaN.
 type Result struct {
 	Workload, Driver           string
 	MessageBytes               int64
@@ -31,8 +31,8 @@ type Result struct {
 	PeriodSeconds              float64   // nominal: OMB does not store how long a period was
 	Publish, Consume, Failures []float64 // messages per second, by period
 	Backlog                    []float64 // messages, by period
-	// Send runs from handing over to the acknowledgement (publishLatency in the
-	// file), Delay from due to handing over (publishDelayLatency).
+	// Send is from the hand-over to the acknowledgement (publishLatency in the file), Delay
+	// from the due time to the hand-over (publishDelayLatency).
 	Send, Delay, EndToEnd Series
 }
 
@@ -43,12 +43,12 @@ type Series struct {
 	Quantiles []Quantile // ascending
 }
 
-// Quantile is a point of a distribution: so many per cent of all values are at
-// most so long.
+// Quantile is a point of a distribution: a percentage of all values, and the latency that they
+// do not exceed.
 type Quantile struct{ Percentile, Ns float64 }
 
-// column is a figure of each latency series: OMB's suffix for it, and its
-// percentile, 0 where it is none.
+// column is a figure of each latency series: its suffix in OMB, and its percentile, or 0 when
+// it is not a percentile.
 type column struct {
 	suffix     string
 	percentile float64
@@ -64,7 +64,7 @@ const (
 
 	defaultPeriod = 10 // seconds
 	maxPeriods    = 1_000_000
-	// What is above is no measurement: it bounds counts and sums.
+	// A value above this limit is no measurement. The limit bounds counts and sums.
 	maxRatePerSecond, maxNs = 1e9, 1e18
 )
 
@@ -88,8 +88,8 @@ func ReadResult(path string) (*Result, error) {
 	return ParseResult(path, src)
 }
 
-// ParseResult parses a result file. Keys that it does not know are left alone.
-// The error is a strict.Violations with everything that is wrong.
+// ParseResult parses a result file. It ignores unknown keys. The error is a strict.Violations
+// with everything that is wrong.
 func ParseResult(fileName string, src []byte) (*Result, error) {
 	p := resultParser{file: fileName, src: src}
 	if err := json.Unmarshal(src, &p.fields); err != nil {
@@ -117,7 +117,7 @@ func ParseResult(fileName string, src []byte) (*Result, error) {
 	return r, nil
 }
 
-// resultParser takes fields out of a result file and gathers what is wrong.
+// resultParser takes fields out of a result file and collects the violations.
 type resultParser struct {
 	file   string
 	src    []byte
@@ -138,7 +138,7 @@ func (p *resultParser) reject(key, format string, args ...any) {
 		" " + fmt.Sprintf(format, args...)})
 }
 
-// broken says where a text is no JSON object.
+// broken records the place where a text is no JSON object.
 func (p *resultParser) broken(err error) error {
 	v := strict.Violation{File: p.file,
 		Message: "is not an OMB result, which is one JSON object: name the file that OMB wrote"}
@@ -151,14 +151,14 @@ func (p *resultParser) broken(err error) error {
 	return strict.Violations{v}
 }
 
-// place is the line and the column, in characters, of an offset.
+// place returns the line and the column, in characters, of an offset.
 func place(src []byte, offset int) (line, column int) {
 	before := src[:offset]
 	start := bytes.LastIndexByte(before, '\n') + 1
 	return bytes.Count(before, []byte{'\n'}) + 1, len([]rune(string(before[start:]))) + 1
 }
 
-// take decodes a field, and reports whether it is there and was taken.
+// take decodes a field, and reports whether it is there and valid.
 func (p *resultParser) take(key string, into any, what string) bool {
 	raw, has := p.fields[key]
 	if !has || string(raw) == "null" {
@@ -200,8 +200,8 @@ func (p *resultParser) list(key string) []float64 {
 	return out
 }
 
-// series takes the figures of one latency series. Aggregated names begin with
-// a capital after their prefix.
+// series takes the figures of one latency series. Names of aggregated figures continue with a
+// capital after their prefix.
 func (p *resultParser) series(name string, unit float64) Series {
 	s := Series{Periods: map[string][]float64{}, Whole: map[string]float64{}}
 	for _, c := range columns {
@@ -226,7 +226,7 @@ func (p *resultParser) series(name string, unit float64) Series {
 
 func aggregated(name string) string { return "aggregated" + string(name[0]-'a'+'A') + name[1:] }
 
-// quantiles takes a distribution, in the order of its percentiles as numbers.
+// quantiles takes a distribution, in the numeric order of its percentiles.
 func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 	var raw map[string]number
 	if !p.take(key, &raw, "an object of percentiles and latencies") {
@@ -259,7 +259,7 @@ func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 	return out
 }
 
-// check holds what makes a file an OMB result that says something.
+// check checks that the file is an OMB result with at least one figure.
 func (p *resultParser) check(r *Result) {
 	n := len(r.Publish)
 	switch {
@@ -307,7 +307,7 @@ func (p *resultParser) check(r *Result) {
 	}
 }
 
-// number is a figure as Java writes it: what is none stands in quotes.
+// number is a number as Java writes it: NaN and infinity are quoted.
 type number float64
 
 // UnmarshalJSON reads a number, or "NaN" and its like as NaN.

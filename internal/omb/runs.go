@@ -17,14 +17,14 @@ import (
 // Tool names OMB in imported runs.
 const Tool = "OpenMessaging Benchmark"
 
-// Known is what is known of results that do not say it themselves.
+// Known has values that result files may lack.
 type Known struct {
 	MessageBytes int64    // as the user says; 0: not known either
 	Dialects     Dialects // of the systems whose drivers may have measured
 }
 
-// Save makes the run directory of a result, below root, and returns it. The
-// file that it was read from names the run.
+// Save makes the run directory of a result, below root, and returns it. The run is named after
+// the file of the result.
 func Save(root, path string, r *Result, known Known, build result.Build,
 	command []string) (dir string, err error) {
 	run, intervals, histograms := r.run(filepath.Base(path), known)
@@ -40,7 +40,7 @@ func Save(root, path string, r *Result, known Known, build result.Build,
 		}
 	}()
 	for i, interval := range intervals {
-		// Each histogram is of the whole run: it is written once.
+		// Each histogram is of the whole run, so it is written once.
 		var whole []*hdr.Histogram
 		if i == len(intervals)-1 {
 			whole = histograms
@@ -56,7 +56,7 @@ func Save(root, path string, r *Result, known Known, build result.Build,
 	return w.Dir(), nil
 }
 
-// run is the result as a run of plimsoll. What OMB did not record is zero.
+// run returns the result as a run of plimsoll. A value that OMB did not record is zero.
 func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, []*hdr.Histogram) {
 	name := plainName(strings.TrimSuffix(file, filepath.Ext(file)))
 	bytes, toldBytes := r.MessageBytes, false
@@ -121,7 +121,7 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 	return histograms
 }
 
-// intervals are OMB's periods.
+// intervals returns OMB's periods.
 func (r *Result) intervals() []result.Interval {
 	out := make([]result.Interval, len(r.Publish))
 	at := func(values []float64, i int) float64 {
@@ -156,7 +156,7 @@ func (r *Result) intervals() []result.Interval {
 	return out
 }
 
-// mean leaves out what is no number; of nothing it is 0.
+// mean ignores values that are not numbers; of no values it is 0.
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
@@ -169,7 +169,8 @@ func mean(values []float64) float64 {
 
 var stampInName = regexp.MustCompile(`\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}`)
 
-// started is when the run was written or began, as far as file or name say it.
+// started returns the time at which the run was written or began, as far as file or name give
+// it.
 func (r *Result) started(file string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05",
 		"2006-01-02 15:04:05"} {
@@ -177,14 +178,14 @@ func (r *Result) started(file string) time.Time {
 			return t.UTC()
 		}
 	}
-	// OMB names a file by the moment at which the run ended.
+	// OMB names a file after the time at which the run ended.
 	if t, err := time.Parse("2006-01-02-15-04-05", stampInName.FindString(file)); err == nil {
 		return t.Add(-time.Duration(float64(len(r.Publish)) * r.PeriodSeconds * 1e9))
 	}
 	return time.Time{}
 }
 
-// systemName is the driver's name, in plimsoll's word where it is one.
+// systemName returns the driver's name, or plimsoll's name of the system where it has one.
 func (all Dialects) systemName(driver string) string {
 	for _, d := range all {
 		if strings.EqualFold(driver, d.System) {
@@ -194,7 +195,7 @@ func (all Dialects) systemName(driver string) string {
 	return cmp.Or(strings.TrimSpace(driver), "unknown")
 }
 
-// notes are what a reader must know of how these figures came about.
+// notes returns the notes that a reader of the figures must know.
 func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 	notes := []string{
 		Tool + " measured this and plimsoll only read its file: target rate, subscriptions, " +
@@ -228,7 +229,7 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 	return notes
 }
 
-// caveats are the notes about the driver that a result names.
+// caveats returns the notes on the driver that a result names.
 func (all Dialects) caveats(r *Result) []string {
 	driver := strings.ToLower(r.Driver)
 	var notes []string

@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// workloadFile is an OMB workload as it is written, the forks' fields included.
+// workloadFile is an OMB workload as a file has it, with the fields of the forks.
 type workloadFile struct {
 	Name                    string  `yaml:"name"`
 	Topics                  int64   `yaml:"topics"`
@@ -54,8 +54,7 @@ type workloadFile struct {
 	ReceivedPercent   int64 `yaml:"messageRateReceivedForSubscription"`
 }
 
-// templateFile holds the fields that are lists in a template of OMB's
-// generator of workloads.
+// templateFile has the fields that are lists in a template of OMB's workload generator.
 type templateFile struct {
 	NameFormat    string  `yaml:"nameFormat"`
 	Topics        []int64 `yaml:"topics"`
@@ -72,35 +71,36 @@ var listedKeys = []string{"topics", "partitionsPerTopic", "messageSize", "subscr
 	"consumerPerSubscription", "producerRate", "nameFormat"}
 
 const (
-	// maxRate is what OMB's own workloads write for "as much as there is": it
-	// overdrives the system, and its templates print it as max-rate.
+	// maxRate is the rate that OMB's own workloads write for "as much as possible": it
+	// overdrives the system, and OMB's templates print it as max-rate.
 	maxRate = 10_000_000
-	// keyCount is the number of keys that OMB makes at its start.
+	// keyCount is the number of keys that OMB makes when it starts.
 	keyCount = 10_000
-	// The warm-up where a file gives none, in minutes.
+	// The warm-up of a file that gives none, in minutes.
 	warmupMinutes, redpandaWarmupMinutes = 1, 30
 	maxNameBytes                         = 64
-	// standInRate is the rate until the one that is given takes its place, as
-	// of plimsoll's default workload: a search may begin there.
+	// standInRate is the rate of plimsoll's default workload. It is used until the given rate
+	// replaces it; a search may begin there.
 	standInRate = 10_000
 )
 
-// ownKeys are those that only OMB's workloads have.
-var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(partitionsPerTopic|subscriptionsPerTopic|producersPerTopic|consumerPerSubscription|` +
-	`producerRate|messageSize|payloadFile|keyDistributor|testDurationMinutes|warmupDurationMinutes|useRandomizedPayloads|` +
+// ownKeys are the keys that only OMB's workloads have.
+var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(` +
+	`partitionsPerTopic|subscriptionsPerTopic|producersPerTopic|consumerPerSubscription|` +
+	`producerRate|messageSize|payloadFile|keyDistributor|` +
+	`testDurationMinutes|warmupDurationMinutes|useRandomizedPayloads|` +
 	`consumerBacklogSizeGB|existingTopicList)["']?\s*:`)
 
-// IsWorkload reports whether a file has the keys of an OMB workload, which no
-// workload of plimsoll has.
+// IsWorkload reports whether a file has keys that only OMB workloads have.
 func IsWorkload(src []byte) bool { return ownKeys.Match(src) }
 
-// Given says what the user gives beside the file, so that it need not be in it.
+// Given says which values the user gives in flags, so that the file need not have them.
 type Given struct{ Rate, Duration bool }
 
-// ParseWorkload translates an OMB workload. The notes say in sentences what OMB
-// means by the file without saying it, and what has no effect here. Rate and
-// duration are stand-ins where they are given beside a file that has none.
-// The error is a strict.Violations with everything that is wrong.
+// ParseWorkload translates an OMB workload. The notes are sentences on values that OMB assumes
+// without stating them, and on keys without an effect here. Rate and duration are stand-ins
+// when flags give them and the file does not. The error is a strict.Violations with everything
+// that is wrong.
 func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload, []string, error) {
 	if err := isTemplate(fileName, src); err != nil {
 		return nil, nil, err
@@ -120,8 +120,7 @@ func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload
 	return w, t.notes, nil
 }
 
-// isTemplate refuses the input of OMB's generator of workloads, at the first
-// list.
+// isTemplate refuses the input of OMB's workload generator, at the first list.
 func isTemplate(fileName string, src []byte) error {
 	doc := strict.DecodeSparse(fileName, src, &templateFile{})
 	if doc.Broken() {
@@ -142,7 +141,7 @@ func isTemplate(fileName string, src []byte) error {
 	return nil
 }
 
-// translation is a workload on its way.
+// translation is a workload during its translation.
 type translation struct {
 	file  workloadFile
 	doc   *strict.Document
@@ -154,7 +153,7 @@ func (t *translation) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// refuse rejects what plimsoll has no like of.
+// refuse rejects keys that plimsoll has no equivalent of.
 func (t *translation) refuse() {
 	f, reject := &t.file, t.doc.Reject
 	if f.ConsumerBacklogSizeGB > 0 {
@@ -217,7 +216,7 @@ func (t *translation) refuseRate() {
 	}
 }
 
-// workload is what the file means.
+// workload returns the workload of the file.
 func (t *translation) workload(fileName string) *workload.Workload {
 	f := &t.file
 	w := workload.Default()
@@ -251,7 +250,7 @@ func minutes(n int64) time.Duration {
 	return time.Duration(min(max(n, -1), most)) * time.Minute
 }
 
-// name is the file's, in the letters that names of plimsoll have.
+// name returns the file's name, in the characters that plimsoll allows in names.
 func (t *translation) name(fileName string) string {
 	base := filepath.Base(fileName)
 	given := cmp.Or(t.file.Name, strings.TrimSuffix(base, filepath.Ext(base)))
@@ -265,7 +264,7 @@ func (t *translation) name(fileName string) string {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// plainName makes a name of text.
+// plainName makes a valid name of text.
 func plainName(s string) string {
 	s = strings.TrimLeft(notInNames.ReplaceAllString(strings.TrimSpace(s), "-"), "-._")
 	if len(s) > maxNameBytes {
@@ -274,7 +273,7 @@ func plainName(s string) string {
 	return cmp.Or(strings.TrimRight(s, "-"), "omb")
 }
 
-// payload says which part of the messages no codec can shrink.
+// payload returns the share of the messages that no codec can shrink.
 func (t *translation) payload(w *workload.Workload) {
 	f := &t.file
 	if f.UseRandomizedPayloads {
@@ -328,7 +327,7 @@ func (t *translation) keys(w *workload.Workload) {
 	}
 }
 
-// warmup is the length of the warm-up in minutes.
+// warmup returns the length of the warm-up in minutes.
 func (t *translation) warmup() int64 {
 	if t.doc.Has("warmupDurationMinutes") {
 		return t.file.WarmupDurationMinutes
@@ -342,7 +341,7 @@ func (t *translation) warmup() int64 {
 	return warmupMinutes
 }
 
-// withoutEffect names what is given and shapes nothing here.
+// withoutEffect notes the given keys that have no effect here.
 func (t *translation) withoutEffect() {
 	if t.doc.Has("sampleRateMillis") {
 		t.note("sampleRateMillis has no effect: plimsoll keeps a line a second")
@@ -364,7 +363,7 @@ func (t *translation) withoutEffect() {
 	}
 }
 
-// inOMB are OMB's names of what a workload's rules speak of.
+// inOMB has OMB's names of the keys that a workload's rules mention.
 var inOMB = map[string]string{
 	"name": "name", "topics": "topics", "partitions": "partitionsPerTopic",
 	"producers":     "producersPerTopic",
@@ -375,8 +374,8 @@ var inOMB = map[string]string{
 	"duration": "testDurationMinutes",
 }
 
-// hold checks the workload by plimsoll's own rules, and says what breaks them
-// in OMB's words at OMB's lines.
+// hold checks the workload by plimsoll's own rules, and reports violations with OMB's names at
+// OMB's lines.
 func (t *translation) hold(w *workload.Workload) {
 	var broken strict.Violations
 	if !errors.As(w.Validate(), &broken) {

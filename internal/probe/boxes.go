@@ -8,17 +8,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// open begins to receive from a box.
-func (t *trial) open(b system.Mailbox) (*basket, error) {
-	got := newBasket()
+// open begins to receive from a mailbox.
+func (t *attempt) open(b system.Mailbox) (*inbox, error) {
+	got := newInbox()
 	if err := b.Open(t.ctx, got.add); err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
 	return got, nil
 }
 
-// mailbox opens a mailbox that is closed with the trial.
-func (t *trial) mailbox(
+// mailbox opens a mailbox that is closed at the end of the attempt.
+func (t *attempt) mailbox(
 	p system.Prober, f system.Feature,
 ) (b system.Mailbox, condition string, err error) {
 	b, condition, err = p.OpenMailbox(t.ctx, system.Topic{Name: t.name(), Partitions: 1}, f)
@@ -28,8 +28,8 @@ func (t *trial) mailbox(
 	return b, condition, err
 }
 
-func (t *trial) post(p system.Publisher, letters ...system.Envelope) error {
-	for _, l := range letters {
+func (t *attempt) post(p system.Publisher, envelopes ...system.Envelope) error {
+	for _, l := range envelopes {
 		if err := p.Post(t.ctx, l); err != nil {
 			return fmt.Errorf("publish %s: %w", l.Payload, err)
 		}
@@ -37,7 +37,7 @@ func (t *trial) post(p system.Publisher, letters ...system.Envelope) error {
 	return nil
 }
 
-func (t *trial) expiry(p system.Prober) (Finding, error) {
+func (t *attempt) expiry(p system.Prober) (Finding, error) {
 	const ttl = 2 * time.Second
 	box, condition, err := t.mailbox(p, system.FeatureTTL)
 	if err != nil {
@@ -72,16 +72,16 @@ func (t *trial) expiry(p system.Prober) (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) priorities(p system.Prober) (Finding, error) {
+func (t *attempt) priorities(p system.Prober) (Finding, error) {
 	box, condition, err := t.mailbox(p, system.FeaturePriority)
 	if err != nil {
 		return Finding{}, err
 	}
-	var letters []system.Envelope
+	var envelopes []system.Envelope
 	for i := range 6 {
-		letters = append(letters, system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
+		envelopes = append(envelopes, system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
 	}
-	if err := t.post(box, letters...); err != nil {
+	if err := t.post(box, envelopes...); err != nil {
 		return Finding{}, err
 	}
 	got, err := t.open(box)
@@ -104,7 +104,7 @@ func (t *trial) priorities(p system.Prober) (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) delay(p system.Prober) (Finding, error) {
+func (t *attempt) delay(p system.Prober) (Finding, error) {
 	const later = 3 * time.Second
 	box, condition, err := t.mailbox(p, system.FeatureDelay)
 	if err != nil {
@@ -140,8 +140,8 @@ func (t *trial) delay(p system.Prober) (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) deadLetters(p system.Prober) (Finding, error) {
-	rejected, dead := newBasket(), newBasket()
+func (t *attempt) deadLetters(p system.Prober) (Finding, error) {
+	rejected, dead := newInbox(), newInbox()
 	poster, condition, err := p.OpenRejecting(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
 		rejected.add, dead.add)
 	if err != nil {
@@ -169,7 +169,7 @@ func (t *trial) deadLetters(p system.Prober) (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-func (t *trial) flowControl(prober system.Prober) (Finding, error) {
+func (t *attempt) flowControl(prober system.Prober) (Finding, error) {
 	const held = time.Second // less may be chance
 	p, condition, err := prober.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
 		100)

@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// death is what was seen when a consumer was closed, without time to finish,
-// while it handled a message.
+// death is the record of a consumer that was closed, without time to finish, while it handled a
+// message.
 type death struct {
 	sent          []string
 	first, second []string      // what the dead one and the others received
@@ -20,12 +20,12 @@ type death struct {
 	again         time.Duration // from its end until that one came to another; 0: it did not
 }
 
-// dieAt is which message a consumer dies over, counted from 0.
+// dieAt is the index of the message that a consumer dies over.
 const dieAt = 5
 
-// die has a consumer die over a message. Another one of the subscription, on a
-// connection of its own, is there all along or comes afterwards.
-func (t *trial) die(d workload.Delivery, together bool) (death, error) {
+// die lets a consumer die over a message. Another consumer of the subscription, on a connection
+// of its own, is there from the start or comes afterwards.
+func (t *attempt) die(d workload.Delivery, together bool) (death, error) {
 	others, heirs, err := t.connectTwice()
 	if err != nil {
 		return death{}, err
@@ -35,7 +35,7 @@ func (t *trial) die(d workload.Delivery, together bool) (death, error) {
 		return death{}, err
 	}
 	o := system.ConsumerOptions{Topic: topic, Subscription: "mortal", Delivery: d}
-	first, second := newBasket(), newBasket()
+	first, second := newInbox(), newInbox()
 	held, over := make(chan string, 1), make(chan struct{})
 	t.later(func(context.Context) error { close(over); return nil })
 	var seen atomic.Int64
@@ -84,20 +84,20 @@ func (t *trial) die(d workload.Delivery, together bool) (death, error) {
 	return r, t.inherit(&r, d, topic, first, second, ended)
 }
 
-func (t *trial) connectTwice() (a, b system.Cluster, err error) {
+func (t *attempt) connectTwice() (a, b system.Cluster, err error) {
 	if a, err = t.connect(); err == nil {
 		b, err = t.connect()
 	}
 	return a, b, err
 }
 
-// killed waits until the consumer holds a message and closes it without time.
-func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, second *basket,
+// killed waits until the consumer holds a message, and then closes it without time to finish.
+func (t *attempt) killed(r *death, mortal system.Consumer, held <-chan string, second *inbox,
 	together bool) error {
 	most := time.NewTimer(arrival / 2)
 	defer most.Stop()
 	if together {
-		// A system may give it none at all.
+		// A system may give this consumer no message at all.
 		if err := second.await(t.ctx, quiet,
 			func(all []string) bool { return len(all) == few }); err != nil {
 			return err
@@ -119,9 +119,9 @@ func (t *trial) killed(r *death, mortal system.Consumer, held <-chan string, sec
 	return nil
 }
 
-// inherit waits for what comes to the others. A last message shows, where the
-// delivery may drop some, that nothing more will come before it.
-func (t *trial) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *basket,
+// inherit waits for the messages that the other consumers receive. Where the delivery may drop
+// messages, a last message shows that no earlier one will come.
+func (t *attempt) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *inbox,
 	ended time.Time) error {
 	wanted := missing(first.contents(), r.sent)
 	if d != workload.AtMostOnce && r.held != "" {
@@ -151,7 +151,7 @@ func (r death) story() string {
 		few, dieAt+1, r.later(), len(r.second), listed(r.second))
 }
 
-// later tells of the messages that followed the death.
+// later describes the messages that followed the death.
 func (r death) later() string {
 	if n := len(r.sent) - few; n > 0 {
 		return fmt.Sprintf(", %d more followed", n)
@@ -159,7 +159,7 @@ func (r death) later() string {
 	return ""
 }
 
-func (t *trial) atMostOnce() (Finding, error) {
+func (t *attempt) atMostOnce() (Finding, error) {
 	if !slices.Contains(t.described.Delivery, workload.AtMostOnce) {
 		return unknown("plimsoll's driver of %s does not offer it", t.described.Name), nil
 	}
@@ -176,7 +176,7 @@ func (t *trial) atMostOnce() (Finding, error) {
 	return yes(evidence), nil
 }
 
-func (t *trial) atLeastOnce() (Finding, error) {
+func (t *attempt) atLeastOnce() (Finding, error) {
 	r, err := t.die(workload.AtLeastOnce, false)
 	if err != nil {
 		return Finding{}, err
@@ -192,7 +192,7 @@ func (t *trial) atLeastOnce() (Finding, error) {
 	return yes(evidence), nil
 }
 
-func (t *trial) redelivery() (Finding, error) {
+func (t *attempt) redelivery() (Finding, error) {
 	r, err := t.die(workload.AtLeastOnce, false)
 	if err != nil {
 		return Finding{}, err
@@ -204,7 +204,7 @@ func (t *trial) redelivery() (Finding, error) {
 		rounded(r.again))), nil
 }
 
-func (t *trial) redeliveryOrder() (Finding, error) {
+func (t *attempt) redeliveryOrder() (Finding, error) {
 	alone, err := t.die(workload.AtLeastOnce, false)
 	if err != nil {
 		return Finding{}, err

@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// arrival is how long a message that will arrive may take to: longer than a
-// server waits for an acknowledgement that a dead consumer owes.
+// arrival is the longest time that a message may take to arrive. It is longer than the time for
+// which a server waits for the acknowledgement of a dead consumer.
 const arrival = 45 * time.Second
 
 const (
@@ -22,13 +22,13 @@ const (
 	many  = 200 // messages of those about order
 )
 
-func (t *trial) timeDecoupling() (Finding, error) {
+func (t *attempt) timeDecoupling() (Finding, error) {
 	topic, err := t.topic(1)
 	if err != nil {
 		return Finding{}, err
 	}
 	o := system.ConsumerOptions{Topic: topic, Subscription: "away", Delivery: workload.AtLeastOnce}
-	got := newBasket()
+	got := newInbox()
 	first, err := t.consume(t.cluster, o, got)
 	if err != nil {
 		return Finding{}, err
@@ -56,7 +56,7 @@ func (t *trial) timeDecoupling() (Finding, error) {
 	return yes(evidence), nil
 }
 
-// shares is what two consumers received of what was sent.
+// shares are the messages that each of two consumers received.
 type shares struct {
 	sent          int
 	first, second int
@@ -69,12 +69,12 @@ func (s shares) String() string {
 		s.first, s.second, s.both, s.missing)
 }
 
-// fair says that each message went to one of them, and both had some.
+// fair reports whether each message went to one consumer, and both received some.
 func (s shares) fair() bool { return s.missing == 0 && s.both == 0 && s.first > 0 && s.second > 0 }
 
-// share sends to a topic and looks at what its two consumers receive, each on
-// a connection of its own or both on one.
-func (t *trial) share(partitions int, apart bool) (shares, error) {
+// share sends to a topic and returns the messages that its two consumers receive. The consumers
+// have a connection each, or share one.
+func (t *attempt) share(partitions int, apart bool) (shares, error) {
 	connections := []system.Cluster{t.cluster, t.cluster}
 	if apart {
 		var err error
@@ -87,20 +87,20 @@ func (t *trial) share(partitions int, apart bool) (shares, error) {
 		return shares{}, err
 	}
 	var opened []system.Consumer
-	return t.divide(topic, func(i int, o system.ConsumerOptions, into *basket) error {
+	return t.divide(topic, func(i int, o system.ConsumerOptions, into *inbox) error {
 		k, err := t.consume(connections[i], o, into)
 		opened = append(opened, k)
 		if err == nil && i == 1 && !apart {
-			err = t.settle(opened...)
+			err = t.awaitAssignment(opened...)
 		}
 		return err
 	})
 }
 
 // divide opens two consumers of one subscription, sends, and counts.
-func (t *trial) divide(topic system.Topic,
-	open func(i int, o system.ConsumerOptions, into *basket) error) (shares, error) {
-	together, each := newBasket(), []*basket{newBasket(), newBasket()}
+func (t *attempt) divide(topic system.Topic,
+	open func(i int, o system.ConsumerOptions, into *inbox) error) (shares, error) {
+	together, each := newInbox(), []*inbox{newInbox(), newInbox()}
 	for i, mine := range each {
 		o := system.ConsumerOptions{
 			Topic: topic, Subscription: "shared", Index: i, Delivery: workload.AtLeastOnce,
@@ -124,7 +124,7 @@ func (t *trial) divide(topic system.Topic,
 	}, nil
 }
 
-func (t *trial) competing() (Finding, error) {
+func (t *attempt) competing() (Finding, error) {
 	one, err := t.share(1, true)
 	if err != nil {
 		return Finding{}, err
@@ -167,9 +167,9 @@ func (t *trial) competing() (Finding, error) {
 	return when(strings.Join(conditions, "; or "), evidence...), nil
 }
 
-// dealtOut tries consumers that share one partition, where there are such. The
-// condition is empty when they did not.
-func (t *trial) dealtOut() (condition, evidence string, err error) {
+// dealtOut tries consumers that share one partition, where the system has them. The condition
+// is empty when they did not share it.
+func (t *attempt) dealtOut() (condition, evidence string, err error) {
 	p, err := t.prober()
 	if err != nil {
 		return "", "", err
@@ -178,7 +178,7 @@ func (t *trial) dealtOut() (condition, evidence string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *basket) error {
+	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *inbox) error {
 		o.Failed = into.fail
 		k, said, err := p.OpenShared(t.ctx, o)
 		if err == nil {
@@ -197,12 +197,12 @@ func (t *trial) dealtOut() (condition, evidence string, err error) {
 	return condition, evidence, nil
 }
 
-func (t *trial) multicast() (Finding, error) {
+func (t *attempt) multicast() (Finding, error) {
 	topic, err := t.topic(2)
 	if err != nil {
 		return Finding{}, err
 	}
-	all := []*basket{newBasket(), newBasket(), newBasket()}
+	all := []*inbox{newInbox(), newInbox(), newInbox()}
 	for i, b := range all {
 		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i),
 			Delivery: workload.AtLeastOnce}
@@ -231,15 +231,15 @@ func (t *trial) multicast() (Finding, error) {
 	return yes(evidence), nil
 }
 
-// backlog sends to a topic and then reads it with one consumer. The order in
-// which they come is what the system has made of it.
-func (t *trial) backlog(partitions int) ([]string, error) {
+// backlog sends to a topic and then reads it with one consumer. The messages come in the order
+// that the system gave them.
+func (t *attempt) backlog(partitions int) ([]string, error) {
 	topic, err := t.topic(partitions)
 	if err != nil {
 		return nil, err
 	}
 	o := system.ConsumerOptions{Topic: topic, Subscription: "order", Delivery: workload.AtLeastOnce}
-	got := newBasket()
+	got := newInbox()
 	first, err := t.consume(t.cluster, o, got)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (t *trial) backlog(partitions int) ([]string, error) {
 	return all, nil
 }
 
-// outOfOrder is how many of a partition's messages came after a later one.
+// outOfOrder returns the number of messages of a partition that came after a later message.
 func outOfOrder(all []string, partitions, partition int) int {
 	mine := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
 		n, err := strconv.Atoi(one)
@@ -273,7 +273,7 @@ func outOfOrder(all []string, partitions, partition int) int {
 	return inversions(mine)
 }
 
-func (t *trial) partitionOrder() (Finding, error) {
+func (t *attempt) partitionOrder() (Finding, error) {
 	const partitions = 4
 	all, err := t.backlog(partitions)
 	if err != nil {
@@ -292,7 +292,7 @@ func (t *trial) partitionOrder() (Finding, error) {
 	return yes(evidence), nil
 }
 
-func (t *trial) globalOrder() (Finding, error) {
+func (t *attempt) globalOrder() (Finding, error) {
 	const partitions = 4
 	all, err := t.backlog(partitions)
 	if err != nil {

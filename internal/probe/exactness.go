@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-func (t *trial) exactlyOnce(p system.Prober) (Finding, error) {
+func (t *attempt) exactlyOnce(p system.Prober) (Finding, error) {
 	if slices.Contains(t.described.Delivery, workload.ExactlyOnce) {
 		return t.retriedTransaction(p)
 	}
@@ -36,9 +36,9 @@ func (t *trial) exactlyOnce(p system.Prober) (Finding, error) {
 	return when(strings.TrimPrefix(condition+", and "+reader, ", and "), evidence), nil
 }
 
-// retriedTransaction aborts a message's transaction and sends it again, as one
-// does who does not know what became of it.
-func (t *trial) retriedTransaction(p system.Prober) (Finding, error) {
+// retriedTransaction aborts a message's transaction and sends the message again, as a client
+// does that does not know the outcome of the transaction.
+func (t *attempt) retriedTransaction(p system.Prober) (Finding, error) {
 	topic, got, err := t.readTopic(workload.ExactlyOnce)
 	if err != nil {
 		return Finding{}, err
@@ -70,8 +70,8 @@ func (t *trial) retriedTransaction(p system.Prober) (Finding, error) {
 }
 
 // readTopic is a topic with a consumer.
-func (t *trial) readTopic(d workload.Delivery) (system.Topic, *basket, error) {
-	got := newBasket()
+func (t *attempt) readTopic(d workload.Delivery) (system.Topic, *inbox, error) {
+	got := newInbox()
 	topic, err := t.topic(1)
 	if err == nil {
 		_, err = t.consume(t.cluster,
@@ -80,7 +80,7 @@ func (t *trial) readTopic(d workload.Delivery) (system.Topic, *basket, error) {
 	return topic, got, err
 }
 
-func (t *trial) transactions(p system.Prober) (Finding, error) {
+func (t *attempt) transactions(p system.Prober) (Finding, error) {
 	d := workload.AtLeastOnce
 	if slices.Contains(t.described.Delivery, workload.ExactlyOnce) {
 		d = workload.ExactlyOnce

@@ -79,17 +79,17 @@ func (c *able) PublishBeyond(_ context.Context, _ system.Topic, n int) (system.B
 		Refusal: "full"}, "", nil
 }
 
-// fakeBox keeps letters until it is open.
+// fakeBox keeps envelopes until it is open.
 type fakeBox struct {
-	plant    planted
-	mu       sync.Mutex
-	letters  []system.Envelope
-	at       []time.Time
-	receive  func([]byte)
-	bindings []system.Binding
-	kind     system.RouteKind
-	dead     func([]byte)
-	timers   []*time.Timer
+	plant     planted
+	mu        sync.Mutex
+	envelopes []system.Envelope
+	at        []time.Time
+	receive   func([]byte)
+	bindings  []system.Binding
+	kind      system.RouteKind
+	dead      func([]byte)
+	timers    []*time.Timer
 }
 
 func (c *able) OpenMailbox(
@@ -119,7 +119,7 @@ func (b *fakeBox) Post(_ context.Context, l system.Envelope) error {
 			}
 		}
 	case b.receive == nil:
-		b.letters, b.at = append(b.letters, l), append(b.at, time.Now())
+		b.envelopes, b.at = append(b.envelopes, l), append(b.at, time.Now())
 	case l.Delay > 0 && b.plant != hasty:
 		b.timers = append(b.timers, time.AfterFunc(l.Delay, func() { b.receive(l.Payload) }))
 	default:
@@ -155,7 +155,7 @@ func (b *fakeBox) Open(_ context.Context, receive func([]byte)) error {
 	}
 	b.receive = receive
 	var kept []system.Envelope
-	for i, l := range b.letters {
+	for i, l := range b.envelopes {
 		if l.TTL == 0 || time.Since(b.at[i]) < l.TTL || b.plant == immortal {
 			kept = append(kept, l)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Answer is what a probe found.
+// Answer is the answer of a probe.
 type Answer string
 
 // The answers.
@@ -21,13 +21,13 @@ const (
 type Finding struct {
 	Row    string `json:"row"`
 	Answer Answer `json:"answer"`
-	// Condition is under which the answer is yes; only with Conditional.
+	// Condition is the condition under which the answer is yes; set only with Conditional.
 	Condition string `json:"condition,omitempty"`
-	// Evidence is what was sent and what came back, a sentence each.
+	// Evidence has a sentence for each observation: the messages sent and received.
 	Evidence []string `json:"evidence"`
 }
 
-// Column is what was found on one system.
+// Column has the findings on one system.
 type Column struct {
 	Name       string    `json:"name"` // the system and its variant
 	System     string    `json:"system"`
@@ -36,12 +36,11 @@ type Column struct {
 	Durability int       `json:"durability_level"`
 	At         time.Time `json:"at"`
 	Findings   []Finding `json:"findings"`
-	// Warnings are what went wrong beside the probes, such as a topic that could
-	// not be deleted.
+	// Warnings are failures outside the probes, such as a topic that could not be deleted.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Finding returns the column's answer to a row, Unknown when it has none.
+// Finding returns the column's answer to a row; Unknown when the column has none.
 func (c Column) Finding(row string) Finding {
 	i := slices.IndexFunc(c.Findings, func(f Finding) bool { return f.Row == row })
 	if i < 0 {
@@ -53,7 +52,7 @@ func (c Column) Finding(row string) Finding {
 func yes(evidence ...string) Finding { return Finding{Answer: Yes, Evidence: evidence} }
 func no(evidence ...string) Finding  { return Finding{Answer: No, Evidence: evidence} }
 
-// notEven is no, though what would have been a condition was given.
+// notEven returns no, although the possible condition was met.
 func notEven(condition string, evidence ...string) Finding {
 	if condition != "" {
 		evidence = append(evidence, "tried "+condition)
@@ -61,7 +60,7 @@ func notEven(condition string, evidence ...string) Finding {
 	return no(evidence...)
 }
 
-// when is yes, or conditional when there is a condition.
+// when returns yes, or conditional when there is a condition.
 func when(condition string, evidence ...string) Finding {
 	if condition == "" {
 		return yes(evidence...)
@@ -69,26 +68,25 @@ func when(condition string, evidence ...string) Finding {
 	return Finding{Answer: Conditional, Condition: condition, Evidence: evidence}
 }
 
-// unknown is that the trying failed.
+// unknown returns the finding of a probe that failed.
 func unknown(format string, args ...any) Finding {
 	return Finding{Answer: Unknown, Evidence: []string{fmt.Sprintf(format, args...)}}
 }
 
-// AnyUnknown says whether a probe itself failed.
+// AnyUnknown reports whether a probe failed.
 func AnyUnknown(all []Column) bool {
 	return slices.ContainsFunc(all, func(c Column) bool {
 		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Answer == Unknown })
 	})
 }
 
-// Differences says, a sentence each, which answers are not those wanted, which
-// could not be found, and what was warned of. Rows that are not in want may
-// have any other answer.
+// Differences returns a sentence for each answer that differs from the wanted one, for each
+// unknown answer, and for each warning. Rows that are not in want may have any other answer.
 func (c Column) Differences(want map[string]Answer) []string {
 	all := slices.Clone(c.Warnings)
 	for _, f := range c.Findings {
 		if wanted, certain := want[f.Row]; certain && f.Answer != wanted || f.Answer == Unknown {
-			all = append(all, fmt.Sprintf("%s: %s: %s: %v", c.Name, f.Row, said(f), f.Evidence))
+			all = append(all, fmt.Sprintf("%s: %s: %s: %v", c.Name, f.Row, answered(f), f.Evidence))
 		}
 	}
 	for row := range want {

@@ -13,17 +13,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// letter is a message that remembers its end.
-type letter struct {
+// message is a sent message. It keeps its outcome.
+type message struct {
 	system.Message
 	ended chan error
 }
 
-// Complete notes the end.
-func (l *letter) Complete(err error) { l.ended <- err }
+// Complete stores the outcome.
+func (l *message) Complete(err error) { l.ended <- err }
 
-// numbers are the payloads "first" to "first+n-1": their order is their order
-// of sending.
+// numbers returns the payloads "first" to "first+n-1", in the order of sending.
 func numbers(first, n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -32,13 +31,13 @@ func numbers(first, n int) []string {
 	return all
 }
 
-// atOnce is how many messages are sent before all of them are acknowledged.
-// More would make one batch of them, which some systems deliver as a whole.
+// atOnce is the number of messages that are sent before all of them are acknowledged. More
+// messages would make one batch, which some systems deliver as a whole.
 const atOnce = 10
 
-// send publishes the payloads round the partitions, from one producer, and
-// returns when all are acknowledged.
-func (t *trial) send(topic system.Topic, payloads []string) error {
+// send publishes the payloads to the partitions in turn, from one producer, and returns when
+// all are acknowledged.
+func (t *attempt) send(topic system.Topic, payloads []string) error {
 	p, err := t.cluster.OpenProducer(t.ctx, system.ProducerOptions{
 		Topic: topic, InFlight: atOnce, MessageMax: 1 << 10, Delivery: workload.AtLeastOnce,
 	})
@@ -47,9 +46,9 @@ func (t *trial) send(topic system.Topic, payloads []string) error {
 	}
 	next := 0
 	for some := range slices.Chunk(payloads, atOnce) {
-		all := make([]*letter, len(some))
+		all := make([]*message, len(some))
 		for i, payload := range some {
-			all[i] = &letter{ended: make(chan error, 1)}
+			all[i] = &message{ended: make(chan error, 1)}
 			all[i].Payload, all[i].Partition = []byte(payload), int32(next%topic.Partitions)
 			all[i].Bind(all[i])
 			p.Send(&all[i].Message)
@@ -65,8 +64,8 @@ func (t *trial) send(topic system.Topic, payloads []string) error {
 	return err
 }
 
-// acknowledged waits for the ends of messages.
-func (t *trial) acknowledged(all []*letter) error {
+// acknowledged waits for the outcomes of messages.
+func (t *attempt) acknowledged(all []*message) error {
 	for _, l := range all {
 		select {
 		case err := <-l.ended:
@@ -80,9 +79,8 @@ func (t *trial) acknowledged(all []*letter) error {
 	return nil
 }
 
-// basket holds what arrived, in its order. Its methods may be called from any
-// goroutine.
-type basket struct {
+// inbox holds the arrived messages, in order. Its methods may be called from any goroutine.
+type inbox struct {
 	mu     sync.Mutex
 	all    []string
 	at     []time.Time
@@ -90,42 +88,42 @@ type basket struct {
 	came   chan struct{}
 }
 
-func newBasket() *basket { return &basket{came: make(chan struct{}, 1)} }
+func newInbox() *inbox { return &inbox{came: make(chan struct{}, 1)} }
 
-func (b *basket) add(payload []byte) { b.put(string(payload)) }
+func (b *inbox) add(payload []byte) { b.put(string(payload)) }
 
-// receive is a consumer's Receive.
-func (b *basket) receive(m system.Received) { b.add(m.Payload) }
+// receive is the Receive function of a consumer.
+func (b *inbox) receive(m system.Received) { b.add(m.Payload) }
 
-func (b *basket) put(payload string) {
+func (b *inbox) put(payload string) {
 	b.mu.Lock()
 	b.all, b.at = append(b.all, payload), append(b.at, time.Now())
 	b.mu.Unlock()
 	b.note()
 }
 
-func (b *basket) fail(err error) {
+func (b *inbox) fail(err error) {
 	b.mu.Lock()
 	b.failed = err
 	b.mu.Unlock()
 	b.note()
 }
 
-func (b *basket) note() {
+func (b *inbox) note() {
 	select {
 	case b.came <- struct{}{}:
 	default:
 	}
 }
 
-func (b *basket) contents() []string {
+func (b *inbox) contents() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.all)
 }
 
-// arrived is when a payload came first; false: it did not.
-func (b *basket) arrived(payload string) (time.Time, bool) {
+// arrived returns the time at which a payload first came; false: it did not come.
+func (b *inbox) arrived(payload string) (time.Time, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := slices.Index(b.all, payload)
@@ -135,15 +133,15 @@ func (b *basket) arrived(payload string) (time.Time, bool) {
 	return b.at[i], true
 }
 
-func (b *basket) failure() error {
+func (b *inbox) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failed
 }
 
-// await waits until done says so of what arrived, and for most at most. That
-// the time is over is no error: the probe looks at what is there.
-func (b *basket) await(ctx context.Context, most time.Duration,
+// await waits until done accepts the arrived messages, and at most as long as most. The end of
+// that time is not an error: the probe examines what has arrived.
+func (b *inbox) await(ctx context.Context, most time.Duration,
 	done func(all []string) bool) error {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -164,9 +162,9 @@ func (b *basket) await(ctx context.Context, most time.Duration,
 	}
 }
 
-// awaitAll waits until all of these have arrived, and then until it is quiet,
-// so that what comes twice is seen.
-func (b *basket) awaitAll(ctx context.Context, most time.Duration, wanted []string) error {
+// awaitAll waits until all wanted messages have arrived, and then until nothing more arrives,
+// so that copies are seen.
+func (b *inbox) awaitAll(ctx context.Context, most time.Duration, wanted []string) error {
 	if err := b.await(ctx, most,
 		func(all []string) bool { return len(missing(all, wanted)) == 0 }); err != nil {
 		return err
@@ -174,8 +172,8 @@ func (b *basket) awaitAll(ctx context.Context, most time.Duration, wanted []stri
 	return b.silence(ctx)
 }
 
-// silence waits until nothing has arrived for a while.
-func (b *basket) silence(ctx context.Context) error {
+// silence waits until nothing has arrived for the time quiet.
+func (b *inbox) silence(ctx context.Context) error {
 	for n := -1; n != len(b.contents()); {
 		n = len(b.contents())
 		if err := b.await(ctx, quiet, func(all []string) bool { return len(all) > n }); err != nil {
@@ -185,7 +183,7 @@ func (b *basket) silence(ctx context.Context) error {
 	return nil
 }
 
-// missing are those that did not arrive.
+// missing returns the wanted messages that did not arrive.
 func missing(all, wanted []string) []string {
 	there := make(map[string]bool, len(all))
 	for _, one := range all {
@@ -194,7 +192,7 @@ func missing(all, wanted []string) []string {
 	return slices.DeleteFunc(slices.Clone(wanted), func(one string) bool { return there[one] })
 }
 
-// repeated is how many arrivals were not the first of their message.
+// repeated returns the number of arrivals that were copies.
 func repeated(all []string) int {
 	seen := make(map[string]bool, len(all))
 	n := 0
@@ -207,7 +205,7 @@ func repeated(all []string) int {
 	return n
 }
 
-// inversions is how many numbers came after a greater one.
+// inversions returns how many numbers came after a greater number.
 func inversions(all []string) int {
 	greatest, n := -1, 0
 	for _, one := range all {
@@ -223,7 +221,7 @@ func inversions(all []string) int {
 	return n
 }
 
-// listed is what arrived, in words that fit a line.
+// listed describes the arrived messages on one line.
 func listed(all []string) string {
 	const most = 12
 	switch {
@@ -235,7 +233,7 @@ func listed(all []string) string {
 	return strings.Join(all, " ")
 }
 
-// rounded is a time as evidence tells it.
+// rounded returns a duration as evidence shows it.
 func rounded(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// observed is what `make probes` saw last.
+// observed has the results of the last `make probes`.
 //
 //go:embed observed.json
 var observed []byte
 
-// Observed returns what was found on a system by the last `make probes`, a
-// column for each variant.
+// Observed returns the results of the last `make probes` for a system, a column for each
+// variant.
 func Observed(system string) ([]Column, error) {
 	all, err := Parse(observed)
 	if err != nil {
@@ -27,8 +27,8 @@ func Observed(system string) ([]Column, error) {
 	return its, nil
 }
 
-// Brief is a column in a few sentences: what the system does, what it does
-// under conditions, and what not.
+// Brief returns a column in a few sentences: the capabilities that the system has, has under
+// conditions, and lacks.
 func (c Column) Brief() []string {
 	var lines []string
 	for _, one := range []struct {
@@ -49,7 +49,7 @@ func (c Column) Brief() []string {
 	return lines
 }
 
-// Source says on which servers a column was observed, and when.
+// Source returns the servers of a column and the date.
 func (c Column) Source() string {
 	return fmt.Sprintf("as tried on %s on %s", servers(c), c.At.Format("2006-01-02"))
 }

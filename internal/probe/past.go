@@ -10,13 +10,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-func (t *trial) replay() (Finding, error) {
+func (t *attempt) replay() (Finding, error) {
 	topic, err := t.topic(1)
 	if err != nil {
 		return Finding{}, err
 	}
 	o := system.ConsumerOptions{Topic: topic, Subscription: "again", Delivery: workload.AtLeastOnce}
-	got, sent := newBasket(), numbers(0, few)
+	got, sent := newInbox(), numbers(0, few)
 	first, err := t.consume(t.cluster, o, got)
 	if err == nil {
 		err = t.send(topic, sent)
@@ -37,7 +37,7 @@ func (t *trial) replay() (Finding, error) {
 	if !ok {
 		return Finding{}, t.untried()
 	}
-	anew := newBasket()
+	anew := newInbox()
 	o.Receive, o.Failed = anew.receive, anew.fail
 	k, condition, err := replayer.OpenReplay(t.ctx, o)
 	if err != nil {
@@ -57,14 +57,14 @@ func (t *trial) replay() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-// lateSubscription adds to why a subscription cannot go back what another one
-// gets that begins after everything was acknowledged.
-func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error) {
+// lateSubscription extends the reason why a subscription cannot go back: it says what another
+// subscription receives that begins after everything was acknowledged.
+func (t *attempt) lateSubscription(topic system.Topic, why error) (Finding, error) {
 	var lacking *system.NotSupported
 	if !errors.As(why, &lacking) {
 		return Finding{}, why
 	}
-	got := newBasket()
+	got := newInbox()
 	if _, err := t.consume(t.cluster, system.ConsumerOptions{Topic: topic, Subscription: "late",
 		Delivery: workload.AtLeastOnce}, got); err != nil {
 		return Finding{}, err
@@ -77,7 +77,7 @@ func (t *trial) lateSubscription(topic system.Topic, why error) (Finding, error)
 			"afterwards received %d of them", few, len(got.contents()))), nil
 }
 
-func (t *trial) publisherAcks(p system.Prober) (Finding, error) {
+func (t *attempt) publisherAcks(p system.Prober) (Finding, error) {
 	topic, got, err := t.readTopic(workload.AtLeastOnce)
 	if err != nil {
 		return Finding{}, err

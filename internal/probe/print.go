@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Lines of a table for people are this wide at most.
+// The width of tables for people, in columns.
 const (
 	width     = 100
 	nameWidth = 22
 	cellWidth = 11
 )
 
-// short is an answer that fits a cell.
+// short returns an answer that fits a cell.
 func short(a Answer) string {
 	if a == Conditional {
 		return "if"
@@ -37,7 +37,7 @@ func JSON(w io.Writer, all []Column) error {
 	return err
 }
 
-// Parse reads what JSON wrote.
+// Parse reads the output of JSON.
 func Parse(raw []byte) ([]Column, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -119,28 +119,27 @@ func cellsOf(b *strings.Builder, name string, cells []string) {
 
 // evidence writes one finding below its row.
 func evidence(b *strings.Builder, name string, f Finding) {
-	indented(b, "  ", "    ", name+": "+said(f))
+	indented(b, "  ", "    ", name+": "+answered(f))
 	for _, sentence := range f.Evidence {
 		indented(b, "    ", "      ", sentence)
 	}
 }
 
-// said is the answer with its condition.
-func said(f Finding) string {
+// answered returns the answer with its condition.
+func answered(f Finding) string {
 	if f.Answer == Conditional {
 		return "conditional: " + f.Condition
 	}
 	return string(f.Answer)
 }
 
-// about is what was asked when.
+// about says which question was asked, and when.
 func about(c Column) string {
 	return fmt.Sprintf("%s: durability level %d, %s; %s; %s", c.Name, c.Durability, servers(c),
 		c.Client, c.At.Format("2006-01-02 15:04 MST"))
 }
 
-// servers are the servers' versions: what they all say at the end of their
-// lines is said once.
+// servers returns the servers' versions. It prints a suffix that all of them share only once.
 func servers(c Column) string {
 	switch len(c.Servers) {
 	case 0:
@@ -162,8 +161,7 @@ func servers(c Column) string {
 	return fmt.Sprintf("%d servers, each %s", len(c.Servers), strings.Join(same, " "))
 }
 
-// indented writes a sentence in lines that begin with first, and then with
-// next.
+// indented writes a sentence in lines. The first line begins with first, the others with next.
 func indented(b *strings.Builder, first, next, sentence string) {
 	for i, line := range wrap(sentence, width-len(next)) {
 		if i > 0 {
@@ -173,7 +171,7 @@ func indented(b *strings.Builder, first, next, sentence string) {
 	}
 }
 
-// wrap breaks a text into lines of at most most columns; a longer word is cut.
+// wrap breaks a text into lines of at most most columns. It cuts a longer word.
 func wrap(text string, most int) []string {
 	var lines []string
 	line := ""
@@ -193,7 +191,7 @@ func wrap(text string, most int) []string {
 	return append(lines, line)
 }
 
-// printable is what a server said without what a terminal would obey.
+// printable removes characters that control a terminal from the words of a server.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -239,7 +237,7 @@ func Markdown(w io.Writer, all []Column) error {
 			md(strings.ToUpper(r.Question[:1])+r.Question[1:]))
 		for _, c := range all {
 			f := c.Finding(r.Name)
-			b.WriteString("- **" + md(c.Name) + "**: " + md(said(f)) + "\n")
+			b.WriteString("- **" + md(c.Name) + "**: " + md(answered(f)) + "\n")
 			for _, sentence := range f.Evidence {
 				b.WriteString("  - " + md(sentence) + "\n")
 			}

@@ -244,7 +244,9 @@ func fits(t *testing.T, table string) {
 
 // Whatever is read, printing it does not break.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`[{"name":"a","system":"a","client":"","servers":null,"durability_level":1,"at":"2026-01-01T00:00:00Z","findings":[{"row":"replay","answer":"yes","evidence":["x"]}]}]`))
+	f.Add([]byte(`[{"name":"a","system":"a","client":"","servers":null,"durability_level":1,` +
+		`"at":"2026-01-01T00:00:00Z",` +
+		`"findings":[{"row":"replay","answer":"yes","evidence":["x"]}]}]`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		all, err := Parse(raw)

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// routes are what each kind is tried with: the receivers, what is posted, and
-// who of them must get it.
+// routes has the case of each kind: the receivers, the posted messages, and the messages that
+// each receiver must get.
 type route struct {
 	bindings []system.Binding
 	posts    []system.Envelope
@@ -20,7 +20,7 @@ func letterTo(payload, key string, headers map[string]string) system.Envelope {
 	return system.Envelope{Payload: []byte(payload), Key: key, Headers: headers}
 }
 
-func (t *trial) routeDirect(p system.Prober) (Finding, error) {
+func (t *attempt) routeDirect(p system.Prober) (Finding, error) {
 	return t.routed(p, system.RouteDirect, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
 		posts: []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil),
@@ -29,7 +29,7 @@ func (t *trial) routeDirect(p system.Prober) (Finding, error) {
 	})
 }
 
-func (t *trial) routePattern(p system.Prober) (Finding, error) {
+func (t *attempt) routePattern(p system.Prober) (Finding, error) {
 	return t.routed(p, system.RoutePattern, route{
 		bindings: []system.Binding{{Key: "order.*.eu"}, {Key: "order.new.*"}},
 		posts: []system.Envelope{letterTo("a", "order.new.eu", nil),
@@ -39,7 +39,7 @@ func (t *trial) routePattern(p system.Prober) (Finding, error) {
 	})
 }
 
-func (t *trial) routeFanout(p system.Prober) (Finding, error) {
+func (t *attempt) routeFanout(p system.Prober) (Finding, error) {
 	return t.routed(p, system.RouteFanout, route{
 		bindings: []system.Binding{{Key: "red"}, {Key: "green"}},
 		posts:    []system.Envelope{letterTo("a", "red", nil), letterTo("b", "green", nil)},
@@ -47,7 +47,7 @@ func (t *trial) routeFanout(p system.Prober) (Finding, error) {
 	})
 }
 
-func (t *trial) routeHeaders(p system.Prober) (Finding, error) {
+func (t *attempt) routeHeaders(p system.Prober) (Finding, error) {
 	red, green := map[string]string{"colour": "red"}, map[string]string{"colour": "green"}
 	return t.routed(p, system.RouteHeaders, route{
 		bindings: []system.Binding{{Headers: red}, {Headers: green}},
@@ -57,10 +57,10 @@ func (t *trial) routeHeaders(p system.Prober) (Finding, error) {
 	})
 }
 
-func (t *trial) routed(p system.Prober, kind system.RouteKind, r route) (Finding, error) {
-	got := make([]*basket, len(r.bindings))
+func (t *attempt) routed(p system.Prober, kind system.RouteKind, r route) (Finding, error) {
+	got := make([]*inbox, len(r.bindings))
 	for i := range r.bindings {
-		got[i] = newBasket()
+		got[i] = newInbox()
 		r.bindings[i].Receive = got[i].add
 	}
 	poster, condition, err := p.OpenRoutes(t.ctx, system.Routing{

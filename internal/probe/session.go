@@ -22,22 +22,21 @@ type Subject struct {
 }
 
 const (
-	// limit bounds one probe: those that wait for what does not come do so three
-	// times at most.
+	// limit bounds one probe. A probe waits at most three times for a message that does not
+	// come.
 	limit = 3 * time.Minute
 	// cleanupLimit bounds the closing and deleting after one probe.
 	cleanupLimit = 60 * time.Second
-	// sideBySide is how many probes run at one time: most of them wait.
+	// sideBySide is the number of probes that run at a time: most of them only wait.
 	sideBySide = 6
 )
 
-// quiet is how long nothing may arrive before a probe believes that nothing
-// will.
+// quiet is the time without an arrival after which a probe expects no more.
 const quiet = 2 * time.Second
 
-// On tries every probe on a cluster that runs. Progress, which may be nil, is
-// told of each answer and how long it took, from one goroutine at a time. An
-// error means that the cluster could not be reached at all, or that ctx ended.
+// On tries every probe on a running cluster. It calls progress, which may be nil, with each
+// answer and its duration, from one goroutine at a time. An error means that the cluster could
+// not be reached at all, or that ctx ended.
 func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (Column, error) {
 	began := time.Now()
 	c, err := s.System.Connect(ctx, s.Options)
@@ -52,7 +51,7 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	column.Findings = run.all(ctx, progress)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
-	// Servers that have just begun do not know one another's versions.
+	// Servers that have just started do not know one another's versions yet.
 	if v, ok := c.(system.VersionReader); ok {
 		if column.Servers, err = v.ServerVersions(closing); err != nil {
 			run.warn("reading the servers' versions: %v", err)
@@ -66,8 +65,8 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	return column, ctx.Err()
 }
 
-// occupy makes a topic that is there as long as the probes run: a system may
-// remove what holds topics when the last one of a connection is deleted.
+// occupy makes a topic that exists as long as the probes run. A system may remove the container
+// of its topics when the last topic of a connection is deleted.
 func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)) {
 	topic := system.Topic{Name: s.name(), Partitions: 1}
 	if err := s.cluster.CreateTopic(ctx, topic); err != nil {
@@ -82,14 +81,14 @@ func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)
 	}
 }
 
-// nonce tells the topics of one probing from those of another.
+// nonce distinguishes the topics of one session from those of another.
 func nonce() string {
 	var b [4]byte
 	rand.Read(b[:]) // it never fails: it ends the program instead
 	return hex.EncodeToString(b[:])
 }
 
-// session is the probing of one cluster.
+// session is a run of all probes on one cluster.
 type session struct {
 	subject   Subject
 	described system.Description
@@ -107,8 +106,8 @@ func (s *session) warn(format string, args ...any) {
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
 }
 
-// name is a topic's name that nobody else has. It does not end in a number of its
-// own: topics of several connections must not be taken for a crowd that shares.
+// name returns a unique name for a topic. It does not end in a number: topics of several
+// connections must not look like the topics of a run, which may share a container.
 func (s *session) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,8 +115,8 @@ func (s *session) name() string {
 	return fmt.Sprintf("%s-topic%d", s.prefix, s.topics)
 }
 
-// all runs the probes, some side by side, and returns the findings in the
-// order of the rows.
+// all runs the probes, some at the same time, and returns the findings in the order of the
+// rows.
 func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)) []Finding {
 	asked := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
 		return len(s.subject.Rows) > 0 && !slices.Contains(s.subject.Rows, r.Name)
@@ -131,7 +130,7 @@ func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)
 			places <- struct{}{}
 			defer func() { <-places }()
 			began := time.Now()
-			findings[i] = s.one(ctx, r)
+			findings[i] = s.run(ctx, r)
 			if progress != nil {
 				telling.Lock()
 				defer telling.Unlock()
@@ -143,11 +142,11 @@ func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)
 	return findings
 }
 
-// one runs one probe within its limit and cleans up behind it.
-func (s *session) one(ctx context.Context, r row) Finding {
+// run runs one probe within its limit and cleans up after it.
+func (s *session) run(ctx context.Context, r row) Finding {
 	trying, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	t := &trial{session: s, ctx: trying}
+	t := &attempt{session: s, ctx: trying}
 	defer t.cleanup()
 	f, err := r.try(t)
 	var lacking *system.NotSupported
@@ -167,23 +166,23 @@ func (s *session) one(ctx context.Context, r row) Finding {
 	return f
 }
 
-// prober is the cluster as one whose capabilities can be tried.
-func (t *trial) prober() (system.Prober, error) {
+// prober returns the cluster as a Prober.
+func (t *attempt) prober() (system.Prober, error) {
 	if p, ok := t.cluster.(system.Prober); ok {
 		return p, nil
 	}
 	return nil, t.untried()
 }
 
-func (t *trial) untried() error {
+func (t *attempt) untried() error {
 	return fmt.Errorf("plimsoll's driver of %s has no way to try it", t.described.Name)
 }
 
-// capability makes a row's try of one that needs a Prober.
+// capability returns a try function for a capability that needs a Prober.
 func capability(
-	try func(t *trial, p system.Prober) (Finding, error),
-) func(t *trial) (Finding, error) {
-	return func(t *trial) (Finding, error) {
+	try func(t *attempt, p system.Prober) (Finding, error),
+) func(t *attempt) (Finding, error) {
+	return func(t *attempt) (Finding, error) {
 		p, err := t.prober()
 		if err != nil {
 			return Finding{}, err
@@ -192,18 +191,18 @@ func capability(
 	}
 }
 
-// trial is one run of one probe: what it opened is closed and what it made is
-// deleted when it has ended.
-type trial struct {
+// attempt is one run of one probe. At its end, everything that it opened is closed and
+// everything that it made is deleted.
+type attempt struct {
 	*session
 	ctx   context.Context
 	after []func(ctx context.Context) error
 }
 
-// later adds what cleanup does, the last one first.
-func (t *trial) later(do func(ctx context.Context) error) { t.after = append(t.after, do) }
+// later adds a function to the cleanup, which runs the last one first.
+func (t *attempt) later(do func(ctx context.Context) error) { t.after = append(t.after, do) }
 
-func (t *trial) cleanup() {
+func (t *attempt) cleanup() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), cleanupLimit)
 	defer cancel()
 	for i := len(t.after) - 1; i >= 0; i-- {
@@ -213,15 +212,15 @@ func (t *trial) cleanup() {
 	}
 }
 
-// topic makes a topic that is deleted with the trial.
-func (t *trial) topic(partitions int) (system.Topic,
+// topic makes a topic that is deleted at the end of the attempt.
+func (t *attempt) topic(partitions int) (system.Topic,
 	error) {
 	return t.topicOn(t.cluster, partitions)
 }
 
-// topicOn is topic on one of the trial's connections. The one that opened the
-// consumers knows what else is to be deleted.
-func (t *trial) topicOn(c system.Cluster, partitions int) (system.Topic, error) {
+// topicOn is topic on one of the attempt's connections. The connection that opened the
+// consumers knows what else to delete.
+func (t *attempt) topicOn(c system.Cluster, partitions int) (system.Topic, error) {
 	topic := system.Topic{Name: t.name(), Partitions: partitions}
 	if err := c.CreateTopic(t.ctx, topic); err != nil {
 		return topic, fmt.Errorf("create a topic: %w", err)
@@ -232,8 +231,8 @@ func (t *trial) topicOn(c system.Cluster, partitions int) (system.Topic, error) 
 	return topic, nil
 }
 
-// connect is another connection, as another process would have.
-func (t *trial) connect() (system.Cluster, error) {
+// connect opens another connection, as another process would.
+func (t *attempt) connect() (system.Cluster, error) {
 	c, err := t.subject.System.Connect(t.ctx, t.subject.Options)
 	if err != nil {
 		return nil, fmt.Errorf("connect once more: %w", err)
@@ -242,8 +241,8 @@ func (t *trial) connect() (system.Cluster, error) {
 	return c, nil
 }
 
-// consume opens a consumer that is closed with the trial.
-func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket) (system.Consumer,
+// consume opens a consumer that is closed at the end of the attempt.
+func (t *attempt) consume(c system.Cluster, o system.ConsumerOptions, into *inbox) (system.Consumer,
 	error) {
 	if o.Receive == nil {
 		o.Receive = into.receive
@@ -257,8 +256,8 @@ func (t *trial) consume(c system.Cluster, o system.ConsumerOptions, into *basket
 	return k, nil
 }
 
-// settle waits until the consumers of a subscription have their partitions.
-func (t *trial) settle(all ...system.Consumer) error {
+// awaitAssignment waits until the consumers of a subscription have their partitions.
+func (t *attempt) awaitAssignment(all ...system.Consumer) error {
 	for _, k := range all {
 		if s, ok := k.(system.AssignmentWaiter); ok {
 			if err := s.AwaitAssignment(t.ctx); err != nil {

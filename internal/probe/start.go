@@ -20,21 +20,21 @@ type Job struct {
 	Settings system.Settings
 	Secrets  target.Secrets
 	TLS      *tls.Config // nil: not encrypted
-	// Durability is the level of the topics; 0: the first that the settings
-	// allow, level 2 before the others.
+	// Durability is the level of the topics; 0: the first level that the settings allow,
+	// beginning with level 2.
 	Durability workload.Level
-	// Base is the folder that a cluster which is started keeps its data under.
+	// Base is the folder for the data of a cluster that Run starts.
 	Base string
 }
 
-// startLimit bounds the start of a cluster that is on this machine already, and
-// stopLimit its end.
+// startLimit bounds the start of a cluster whose servers are on this machine already; stopLimit
+// bounds its end.
 const (
 	startLimit = 4 * time.Minute
 	stopLimit  = time.Minute
 )
 
-// Check refuses what cannot be, before anything starts, and settles the level.
+// Check refuses impossible jobs before anything starts, and chooses the level.
 func (j *Job) Check() error {
 	d := j.System.Describe()
 	_, embedded := j.System.(system.Embedded)
@@ -95,7 +95,7 @@ func (j *Job) options() system.Options {
 	}
 }
 
-// Name is the column's: that of the target, or the system and its variant.
+// Name returns the column's name: that of the target, or the system and its variant.
 func (j *Job) Name() string {
 	name := j.Target.Name
 	if varied, ok := j.System.(system.Varied); ok && name == j.System.Describe().Name {
@@ -106,8 +106,8 @@ func (j *Job) Name() string {
 	return name
 }
 
-// Run starts the cluster where the target names none, tries every probe on it,
-// and ends it. say is told what takes long and what was found.
+// Run starts the cluster unless the target names one, tries every probe on it, and ends it. It
+// calls say with each slow step and each finding.
 func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column, err error) {
 	options := j.options()
 	if j.starts() {
@@ -128,13 +128,13 @@ func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column
 		})
 }
 
-// start starts the cluster and returns what ends it. The servers' logs are
-// removed with it, and kept when it did not start.
+// start starts the cluster and returns the function that ends it. That function removes the
+// servers' logs; when the start fails, the logs stay.
 func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (end func() error,
 	err error) {
 	provisioner := j.System.(system.Provisioner)
 	if f, fetches := provisioner.(system.Fetcher); fetches {
-		// How long that takes is not for us to bound.
+		// plimsoll does not bound this time, which depends on a download.
 		if err := f.Fetch(ctx, say); err != nil {
 			return nil, err
 		}

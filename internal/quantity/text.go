@@ -31,13 +31,19 @@ type Number int64
 // UnmarshalText reads the input of ParseCount.
 func (v *Number) UnmarshalText(text []byte) error { return read(v, ParseCount, text) }
 
+// Whole is a Number as an int.
+type Whole int
+
+// UnmarshalText reads the input of ParseCount.
+func (v *Whole) UnmarshalText(text []byte) error { return read(v, ParseCount, text) }
+
 // Fraction is a share between 0 and 1.
 type Fraction float64
 
 // UnmarshalText reads the input of ParseShare.
 func (v *Fraction) UnmarshalText(text []byte) error { return read(v, ParseShare, text) }
 
-func read[To, From ~int64 | ~float64](
+func read[To ~int | ~int64 | ~float64, From ~int64 | ~float64](
 	to *To, parse func(string) (From, error), text []byte,
 ) error {
 	value, err := parse(string(text))
@@ -53,4 +59,5 @@ func (v Size) String() string      { return ExactBytes(int64(v)) }
 func (v Span) String() string      { return ExactDuration(time.Duration(v)) }
 func (v PerSecond) String() string { return ExactRate(float64(v)) }
 func (v Number) String() string    { return strconv.FormatInt(int64(v), 10) }
+func (v Whole) String() string     { return strconv.Itoa(int(v)) }
 func (v Fraction) String() string  { return ExactShare(float64(v)) }

@@ -20,8 +20,8 @@ type Pair struct {
 	At    Place // of the value
 }
 
-// Refused is the type of a field whose key must not be given. Its tag refuse
-// says why. What follows such a key is never shown, as it may be a secret.
+// Refused is the type of a field whose key must not be given. The tag refuse gives the reason.
+// No error shows the value of such a key, because it may be a secret.
 type Refused struct{}
 
 var (
@@ -48,7 +48,7 @@ func (d *Document) add(line, column int, message string) {
 	d.found = append(d.found, fault{line, column, message})
 }
 
-// fail records that the value at the path could not be taken.
+// fail records that the value at the path could not be decoded.
 func (d *Document) fail(n *node, path, message string) {
 	d.failed[path] = true
 	d.add(n.line, n.column, path+message)
@@ -151,14 +151,16 @@ type field struct {
 	into                reflect.Value
 }
 
-// fieldsOf returns the fields that keys can name, by old names too, and those names that
-// may be suggested.
+// fieldsOf returns the fields by the names of their keys, old names included, and the names
+// that an error may suggest.
 func fieldsOf(v reflect.Value) (fields map[string]field, names []string) {
 	fields = map[string]field{}
 	if v.Type() == keysType {
 		for _, f := range v.Interface().(Keys).fields() {
 			fields[f.name] = f
-			names = append(names, f.name)
+			if f.refuse == "" {
+				names = append(names, f.name)
+			}
 		}
 		return fields, names
 	}
@@ -281,7 +283,7 @@ func (d *Document) scalar(n *node, into reflect.Value, path string) {
 	}
 }
 
-// quote repeats a bad value, but not all of a long one.
+// quote repeats a wrong value, shortened when it is long.
 func quote(s string) string {
 	const shown = 40
 	if runes := []rune(s); len(runes) > shown {

@@ -4,16 +4,15 @@ import (
 	"strings"
 )
 
-// Place is where something stands in a file. Lines and columns count from 1,
-// columns in characters; the zero Place means "not from a file".
+// Place is a position in a file. Lines and columns count from 1, columns in characters. The
+// zero Place means "not from a file".
 type Place struct {
 	File         string
 	Line, Column int
 	Excerpt      string // the source line with a marker, or empty
 }
 
-// Document is an input that was decoded: what is wrong with it so far, and
-// where each of its values stood.
+// Document is a decoded input: its violations so far, and the place of each of its values.
 type Document struct {
 	source *source
 	broken bool
@@ -28,18 +27,17 @@ type Document struct {
 // spot is a line and a column, both from 1.
 type spot struct{ line, column int }
 
-// Decode lays the YAML mapping in src over what into, a pointer to a struct or to Keys,
-// already holds: keys that are absent leave their fields alone, and so do
-// values that are wrong. The struct's fields carry tags:
+// Decode decodes the YAML mapping in src into a pointer to a struct or to Keys. Keys that are
+// absent leave their fields unchanged, and so do wrong values. The struct's fields carry tags:
 //
 //	yaml:"name"    the key; a field without it is left alone
 //	was:"name"     an old name of the key, which is still read
 //	short:"name"   on a nested struct: a single value stands for this one of its keys
 //	refuse:"why"   on a Refused field: the key must not be given, and why
 //
-// Fields are strings, bools, integers, floats, types that read themselves from
-// text (encoding.TextUnmarshaler), nested structs, pointers and slices of all
-// these, and Pairs. Any other type is a mistake in the program, and panics.
+// Fields are strings, bools, integers, floats, implementations of encoding.TextUnmarshaler,
+// nested structs, pointers and slices of all these, and Pairs. Decode panics on any other type,
+// which is a mistake in the program.
 //
 // Paths name values as people write them: load.steps[0].rate.
 func Decode(file string, src []byte, into any) *Document {
@@ -47,8 +45,8 @@ func Decode(file string, src []byte, into any) *Document {
 		into)
 }
 
-// DecodeSparse is Decode for files of other programs, in which a key without a
-// value, or with null, means what its absence means.
+// DecodeSparse is Decode for files of other programs, in which a key without a value, or with
+// null, counts as absent.
 func DecodeSparse(file string, src []byte, into any) *Document {
 	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{},
 		emptyIsAbsent: true}).decode(src, into)
@@ -68,8 +66,7 @@ func (d *Document) decode(src []byte, into any) *Document {
 	return d
 }
 
-// Unplaced is a document for values that come from no file: rules rejected on
-// it have no place.
+// Unplaced returns a document for values that come from no file: rejected rules have no place.
 func Unplaced() *Document { return &Document{failed: map[string]bool{}} }
 
 func (d *Document) stop(faults ...fault) *Document {
@@ -87,8 +84,8 @@ func (d *Document) Has(path string) bool {
 	return has
 }
 
-// Failed reports whether the value at the path, one within it or one around it
-// could not be taken or was rejected.
+// Failed reports whether the value at the path was not decoded or was rejected, or a value
+// within it or around it.
 func (d *Document) Failed(path string) bool {
 	for failed := range d.failed {
 		if within(failed, path) || within(path, failed) {
@@ -103,8 +100,8 @@ func within(inner, outer string) bool {
 	return begins && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// At returns where the value at the path stands; where only something around
-// it is given, or nothing, the Place is that of no line.
+// At returns the place of the value at the path. When the input does not give the value, the
+// Place has a file and no line.
 func (d *Document) At(path string) Place {
 	at, has := d.places[path]
 	if !has {
@@ -114,10 +111,9 @@ func (d *Document) At(path string) Place {
 		Excerpt: d.source.excerpt(at.line, at.column)}
 }
 
-// Reject records that the value at the path breaks a rule: "load.rate" and
-// "must be above 0" become one sentence at the value's place. A value that
-// has Failed already is not judged a second time: what is said of it then
-// mostly follows from the first.
+// Reject records that the value at the path breaks a rule: "load.rate" and "must be above 0"
+// become one sentence at the place of the value. It ignores a value that has Failed already,
+// because a second violation mostly follows from the first.
 func (d *Document) Reject(path, message string) {
 	if d.Failed(path) {
 		return
@@ -130,8 +126,8 @@ func (d *Document) Reject(path, message string) {
 	d.found = append(d.found, fault{at.line, at.column, message})
 }
 
-// RejectSecret is Reject for a value that may hold a secret: no excerpt shows
-// it, nor what stands after it on its line.
+// RejectSecret is Reject for a value that may hold a secret: no excerpt shows the value or the
+// rest of its line.
 func (d *Document) RejectSecret(path, message string) {
 	d.Reject(path, message)
 	if at, has := d.places[path]; has {
@@ -139,12 +135,12 @@ func (d *Document) RejectSecret(path, message string) {
 	}
 }
 
-// mostViolations bounds how much is said about one input: whoever gives a
-// wrong file wants to know so, not its every line.
+// mostViolations bounds the violations that are reported of one input. A completely wrong file
+// needs no line for each of its lines.
 const mostViolations = 50
 
-// Err returns what is wrong, sorted, as Violations, or nil. Of very many
-// violations it returns the first, and says that there are more.
+// Err returns the violations, sorted, as Violations, or nil. Of very many violations it returns
+// the first, and says that there are more.
 func (d *Document) Err() error {
 	if len(d.found) == 0 {
 		return nil

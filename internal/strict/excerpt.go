@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// excerptWidth bounds how much of a line an excerpt shows, in characters.
+// excerptWidth bounds the part of a line that an excerpt shows, in characters.
 const excerptWidth = 100
 
 // source is the text of an input by line.
 type source struct {
 	lines []string
-	// hidden holds, by line, the column from which a line must not be shown
-	// because a secret may stand there.
+	// hidden holds, by line, the column from which the line must not be shown, because a secret
+	// may stand there.
 	hidden map[int]int
 }
 
@@ -27,7 +27,7 @@ func (s *source) hide(line, column int) {
 	}
 }
 
-// excerpt is the line with its number and, below it, a caret at the column.
+// excerpt returns the line with its number and, below it, a caret at the column.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""
@@ -57,7 +57,7 @@ func (s *source) excerpt(line, column int) string {
 		strings.Repeat(" ", len(number)), blank.String())
 }
 
-// window cuts a long line down to what surrounds the column.
+// window shortens a long line to the part around the column.
 func window(text []rune, at int) ([]rune, int) {
 	if len(text) <= excerptWidth {
 		return text, at

@@ -13,8 +13,8 @@ import (
 // MaxBytes is the largest input that is read.
 const MaxBytes = 1 << 20
 
-// ReadFile reads a file that a person named. The error is one sentence that
-// says what to do, and wraps the cause if there is one.
+// ReadFile reads a file that a user named. The error is one sentence with the remedy, and wraps
+// its cause if there is one.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,8 +24,8 @@ func ReadFile(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: name a file in it", path)
 	}
-	// One byte more than allowed tells too large from just large enough, also
-	// for pipes and devices, which have no size.
+	// One byte more than allowed tells a file that is too large from one that is just large
+	// enough, also for pipes and devices, which have no size.
 	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
 		return nil, explain(path, err)
@@ -56,7 +56,7 @@ func explain(path string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w: check the path", path, err)
 }
 
-// sentence is an error with words of its own that keeps its cause.
+// sentence is an error with a text of its own that wraps its cause.
 type sentence struct {
 	words string
 	cause error
@@ -65,10 +65,10 @@ type sentence struct {
 func (s sentence) Error() string { return s.words }
 func (s sentence) Unwrap() error { return s.cause }
 
-// mostSiblings bounds how many names of a folder are compared.
+// mostSiblings bounds the names of a folder that are compared.
 const mostSiblings = 1000
 
-// sibling returns the file beside path whose name was probably meant.
+// sibling returns the file beside path whose name was probably meant, or "".
 func sibling(path string) string {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -89,8 +89,8 @@ func sibling(path string) string {
 	return filepath.Join(filepath.Dir(path), near)
 }
 
-// IsPath reports whether a person who may write a name or a path has written
-// a path: it holds a slash, ends as YAML files do, or a file is there.
+// IsPath reports whether an argument that may be a name or a path is a path: it contains a
+// slash, has the extension of YAML files, or a file of that name exists.
 func IsPath(nameOrPath string) bool {
 	if strings.ContainsAny(nameOrPath, `/\`) {
 		return true

@@ -6,17 +6,15 @@ import (
 	"strings"
 )
 
-// longestName bounds the names that Nearest compares: the work grows with the
-// product of the lengths, and nobody mistypes a longer name.
+// longestName bounds the names that Nearest compares, because the work grows with the product
+// of the lengths.
 const longestName = 64
 
-// shortestPrefix is how much of a name must be there for its beginning alone
-// to count as near.
+// shortestPrefix is the length from which a prefix of a name counts as near.
 const shortestPrefix = 3
 
-// Nearest returns the valid name that the given one was probably meant to be,
-// or "" when none is near. Case, and whether words are joined by a hyphen, an
-// underscore, a dot or nothing, does not count as a difference.
+// Nearest returns the valid name that was probably meant, or "" when none is near. It ignores
+// case, and whether words are joined by a hyphen, an underscore, a dot or nothing.
 func Nearest(name string, valid []string) string {
 	given := fold(name)
 	if len(given) == 0 || len(given) > longestName {
@@ -38,11 +36,11 @@ func Nearest(name string, valid []string) string {
 	return best
 }
 
-// longestShown is how much of an unknown name is repeated, in characters.
+// longestShown is the length, in characters, after which an unknown name is cut in an error.
 const longestShown = 40
 
-// Unknown says that nothing of the kind has that name, and which has: the
-// nearest one, or all.
+// Unknown returns a sentence that no thing of this kind has the name, with the nearest valid
+// name or all of them.
 func Unknown(kind, name string, valid []string) string {
 	if near := Nearest(name, valid); near != "" {
 		return fmt.Sprintf("unknown %s %q: did you mean %q?", kind, name, near)
@@ -53,8 +51,8 @@ func Unknown(kind, name string, valid []string) string {
 	return fmt.Sprintf("unknown %s %q: the %ss are %s", kind, name, kind, strings.Join(valid, ", "))
 }
 
-// allowed is the distance up to which a name is taken for a slip of the keys:
-// short names differ by little from one another, so less is forgiven there.
+// allowed returns the distance up to which a name counts as a typing error. It is smaller for
+// short names, which differ little from one another.
 func allowed(name []rune) int {
 	switch n := len(name); {
 	case n <= 2:
@@ -67,8 +65,8 @@ func allowed(name []rune) int {
 	return 3
 }
 
-// onlyPrefixed returns the valid name that begins with the given one or with
-// which the given one begins, if there is exactly one.
+// onlyPrefixed returns the valid name that is a prefix of the given name, or has it as a
+// prefix, when there is exactly one.
 func onlyPrefixed(given []rune, valid []string) string {
 	if len(given) < shortestPrefix {
 		return ""
@@ -94,11 +92,11 @@ func fold(name string) []rune {
 		strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name)))
 }
 
-// distance is the Damerau-Levenshtein distance in its restricted form: how
-// many insertions, deletions, replacements and swaps of neighbours lead from
-// one name to the other, no part being edited twice.
+// distance returns the restricted Damerau-Levenshtein distance: the number of insertions,
+// deletions, replacements and swaps of neighbours that turn one name into the other, where no
+// part is edited twice.
 func distance(a, b []rune) int {
-	// Three rows of the table are enough: a swap looks back two.
+	// Three rows of the table are enough, because a swap looks back two rows.
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j

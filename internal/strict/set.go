@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Set returns the mapping in src with another value at the path, as YAML that
-// Decode reads: value is YAML of its own, such as 64KB or {kind: zipf}. What
-// stood at the path is replaced, and mappings on the way that are not there are
-// made. Paths are those of Document: load.steps[0].rate. The error is one
-// sentence on the path or the value; whether the path means anything is for
-// Decode to say.
+// Set returns the mapping in src with another value at the path, as YAML that Decode reads.
+// value is YAML, such as 64KB or {kind: zipf}. It replaces the old value, and Set adds the
+// missing mappings on the way. Paths are those of Document: load.steps[0].rate. The error is
+// one sentence on the path or the value. Set does not know which paths are valid: Decode checks
+// them.
 func Set(src []byte, path, value string) (string, error) {
 	return SetAll(src, Pairs{{Name: path, Value: value}})
 }
 
-// SetAll is Set for several paths, one after the other.
+// SetAll is Set for several paths, in order.
 func SetAll(src []byte, all Pairs) (string, error) {
 	root, err := read(src)
 	if err != nil {
@@ -49,7 +48,7 @@ func SetAll(src []byte, all Pairs) (string, error) {
 	return b.String(), nil
 }
 
-// read parses a text that should be right.
+// read parses a text that is expected to be valid.
 func read(src []byte) (*node, error) {
 	text, unreadable := clean(src)
 	if unreadable != nil {
@@ -62,7 +61,7 @@ func read(src []byte) (*node, error) {
 	return root, nil
 }
 
-// set puts a value at the rest of a path below a mapping.
+// set sets the value at the rest of a path below a mapping.
 func (n *node) set(path, rest string, value *node) error {
 	step, rest, more := strings.Cut(rest, ".")
 	name, index, indexed, err := splitIndex(step)
@@ -90,7 +89,7 @@ func (n *node) set(path, rest string, value *node) error {
 	return at.set(path, rest, value)
 }
 
-// child is the value of a key, made when there is none.
+// child returns the value of a key, and adds the key when it is absent.
 func (n *node) child(name string) *node {
 	for _, key := range n.keys {
 		if key.name == name {
@@ -119,7 +118,7 @@ func splitIndex(step string) (name string, index int, indexed bool, err error) {
 	return name, index, true, nil
 }
 
-// flow is a value in one line, after what stands before it.
+// flow prints a value on one line, after the text before it.
 func (n *node) flow(before string) string {
 	switch n.shape {
 	case nothing:

@@ -380,3 +380,41 @@ func TestSparseTakesEmptyForAbsent(t *testing.T) {
 		t.Error("Decode takes it too")
 	}
 }
+
+// keysOf is a table of keys of each kind.
+func keysOf(name, file *string, count *int, options *Pairs) Keys {
+	return Keys{
+		{Path: "name", Into: name, Default: "default"},
+		{Path: "cluster.count", Into: count, Default: "3", Block: true},
+		{Path: "options", Into: options, Hidden: len(*options) == 0},
+		{Path: "tls.file", Into: file, Hidden: *file == "", Empty: true},
+		{Path: "password", Refuse: "must not stand here"},
+	}
+}
+
+func TestKeysHaveDefaultsAndRefusals(t *testing.T) {
+	var name, file string
+	var count int
+	var options Pairs
+	keys := keysOf(&name, &file, &count, &options)
+	keys.SetDefaults()
+	want := "name: default\ncluster:\n  count: 3\ntls: {}\n"
+	if got := keys.YAML(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	doc := Decode("k.yaml", []byte("options: {a: \"1\"}\ntls: {file: x}\npassword: hunter2"), &keys)
+	err := doc.Err()
+	if err == nil || !strings.Contains(err.Error(), "password must not stand here") ||
+		strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+	keys = keysOf(&name, &file, &count, &options)
+	want = "name: default\ncluster:\n  count: 3\noptions:\n  a: \"1\"\ntls: {file: x}\n"
+	if got := keys.YAML(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if err := Decode("k.yaml", []byte("passwort: x"), &keys).Err(); err == nil ||
+		strings.Contains(err.Error(), `"password"`) {
+		t.Errorf("a refused key is suggested: %v", err)
+	}
+}

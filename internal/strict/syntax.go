@@ -14,15 +14,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxDepth bounds nesting: the parser recurses, and a stack that overflows
-// cannot be caught.
+// maxDepth bounds nesting: the parser recurses, and a stack overflow cannot be recovered from.
 const maxDepth = 32
 
-// maxTokens bounds the words and marks of an input: the parser's time grows
-// with their square, and this many take it half a second at worst.
+// maxTokens bounds the tokens of an input: the parser's time grows with their square, and this
+// number takes half a second at worst.
 const maxTokens = 50_000
 
-// shape is what kind of value a node is.
+// shape is the kind of value of a node.
 type shape int
 
 const (
@@ -57,8 +56,8 @@ type fault struct {
 	message      string
 }
 
-// clean returns src as text with plain line ends and no byte order mark, or
-// what makes it unreadable.
+// clean returns src as text with plain line ends and no byte order mark, or the reason why it
+// is unreadable.
 func clean(src []byte) (string, *fault) {
 	if len(src) > MaxBytes {
 		return "", &fault{message: "is larger than 1 MiB: keep it smaller"}
@@ -84,7 +83,7 @@ func clean(src []byte) (string, *fault) {
 	return string(src), nil
 }
 
-// parse reads the one document of a text. With faults the node is nil.
+// parse reads the one document of a text. When there are faults, the node is nil.
 func parse(text string) (*node, []fault) {
 	tokens, broken := tokenize(text)
 	if broken != nil {
@@ -100,7 +99,7 @@ func parse(text string) (*node, []fault) {
 	return convertFile(file)
 }
 
-// tokenize guards the library's scanner, which may panic on junk.
+// tokenize runs the library's scanner and recovers when it panics on invalid input.
 func tokenize(text string) (tokens token.Tokens, broken *fault) {
 	defer func() {
 		if recover() != nil {
@@ -111,7 +110,7 @@ func tokenize(text string) (tokens token.Tokens, broken *fault) {
 	return lexer.Tokenize(text), nil
 }
 
-// build guards the library's parser likewise.
+// build runs the library's parser and recovers when it panics.
 func build(tokens token.Tokens) (file *ast.File, broken *fault) {
 	defer func() {
 		if recover() != nil {
@@ -134,8 +133,8 @@ func build(tokens token.Tokens) (file *ast.File, broken *fault) {
 	return nil, broken
 }
 
-// explanations says in plain words what the library's commonest complaints
-// mean; the first whose left side is part of the complaint is taken.
+// explanations translate the most common complaints of the library. The first entry whose left
+// side is part of the complaint applies.
 var explanations = [][2]string{
 	{"found character '\t'", "a tab cannot indent YAML: use spaces"},
 	{"',' or ']' must be", "a list begun with [ above is not closed: add the ]"},
@@ -160,7 +159,7 @@ func explainSyntax(complaint string) string {
 	return "syntax: " + words + ": check the quotes, brackets and indentation"
 }
 
-// unsupported says what to write instead of what is left out of YAML.
+// unsupported names the replacement for each part of YAML that this package refuses.
 var unsupported = map[token.Type]string{
 	token.AnchorType:     "anchors (&name) are not supported: write the value out",
 	token.AliasType:      "aliases (*name) are not supported: write the value out",
@@ -170,8 +169,8 @@ var unsupported = map[token.Type]string{
 	token.MappingKeyType: "keys that begin with ? are not supported: write `key: value`",
 }
 
-// refuse finds what this package leaves out of YAML, and bounds the nesting
-// before the parser recurses over it.
+// refuse finds the parts of YAML that this package refuses, and bounds the nesting before the
+// parser recurses over it.
 func refuse(tokens token.Tokens) []fault {
 	if len(tokens) > maxTokens {
 		return []fault{{message: "holds more than 50,000 words and marks: keep it smaller"}}
@@ -215,14 +214,14 @@ func refuse(tokens token.Tokens) []fault {
 	return faults
 }
 
-// indentation is how deep a block stands, by the columns at which lines begin:
-// the library's own count grows with every list beside another.
+// indentation counts the blocks around a token by the columns at which lines begin. The
+// library's own count grows with every list beside another.
 type indentation struct {
 	line    int
 	columns []int // of the blocks around, the outermost first
 }
 
-// at takes the next token and returns how many blocks it stands in.
+// at takes the next token and returns the number of blocks around it.
 func (i *indentation) at(p *token.Position) int {
 	if p.Line == i.line {
 		return len(i.columns)
@@ -252,7 +251,7 @@ func convertFile(file *ast.File) (*node, []fault) {
 	return nil, []fault{{message: "is empty: write at least {}"}}
 }
 
-// converter turns the library's nodes into ours.
+// converter converts the library's nodes to those of this package.
 type converter struct{ faults []fault }
 
 func (c *converter) convert(n ast.Node, depth int) *node {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Violation is one thing wrong with an input.
+// Violation is one mistake in an input.
 type Violation struct {
 	File         string // empty: not from a file
 	Line, Column int    // from 1; 0: unknown
@@ -15,11 +15,11 @@ type Violation struct {
 	Excerpt      string // source lines with a marker, or empty
 }
 
-// Violations is everything wrong with an input. As an error it is one line
-// for each violation, followed by its excerpt, in the order of the source.
+// Violations are all mistakes in an input. As an error it has one line for each violation,
+// followed by its excerpt, in the order of the source.
 type Violations []Violation
 
-// String is the violation as one line, followed by its excerpt.
+// String returns the violation as one line, followed by its excerpt.
 func (v Violation) String() string {
 	var b strings.Builder
 	switch {
@@ -37,7 +37,7 @@ func (v Violation) String() string {
 	return b.String()
 }
 
-// Error is every violation, sorted, without a newline at the end.
+// Error returns every violation, sorted, without a newline at the end.
 func (v Violations) Error() string {
 	texts := make([]string, len(v))
 	for i, one := range v.Sorted() {
@@ -46,7 +46,7 @@ func (v Violations) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Err is the violations as an error; nil: there are none.
+// Err returns the violations as an error, or nil when there are none.
 func (v Violations) Err() error {
 	if len(v) == 0 {
 		return nil
@@ -54,8 +54,8 @@ func (v Violations) Err() error {
 	return v
 }
 
-// Sorted returns a copy in the order of the source: by file, line and column.
-// Those of unknown place come after the others of their file, as they came.
+// Sorted returns a copy in the order of the source: by file, line and column. Violations
+// without a place come after the others of their file, in their old order.
 func (v Violations) Sorted() Violations {
 	sorted := slices.Clone(v)
 	slices.SortStableFunc(sorted, func(a, b Violation) int {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// CheckName says what is wrong with a name that becomes part of file names and
-// tables, as what follows "name" in a sentence, or "" when it will do: letters,
-// digits, - _ and . in it, a letter or digit first, at most so many bytes.
+// CheckName returns what is wrong with a name, as the part of a sentence that follows "name",
+// or "" when the name is valid. A name becomes part of file names and tables. It consists of
+// letters, digits, - _ and ., begins with a letter or digit, and has at most most bytes.
 func CheckName(name string, most int) string {
 	if name == "" {
 		return "is empty: give one or remove the key"
@@ -41,8 +41,8 @@ func IsText(s string) bool {
 	return true
 }
 
-// Quote writes a string as YAML that Decode reads back as the same: plain when
-// it is a plain word, in double quotes otherwise.
+// Quote returns a string as YAML that Decode reads back: plain when it is a plain word,
+// otherwise in double quotes.
 func Quote(s string) string {
 	if isPlainWord(s) {
 		return s
@@ -50,8 +50,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// isPlainWord is narrower than YAML is, so that no reader takes the word for
-// anything but text.
+// isPlainWord is stricter than YAML, so that every reader takes the word for text.
 func isPlainWord(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -107,7 +107,8 @@ func TestVeryManyViolationsAreCut(t *testing.T) {
 		all[mostViolations].Message != "more is wrong: correct these first" || all[0].Line != 1 {
 		t.Errorf("%d violations, the last %+v", len(all), all[len(all)-1])
 	}
-	if _, doc = decodeSample("f", []byte("a: ["+strings.Repeat("&x 1,", 1000)+"]")); len(doc.Err().(Violations)) != mostViolations+1 {
+	_, doc = decodeSample("f", []byte("a: ["+strings.Repeat("&x 1,", 1000)+"]"))
+	if len(doc.Err().(Violations)) != mostViolations+1 {
 		t.Error("refused words are not cut")
 	}
 }

@@ -118,7 +118,7 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 				"--vary partition=1: unknown key \"partition\": did you mean \"partitions\"?\n" +
 				"--vary partition=2: unknown key \"partition\": did you mean \"partitions\"?"},
 		{"load: {ramp: {from: 1k/s, to: 2k/s}}", []Axis{{"load.rate", []string{"5k/s"}}},
-			"--vary load.rate=5k/s: load.ramp cannot stand beside load.rate: keep one of rate, " +
+			"--vary load.rate=5k/s: load.ramp cannot be combined with load.rate: keep one of rate, " +
 				"steps and ramp"},
 		{"{}", []Axis{{"name", []string{"a", "b"}}},
 			"--vary name: name cannot be varied: it changes nothing that is measured, remove it"},
