@@ -65,7 +65,8 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 			continue
 		}
 		if err := d.check(g.Value); err != nil {
-			violations = append(violations, violation(g, fmt.Sprintf("setting %q: %v", g.Name, err)))
+			violations = append(violations,
+				violation(g, fmt.Sprintf("setting %q: %v", g.Name, err)))
 			continue
 		}
 		s.values[g.Name], s.given[g.Name] = g.Value, g

@@ -21,7 +21,7 @@ const SyncDelay = 100 * time.Millisecond
 // Ack is how long the acknowledgement of one message takes.
 func Ack(t testing.TB, p system.Producer) time.Duration {
 	t.Helper()
-	l := NewLetter("synced?")
+	l := NewTestMessage("synced?")
 	began := time.Now()
 	p.Send(&l.Message)
 	if err := l.Await(t); err != nil {
