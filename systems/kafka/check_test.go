@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 			`t.yaml:3:5: setting "topic_configs": "retention.ms" is not name=value: write them with commas between, like retention.ms=60000, segment.bytes=1048576`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

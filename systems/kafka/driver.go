@@ -24,17 +24,13 @@ import (
 
 type kafkaSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = kafkaSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = kafkaSystem{}
-	_ system.Spreader        = kafkaSystem{}
-	_ system.BatchAdmin      = (*cluster)(nil)
-)
+// New returns the Kafka system.
+func New() driver.CompleteSystem { return kafkaSystem{} }
 
-// New returns the Kafka system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return kafkaSystem{} }
+var _ interface {
+	system.PartitionOwner
+	system.Spreader
+} = kafkaSystem{}
 
 // Describe says what Kafka's words and capabilities are.
 func (kafkaSystem) Describe() system.Description {
@@ -57,7 +53,7 @@ func (kafkaSystem) Describe() system.Description {
 		Levels: levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce,
 			workload.ExactlyOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
@@ -101,6 +97,11 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	c.client, c.admin = client, kadm.NewClient(client)
 	return c, nil
 }
+
+var _ interface {
+	driver.CompleteCluster
+	system.BatchAdmin
+} = (*cluster)(nil)
 
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.

@@ -26,11 +26,9 @@ const (
 
 // Values of the servers' settings, and what bounds them.
 const (
-	gcG1          = "g1"
-	gcSerial      = "serial"
-	saslPlaintext = "sasl_plaintext"
-	saslSSL       = "sasl_ssl"
-	plaintext     = "plaintext"
+	gcSerial  = "serial"
+	saslSSL   = "sasl_ssl"
+	plaintext = "plaintext"
 )
 
 // serverSettings shape the servers that plimsoll starts. The defaults are

@@ -48,9 +48,7 @@ const (
 )
 
 // declared is every setting: those of the clients, the topics, the servers.
-func declared() []system.Setting {
-	return slices.Concat(clientSettings, serverSettings)
-}
+var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are those of producers, consumers and topics.
 var clientSettings = system.MustSettings(`

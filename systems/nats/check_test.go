@@ -60,9 +60,9 @@ func TestCheck(t *testing.T) {
 func TestSettingsThatApply(t *testing.T) {
 	s := settings(t)
 	started, external := s.Applying(false), s.Applying(true)
-	if len(started) != len(declared()) || len(external) != len(started)-len(serverSettings) {
+	if len(started) != len(declared) || len(external) != len(started)-len(serverSettings) {
 		t.Errorf("%d settings apply to servers that are started, %d to others, of %d", len(started),
-			len(external), len(declared()))
+			len(external), len(declared))
 	}
 	for _, one := range external {
 		if one.Name == setSyncInterval {

@@ -24,15 +24,10 @@ import (
 
 type natsSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = natsSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.NodeServer      = natsSystem{}
-)
+// New returns the NATS JetStream system.
+func New() driver.CompleteSystem { return natsSystem{} }
 
-// New returns the NATS JetStream system. It is a system.Provisioner too, and
-// its clusters read their durability and versions back and delete topics.
-func New() system.System { return natsSystem{} }
+var _ system.NodeServer = natsSystem{}
 
 // NodeCommand is the command by which this program is a server.
 func (natsSystem) NodeCommand() string { return NodeCommand }
@@ -59,7 +54,7 @@ func (natsSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
@@ -104,6 +99,8 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	}
 	return c, nil
 }
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.

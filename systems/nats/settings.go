@@ -52,7 +52,6 @@ const (
 	valueOld       = "old"
 	valueS2        = "s2"
 	valueAuto      = "auto"
-	valueEmbedded  = "embedded"
 	valueProcesses = "processes"
 	minReplicas    = 3
 	maxReplicas    = 5
@@ -61,9 +60,7 @@ const (
 // declared is every setting, with the default that is echoed in the result.
 // The defaults are the server's and the client library's own except where the
 // sentence says otherwise.
-func declared() []system.Setting {
-	return slices.Concat(clientSettings, serverSettings)
-}
+var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are those of clients, subscriptions and streams.
 var clientSettings = system.MustSettings(`

@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 				`t.yaml:3:5: setting "write_quorum": must be from 3 to ensemble, which is 2`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,16 +18,13 @@ import (
 
 type pulsarSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = pulsarSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = pulsarSystem{}
-	_ system.Spreader        = pulsarSystem{}
-)
+// New returns the Pulsar system.
+func New() driver.CompleteSystem { return pulsarSystem{} }
 
-// New returns the Pulsar system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return pulsarSystem{} }
+var _ interface {
+	system.PartitionOwner
+	system.Spreader
+} = pulsarSystem{}
 
 // Describe says what Pulsar's words and capabilities are.
 func (pulsarSystem) Describe() system.Description {
@@ -49,7 +46,7 @@ func (pulsarSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
@@ -101,6 +98,8 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	c.client = lib
 	return c, nil
 }
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.

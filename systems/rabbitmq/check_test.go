@@ -89,7 +89,7 @@ var checks = []struct {
 func TestCheck(t *testing.T) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

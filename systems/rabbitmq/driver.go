@@ -22,15 +22,10 @@ import (
 
 type rabbitSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = rabbitSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = rabbitSystem{}
-)
+// New returns the RabbitMQ system.
+func New() driver.CompleteSystem { return rabbitSystem{} }
 
-// New returns the RabbitMQ system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return rabbitSystem{} }
+var _ system.PartitionOwner = rabbitSystem{}
 
 const (
 	queueLibrary  = "github.com/rabbitmq/amqp091-go"
@@ -60,7 +55,7 @@ func (rabbitSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
@@ -101,6 +96,8 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	}
 	return c, nil
 }
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to running servers. Its methods may be called from
 // any goroutine.

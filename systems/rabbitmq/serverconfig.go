@@ -23,8 +23,7 @@ const (
 
 // Values of the servers' settings, and what bounds them.
 const (
-	securityPassword = "password"
-	securityTLS      = "tls"
+	securityTLS = "tls"
 )
 
 // Files and folders below a server's own.

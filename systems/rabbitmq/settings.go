@@ -55,9 +55,7 @@ const (
 )
 
 // declared is every setting: those of the topics, the clients, the servers.
-func declared() []system.Setting {
-	return slices.Concat(clientSettings, serverSettings)
-}
+var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are those of topics, producers, consumers and streams. A client
 // looks for another node for two minutes, because three nodes that boot at once
