@@ -32,7 +32,7 @@ var _ interface {
 	system.Spreader
 } = kafkaSystem{}
 
-// Describe says what Kafka's words and capabilities are.
+// Describe returns Kafka's terms, levels and settings.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name: "kafka",
@@ -57,7 +57,7 @@ func (kafkaSystem) Describe() system.Description {
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
@@ -116,7 +116,7 @@ type cluster struct {
 	groups  driver.Groups[group]
 }
 
-// idempotent says whether producers let the brokers recognise copies.
+// idempotent reports whether producers let the brokers recognise copies.
 func (c *cluster) idempotent() bool { return c.cfg.idempotence && c.level.Majority() }
 
 func (c *cluster) acksText() string {
@@ -210,7 +210,7 @@ func mechanism(name string, c system.Credentials) sasl.Mechanism {
 	return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
 }
 
-// baseOptions are those of every client of a cluster.
+// baseOptions returns the options that all clients of a cluster share.
 func baseOptions(o system.Options, c config) []kgo.Opt {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
@@ -229,14 +229,14 @@ func baseOptions(o system.Options, c config) []kgo.Opt {
 	return options
 }
 
-// ping finds that one endpoint answers, within connectWithin.
+// ping checks, within connectWithin, that an endpoint answers.
 func ping(ctx context.Context, client *kgo.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	return client.Ping(ctx)
 }
 
-// explain says in one sentence why the cluster cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (c *cluster) explain(err error) error { return explain(err, c.options) }
 
 func explain(err error, o system.Options) error {

@@ -24,15 +24,15 @@ const (
 	setBrokerSession   = "broker_session_timeout"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings and their bounds.
 const (
 	gcSerial  = "serial"
 	saslSSL   = "sasl_ssl"
 	plaintext = "plaintext"
 )
 
-// serverSettings shape the servers that plimsoll starts. The defaults are
-// Kafka's own except where the sentence says otherwise.
+// serverSettings configure the servers that plimsoll starts. The defaults are
+// Kafka's own unless the description says otherwise.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 heap bytes 256MB 128MB..: with less a server does not start
     each server's Java heap, reserved whole at the start; the page cache holds the messages
@@ -59,7 +59,7 @@ broker_session_timeout duration 9s 1s..1h
     after how long without a heartbeat a server's partitions go to others
 `))
 
-// serverConfig is what the servers' configuration is made of.
+// serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
 	system.Settings
 	replication, minISR int
@@ -77,8 +77,8 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 	return c
 }
 
-// checkNodes is all that is wrong with the servers to start, before anything
-// is: nodes is their number, 0 when they run already.
+// checkNodes returns everything that is wrong with the servers to start. nodes is their
+// number, 0 when they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -215,7 +215,7 @@ func setPasswords(p *driver.Properties, u users) {
 	p.Set(quorum+"plain.sasl.jaas.config", own+";")
 }
 
-// javaOptions are those of Kafka's scripts, but for the heap, which is a
+// javaOptions returns the options of Kafka's scripts, except for the heap, which is a
 // setting.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node) []string {
 	options := java.Options(n, c.Bytes(setHeap))

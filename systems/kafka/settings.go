@@ -39,7 +39,7 @@ const (
 	setTopicConfigs      = "topic_configs"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	none           = "none"
 	minReplication = 3
@@ -47,7 +47,7 @@ const (
 	largestInt32   = 1<<31 - 1
 )
 
-// declared is every setting: those of the clients, the topics, the servers.
+// declared holds every setting of clients, topics and servers.
 var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are those of producers, consumers and topics.
@@ -99,7 +99,7 @@ topic_configs text none
     level is set by it and cannot stand here
 `)
 
-// config is the settings in the types that the library takes.
+// config holds the settings in the library's types.
 type config struct {
 	linger, requestTimeout, deliveryTimeout time.Duration
 	batchSize                               int32
@@ -119,7 +119,7 @@ type config struct {
 	topicConfigs map[string]string
 }
 
-// readConfig takes settings that problems found nothing wrong with.
+// readConfig reads settings in which problems has found nothing.
 func readConfig(s system.Settings) config {
 	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
 	c := config{
@@ -172,8 +172,8 @@ func parseConfigs(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// problems is all that is wrong with the settings at a level, before anything
-// is connected to.
+// problems returns everything that is wrong with the settings at a level. It makes no
+// connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := s.OutOfRange(clientSettings)
 	wrong := func(name, format string, args ...any) {

@@ -235,7 +235,7 @@ func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.Delet
 	return answers, errors.Join(errs...)
 }
 
-// Leader is what the partition's leader advertises.
+// Leader returns the address that the partition's leader advertises.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()

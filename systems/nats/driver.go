@@ -37,7 +37,7 @@ func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File)
 	return ServeNode(ctx, config, log)
 }
 
-// Describe says what JetStream's words and capabilities are.
+// Describe returns JetStream's terms, levels and settings.
 func (natsSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "nats",
@@ -218,7 +218,7 @@ const (
 	retryAfter    = 250 * time.Millisecond
 )
 
-// login is who connects, as what. It is a secret and is never printed.
+// login holds the user and the credentials. It is a secret and is never printed.
 type login struct {
 	user, password string
 	tls            *tls.Config // nil: not encrypted
@@ -259,7 +259,7 @@ func connectTo(
 	return conn, nil
 }
 
-// checkEndpoints refuses what the client library would misread, or print.
+// checkEndpoints refuses endpoints that the client library would misread or print.
 func checkEndpoints(endpoints []string) error {
 	if len(endpoints) == 0 {
 		return driver.ErrNoEndpoints
@@ -320,7 +320,7 @@ func (d *dialer) connected() {
 	d.ctx = nil
 }
 
-// explainDial says in one sentence why no endpoint could be connected to.
+// explainDial returns an error that says why no endpoint accepts connections.
 func explainDial(err, dialErr error, endpoints []string) error {
 	peer := driver.Peer{Endpoints: endpoints, Protocol: "NATS"}
 	switch {
@@ -339,7 +339,7 @@ func explainDial(err, dialErr error, endpoints []string) error {
 
 func isTimeout(err error) bool { return errors.Is(err, nats.ErrTimeout) || driver.TimedOut(err) }
 
-// checkJetStream says in one sentence why JetStream cannot be used.
+// checkJetStream returns an error that says why JetStream cannot be used.
 func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []string) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()

@@ -43,7 +43,7 @@ const (
 	setMaxBufferedSize  = "max_buffered_size"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	valueFile      = "file"
 	valueMemory    = "memory"
@@ -130,7 +130,7 @@ max_buffered_size bytes 128MB
     most bytes that wait to enter a stream; beyond it publishes are refused
 `))
 
-// config is the settings, read once.
+// config holds the settings.
 type config struct {
 	ackTimeout      time.Duration
 	reconnectBuffer int
@@ -155,7 +155,7 @@ type serverConfig struct {
 	bufferedMsgs, bufSize int64
 }
 
-// Check says what is wrong as far as one can without a server.
+// Check returns everything that is wrong with a request. It contacts no server.
 func (natsSystem) Check(asked system.Check) error {
 	c := readConfig(asked.Settings)
 	bad := c.problems(asked.Settings, asked.Durability)
@@ -244,8 +244,7 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 	return c
 }
 
-// problems is what is wrong with the settings, and why they cannot give the
-// level.
+// problems returns everything that is wrong with the settings at a level.
 func (c config) problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := s.OutOfRange(clientSettings)
 	for _, rule := range []struct {

@@ -102,7 +102,7 @@ func probe(ctx context.Context, o system.Options, c config) error {
 	return said.cause(err)
 }
 
-// isAnswer says whether a broker has answered, be it with a refusal: that a
+// isAnswer reports whether a broker has answered, be it with a refusal: that a
 // namespace is not there yet, say.
 func isAnswer(err error) bool {
 	text := err.Error()
@@ -164,7 +164,7 @@ func within[T any](ctx context.Context, work func() (T, error), undo func(T)) (T
 	return nothing, ctx.Err()
 }
 
-// explain says in one sentence why the cluster cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (c *cluster) explain(err error) error { return explain(err, c.options) }
 
 func explain(err error, o system.Options) error {

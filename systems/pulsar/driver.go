@@ -26,7 +26,7 @@ var _ interface {
 	system.Spreader
 } = pulsarSystem{}
 
-// Describe says what Pulsar's words and capabilities are.
+// Describe returns Pulsar's terms, levels and settings.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
 		Name: "pulsar",
@@ -50,7 +50,7 @@ func (pulsarSystem) Describe() system.Description {
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
@@ -115,7 +115,7 @@ type cluster struct {
 	made    atomic.Bool // this connection made the namespace
 }
 
-// explainAdmin is explain for what the admin API says.
+// explainAdmin is explain for errors of the admin API.
 func (c *cluster) explainAdmin(err error) error {
 	var r *driver.Refused
 	if errors.As(err, &r) {
@@ -198,7 +198,7 @@ func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			"a broker delivers again only to a consumer that connects anew"}
 }
 
-// OwnsPartitions says whether the type of subscription gives each partition to one
+// OwnsPartitions reports whether the type of subscription gives each partition to one
 // consumer.
 func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
 	kind := s.Text(setSubscriptionType)

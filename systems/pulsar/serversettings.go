@@ -31,7 +31,7 @@ const (
 	setFailoverDelay    = "active_consumer_failover_delay"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings and their bounds.
 const (
 	colocated  = "colocated"
 	tiered     = "tiered"
@@ -46,8 +46,8 @@ const (
 	gcZ      = "zgc"
 )
 
-// serverSettings shape the servers that plimsoll starts. What is not here is
-// as the distribution's own configuration has it.
+// serverSettings configure the servers that plimsoll starts. All other configuration is
+// the distribution's own.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 topology text colocated colocated|tiered|standalone
     colocated: a broker and a bookie on each node; tiered: brokers on nodes of their own,
@@ -100,8 +100,8 @@ load_balancing bool false
     (Pulsar's default is true)
 `))
 
-// checkNodes is all that is wrong with the servers to start, before anything
-// is: nodes is their number, 0 when they run already.
+// checkNodes returns everything that is wrong with the servers to start. nodes is their
+// number, 0 when they run already.
 func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)

@@ -39,7 +39,7 @@ const (
 	setBookieHTTPPort   = "bookie_http_port"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	none        = "none"
 	infinite    = "infinite"
@@ -52,7 +52,7 @@ const (
 	maxEnsemble = 9
 )
 
-// declared is every setting: those of the clients, the topics, the servers.
+// declared holds every setting of clients, topics and servers.
 var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are those of producers, consumers, connections and topics.
@@ -121,7 +121,7 @@ retention text infinite infinite|none
     (Pulsar's default)
 `)
 
-// config is the settings in the types that the library takes.
+// config holds the settings in the library's types.
 type config struct {
 	batching              bool
 	batchingDelay         time.Duration
@@ -146,7 +146,7 @@ type config struct {
 	bookieHTTPPort        int
 }
 
-// readConfig takes settings that problems found nothing wrong with.
+// readConfig reads settings in which problems has found nothing.
 func readConfig(s system.Settings) config {
 	c := config{
 		batching: s.Bool(setBatching), batchingDelay: s.Duration(setBatchingDelay),
@@ -185,8 +185,8 @@ var subscriptionTypes = map[string]client.SubscriptionType{
 	keyShared: client.KeyShared,
 }
 
-// problems is all that is wrong with the settings at a level, before anything
-// is connected to.
+// problems returns everything that is wrong with the settings at a level. It makes no
+// connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := s.OutOfRange(clientSettings)
 	wrong := func(name, format string, args ...any) {
@@ -203,7 +203,7 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	return append(bad, levelProblems(s, l)...)
 }
 
-// validName says whether a name can be a part of a topic's and of a path.
+// validName reports whether a name can be a part of a topic's and of a path.
 func validName(name string) bool {
 	for _, r := range name {
 		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

@@ -32,7 +32,7 @@ const (
 	streamLibrary = "github.com/rabbitmq/rabbitmq-stream-go-client"
 )
 
-// Describe says what RabbitMQ's words and capabilities are.
+// Describe returns RabbitMQ's terms, levels and settings.
 func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name: "rabbitmq",
@@ -59,7 +59,7 @@ func (rabbitSystem) Describe() system.Description {
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (rabbitSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
@@ -337,7 +337,7 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 	return nil
 }
 
-// explain says in one sentence why a node cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (d dialer) explain(err error, at string) error {
 	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.tls != nil}
 	var answer *amqp.Error
@@ -375,7 +375,7 @@ func newTries(patience time.Duration) tries {
 	return tries{until: time.Now().Add(patience), next: firstPause}
 }
 
-// over says whether the patience is at its end.
+// over reports whether the patience is at its end.
 func (t *tries) over() bool { return time.Now().After(t.until) }
 
 // pause waits before the next attempt; false: ctx has ended.

@@ -21,7 +21,7 @@ const (
 	setPartition  = "cluster_partition_handling"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings and their bounds.
 const (
 	securityTLS = "tls"
 )
@@ -42,8 +42,8 @@ const (
 	noSyncRaft = "[{ra, [{wal_sync_method, none}]}].\n"
 )
 
-// serverSettings shape the servers that plimsoll starts. The defaults are
-// RabbitMQ's own except where the sentence says otherwise.
+// serverSettings configure the servers that plimsoll starts. The defaults are
+// RabbitMQ's own unless the description says otherwise.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls
     what clients show: a password, or a password over TLS
@@ -63,8 +63,8 @@ cluster_partition_handling text pause_minority pause_minority|autoheal|ignore
     (RabbitMQ's default is ignore)
 `))
 
-// checkNodes is all that is wrong with the servers to start, before anything
-// is: nodes is their number, 0 when they run already.
+// checkNodes returns everything that is wrong with the servers to start. nodes is their
+// number, 0 when they run already.
 func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -87,7 +87,7 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	return bad
 }
 
-// serverConfig is what the servers' configuration is made of.
+// serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
 	system.Settings
 	syncRaft     bool
@@ -108,7 +108,7 @@ func (c serverConfig) ports() []int {
 	return []int{amqpPort, managementPort, streamPort}
 }
 
-// erlangName is what Erlang calls a server.
+// erlangName returns a server's name in Erlang.
 func erlangName(n *driver.Node) string { return n.Name + "@" + n.Host }
 
 // configuration is a server's rabbitmq.conf.

@@ -36,7 +36,7 @@ const (
 	setOffsetInterval = "stream_offset_interval"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	none = "none"
 	auto = "auto"
@@ -115,7 +115,7 @@ stream_offset_interval duration 1s 10ms..1h
     how often a consumer of a stream stores the offset of what it handled
 `)
 
-// config is the settings in the types that they are used in.
+// config holds the settings in the types of their use.
 type config struct {
 	plan
 	exchange, vhost, management, sasl string
@@ -130,7 +130,7 @@ type config struct {
 	offsetInterval                         time.Duration
 }
 
-// readConfig takes settings that problems found nothing wrong with.
+// readConfig reads settings in which problems has found nothing.
 func readConfig(s system.Settings, l workload.Level) config {
 	c := config{
 		plan:     planOf(s, l),
@@ -151,8 +151,8 @@ func readConfig(s system.Settings, l workload.Level) config {
 	return c
 }
 
-// problems is all that is wrong with the settings at a level, before anything
-// is connected to.
+// problems returns everything that is wrong with the settings at a level. It makes no
+// connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := s.OutOfRange(clientSettings)
 	wrong := func(name, format string, args ...any) {

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Bounds of what goes to the stream library.
+// Bounds of the batches for the stream library.
 const (
 	// maxStreamFrame keeps a batch within the frame that servers take by
 	// default (1 MiB).
@@ -155,7 +155,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 	}
 }
 
-// streamOutcome is what the library's word on a message means.
+// streamOutcome returns a message's result from the library's answer.
 func streamOutcome(one *stream.ConfirmationStatus) error {
 	err := one.GetError()
 	switch {
@@ -216,7 +216,7 @@ func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error)
 	return s, l, nil
 }
 
-// poke has run look at what waits.
+// poke makes run check for waiting messages.
 func (part *streamPart) poke() {
 	select {
 	case part.wake <- struct{}{}:
@@ -224,7 +224,7 @@ func (part *streamPart) poke() {
 	}
 }
 
-// run sends what waits, until the producer closes.
+// run sends waiting messages until the producer closes.
 func (part *streamPart) run() {
 	defer close(part.ended)
 	defer part.finish()
@@ -248,7 +248,7 @@ func (part *streamPart) run() {
 	}
 }
 
-// send hands what waits to the library, a batch at a time.
+// send hands waiting messages to the library, a batch at a time.
 func (s *streamSession) send() error {
 	p := s.part.p
 	p.flight.Lock()
@@ -272,7 +272,7 @@ func (s *streamSession) send() error {
 	return nil
 }
 
-// over ends a session, and what it has in flight without an answer.
+// over ends a session and its messages in flight without an answer.
 func (s *streamSession) over(why error) {
 	part := s.part
 	part.p.flight.Lock()
