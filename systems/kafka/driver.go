@@ -63,9 +63,8 @@ func (kafkaSystem) Check(c system.Check) error {
 	if c.Delivery == workload.ExactlyOnce {
 		if !c.Durability.Majority() {
 			bad = append(bad, strict.Violation{
-				Message: fmt.Sprintf(
-					"durability level %d is acks=1, and transactions need acks=all: take level 1 or "+
-						"2, or another delivery", c.Durability)})
+				Message: fmt.Sprintf("durability level %d is acks=1, and transactions need "+
+					"acks=all: take level 1 or 2, or another delivery", c.Durability)})
 		}
 		if !c.Settings.Bool(setIdempotence) {
 			bad = append(bad, c.Settings.Wrong(setIdempotence,

@@ -55,8 +55,9 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 		MaxConnectionsPerBroker: c.connections, MemoryLimitBytes: c.memoryLimit,
 		Logger: said,
 		// Clients that shared a registry would share its counters.
-		MetricsRegisterer: prometheus.NewRegistry(), MetricsCardinality: client.MetricsCardinalityNone,
-		Description: "plimsoll",
+		MetricsRegisterer:  prometheus.NewRegistry(),
+		MetricsCardinality: client.MetricsCardinalityNone,
+		Description:        "plimsoll",
 	}
 	if o.TLS != nil {
 		options.TLSConfig = o.TLS.Clone()
@@ -192,7 +193,8 @@ func explain(err error, o system.Options) error {
 	case strings.Contains(text, "ConsumerBusy"):
 		return fmt.Errorf(
 			"the subscription has a consumer already and its type allows no second one: set %s "+
-				"to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
+				"to failover, shared or key_shared, or open one consumer: %w",
+			setSubscriptionType, err)
 	}
 	if told := peer.Explain(err); told != nil {
 		return told

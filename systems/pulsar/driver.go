@@ -55,10 +55,9 @@ func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad,
-			strict.Violation{
-				Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
-					"of its Go client were not found to hold: take at_least_once"})
+		bad = append(bad, strict.Violation{
+			Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
+				"of its Go client were not found to hold: take at_least_once"})
 	}
 	return bad.Err()
 }

@@ -281,8 +281,8 @@ func (r *reading) raft(nodes []nodeReport) error {
 		case r.config.level == workload.SyncSync && advanced != "":
 			return fmt.Errorf(
 				"durability level 1 asks for a Raft log that is synced, which is RabbitMQ's "+
-					"default, and %s has an advanced configuration (%s) that may set wal_sync_method "+
-					"otherwise: remove it, or take level 2", n.Name, advanced)
+					"default, and %s has an advanced configuration (%s) that may set "+
+					"wal_sync_method otherwise: remove it, or take level 2", n.Name, advanced)
 		case r.config.level == workload.SyncAsync && advanced == "":
 			return fmt.Errorf(
 				"durability level 2 asks for wal_sync_method none, and %s has no advanced "+

@@ -177,8 +177,8 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	if c.cfg.kind != streamed {
 		return "", "", &system.NotSupported{
 			Reason: "queues do not compare messages, and a publisher that lost its connection " +
-				"before the confirm must publish again; receivers recognise a copy by an id of the " +
-				"application's"}
+				"before the confirm must publish again; receivers recognise a copy by an id of " +
+				"the application's"}
 	}
 	answer, err = c.publishStreamTwice(ctx, queueName(t, unread, 0), payload)
 	return answer,

@@ -56,11 +56,11 @@ type streamSession struct {
 	closes      stream.ChannelClose
 	confirmed   chan struct{} // closed when the last confirm was taken
 
-	letters []*letter // all
-	free    []*letter
-	waiting []message.StreamMessage
-	sending []message.StreamMessage // run's
-	lost    error                   // not nil: it is over
+	messages []*streamMessage // all
+	free     []*streamMessage
+	waiting  []message.StreamMessage
+	sending  []message.StreamMessage // run's
+	lost     error                   // not nil: it is over
 }
 
 // openStreamProducer opens a producer for the streams of a topic.
@@ -69,7 +69,8 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 	if o.MessageMax > maxStreamFrame-64 {
 		return nil, fmt.Errorf(
 			"messages of %d bytes do not fit into a frame of the stream protocol, which takes "+
-				"%d: send smaller ones, or take another queue type", o.MessageMax, maxStreamFrame-64)
+				"%d: send smaller ones, or take another queue type", o.MessageMax,
+			maxStreamFrame-64)
 	}
 	if o.InFlight >= streamQueue {
 		return nil, fmt.Errorf(
@@ -134,7 +135,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 		ended = ended[:0]
 		p.flight.Lock()
 		for _, one := range all {
-			l, ours := one.GetMessage().(*letter)
+			l, ours := one.GetMessage().(*streamMessage)
 			if !ours || s.lost != nil || l.m == nil {
 				ended = append(ended, nil)
 				continue
@@ -199,7 +200,7 @@ func (p *streamProducer) Send(m *system.Message) {
 }
 
 // take waits for room, and for a session to send in.
-func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error) {
+func (p *streamProducer) take(part *streamPart) (*streamSession, *streamMessage, error) {
 	p.flight.Lock()
 	defer p.flight.Unlock()
 	err := p.flight.Enter(func() (bool, error) { return part.session != nil, part.given })
@@ -208,8 +209,8 @@ func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error)
 	}
 	s := part.session
 	if len(s.free) == 0 {
-		l := newLetter()
-		s.letters, s.free = append(s.letters, l), append(s.free, l)
+		l := newStreamMessage()
+		s.messages, s.free = append(s.messages, l), append(s.free, l)
 	}
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
@@ -258,7 +259,7 @@ func (s *streamSession) send() error {
 	for rest := s.sending; len(rest) > 0; {
 		n, size := 0, 0
 		for n < len(rest) && n < p.of.cfg.streamBatch {
-			size += len(rest[n].(*letter).encoded)
+			size += len(rest[n].(*streamMessage).encoded)
 			if n > 0 && size > maxStreamFrame {
 				break
 			}
@@ -292,7 +293,7 @@ func (s *streamSession) endAll(lost error) {
 	var ended []*system.Message
 	p.flight.Lock()
 	s.lost = lost
-	for _, l := range s.letters {
+	for _, l := range s.messages {
 		if l.m != nil {
 			ended = append(ended, l.m)
 			l.m = nil
