@@ -114,6 +114,7 @@ type typesOf struct {
 	files    map[string][]*ast.File
 	packages map[string]*types.Package // as they were compiled: what is exported
 	drivers  map[string]*types.Package // as they were checked here, with what is not exported
+	used     map[string][]types.Type   // types of the driver kit that they use
 }
 
 // loadTypes checks the types of packages. What they import is read from the compiler's
@@ -150,6 +151,7 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 	w := &typesOf{
 		fset: token.NewFileSet(), files: map[string][]*ast.File{},
 		packages: map[string]*types.Package{}, drivers: map[string]*types.Package{},
+		used: map[string][]types.Type{},
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	compiled := importer.ForCompiler(w.fset, "gc", open)
@@ -157,8 +159,8 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 	for _, p := range wanted {
 		dir := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(w.fset, filepath.Join(p.Dir, name), nil,
-				parser.ParseComments)
+			path := filepath.Join(p.Dir, name)
+			f, err := parser.ParseFile(w.fset, path, nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,8 +169,12 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 		if w.packages[dir], err = compiled.Import(p.ImportPath); err != nil {
 			t.Fatal(err)
 		}
-		if w.drivers[dir], err = config.Check(p.ImportPath, w.fset, w.files[dir], nil); err != nil {
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+		if w.drivers[dir], err = config.Check(p.ImportPath, w.fset, w.files[dir], info); err != nil {
 			t.Fatal(err)
+		}
+		for _, used := range info.Types {
+			w.used[dir] = append(w.used[dir], fromTheKit(used.Type)...)
 		}
 	}
 	return w
@@ -200,9 +206,28 @@ func (w *typesOf) optional(t *testing.T, dir string) []optionalInterface {
 	return all
 }
 
-// implements reports whether a type of a package, or a pointer to it, has the methods.
+// fromTheKit is a pointer to a type of the driver kit, as a package uses it, or nothing.
+func fromTheKit(used types.Type) []types.Type {
+	pointer, ok := used.(*types.Pointer)
+	if !ok {
+		return nil
+	}
+	named, ok := pointer.Elem().(*types.Named)
+	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != module+"/system/driver" {
+		return nil
+	}
+	return []types.Type{used}
+}
+
+// implements reports whether a type of a package, a pointer to it, or a type of the driver
+// kit that the package uses, has the methods.
 func (w *typesOf) implements(t *testing.T, dir string, methods *types.Interface) bool {
 	t.Helper()
+	for _, used := range w.used[dir] {
+		if types.Implements(used, methods) {
+			return true
+		}
+	}
 	scope := w.drivers[dir].Scope()
 	return slices.ContainsFunc(scope.Names(), func(name string) bool {
 		declared, ok := scope.Lookup(name).(*types.TypeName)

@@ -5,83 +5,81 @@ import (
 	"time"
 )
 
-// NotSupported is an error that says that the system itself lacks a capability, and
-// not that trying failed. Its reason is evidence: what the server or the client
-// library answered, or what the protocol has in its place.
+// NotSupported is the error of a system that lacks a capability, in contrast to an
+// attempt that failed. Its reason is evidence: the answer of the server or the client
+// library, or the protocol's substitute.
 type NotSupported struct {
 	Reason string
-	// Condition, when it is not empty, is what would have to be changed for the
-	// system to have the capability.
+	// Condition, when not empty, is the change that would give the system the
+	// capability.
 	Condition string
 }
 
 func (l *NotSupported) Error() string { return l.Reason }
 
-// Varied is a System of which settings make several, such as one for each type
-// of queue.
+// Varied is a System with variants that settings choose, such as one for each type of
+// queue.
 type Varied interface {
-	// Variant names the one that settings make; empty: there is only one.
+	// Variant returns the name of the variant; empty: there is only one.
 	Variant(o Options) string
 }
 
 // Replayer is a Cluster whose subscriptions can begin again.
 type Replayer interface {
-	// OpenReplay opens the only consumer of a subscription at the first message
-	// that the topic has, whatever was acknowledged before. The condition is as of a
-	// Prober's methods.
+	// OpenReplay opens the only consumer of a subscription at the topic's first
+	// message, regardless of earlier acknowledgements. Prober explains the condition.
 	OpenReplay(ctx context.Context, o ConsumerOptions) (c Consumer, condition string, err error)
 }
 
-// Prober is a Cluster on which all capabilities can be tried: what only some systems can
-// do. A method returns, beside what it opens, the condition under which the system has
-// the capability: a setting, a plugin, a type of subscription. Empty: none. An error that
-// is a *NotSupported means that the system lacks the capability: servers or library said
-// so, or the protocol has no such thing, and the reason is what takes its place.
+// Prober is a Cluster on which all optional capabilities can be tried. Its methods
+// return the condition under which the system has the capability, such as a setting, a
+// plugin or a type of subscription; empty: none. A *NotSupported error means that the
+// system lacks the capability.
 type Prober interface {
 	Replayer
-	// OpenShared opens one of several consumers of a subscription that share the
-	// messages of one partition.
+	// OpenShared opens a consumer that shares the messages of a partition with the
+	// other consumers of its subscription.
 	OpenShared(ctx context.Context, o ConsumerOptions) (c Consumer, condition string, err error)
-	// PublishAcked publishes one message to partition 0 and returns what came
-	// back, in the system's words. AckRefusal publishes one that the servers must
-	// refuse; that they did is no error.
+	// PublishAcked publishes a message to partition 0 and returns the answer, in the
+	// system's words. AckRefusal publishes a message that the servers must refuse;
+	// their refusal is no error.
 	PublishAcked(ctx context.Context, t Topic, kind AckKind, payload []byte) (
 		answer string, err error)
-	// OpenRoutes opens a place that routes messages by what their publisher says.
+	// OpenRoutes opens a place that routes messages by their keys or headers.
 	OpenRoutes(ctx context.Context, r Routing) (p Publisher, condition string, err error)
-	// OpenMailbox opens a mailbox that heeds what envelopes say of the feature.
+	// OpenMailbox opens a mailbox that applies the feature to its envelopes.
 	OpenMailbox(ctx context.Context, t Topic, f Feature) (b Mailbox, condition string, err error)
-	// OpenRejecting opens a consumer that rejects each message as often as it
-	// comes, after rejected was called with it. dead is called with what the
-	// system has put aside.
+	// OpenRejecting opens a consumer that calls rejected with each message and then
+	// rejects it, at every delivery. It calls dead with each message that the system
+	// has moved to a dead-letter place.
 	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (
 		p Publisher, condition string, err error)
-	// PublishBeyond bounds a place of the name, publishes to it, and removes it.
-	// n is enough for a bound in messages; one of a rate may take more or less.
+	// PublishBeyond creates a bounded place of the topic's name, publishes more to it
+	// than the bound allows, and removes it. n messages exceed a bound in messages; a
+	// bound of a rate may take more or fewer.
 	PublishBeyond(ctx context.Context, t Topic, n int) (p BackPressure, condition string, err error)
 	// Transact publishes to partition 0 of a topic that exists, in one
 	// transaction, and commits or aborts it.
 	Transact(ctx context.Context, t Topic, payloads [][]byte, commit bool) (
 		condition string, err error)
-	// PublishTwice publishes the same message twice to partition 0 of a topic
-	// that exists, as a publisher that does not know what became of it, and
-	// returns what came back.
+	// PublishTwice publishes the same message twice to partition 0 of a topic that
+	// exists, as a publisher does that retries, and returns the answer.
 	PublishTwice(ctx context.Context, t Topic, payload []byte) (
 		answer, condition string, err error)
 }
 
-// AckKind is what a publisher waits for.
+// AckKind is the acknowledgement that a publisher waits for.
 type AckKind string
 
 // The kinds of acknowledgement.
 const (
-	AckNone     AckKind = "none"     // nothing: sent and forgotten
+	AckNone     AckKind = "none"     // none: it does not wait
 	AckOne      AckKind = "one"      // one server has the message
-	AckReplicas AckKind = "replicas" // the replicas have it that must have it
-	AckRefusal  AckKind = "refusal"  // the server says that it did not take it
+	AckReplicas AckKind = "replicas" // all required replicas have the message
+	AckRefusal  AckKind = "refusal"  // the server refuses the message
 )
 
-// RouteKind is how messages find those who want them.
+// RouteKind is how messages are routed to their receivers.
 type RouteKind string
 
 // The kinds of routing, as AMQP names them.
@@ -92,32 +90,32 @@ const (
 	RouteHeaders RouteKind = "headers" // by headers that are equal
 )
 
-// Routing says who wants which messages.
+// Routing lists receivers and the messages that each of them receives.
 type Routing struct {
-	Topic    Topic // its name is free; the system makes what it needs under it
+	Topic    Topic // its name is unused; the system creates what it needs under it
 	Kind     RouteKind
 	Bindings []Binding
 }
 
-// Binding is one receiver and what it wants.
+// Binding is a receiver and the messages that it receives.
 type Binding struct {
-	// Key is the key or the pattern: words with dots between.
+	// Key is the key or the pattern: words separated by dots.
 	Key     string
 	Headers map[string]string
 	Receive func(payload []byte) // called from any goroutine
 }
 
-// Envelope is one message and what its publisher says of it.
+// Envelope is a message with its properties.
 type Envelope struct {
 	Payload  []byte
 	Key      string
 	Headers  map[string]string
-	TTL      time.Duration // FeatureTTL; 0: it is kept
-	Delay    time.Duration // FeatureDelay; 0: it is delivered at once
-	Priority int           // FeaturePriority; from 0, the lowest, to 9
+	TTL      time.Duration // FeatureTTL; 0: no expiry
+	Delay    time.Duration // FeatureDelay; 0: none
+	Priority int           // FeaturePriority: 0, the lowest, to 9
 }
 
-// Feature is what a Mailbox heeds of an Envelope.
+// Feature is a property of envelopes that a Mailbox applies.
 type Feature string
 
 // The features.
@@ -127,26 +125,26 @@ const (
 	FeaturePriority Feature = "priority"
 )
 
-// Publisher publishes messages one by one, to a place made for the purpose.
+// Publisher publishes messages one by one to a place of its own.
 type Publisher interface {
 	// Post returns when the servers have the message.
 	Post(ctx context.Context, l Envelope) error
-	// Close ends those who receive and removes the place.
+	// Close ends the receivers and removes the place.
 	Close(ctx context.Context) error
 }
 
-// Mailbox is a Publisher with one subscription, which nobody reads until Open.
+// Mailbox is a Publisher with a subscription that receives from Open on.
 type Mailbox interface {
 	Publisher
 	// Open begins to receive, one message at a time.
 	Open(ctx context.Context, receive func(payload []byte)) error
 }
 
-// BackPressure is what a publisher met that offered more than was allowed.
+// BackPressure is the answer to a publisher that exceeds a limit.
 type BackPressure struct {
-	Limit    string        // what bounded it, in the system's words
+	Limit    string        // in the system's words
 	Accepted int           // messages
 	Refused  int           // messages
-	Refusal  string        // what the server said to the first one refused
-	Held     time.Duration // how long publishing took, or was told to pause
+	Refusal  string        // the server's words for the first refusal
+	Held     time.Duration // time that publishing took, or was told to pause
 }

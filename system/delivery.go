@@ -10,65 +10,65 @@ import (
 // must not be written to.
 type Received struct {
 	Payload []byte
-	// Key is the key that came with the message; nil: none came, or the system
-	// carries none.
+	// Key is the message's key. It is nil when the message has none or the system
+	// does not carry keys.
 	Key []byte
-	// Partition is the index of the partition that the message came from; negative:
-	// the system does not say.
+	// Partition is the index of the message's partition, negative when the system
+	// does not report it.
 	Partition int32
 }
 
-// Redelivery says when the system delivers a message again by itself, although no
-// server and no consumer fails: after an acknowledgement time-out, for example.
+// Redelivery is when the system delivers a message again although no server and no
+// consumer fails, for example after an acknowledgement time-out.
 type Redelivery struct {
-	Never bool          // it does not
-	After time.Duration // at the latest so long after the first delivery; 0: no limit is known
+	Never bool          // the system never does
+	After time.Duration // longest time after the first delivery; 0: no limit is known
 	Why   string        // in the system's own words, with the setting that decides
 }
 
-// Redeliverer is a System that knows when it delivers a message again. Of one that
-// is none, nothing is known.
+// Redeliverer is a System that knows when it delivers a message again. For other
+// systems nothing is known.
 type Redeliverer interface {
 	Redelivery(s Settings, d workload.Delivery) Redelivery
 }
 
-// PartitionOwner is a System that knows whether each partition belongs to one consumer of
-// a subscription at a time, so that order holds across consumers. Of one that is none,
+// PartitionOwner is a System that knows whether each partition belongs to one consumer
+// of a subscription at a time, so that order holds across consumers. On other systems
 // consumers share partitions.
 type PartitionOwner interface {
 	OwnsPartitions(s Settings) bool
 }
 
-// Spread is how the system's own client deals messages without a key to
+// Spread is how the system's own client distributes messages without a key over
 // partitions.
 type Spread struct {
 	How    string // one sentence
-	Source string // where that is documented
-	// Stay is how long the client stays with one partition, of due times; 0: it
-	// goes on by StayBytes.
+	Source string // the documentation that says so
+	// Stay is the span of due times for which the client stays with one partition;
+	// 0: StayBytes decides.
 	Stay time.Duration
-	// StayBytes is how many payload bytes it sends to one partition before the next;
-	// both 0: it takes the next partition for each message.
+	// StayBytes is the number of payload bytes that the client sends to one partition
+	// before it takes the next. Both 0: each message goes to the next partition.
 	StayBytes int64
 }
 
-// Spreader is a System whose own client has a way of dealing messages without a
-// key. One that is none takes the next partition for each message.
+// Spreader is a System whose own client has a rule for messages without a key. On
+// other systems each message goes to the next partition.
 type Spreader interface {
 	Spread(s Settings) Spread
 }
 
-// Enlister is a Completer that is told which transaction its message is part of.
+// Enlister is a Completer that receives the number of its message's transaction.
 type Enlister interface {
-	// Enlist is called at most once per Send, by the goroutine that called it,
-	// before the payload is read.
+	// Enlist is called at most once per Send, by the goroutine that called Send,
+	// before the producer reads the payload.
 	Enlist(transaction uint32)
 }
 
-// InTransaction tells the sender which of its producer's transactions the message is
-// part of: producers number their transactions from 1, one after another. All messages
-// of a transaction are acknowledged, or none is. Its name is not that of Enlister's
-// method: a sender that embeds a Message would be an Enlister that calls itself.
+// InTransaction reports the number of the message's transaction to the sender. Each
+// producer numbers its transactions from 1. Either all messages of a transaction are
+// acknowledged or none. The method is not called Enlist, because a sender that embeds a
+// Message would then be an Enlister that calls itself.
 func (m *Message) InTransaction(transaction uint32) {
 	if e, ok := m.complete.(Enlister); ok {
 		e.Enlist(transaction)

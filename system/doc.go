@@ -1,13 +1,13 @@
 // Package system is the contract between plimsoll and a messaging system, and
 // the registry of the systems that fulfil it.
 //
-// A System describes itself and connects to a target, which gives a Cluster; a
-// Cluster creates topics and opens producers and consumers. What only some
-// systems can do is a separate one-method interface, found by assertion.
-// system/systemtest is the conformance suite that each system runs unchanged.
+// A System describes itself and connects to a target, which gives a Cluster. A
+// Cluster creates topics and opens producers and consumers. Each optional capability
+// is a separate small interface, found by a type assertion. system/systemtest is the
+// conformance suite that each system runs unchanged.
 //
-// The contract says nothing about time or counting: a system hands bytes over
-// and says what became of them, and the engine does the measuring.
+// The contract says nothing about time or counting. A system hands messages over and
+// reports their results, and the engine measures.
 //
 // # Exactly once
 //
@@ -25,13 +25,13 @@
 //
 // # Delivering again
 //
-// A system that delivers a message again by itself declares how late that may be
-// (Redeliverer). Nothing is claimed about duplicates or order beyond the time that was
-// watched.
+// A system that delivers a message again by itself declares the longest time until then
+// (Redeliverer). plimsoll claims nothing about duplicates or order beyond the time that
+// a run observed.
 //
 // # Settings
 //
-// A system declares its settings with kind and default, so an unknown setting or a bad
-// value is refused with its place in the file before anything starts, and every value
-// is echoed.
+// A system declares its settings in a table of kinds, defaults and ranges
+// (MustSettings). An unknown setting or a wrong value is refused with its place in the
+// file before anything starts. Every result contains every value.
 package system

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// eachTells is how often Each tells how far it has come.
+// eachTells is the interval at which Each reports its progress.
 const eachTells = time.Second
 
-// Each calls do for 0 to n-1, at most width at a time, and returns when all have
-// returned. The first error ends the context of the others, lets none begin, and
-// is returned. progress, which may be nil, is told once a second, by the caller's
-// goroutine, how many are done.
+// Each calls do for 0 to n-1, at most width at a time, and returns when all calls have
+// returned. The first error cancels the context of the other calls, prevents further
+// ones, and is returned. The caller's goroutine calls progress, which may be nil, once
+// a second with the number of calls done.
 func Each(ctx context.Context, n, width int, progress func(done int),
 	do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -6,27 +6,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// LeaderReader is a Cluster that can tell which server leads.
+// LeaderReader is a Cluster that knows the leader of a partition.
 type LeaderReader interface {
-	// Leader is the address, as in Node.Address, of the server that takes what
-	// is published to the partition now. An error means that none is known to.
+	// Leader returns the address, as in Node.Address, of the server that accepts the
+	// partition's messages now. It is an error when no such server is known.
 	Leader(ctx context.Context, t Topic, partition int) (address string, err error)
 }
 
-// Injector breaks servers and mends them. One fault is under way at a time.
+// Injector injects faults into servers, one at a time, and heals them.
 type Injector interface {
-	// Inject does what a fault says and returns when it is done; what it did so
-	// far is healed by Heal also when it fails. leader is the address of the
-	// leading server, empty when it is not known: then a fault that needs it
-	// is an error.
+	// Inject injects the fault and returns when it has its effect. Heal must follow
+	// even when Inject fails. leader is the address of the leading server, empty
+	// when it is unknown. Then a fault that needs the leader is an error.
 	Inject(ctx context.Context, f workload.Fault, leader string) (Injected, error)
-	// Heal undoes the fault and returns when the servers are back to where
-	// they can mend themselves. It does nothing when there is no fault.
+	// Heal ends the fault and returns when the servers can recover by themselves.
+	// It does nothing when there is no fault.
 	Heal(ctx context.Context) error
 }
 
-// Injected says what a fault was.
+// Injected describes a fault that was injected.
 type Injected struct {
-	Nodes    []string // that it hit, by name
-	Sentence string   // what was done, for people
+	Nodes    []string // names of its targets
+	Sentence string   // the fault in words, for people
 }

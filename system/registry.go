@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// Registry is the set of systems that a program knows. It is filled once and
-// only read afterwards.
+// Registry is the set of systems that a program knows. It does not change after
+// NewRegistry.
 type Registry struct {
 	systems map[string]System
 }
@@ -37,7 +37,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Get returns the system of that name; the error names the nearest one.
+// Get returns the system of that name. Its error suggests the nearest name.
 func (r *Registry) Get(name string) (System, error) {
 	if s, ok := r.systems[name]; ok {
 		return s, nil

@@ -2,9 +2,7 @@ package system
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -33,9 +31,10 @@ type Setting struct {
 	Kind    Kind
 	Default string
 	OneOf   []string // Text only: the values allowed; empty: any
+	bounds  bounds   // quantities only: the range allowed
 	Doc     string   // one sentence: what it shapes
-	// Server: it shapes the servers that plimsoll starts, and means nothing
-	// for a cluster that runs already.
+	// Server: the setting shapes the servers that plimsoll starts. It has no
+	// effect on a cluster that runs already.
 	Server bool
 }
 
@@ -43,7 +42,7 @@ type Setting struct {
 type Settings struct {
 	declared []Setting
 	values   map[string]string
-	given    map[string]target.Setting // those that do not rest on the default
+	given    map[string]target.Setting // what the target sets, without the defaults
 }
 
 // Resolve lays the given settings over the declared defaults. The error is a
@@ -58,21 +57,22 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 		s.values[d.Name] = d.Default
 		kinds[d.Name] = d
 	}
-	var bad strict.Violations
+	var violations strict.Violations
 	for _, g := range given {
 		d, known := kinds[g.Name]
 		if !known {
-			bad = append(bad, violation(g, strict.Unknown("setting", g.Name, names)))
+			violations = append(violations, violation(g, strict.Unknown("setting", g.Name, names)))
 			continue
 		}
 		if err := d.check(g.Value); err != nil {
-			bad = append(bad, violation(g, fmt.Sprintf("setting %q: %v", g.Name, err)))
+			violations = append(violations,
+				violation(g, fmt.Sprintf("setting %q: %v", g.Name, err)))
 			continue
 		}
 		s.values[g.Name], s.given[g.Name] = g.Value, g
 	}
-	if len(bad) > 0 {
-		return Settings{}, bad
+	if len(violations) > 0 {
+		return Settings{}, violations
 	}
 	return s, nil
 }
@@ -82,47 +82,9 @@ func violation(g target.Setting, message string) strict.Violation {
 		Excerpt: g.At.Excerpt, Message: message}
 }
 
-func (d Setting) check(value string) error {
-	var err error
-	switch d.Kind {
-	case Bool:
-		if value != "true" && value != "false" {
-			err = fmt.Errorf("%q is not true or false", value)
-		}
-	case Count:
-		_, err = quantity.ParseCount(value)
-	case Bytes:
-		_, err = quantity.ParseBytes(value)
-	case Duration:
-		_, err = quantity.ParseDuration(value)
-	case Rate:
-		_, err = quantity.ParseRate(value)
-	case Number:
-		if n, bad := strconv.ParseFloat(value, 64); bad != nil || math.IsNaN(n) ||
-			math.IsInf(n, 0) {
-			err = fmt.Errorf("%q is not a number", value)
-		}
-	case Text:
-		err = d.checkText(value)
-	}
-	return err
-}
-
-func (d Setting) checkText(value string) error {
-	if len(d.OneOf) == 0 {
-		return nil
-	}
-	for _, ok := range d.OneOf {
-		if value == ok {
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not one of %s", value, strings.Join(d.OneOf, ", "))
-}
-
 // Applying returns name and value of every setting that has an effect, in the
-// declared order: on an external cluster, one that runs already, those that
-// shape servers have none.
+// declared order. Server settings have none on an external cluster, which runs
+// already.
 func (s Settings) Applying(external bool) []target.Setting {
 	var all []target.Setting
 	for _, d := range s.declared {
@@ -133,10 +95,10 @@ func (s Settings) Applying(external bool) []target.Setting {
 	return all
 }
 
-// Given says whether the setting was given, be it with the default's value.
+// Given reports whether the target gives the setting, even if with the default.
 func (s Settings) Given(name string) bool { _, given := s.given[name]; return given }
 
-// Wrong is a violation by the setting's value, at the place where it was given.
+// Wrong returns a violation by the setting's value, at the place where it is given.
 func (s Settings) Wrong(name, message string) strict.Violation {
 	return violation(s.given[name], fmt.Sprintf("setting %q: %s", name, message))
 }

@@ -1,12 +1,12 @@
 package system
 
-// LatenessReporter is a Cluster that lives in this process and gives its answers
-// and deliveries by a schedule of its own, so that it knows how late it was. That
-// lateness is plimsoll's own error and no latency of the system.
+// LatenessReporter is a Cluster that runs in this process and gives its answers and
+// deliveries by a schedule of its own, so it knows its own lateness. That lateness is
+// plimsoll's error and no latency of the system.
 type LatenessReporter interface {
-	// ReportLateness has add told, for each answer and each delivery, how many
-	// nanoseconds after its own due time the cluster gave it. It is called at most
-	// once, before the first Send. add is called by one goroutine at a time, right
-	// before the message is answered or delivered, and must not block.
+	// ReportLateness registers add, which the cluster calls with the lateness, in
+	// nanoseconds, of each answer and each delivery. ReportLateness is called at most
+	// once, before the first Send. One goroutine at a time calls add, right before
+	// the answer or the delivery, and add must not block.
 	ReportLateness(add func(lateNs int64))
 }

@@ -12,16 +12,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// System is one kind of messaging system. Its methods may be called from any
-// goroutine.
+// System is one kind of messaging system. Its methods are safe for concurrent use.
 type System interface {
 	Describe() Description
-	// Connect reaches the cluster at the given options' endpoints. An
-	// endpoint that does not answer is an error within ten seconds.
+	// Connect connects to the cluster at the options' endpoints. When an endpoint
+	// does not answer, it returns an error within ten seconds.
 	Connect(ctx context.Context, o Options) (Cluster, error)
 }
 
-// Description is what a system says of itself before anything is connected.
+// Description describes a system. It is known without a connection.
 type Description struct {
 	Name    string // as written in a target
 	Summary string // one sentence
@@ -34,16 +33,16 @@ type Description struct {
 	Settings []Setting
 }
 
-// Term is one of plimsoll's words and what it is on a system.
+// Term is one of plimsoll's words and its counterpart on a system.
 type Term struct{ Word, Means string }
 
-// Guarantee says how a system gives a durability level, or why it cannot.
+// Guarantee is how a system gives a durability level, or why it cannot.
 type Guarantee struct {
-	How     string // settings that make it, in the system's words
-	Refusal string // not empty: the level cannot be had, and why
+	How     string // the settings that give it, in the system's words
+	Refusal string // not empty: why the system cannot give the level
 }
 
-// Options is what Connect needs to know.
+// Options are the arguments of Connect.
 type Options struct {
 	Endpoints   []string
 	Credentials Credentials
@@ -56,23 +55,23 @@ type Options struct {
 // Credentials are secrets. They are never written to a result or a log.
 type Credentials struct {
 	User, Password string
-	// AdminUser and AdminPassword open what only an operator may read, such
-	// as a server's own configuration. Empty: the same as User and Password.
+	// AdminUser and AdminPassword belong to an operator, who may read more, such as
+	// a server's configuration. Empty: the same as User and Password.
 	AdminUser, AdminPassword string
 }
 
-// Cluster is a connection to a running system. Its methods may be called from
-// any goroutine, and several at a time.
+// Cluster is a connection to a running system. Its methods are safe for concurrent
+// use.
 type Cluster interface {
-	// CreateTopic makes a topic at the asked durability level and returns
-	// when every partition can be written to. A topic of that name that
-	// exists already is an error.
+	// CreateTopic creates a topic at the options' durability level and returns
+	// when every partition accepts messages. It is an error when a topic of
+	// that name exists.
 	CreateTopic(ctx context.Context, t Topic) error
 	OpenProducer(ctx context.Context, p ProducerOptions) (Producer, error)
-	// OpenConsumer returns when the subscription is in place: a message sent
-	// afterwards reaches it.
+	// OpenConsumer returns when the subscription exists: it receives every
+	// message sent afterwards.
 	OpenConsumer(ctx context.Context, c ConsumerOptions) (Consumer, error)
-	// Close ends everything that the cluster opened.
+	// Close closes all producers and consumers of the cluster.
 	Close(ctx context.Context) error
 }
 
@@ -82,127 +81,127 @@ type Topic struct {
 	Partitions int
 }
 
-// ProducerOptions says which producer to open.
+// ProducerOptions describes the producer to open.
 type ProducerOptions struct {
 	Topic      Topic
 	Index      int // of this producer among those of the topic
-	InFlight   int // most messages handed over and not answered at one time
+	InFlight   int // most messages sent and not answered at one time
 	MessageMax int // largest payload in bytes
 	Delivery   workload.Delivery
 }
 
 // Producer sends messages to one topic.
 type Producer interface {
-	// Send hands one message to the client library and returns without
-	// waiting for the answer. It is called from one goroutine at a time.
-	// m.Done is called exactly once for every Send, also when Send fails, the
-	// connection is lost or the producer is closed. Send may block when the
-	// client library's buffer is full.
+	// Send hands a message to the client library and returns without waiting
+	// for the answer. One goroutine at a time calls it. The producer calls
+	// m.Done exactly once for every Send, even when Send fails, the connection
+	// is lost or the producer is closed. Send may block while the client
+	// library's buffer is full.
 	Send(m *Message)
-	// Close waits, within ctx, for the answers still under way, then calls
-	// Done with an error on the messages that got none.
+	// Close waits, within ctx, for outstanding answers. Then it calls Done with
+	// an error on the messages without an answer.
 	Close(ctx context.Context) error
 }
 
-// BatchSender is a Producer whose client library takes several messages in one
-// call. Where a producer is none, whoever sends a batch calls Send for each.
+// BatchSender is a Producer whose client library takes several messages in one call.
+// On other producers, the engine calls Send for each message of a batch.
 type BatchSender interface {
-	// SendBatch is Send for each of the messages, in their order, in one call.
-	// It does not wait for answers either: each message has its own Done. The
-	// slice is the caller's again when SendBatch returns.
+	// SendBatch sends the messages, in their order, in one call. Like Send it does
+	// not wait for answers, and each message has its own Done. It does not keep the
+	// slice.
 	SendBatch(batch []*Message)
 }
 
-// ConsumerOptions says which consumer to open.
+// ConsumerOptions describes the consumer to open.
 type ConsumerOptions struct {
 	Topic        Topic
 	Subscription string
 	Index        int // of this consumer among those of the subscription
 	Delivery     workload.Delivery
-	// Receive is called for each message, by one goroutine at a time. The
-	// message is valid until it returns. At least once and exactly once: the
-	// message is acknowledged after Receive returns; at most once: before it is
-	// called. Exactly once: only messages that count as sent are delivered, and
-	// none that a producer sent twice by itself.
+	// Receive is called for each message, by one goroutine at a time. The message
+	// is valid until Receive returns. With at_least_once and exactly_once, the
+	// consumer acknowledges the message after Receive returns; with at_most_once,
+	// before it calls Receive. With exactly_once, it receives committed messages
+	// only, and no copy that a producer's retry made.
 	Receive func(m Received)
-	// Failed is told of an error that the consumer cannot recover from. It
-	// may be called from any goroutine.
+	// Failed is called, from any goroutine, with an error from which the consumer
+	// cannot recover.
 	Failed func(err error)
 }
 
 // Consumer receives from one subscription until it is closed.
 type Consumer interface {
-	// Close stops receiving. When it has returned, Receive is not called
-	// again; what was not acknowledged goes to another consumer of the
-	// subscription, now or when one opens.
+	// Close stops receiving. After it has returned, Receive is not called again.
+	// Messages without an acknowledgement go to another consumer of the
+	// subscription, now or when it opens.
 	Close(ctx context.Context) error
 }
 
-// AssignmentWaiter is a Consumer that gets its share of the partitions only when the
-// consumers of its subscription are all open.
+// AssignmentWaiter is a Consumer that gets its partitions only when all consumers of
+// its subscription are open.
 type AssignmentWaiter interface {
-	// AwaitAssignment returns when the partitions are shared out.
+	// AwaitAssignment returns when each partition has a consumer.
 	AwaitAssignment(ctx context.Context) error
 }
 
-// Message is one message to send. It belongs to whoever sends it until Send,
-// to the system until Done, and must not be touched by the system afterwards.
+// Message is a message to send. It belongs to the sender until Send and to the system
+// until Done. The system must not touch it afterwards.
 type Message struct {
-	Partition int32  // index of the partition it must go to
+	Partition int32  // index of its partition
 	Key       []byte // nil: none
 	Payload   []byte
-	// Attached is the producer's own, from its first Send of the message on: a
-	// place for what it would otherwise have to find or make at every Send. A
-	// message is only ever sent by one producer.
+	// Attached holds a value of the producer's from its first Send of the message
+	// on, so that it need not look up or allocate that value at every Send. Only
+	// one producer ever sends a message.
 	Attached any
 	complete Completer
 }
 
-// ErrUnknown is what an error wraps when the system neither acknowledged nor
-// refused a message: no answer came in time, or the connection was lost. Such
-// a message may legally arrive.
+// ErrUnknown is wrapped by the error of a message that the system neither
+// acknowledged nor refused: no answer came in time, or the connection was lost. Such
+// a message may arrive.
 var ErrUnknown = errors.New("the outcome is unknown")
 
-// Completer is told what became of a message.
+// Completer receives the result of a message.
 type Completer interface {
-	// Complete is called once per Send: err is nil when the system has
-	// acknowledged the message at the asked level, and wraps ErrUnknown when
-	// it has not answered.
+	// Complete is called once per Send. err is nil when the system has acknowledged
+	// the message at the durability level, and wraps ErrUnknown when it has not
+	// answered.
 	Complete(err error)
 }
 
-// Bind sets who is told what becomes of the message. It is called once,
-// before the first Send.
+// Bind sets the receiver of the message's result. It is called once, before the first
+// Send.
 func (m *Message) Bind(c Completer) { m.complete = c }
 
-// Done ends the message: err is nil when the system has acknowledged it, and
-// says why otherwise. It does not block and may be called from any goroutine.
+// Done reports the message's result: nil when the system has acknowledged it. It does
+// not block and may be called from any goroutine.
 func (m *Message) Done(err error) { m.complete.Complete(err) }
 
-// DurabilityReader is a Cluster that can read its durability back from the
-// live servers.
+// DurabilityReader is a Cluster that can read its durability back from the live
+// servers.
 type DurabilityReader interface {
-	// ReadDurability says what the servers report for the topics. An error
-	// means that the servers contradict the asked level, or could not be
-	// asked; it names both values.
+	// ReadDurability returns the servers' configuration of the topics. An error
+	// means that it contradicts the durability level, and names both values, or
+	// that the servers did not answer.
 	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
 }
 
-// Evidence is what was read back from the servers.
+// Evidence is the durability that the servers report.
 type Evidence struct {
-	Level workload.Level // the level that the facts amount to
+	Level workload.Level // the level that follows from the facts
 	Facts []Fact
 }
 
-// Fact is one value that one part of a live cluster reported.
+// Fact is a value that a part of a live cluster reported.
 type Fact struct {
 	Where  string // the node, topic or stream asked
 	Name   string // in the system's own words
 	Value  string
-	Source string // how it was read
+	Source string // the way by which it was read
 }
 
-// VersionReader is a Cluster that can tell its servers' versions.
+// VersionReader is a Cluster that knows its servers' versions.
 type VersionReader interface {
 	// ServerVersions returns a line for each server, such as "n1 2.15.2".
 	ServerVersions(ctx context.Context) ([]string, error)
@@ -215,22 +214,21 @@ type TopicDeleter interface {
 
 // BatchAdmin is a TopicDeleter whose servers take many topics in one request.
 type BatchAdmin interface {
-	// CreateTopics does what CreateTopic does for each of the topics. When it
-	// fails some of them may be there.
+	// CreateTopics creates the topics as CreateTopic does. When it fails, some of
+	// them may exist.
 	CreateTopics(ctx context.Context, topics []Topic) error
-	// DeleteTopics deletes those of the topics that are there.
+	// DeleteTopics deletes the topics. A topic that does not exist is no error.
 	DeleteTopics(ctx context.Context, topics []Topic) error
 }
 
-// Checker is a System that can tell before anything starts that it cannot do
-// what is asked of it.
+// Checker is a System that can refuse a request before anything starts.
 type Checker interface {
-	// Check says all that is wrong, in one strict.Violations, or nothing. It
-	// reaches for no server.
+	// Check returns everything that is wrong in one strict.Violations, or nil. It
+	// does not contact a server.
 	Check(c Check) error
 }
 
-// Check is what is asked of a system.
+// Check is the request to check.
 type Check struct {
 	Settings   Settings
 	Durability workload.Level
@@ -238,27 +236,27 @@ type Check struct {
 	Nodes      int // of the testbed to start; 0 when endpoints are given
 }
 
-// TargetLister is a System with targets of its own beside the one without settings.
+// TargetLister is a System with further built-in targets.
 type TargetLister interface {
-	// Targets holds the targets as files targets/NAME.yaml, each called as its target.
+	// Targets holds the targets as files targets/NAME.yaml. NAME is the target's name.
 	Targets() fs.FS
 }
 
-// Embedded is a System that lives inside this process and needs neither
-// endpoints nor a testbed.
+// Embedded is a System that runs in this process and needs neither endpoints nor a
+// testbed.
 type Embedded interface {
 	Embedded()
 }
 
-// Provisioner is a System that can be started on this machine.
+// Provisioner is a System of which plimsoll can start a cluster on this machine.
 type Provisioner interface {
-	// Provision starts a cluster and returns when it can be connected to. On
-	// an error nothing is left behind.
+	// Provision starts a cluster and returns when it accepts connections. After an
+	// error it leaves nothing behind.
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
-	// NodeNames are the names of the nodes that Provision would start, as
-	// Provisioned.Nodes has them. Each keeps all of its data in the folder of
-	// its name below the data directory, and nothing that is not its own; the
-	// folder may be there before, and empty. No names: the nodes live in this process.
+	// NodeNames returns the names of the nodes that Provision would start, as in
+	// Provisioned.Nodes. Each node keeps its data, and nothing else, in the folder of
+	// its name below the data directory. An empty folder of that name may exist
+	// before. No names: the nodes run in this process.
 	NodeNames(p Provision) []string
 }
 
@@ -269,39 +267,39 @@ func Starts(s System, t *target.Target) bool {
 	return provisions && len(t.Endpoints) == 0
 }
 
-// Fetcher is a Provisioner whose servers are brought to this machine before
-// they are started.
+// Fetcher is a Provisioner whose server software is downloaded before the servers are
+// started.
 type Fetcher interface {
-	// Fetch does nothing when they are there already; otherwise progress,
-	// which may be nil, is told what takes so long.
+	// Fetch downloads the software. It does nothing when the software is on this
+	// machine already. It calls progress, which may be nil, with what it does.
 	Fetch(ctx context.Context, progress func(sentence string)) error
 }
 
-// Provision says what cluster to start.
+// Provision describes the cluster to start.
 type Provision struct {
 	Nodes int
-	// DataDir is a directory of the caller's; the cluster keeps its data here, each
-	// node's in a folder that is called like it. Such a folder may be there, for a
-	// file system mounted on it, and hold nothing but lost+found.
+	// DataDir is a directory of the caller's. Each node keeps its data in the folder
+	// of its name here. Such a folder may exist, when a file system is mounted on it,
+	// and may hold nothing but lost+found.
 	DataDir    string
-	LogDir     string // where each node's log goes
+	LogDir     string // directory of the nodes' logs
 	Durability workload.Level
 	Settings   Settings
-	// Breakable asks for nodes that can be broken one by one, even where that is not
-	// how they usually run.
+	// Breakable asks for nodes into which faults can be injected one by one, even
+	// where nodes usually run otherwise.
 	Breakable bool
-	// Groups are the numbers of the groups that the nodes' processes run under,
-	// by the nodes' names; a node that is not there runs under this process's.
+	// Groups maps the names of nodes to the group ids under which their processes
+	// run. A node without an entry runs under this process's group.
 	Groups map[string]int
 }
 
 // NodeServer is a Provisioner whose nodes are processes of this program.
 type NodeServer interface {
-	// NodeCommand is the command of such a process. The node's name and its folder
-	// follow it. A program that provisions nodes must answer it with ServeNode.
+	// NodeCommand returns the command of such a process. The node's name and folder
+	// are its arguments. A program that provisions nodes must run ServeNode for it.
 	NodeCommand() string
-	// ServeNode is a node, with the configuration that it reads, until ctx ends. It
-	// writes its log to the file. A node that cannot run is an error.
+	// ServeNode runs a node until ctx ends. It reads the node's configuration and
+	// writes the log to the file. It returns an error when the node cannot run.
 	ServeNode(ctx context.Context, config io.Reader, log *os.File) error
 }
 
@@ -309,24 +307,23 @@ type NodeServer interface {
 type Provisioned interface {
 	Endpoints() []string
 	Credentials() Credentials
-	// TLS is what clients connect with; nil when connections are not encrypted.
+	// TLS returns the clients' configuration, nil when connections are not encrypted.
 	TLS() *tls.Config
-	// CAFile is the certificate, in PEM, that signed those of the nodes; empty when
-	// connections are not encrypted.
+	// CAFile returns the PEM file of the authority that signed the nodes'
+	// certificates. It is empty when connections are not encrypted.
 	CAFile() string
 	Nodes() []Node
-	// Stop ends every node. The data directory is the caller's to delete.
+	// Stop ends every node. The caller deletes the data directory.
 	Stop(ctx context.Context) error
 }
 
-// Restarter is a Provisioned whose nodes can be ended and brought back one by
-// one.
+// Restarter is a Provisioned whose nodes can be killed and restarted one by one.
 type Restarter interface {
-	// Kill ends a node at once, as when its machine is switched off, but for
-	// what the kernel has not written to disk yet: that is written.
+	// Kill ends a node at once, without a clean shutdown. Unlike after a power cut,
+	// the kernel still writes its buffers to disk.
 	Kill(node string) error
-	// Restart starts a node that has ended on the data and the addresses that
-	// it had, and returns when its process runs. It joins the others by itself.
+	// Restart starts a killed node with its data and addresses, and returns when its
+	// process runs. The node joins the others by itself.
 	Restart(node string) error
 }
 
@@ -334,6 +331,6 @@ type Restarter interface {
 type Node struct {
 	Name    string
 	Address string
-	PID     int // this process's own when the node is embedded
+	PID     int // this process's when the node runs in it
 	Log     string
 }

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// Bounds of what is read of an answer over HTTP, in bytes.
+// Bounds of an answer over HTTP, in bytes.
 const (
 	maxAnswer = 64 << 20 // thousands of queues fit
 	maxReason = 300      // of a refusal
 )
 
-// API asks servers over HTTP, in JSON. Its methods may be called from any goroutine.
+// API sends requests to servers over HTTP, in JSON. It is safe for concurrent use.
 type API struct {
 	Bases     []string // scheme://host:port of each server
 	Client    *http.Client
@@ -34,15 +34,15 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.Reason, r.Status) }
 
-// HasStatus says whether an error is a refusal with that status.
+// HasStatus reports whether an error is a refusal with that status.
 func HasStatus(err error, status int) bool {
 	var r *Refused
 	return errors.As(err, &r) && r.Status == status
 }
 
-// Do asks one server after another until one answers, be it with a refusal. The path is
-// escaped. A nil body sends none; a nil into does not read the answer, and a *string takes
-// it as it is. When no server answers the error is the first one's.
+// Do sends a request to one server after another until one answers, even with a refusal.
+// The path is escaped. A nil body sends none. A nil into ignores the answer, and a *string
+// takes it unparsed. When no server answers, the error is the first server's.
 func (a *API) Do(ctx context.Context, method, path string, body, into any) error {
 	first := errors.New("there is no server to ask")
 	for i, base := range a.Bases {
@@ -101,8 +101,8 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 	return true, nil
 }
 
-// PlainError is the reason of an HTTP client's error without method and address, which
-// say nothing to a user who wrote neither.
+// PlainError returns the reason of an HTTP client's error without method and address,
+// which mean nothing to the user.
 func PlainError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -111,7 +111,7 @@ func PlainError(err error) error {
 	return err
 }
 
-// reasonOf is the first line of a server's reason, bounded.
+// reasonOf returns the first line of a server's reason, bounded.
 func reasonOf(raw []byte) string {
 	var said struct{ Reason string }
 	if json.Unmarshal(raw, &said) != nil {

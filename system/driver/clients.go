@@ -14,16 +14,16 @@ type Closer interface {
 	Close(ctx context.Context) error
 }
 
-// Clients are the producers and consumers that a cluster has opened and must
-// close. The zero value has none. Its methods may be called from any goroutine.
+// Clients holds the producers and consumers that a cluster has opened and must close.
+// The zero value is empty. It is safe for concurrent use.
 type Clients struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[Closer]struct{}
 }
 
-// Keep remembers a client that was opened. When the cluster was closed meanwhile, it
-// closes the client and returns ErrClosed.
+// Keep adds an open client. When the cluster has been closed meanwhile, it closes the
+// client and returns ErrClosed.
 func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	c.mu.Lock()
 	closed := c.closed
@@ -40,14 +40,14 @@ func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	return nil
 }
 
-// Forget is for a client that was closed by itself.
+// Forget removes a client that was closed by itself.
 func (c *Clients) Forget(one Closer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, one)
 }
 
-// Close closes all open clients at once, and keeps no further one. first says
+// Close closes all open clients concurrently and refuses further clients. first reports
 // whether this call was the first.
 func (c *Clients) Close(ctx context.Context) (first bool, err error) {
 	c.mu.Lock()
@@ -75,8 +75,8 @@ func (c *Clients) Close(ctx context.Context) (first bool, err error) {
 // Closing makes the Close of a client idempotent. The zero value is ready.
 type Closing struct{ once sync.Once }
 
-// Once runs the close of a client the first time, and then has the cluster forget the
-// client. Every other call waits until the first has returned, and returns nil.
+// Once runs a client's close the first time, and then removes the client from the
+// cluster. Every other call waits until the first has returned, and returns nil.
 func (c *Closing) Once(of *Clients, one Closer, close func() error) (err error) {
 	c.once.Do(func() {
 		defer of.Forget(one)

@@ -12,8 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Cluster is a cluster of child processes. When it is built its methods may be
-// called from any goroutine.
+// Cluster is a cluster of child processes. After Build it is safe for concurrent use.
 type Cluster struct {
 	servers     Servers
 	provision   system.Provision
@@ -29,17 +28,17 @@ var (
 	_ system.Restarter   = (*Cluster)(nil)
 )
 
-// SetCredentials says what clients show the servers.
+// SetCredentials sets the credentials of the clients.
 func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
 
-// Encrypt has every node that is furnished afterwards get a certificate.
+// Encrypt makes every later Furnish write a certificate.
 func (c *Cluster) Encrypt() (err error) {
 	c.authority, err = authority.New()
 	return err
 }
 
-// Endpoints are the addresses of the nodes that were launched last: what these
-// need is launched before them.
+// Endpoints returns the addresses of the last stage. Earlier stages hold servers that it
+// needs.
 func (c *Cluster) Endpoints() []string {
 	var all []string
 	if len(c.stages) > 0 {
@@ -50,10 +49,10 @@ func (c *Cluster) Endpoints() []string {
 	return all
 }
 
-// Credentials open the cluster; they are empty when it asks for none.
+// Credentials returns the clients' credentials, empty when the cluster has none.
 func (c *Cluster) Credentials() system.Credentials { return c.credentials }
 
-// TLS is what clients connect with; nil when connections are not encrypted.
+// TLS returns the clients' configuration, nil when connections are not encrypted.
 func (c *Cluster) TLS() *tls.Config {
 	if c.authority == nil {
 		return nil
@@ -61,16 +60,16 @@ func (c *Cluster) TLS() *tls.Config {
 	return c.authority.ClientConfig()
 }
 
-// CAFile is the certificate, in PEM, that signed those of the nodes; empty when
-// connections are not encrypted.
+// CAFile returns the PEM file of the authority that signed the nodes' certificates. It is
+// empty when connections are not encrypted.
 func (c *Cluster) CAFile() string { return c.caFile }
 
-// Members are the servers, without helpers.
+// Members returns the servers without helpers.
 func (c *Cluster) Members() []*Node {
 	return slices.DeleteFunc(slices.Clone(c.all), func(n *Node) bool { return n.helper })
 }
 
-// Nodes are the servers that run, as others know them.
+// Nodes returns the servers that run.
 func (c *Cluster) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range c.Members() {
@@ -97,7 +96,7 @@ func (c *Cluster) Kill(node string) error {
 	return n.process.Kill()
 }
 
-// Restart starts a node again that has ended.
+// Restart starts a node that has ended.
 func (c *Cluster) Restart(node string) error {
 	n, err := c.named(node)
 	if err != nil {
@@ -106,9 +105,9 @@ func (c *Cluster) Restart(node string) error {
 	return n.process.Restart()
 }
 
-// Stop ends every server and waits for it: the stage that was launched last
-// first, and the servers of a stage at once. Those that do not end within the
-// grace, or before ctx ends, are killed. It is idempotent.
+// Stop ends every server and waits for it. It begins with the stage launched last and
+// ends the servers of a stage together. It kills servers that do not end within the
+// grace or before ctx ends. It is idempotent.
 func (c *Cluster) Stop(ctx context.Context) error {
 	var failed []error
 	for i := len(c.stages) - 1; i >= 0; i-- {

@@ -2,8 +2,8 @@ package driver
 
 import "github.com/plimsoll-bench/plimsoll/system"
 
-// CompleteSystem is a system of servers with all that plimsoll asks of one: it starts
-// clusters, says beforehand what it cannot do, and knows when it delivers again.
+// CompleteSystem is a system with every interface that plimsoll expects of one with
+// servers: it starts clusters, checks requests, and knows when it redelivers.
 type CompleteSystem interface {
 	system.System
 	system.Provisioner
@@ -11,8 +11,8 @@ type CompleteSystem interface {
 	system.Redeliverer
 }
 
-// CompleteCluster is a cluster with all that plimsoll asks of one: it reads its
-// durability, its versions and its leaders back, and deletes topics.
+// CompleteCluster is a cluster with every interface that plimsoll expects: it reads its
+// durability, versions and leaders back, and deletes topics.
 type CompleteCluster interface {
 	system.Cluster
 	system.DurabilityReader
@@ -21,12 +21,12 @@ type CompleteCluster interface {
 	system.TopicDeleter
 }
 
-// Terms are a system's own words for those of plimsoll.
+// Terms are a system's own words for plimsoll's.
 type Terms struct {
 	Topic, Partition, Key, Subscription, Consumer, Acknowledgement, Backlog string
 }
 
-// List is the terms as a description has them.
+// List returns the terms as a description has them.
 func (t Terms) List() []system.Term {
 	return []system.Term{
 		{Word: "topic", Means: t.Topic}, {Word: "partition", Means: t.Partition},

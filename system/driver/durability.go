@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Majority is the least number of replicas that is more than half of them.
+// Majority returns the smallest majority of that many replicas.
 func Majority(replicas int) int { return replicas/2 + 1 }
 
 // CheckLevel refuses a durability level that does not exist.
@@ -22,29 +22,29 @@ func CheckLevel(l workload.Level) strict.Violations {
 	}}
 }
 
-// ErrNoTopics is the error of reading the durability of nothing.
+// ErrNoTopics is the error of ReadDurability without topics.
 var ErrNoTopics = errors.New("no topics to read it for")
 
-// Reading collects the facts that live servers report, and compares them with the
-// asked level.
+// Reading collects the facts that live servers report and compares them with the
+// durability level.
 type Reading struct {
 	Level workload.Level
 	facts []system.Fact
 }
 
-// Add notes a fact.
+// Add adds a fact.
 func (r *Reading) Add(where, name, value, source string) {
 	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
 }
 
-// Contradicts is the error of servers that do not give the level: what the level asks
-// for, and what they have.
+// Contradicts returns the error of servers that do not give the level. It names the
+// required and the actual value.
 func (r *Reading) Contradicts(asked, format string, has ...any) error {
 	return fmt.Errorf("durability level %d asks for %s, and %w",
 		r.Level, asked, fmt.Errorf(format, has...))
 }
 
-// Evidence is the result, when nothing contradicted the level.
+// Evidence returns the facts, none of which contradicts the level.
 func (r *Reading) Evidence() system.Evidence {
 	return system.Evidence{Level: r.Level, Facts: r.facts}
 }

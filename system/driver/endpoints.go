@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrNoEndpoints is the error of a target that does not say where its servers are.
+// ErrNoEndpoints is the error of a target without endpoints.
 var ErrNoEndpoints = errors.New(
 	"no endpoints: name at least one host:port, or let plimsoll start a cluster")
 
-// CheckEndpoints refuses endpoints that are not host:port, which a client library would
-// misread or print. example is an endpoint as people write it.
+// CheckEndpoints refuses endpoints other than host:port, which a client library would
+// misread or print. example is a valid endpoint for the error.
 func CheckEndpoints(endpoints []string, example string) error {
 	if len(endpoints) == 0 {
 		return ErrNoEndpoints
@@ -31,7 +31,7 @@ func CheckEndpoints(endpoints []string, example string) error {
 	return nil
 }
 
-// LibraryVersion is the version of a module that this program is built with.
+// LibraryVersion returns the version of a module of this program.
 func LibraryVersion(module string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {

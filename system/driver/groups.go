@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Groups are what a connection knows of each subscription whose consumers it has
-// opened. The zero value has none. Its methods may be called from any goroutine.
+// Groups holds a connection's state of each subscription whose consumers it has opened.
+// The zero value is empty. It is safe for concurrent use.
 type Groups[G any] struct {
 	mu  sync.Mutex
 	all map[subscription]*G
@@ -18,7 +18,7 @@ type Groups[G any] struct {
 
 type subscription struct{ topic, name string }
 
-// Of returns the group of a subscription, which create makes when there is none.
+// Of returns the group of a subscription. It calls create when there is none.
 func (g *Groups[G]) Of(t system.Topic, name string, create func() *G) *G {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -32,7 +32,7 @@ func (g *Groups[G]) Of(t system.Topic, name string, create func() *G) *G {
 	return g.all[key]
 }
 
-// Drop forgets the groups of topics that are to be deleted, and returns them.
+// Drop removes the groups of topics before their deletion, and returns the groups.
 func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 	names := make(map[string]bool, len(topics))
 	for _, t := range topics {
@@ -50,8 +50,8 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 	return dropped
 }
 
-// Shares are the partitions that each consumer of a subscription has, as the servers
-// share them out. Its methods may be called from any goroutine.
+// Shares holds the partitions that the servers have assigned to each consumer of a
+// subscription. It is safe for concurrent use.
 type Shares[C comparable] struct {
 	partitions int
 	mu         sync.Mutex
@@ -63,7 +63,7 @@ func NewShares[C comparable](t system.Topic) *Shares[C] {
 	return &Shares[C]{partitions: t.Partitions, members: make(map[C]map[int32]bool)}
 }
 
-// Join adds a consumer that has no partition yet.
+// Join adds a consumer without partitions.
 func (s *Shares[C]) Join(c C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,8 @@ func (s *Shares[C]) Leave(c C) {
 	delete(s.members, c)
 }
 
-// Change notes partitions that a consumer has from now on, or no longer has. A consumer
-// that has left gets none.
+// Change adds partitions to a consumer or removes them. It has no effect on a consumer
+// that has left.
 func (s *Shares[C]) Change(c C, has bool, partitions ...int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,14 +92,14 @@ func (s *Shares[C]) Change(c C, has bool, partitions ...int32) {
 	}
 }
 
-// Of is how many partitions a consumer has.
+// Of returns the number of a consumer's partitions.
 func (s *Shares[C]) Of(c C) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.members[c])
 }
 
-// AwaitEven waits until all partitions are shared out evenly, and looks every so often.
+// AwaitEven waits until all partitions are assigned evenly. It checks at each interval.
 func (s *Shares[C]) AwaitEven(ctx context.Context, every time.Duration) error {
 	return Until(ctx, every, func() (bool, error) {
 		err := s.uneven()
@@ -107,7 +107,7 @@ func (s *Shares[C]) AwaitEven(ctx context.Context, every time.Duration) error {
 	})
 }
 
-// uneven says what is missing until the partitions are shared out evenly.
+// uneven returns why the partitions are not assigned evenly, or nil.
 func (s *Shares[C]) uneven() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	tempFolder = "tmp"
 )
 
-// Jars are the programs of a system's servers, which are fetched once: a
-// maven.Artifacts or a maven.Archive.
+// Jars are the programs of a system's servers, downloaded once: a maven.Artifacts or
+// a maven.Archive.
 type Jars interface {
 	Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error)
 }
@@ -25,24 +25,24 @@ type Jars interface {
 // Java runs classes on the Java virtual machine.
 type Java struct {
 	Path string // of the java program
-	Dir  string // of what was fetched
-	// Classpath is where the classes are; FetchJava sets it to all jars of Dir.
+	Dir  string // of the downloaded files
+	// Classpath lists the classes. FetchJava sets it to all jars of Dir.
 	Classpath string
 }
 
-// FetchJava brings the servers' jars to this machine, unless they are there
-// already, and finds a java to run them. progress may be nil.
+// FetchJava downloads the servers' jars, unless they are on this machine already, and
+// finds a java program to run them. progress may be nil.
 func FetchJava(ctx context.Context, jars Jars, progress func(sentence string)) (Java, error) {
 	path, err := maven.Java()
 	if err != nil {
-		// The error names all that is missing, so that nobody installs twice.
+		// The error names everything that is missing, so that one installation suffices.
 		return Java{}, cmp.Or(maven.Available(), err)
 	}
 	dir, err := jars.Fetch(ctx, progress)
 	return Java{Path: path, Dir: dir, Classpath: maven.Classpath(dir)}, err
 }
 
-// Furnish is Cluster.Furnish with what Options refers to.
+// Furnish is Cluster.Furnish with the files to which Options refers.
 func (Java) Furnish(c *Cluster, n *Node, files map[string]string, folders ...string) error {
 	hosts, err := process.Hosts()
 	if err != nil {
@@ -53,10 +53,10 @@ func (Java) Furnish(c *Cluster, n *Node, files map[string]string, folders ...str
 	return c.Furnish(n, all, append(folders, tempFolder)...)
 }
 
-// Options are what every server's machine gets: a heap of so many bytes,
-// reserved whole at the start, and a folder for temporary files of the node's
-// own, because native libraries are unpacked into it and would stay after a
-// kill. Names are looked up in the node's own hosts file.
+// Options returns the options of a server's virtual machine: a heap of that many bytes,
+// reserved whole at the start, a folder for temporary files, and a hosts file, both of
+// the node's own. Native libraries are unpacked into the folder and would remain after
+// a kill elsewhere.
 func (Java) Options(n *Node, heap int64) []string {
 	bytes := strconv.FormatInt(heap, 10)
 	return []string{

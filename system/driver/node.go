@@ -28,20 +28,20 @@ type Node struct {
 	Dir     string // of its own, below the data directory
 	Log     string
 
-	title   string          // what errors call it
-	helper  bool            // what other servers need besides: no node of the cluster
+	title   string          // its name in errors
+	helper  bool            // a process that the nodes need; no node itself
 	process *process.Server // nil: not started
 }
 
-// PID is the number of the node's process.
+// PID returns the id of the node's process.
 func (n *Node) PID() int { return n.process.PID() }
 
-// Path is the path of a file in the node's folder.
+// Path returns the path of a file in the node's folder.
 func (n *Node) Path(elements ...string) string {
 	return filepath.Join(append([]string{n.Dir}, elements...)...)
 }
 
-// Add adds a node, which clients reach at an address.
+// Add adds a node that clients reach at the address.
 func (c *Cluster) Add(name, address string) *Node {
 	n := c.add(name, "server "+name)
 	n.Address = address
@@ -49,8 +49,8 @@ func (c *Cluster) Add(name, address string) *Node {
 	return n
 }
 
-// AddHelper adds a process that the servers need and that nobody asks for by
-// name: it is stopped with the cluster, and is none of its nodes.
+// AddHelper adds a process that the servers need. It stops with the cluster and is not
+// among its nodes.
 func (c *Cluster) AddHelper(name string) *Node {
 	n := c.add(name, name)
 	n.helper = true
@@ -67,8 +67,8 @@ func (c *Cluster) add(name, title string) *Node {
 	return n
 }
 
-// Furnish fills a node's folder with files, with empty folders, and with its
-// certificate where the cluster is encrypted. Only the owner may read them.
+// Furnish writes files, empty folders and, where the cluster is encrypted, a certificate
+// to a node's folder. Only the owner may read them.
 func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) error {
 	if err := c.furnish(n, files, folders); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", n.Name, err)
@@ -102,9 +102,8 @@ func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) er
 		write(KeyStoreFile, append(key, certificate...)), write(CAFile, c.authority.PEM()))
 }
 
-// Launch starts the servers of one stage, each by its command. A server runs in
-// its folder, writes to its log, and belongs to the group that was asked for its
-// node.
+// Launch starts the servers of a stage, each by its command. A server runs in its folder,
+// writes to its log, and belongs to the group that Provision.Groups has for its node.
 func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err error) {
 	c.stages = append(c.stages, stage)
 	for _, n := range stage {
@@ -121,8 +120,8 @@ func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Se
 	return process.Start(command)
 }
 
-// Run runs a program to its end in a node's folder. Errors call it by what it
-// does, and quote the node's log.
+// Run runs a program to its end in a node's folder. Errors say what the program does and
+// quote the node's log.
 func (c *Cluster) Run(ctx context.Context, n *Node, what string, command process.Spec) error {
 	p, err := c.start(n, what, command)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// Numbered are n names: the prefix with the numbers from 1 on.
+// Numbered returns n names: the prefix with the numbers 1 to n.
 func Numbered(prefix string, n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -20,15 +20,15 @@ func Numbered(prefix string, n int) []string {
 	return all
 }
 
-// Secret is 128 random bits, in letters that need no quoting.
+// Secret returns 128 random bits as text that needs no quoting.
 func Secret() string {
 	var b [16]byte
-	rand.Read(b[:]) // it never fails: it ends the program instead
+	rand.Read(b[:]) // it does not fail: it ends the program instead
 	return "s" + hex.EncodeToString(b[:])
 }
 
-// Hosts finds n loopback addresses, each with all of the ports free, for
-// servers that must have an address each and their ports as they are.
+// Hosts finds n loopback addresses on each of which all the ports are free. It serves
+// servers with fixed ports, which need an address each.
 func Hosts(n int, ports ...int) ([]string, error) {
 	addresses, err := process.Addresses(n, ports...)
 	if err != nil {
@@ -46,11 +46,10 @@ func Hosts(n int, ports ...int) ([]string, error) {
 	return hosts, nil
 }
 
-// At is an address: a host and a port.
+// At returns the address of a host and a port.
 func At(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// FindProgram is the first of the paths at which there is a program; empty:
-// there is none.
+// FindProgram returns the first path at which there is a program, or "".
 func FindProgram(paths ...string) string {
 	for _, path := range paths {
 		info, err := os.Stat(path)

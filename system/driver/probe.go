@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// KeyTopics are topics in place of keys, for a system whose consumers choose messages by
-// their topic alone. It is used by one goroutine at a time.
+// KeyTopics holds a topic for each key, for a system whose consumers can choose messages
+// by topic only. It is not safe for concurrent use.
 type KeyTopics struct {
 	Cluster interface {
 		CreateTopic(ctx context.Context, t system.Topic) error
@@ -21,7 +21,7 @@ type KeyTopics struct {
 	made    []system.Topic
 }
 
-// Condition says what takes the place of the kind of routing. Headers have nothing.
+// Condition names the substitute for the kind of routing. Headers have none.
 func (k *KeyTopics) Condition() string {
 	return map[system.RouteKind]string{
 		system.RouteDirect: "a topic for each key",
@@ -30,7 +30,7 @@ func (k *KeyTopics) Condition() string {
 	}[k.Routing.Kind]
 }
 
-// Of is the name of the topic that messages of a key go to: a fanout has one for all.
+// Of returns the name of a key's topic. A fanout has one topic for all keys.
 func (k *KeyTopics) Of(key string) string {
 	if k.Routing.Kind == system.RouteFanout {
 		return k.Routing.Topic.Name
@@ -38,7 +38,7 @@ func (k *KeyTopics) Of(key string) string {
 	return k.Routing.Topic.Name + "." + key
 }
 
-// Ensure makes the key's topic where it is not there, and returns its name.
+// Ensure creates the key's topic, unless it exists, and returns its name.
 func (k *KeyTopics) Ensure(ctx context.Context, key string) (name string, err error) {
 	t := system.Topic{Name: k.Of(key), Partitions: 1}
 	if slices.Contains(k.made, t) {
@@ -51,13 +51,12 @@ func (k *KeyTopics) Ensure(ctx context.Context, key string) (name string, err er
 	return t.Name, nil
 }
 
-// Pattern is a regular expression of the names of the topics that a binding's pattern of
-// words means.
+// Pattern returns a regular expression that matches the topics of a binding's pattern.
 func (k *KeyTopics) Pattern(words string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(k.Of(words)), `\*`, `[^.]+`)
 }
 
-// Delete deletes the topics that were made.
+// Delete deletes the topics that Ensure has created.
 func (k *KeyTopics) Delete(ctx context.Context) error {
 	var errs []error
 	for _, t := range k.made {
@@ -66,9 +65,9 @@ func (k *KeyTopics) Delete(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Overfill posts n messages to a place that takes fewer, and counts into p what the
-// servers accepted and refused. refusal returns what they said; empty: the error is no
-// refusal, and ends the filling.
+// Overfill posts n messages to a place that takes fewer, and counts accepted and refused
+// messages in p. refusal returns the servers' words, or "" when the error is no refusal;
+// such an error ends Overfill.
 func Overfill(
 	ctx context.Context, to system.Publisher, n int, p *system.BackPressure,
 	refusal func(err error) (said string),

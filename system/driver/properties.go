@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Properties is a configuration file of lines name=value. Values are written as
-// they are: no value may need escaping. The zero value is empty.
+// Properties is a configuration file of lines name=value. It does not escape values. The
+// zero value is empty.
 type Properties struct {
 	names  []string
 	values map[string]string
 }
 
-// Set sets a value, in the place of an earlier one of the name.
+// Set sets a value and replaces the name's earlier one.
 func (p *Properties) Set(name string, value any) {
 	if p.values == nil {
 		p.values = make(map[string]string)
@@ -23,7 +23,7 @@ func (p *Properties) Set(name string, value any) {
 	p.values[name] = fmt.Sprint(value)
 }
 
-// String is the content of the file.
+// String returns the content of the file.
 func (p *Properties) String() string {
 	var b strings.Builder
 	for _, name := range p.names {

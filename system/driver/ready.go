@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// Await asks until there is no error. It fails as soon as a server has ended,
-// and when ctx ends; the error says what the servers' logs complain of last.
+// Await asks until there is no error. It fails when a server ends or ctx ends. Its error
+// quotes the last complaint of each server's log.
 func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
 	ticker := time.NewTicker(c.servers.AskEvery)
 	defer ticker.Stop()
@@ -27,7 +27,7 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 			return nil
 		}
 		if lacks == nil || ctx.Err() == nil {
-			lacks = err // a question that ctx ended says nothing
+			lacks = err // the error of a question that ctx has ended does not explain anything
 		}
 		select {
 		case <-ctx.Done():
@@ -65,7 +65,7 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 	return ask(ctx)
 }
 
-// ended is why a server is not there any more.
+// ended returns why a server has ended, or nil.
 func (c *Cluster) ended() error {
 	for _, n := range c.all {
 		if n.process == nil {
@@ -82,7 +82,7 @@ func (c *Cluster) ended() error {
 
 func (c *Cluster) explainEnd(n *Node) error {
 	said, end := c.servers.LastComplaint(n.Log), process.Tail(n.Log)
-	// The operating system's own words, with and without a capital.
+	// The operating system's own words, in both spellings.
 	for _, taken := range append([]string{"ddress already in use"}, c.servers.AddressTaken...) {
 		if bytes.Contains(end, []byte(taken)) {
 			return fmt.Errorf("%s: %w: %s", n.title, ErrAddressTaken, said)
@@ -95,8 +95,8 @@ func (c *Cluster) explainEnd(n *Node) error {
 	return fmt.Errorf("%s ended while it was started (%w): %s", n.title, err, said)
 }
 
-// complaints is what the servers' logs complain of last, each in brackets: the
-// logs may be gone when somebody looks for them.
+// complaints quotes the last complaint of each server's log, in brackets, because the
+// logs may be deleted before anyone reads them.
 func (c *Cluster) complaints() string {
 	var b strings.Builder
 	for _, n := range c.all {
@@ -107,8 +107,8 @@ func (c *Cluster) complaints() string {
 	return b.String()
 }
 
-// LastLineWith is a Servers.LastComplaint: the last line of a log that contains
-// one of the marks, or the last line of all.
+// LastLineWith returns a Servers.LastComplaint: the last line of a log that contains one
+// of the marks, or else the last line.
 func LastLineWith(marks ...string) func(log string) string {
 	return func(log string) string {
 		var last, complaint string

@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Receiver is the end of a consumer that the engine sees: it hands messages to Receive
-// until it is stopped, and the first error to Failed.
+// Receiver hands a consumer's messages to the engine's Receive until it is stopped, and
+// the first error to Failed.
 type Receiver struct {
 	Options         system.ConsumerOptions
 	stopped, failed atomic.Bool
 }
 
-// Handle hands a message over; false: the receiver is stopped, and it did not.
+// Handle hands a message over. It returns false, without the call, after Stop.
 func (r *Receiver) Handle(m system.Received) bool {
 	if r.stopped.Load() {
 		return false
@@ -24,13 +24,13 @@ func (r *Receiver) Handle(m system.Received) bool {
 	return true
 }
 
-// Stop has no further message and no error handed over.
+// Stop prevents further calls of Receive and Failed.
 func (r *Receiver) Stop() { r.stopped.Store(true) }
 
-// Stopped says whether Stop was called.
+// Stopped reports whether Stop was called.
 func (r *Receiver) Stopped() bool { return r.stopped.Load() }
 
-// Fail reports an error after which no message comes any more.
+// Fail reports an error after which no message arrives any more.
 func (r *Receiver) Fail(err error) {
 	if !r.stopped.Load() && !r.failed.Swap(true) && r.Options.Failed != nil {
 		r.Options.Failed(fmt.Errorf("the consumer cannot go on: %w", err))
@@ -38,7 +38,7 @@ func (r *Receiver) Fail(err error) {
 }
 
 // AwaitHandled waits until the loop that hands messages over has ended. When ctx ends
-// first, a Receive that is still running is left to end by itself.
+// first, it does not wait for a Receive that is still running.
 func AwaitHandled(ctx context.Context, ended <-chan struct{}) error {
 	select {
 	case <-ended:

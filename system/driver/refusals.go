@@ -13,19 +13,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Peer is the servers that a client talks to, as errors name them.
+// Peer describes a client's servers for errors.
 type Peer struct {
 	Endpoints  []string
-	Protocol   string // its name, as users write it
-	Advertises bool   // the servers send clients on to addresses of their own
+	Protocol   string // its name
+	Advertises bool   // the servers redirect clients to addresses of their own
 	Encrypted  bool   // the client uses TLS
 }
 
-// At is the endpoints in one line.
+// At returns the endpoints in one line.
 func (p Peer) At() string { return strings.Join(p.Endpoints, ", ") }
 
-// Explain says in one sentence why the servers cannot be talked to and what to do about
-// it, as far as the network and TLS tell; nil: it is another error.
+// Explain returns an error that says in one sentence why a connection failed and what to
+// do. It explains errors of the network and of TLS, and returns nil for others.
 func (p Peer) Explain(err error) error {
 	if told := p.explainTLS(err); told != nil {
 		return told
@@ -48,7 +48,7 @@ func (p Peer) Explain(err error) error {
 	return nil
 }
 
-// Silent is the error of servers that did not answer in time.
+// Silent returns the error of servers that did not answer in time.
 func (p Peer) Silent(err error) error {
 	another := ""
 	if p.Advertises {
@@ -58,7 +58,7 @@ func (p Peer) Silent(err error) error {
 		p.At(), another, err)
 }
 
-// explainTLS is Explain for errors of TLS; nil: it is another error.
+// explainTLS is Explain for errors of TLS. It returns nil for others.
 func (p Peer) explainTLS(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
@@ -82,7 +82,7 @@ func (p Peer) explainTLS(err error) error {
 	return nil
 }
 
-// HungUp guesses why a server closed the connection without a word.
+// HungUp returns the likely cause when a server closes a connection without an answer.
 func (p Peer) HungUp(err error) error {
 	if p.Encrypted {
 		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: "+
@@ -92,23 +92,23 @@ func (p Peer) HungUp(err error) error {
 		"not %s's: give the target tls or correct the port: %w", p.At(), p.Protocol, err)
 }
 
-// RefusesLogin says that a server does not accept user and password. check is what to
-// check beside them, or empty.
+// RefusesLogin returns the error of a server that refuses user and password. check, which
+// may be empty, names what else to check.
 func (p Peer) RefusesLogin(err error, check string) error {
 	return fmt.Errorf("%s refuses the user or password: check the target's credentials%s: %w",
 		p.At(), check, err)
 }
 
-// TimedOut says whether an error is of time that ran out.
+// TimedOut reports whether an error is a time-out.
 func TimedOut(err error) bool {
 	var t net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() ||
 		strings.Contains(err.Error(), "i/o timeout")
 }
 
-// Outcome is what the error of a client library means for a message. refusals are the
-// errors after which the servers have not written the message and will not; after any
-// other they may have.
+// Outcome returns the result of a message from a client library's error. After one of the
+// refusals the servers have not written the message and will not. After any other error
+// they may have written it.
 func Outcome(err error, refusals []error) error {
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal) {

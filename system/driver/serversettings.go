@@ -5,8 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// ServerSettings marks settings as those that shape the servers that plimsoll
-// starts, and no others.
+// ServerSettings marks settings as settings of the servers that plimsoll starts.
 func ServerSettings(all []system.Setting) []system.Setting {
 	for i := range all {
 		all[i].Server = true
@@ -15,8 +14,8 @@ func ServerSettings(all []system.Setting) []system.Setting {
 	return all
 }
 
-// AlreadyRunning is what is wrong with the settings of a cluster that runs
-// already: nothing can shape its servers any more.
+// AlreadyRunning returns a violation for each server setting that a target gives for a
+// cluster that runs already.
 func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violations {
 	var bad strict.Violations
 	for _, d := range servers {

@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// How messages end that a closed producer did not send, or whose answer it did not
-// get.
+// Results of messages that a closed producer did not send, or whose answer it did not
+// receive.
 var (
 	ErrProducerClosed = errors.New("the producer is closed")
 	ErrUnanswered     = fmt.Errorf("the producer was closed before the server answered: %w",
@@ -25,10 +25,10 @@ func CheckPartition(m *system.Message, partitions int) error {
 	return fmt.Errorf("partition %d: the topic has %d", m.Partition, partitions)
 }
 
-// Flight counts a producer's messages in flight, bounds them, and waits for the last.
-// A message leaves the count after its Done, so that a producer with nothing in flight
-// has told the end of every message. The lock is the driver's to use too: it guards
-// whatever the driver changes together with the count.
+// Flight counts a producer's messages in flight, bounds them, and waits for the last. A
+// message leaves the count after its Done, so a producer with nothing in flight has
+// reported every result. The driver may use the lock for state that changes together
+// with the count.
 type Flight struct {
 	sync.Mutex
 	changed sync.Cond
@@ -37,7 +37,7 @@ type Flight struct {
 	closed  bool
 }
 
-// NewFlight returns a Flight of at most so many messages, at least 1.
+// NewFlight returns a Flight of at most that many messages, at least 1.
 func NewFlight(most int) *Flight {
 	f := &Flight{}
 	f.begin(most)
@@ -46,12 +46,12 @@ func NewFlight(most int) *Flight {
 
 func (f *Flight) begin(most int) { f.most, f.changed.L = max(most, 1), &f.Mutex }
 
-// Most is how many messages can be in flight.
+// Most returns the bound of messages in flight.
 func (f *Flight) Most() int { return f.most }
 
-// Enter counts one more message. It waits while too many are in flight and while ready,
-// which may be nil, is false; it returns the error of ready, or ErrProducerClosed. The
-// caller holds the lock, and whoever changes the result of ready calls Wake.
+// Enter counts a further message. It waits while too many are in flight and while ready,
+// which may be nil, is false. It returns the error of ready, or ErrProducerClosed. The
+// caller holds the lock. Code that changes the result of ready calls Wake.
 func (f *Flight) Enter(ready func() (bool, error)) error {
 	for !f.closed {
 		able := true
@@ -70,10 +70,10 @@ func (f *Flight) Enter(ready func() (bool, error)) error {
 	return ErrProducerClosed
 }
 
-// Wake has Enter look again.
+// Wake makes Enter check again.
 func (f *Flight) Wake() { f.changed.Broadcast() }
 
-// Leave uncounts messages that were told their end.
+// Leave removes messages from the count after their Done.
 func (f *Flight) Leave(n int) {
 	f.Lock()
 	f.count -= n
@@ -81,7 +81,7 @@ func (f *Flight) Leave(n int) {
 	f.changed.Broadcast()
 }
 
-// Shut lets no further message in.
+// Shut refuses further messages.
 func (f *Flight) Shut() {
 	f.Lock()
 	f.closed = true
@@ -89,11 +89,11 @@ func (f *Flight) Shut() {
 	f.changed.Broadcast()
 }
 
-// Drain waits until nothing is in flight. The error says how many messages are when
-// ctx ends first.
+// Drain waits until nothing is in flight. When ctx ends first, the error names the number
+// of messages in flight.
 func (f *Flight) Drain(ctx context.Context) error {
 	wake := context.AfterFunc(ctx, func() {
-		f.Lock() // between the look at ctx below and the wait
+		f.Lock() // not between the check of ctx below and the wait
 		defer f.Unlock()
 		f.changed.Broadcast()
 	})
@@ -110,24 +110,23 @@ func (f *Flight) Drain(ctx context.Context) error {
 	return nil
 }
 
-// Slots are a Flight with a slot for each message in flight, in which the driver keeps
-// what it must know of the message. A slot is made when it is first needed and used
-// again, so that a message costs no allocation.
+// Slots is a Flight with a slot for each message in flight, in which the driver keeps its
+// state of the message. Slots are reused, so a message costs no allocation.
 type Slots[T any] struct {
 	Flight
 	create    func(index int) *T
 	all, free []*T
 }
 
-// NewSlots returns at most so many slots, at least 1, numbered from 0.
+// NewSlots returns at most that many slots, at least 1, numbered from 0.
 func NewSlots[T any](most int, create func(index int) *T) *Slots[T] {
 	s := &Slots[T]{create: create}
 	s.begin(most)
 	return s
 }
 
-// Take enters the flight and returns a free slot, for which it waits too: a slot may be
-// in use for longer than its message is in flight. The caller holds the lock.
+// Take enters the flight, waits for a free slot and returns it. A slot may be in use for
+// longer than its message is in flight. The caller holds the lock.
 func (s *Slots[T]) Take(ready func() (bool, error)) (*T, error) {
 	err := s.Enter(func() (bool, error) {
 		room := len(s.free) > 0 || len(s.all) < s.most
@@ -151,10 +150,10 @@ func (s *Slots[T]) Take(ready func() (bool, error)) (*T, error) {
 	return one, nil
 }
 
-// All are the slots so far, by number. The caller holds the lock.
+// All returns the slots so far, by number. The caller holds the lock.
 func (s *Slots[T]) All() []*T { return s.all }
 
-// End frees the slot of a message that was told its end.
+// End frees the slot of a message after its Done.
 func (s *Slots[T]) End(one *T) {
 	s.Lock()
 	s.free = append(s.free, one)
@@ -163,7 +162,7 @@ func (s *Slots[T]) End(one *T) {
 	s.changed.Broadcast()
 }
 
-// Free frees a slot whose message left the flight before.
+// Free frees a slot whose message has left the flight already.
 func (s *Slots[T]) Free(one *T) {
 	s.Lock()
 	s.free = append(s.free, one)

@@ -12,36 +12,35 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// startAttempts is how often a start is tried when another process took an
-// address between our finding it free and the server's listening.
+// startAttempts is the number of attempts to start when another process takes an
+// address before the server listens there.
 const startAttempts = 3
 
 // ErrAddressTaken is wrapped by the error of a start that failed because
 // another process took an address. Another attempt finds other addresses.
 var ErrAddressTaken = errors.New("another process took an address")
 
-// Servers is how the servers of one system start, fail and stop.
+// Servers describes how a system's servers start, fail and stop.
 type Servers struct {
 	// StartWithin bounds one attempt to start a cluster.
 	StartWithin time.Duration
-	// StopGrace is how long the servers of one stage may take to end before they
-	// are killed.
+	// StopGrace is the time within which the servers of a stage must end. After it
+	// they are killed.
 	StopGrace time.Duration
-	// AskEvery is how often Await asks, and AskWithin bounds one question; 0:
-	// nothing but the start itself does.
+	// AskEvery is the interval at which Await asks. AskWithin bounds one question;
+	// 0: only the start bounds it.
 	AskEvery, AskWithin time.Duration
-	// LastComplaint is what a server's log says last of why it does not run.
+	// LastComplaint returns the last reason in a server's log why it does not run.
 	LastComplaint func(log string) string
-	// AddressTaken are the words of a log, besides those of the operating system,
-	// that mean that an address is taken.
+	// AddressTaken are words in a log, besides the operating system's, that mean that
+	// an address is taken.
 	AddressTaken []string
 }
 
-// Build describes a cluster and starts it. It returns the cluster when clients
-// can connect to it.
+// Build describes a cluster and starts it. It returns when clients can connect.
 type Build func(ctx context.Context, c *Cluster) (system.Provisioned, error)
 
-// Provision starts a cluster. On an error nothing is left but the logs.
+// Provision starts a cluster. After an error only the logs remain.
 func (s Servers) Provision(
 	ctx context.Context, p system.Provision, build Build,
 ) (started system.Provisioned, err error) {
@@ -53,7 +52,7 @@ func (s Servers) Provision(
 	return started, err
 }
 
-// Start is one attempt of Provision.
+// Start makes one attempt of Provision.
 func (s Servers) Start(
 	ctx context.Context, p system.Provision, build Build,
 ) (system.Provisioned, error) {
@@ -71,9 +70,8 @@ func (s Servers) Start(
 	return started, nil
 }
 
-// Folders makes the directory of the logs, and the path of the data absolute:
-// servers run in folders of their own, where a relative path means another
-// place.
+// Folders creates the directory of the logs, and makes the path of the data absolute,
+// because servers run in other directories.
 func Folders(p system.Provision) (system.Provision, error) {
 	var err error
 	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
@@ -85,7 +83,7 @@ func Folders(p system.Provision) (system.Provision, error) {
 	return p, nil
 }
 
-// remove ends every server at once and removes their folders.
+// remove kills every server and removes their folders.
 func (c *Cluster) remove() error {
 	var failed []error
 	for _, n := range c.all {

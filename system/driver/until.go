@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Until tries until again is false, with a pause between two tries, and returns the
-// error of the last try. When ctx ends first, it returns the last error before that: a
-// try that ctx ended says nothing.
+// Until calls try until again is false, with a pause between two calls, and returns the
+// error of the last call. When ctx ends first, it returns the last error before the end,
+// because the error of a call that ctx has ended does not explain anything.
 func Until(ctx context.Context, pause time.Duration, try func() (again bool, err error)) error {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
@@ -28,7 +28,7 @@ func Until(ctx context.Context, pause time.Duration, try func() (again bool, err
 	}
 }
 
-// Sleep waits; false: ctx has ended first.
+// Sleep waits for d. It returns false when ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -91,7 +91,7 @@ func (s *suite) clusterClose(t *testing.T) {
 	c, err := s.System.Connect(s.context(t), s.options[s.level])
 	must(t, "connecting", err)
 	topic := s.topic(t, c, partitions)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "ends", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)

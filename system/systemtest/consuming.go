@@ -12,13 +12,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// sendAll sends the suite's number of messages from one new producer and waits
+// sendAll sends the suite's number of messages from a new producer and waits
 // until all are acknowledged.
 func (s *suite) sendAll(t *testing.T, c system.Cluster, topic system.Topic, id int) {
 	t.Helper()
+	s.sendAllAmid(t, c, topic, id, func(context.Context) {})
+}
+
+// sendAllAmid is sendAll that calls amid while messages are sent.
+func (s *suite) sendAllAmid(t *testing.T, c system.Cluster, topic system.Topic, id int,
+	amid func(context.Context)) {
+	t.Helper()
 	p := s.sender(t, c, topic, id)
 	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, messages))
+	sent := make(chan error, 1)
+	go func() { sent <- p.sendMany(ctx, messages) }()
+	amid(ctx)
+	must(t, "sending", <-sent)
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
 	s.close(t, p.producer)
@@ -27,9 +37,9 @@ func (s *suite) sendAll(t *testing.T, c system.Cluster, topic system.Topic, id i
 func (s *suite) subscriptions(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	all := make([]*inbox, 3)
+	all := make([]*arrivals, 3)
 	for i := range all {
-		all[i] = newInbox()
+		all[i] = newArrivals()
 		s.consumer(t, c, topic, fmt.Sprintf("each-%d", i), 0, workload.AtLeastOnce, all[i])
 	}
 	s.sendAll(t, c, topic, 0)
@@ -42,7 +52,7 @@ func (s *suite) sharing(t *testing.T) {
 	const consumers = 3
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	together := newInbox()
+	together := newArrivals()
 	for i := range consumers {
 		s.consumer(t, c, topic, "shared", i, workload.AtLeastOnce, together)
 	}
@@ -52,29 +62,29 @@ func (s *suite) sharing(t *testing.T) {
 
 func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	if !slices.Contains(s.System.Describe().Delivery, d) {
-		t.Skip("the system does not claim it")
+		t.Skip("the system does not offer this delivery")
 	}
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "delivers", 0, d, b)
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", b.await(s.context(t), messages))
 	if d == workload.AtLeastOnce {
 		return
 	}
-	for one, times := range b.seen {
+	for message, times := range b.seen {
 		if times > 1 {
-			t.Errorf("message %v arrived %d times, delivery %s", one, times, d)
+			t.Errorf("message %v arrived %d times, delivery %s", message, times, d)
 		}
 	}
 }
 
-// exactlyOnce runs what a producer must hold with one that sends in
+// exactlyOnce runs the tests of producers again with a producer that sends in
 // transactions, where the system has them.
 func (s *suite) exactlyOnce(t *testing.T) {
 	if !slices.Contains(s.System.Describe().Delivery, workload.ExactlyOnce) {
-		t.Skip("the system does not claim it")
+		t.Skip("the system does not offer this delivery")
 	}
 	transactional := *s
 	transactional.delivery = workload.ExactlyOnce
@@ -89,36 +99,32 @@ func (s *suite) exactlyOnce(t *testing.T) {
 	})
 }
 
-// restart closes a consumer amid the stream and opens another: what the first
-// had and did not acknowledge must come to the second.
+// restart closes a consumer while messages arrive and opens another. The second
+// must receive the messages that the first did not acknowledge.
 func (s *suite) restart(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	both := newInbox()
+	both := newArrivals()
 	first := s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
-	ctx := s.context(t)
-	p := s.sender(t, c, topic, 0)
-	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, messages) }()
-	must(t, "receiving a third", both.await(ctx, messages/3))
-	s.close(t, first)
-	atClose := both.distinct()
-	s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
-	must(t, "sending", <-sent)
-	must(t, "waiting for acknowledgements", p.await(ctx))
-	p.mustAll(t)
+	var atClose int
+	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
+		must(t, "receiving a third", both.await(ctx, messages/3))
+		s.close(t, first)
+		atClose = both.distinct()
+		s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
+	})
 	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), messages))
 	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order),
 		messages)
 }
 
-// reserved makes a subscription by a consumer that closes before anything is
-// sent: those who open afterwards get all of it. Where subscriptions can begin
-// again they do so on a topic to which nothing was sent, too.
+// reserved creates a subscription by a consumer that closes before the first
+// message is sent. Consumers that open later must receive all messages. Where a
+// subscription can begin again, it must do so on an empty topic, too.
 func (s *suite) reserved(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	early := newInbox()
+	early := newArrivals()
 	s.close(t, s.consumer(t, c, topic, "reserved", 0, workload.AtLeastOnce, early))
 	if replayer, able := c.(system.Replayer); able {
 		k, _, err := replayer.OpenReplay(s.context(t), system.ConsumerOptions{
@@ -134,7 +140,7 @@ func (s *suite) reserved(t *testing.T) {
 		}
 	}
 	s.sendAll(t, c, topic, 0)
-	late := newInbox()
+	late := newArrivals()
 	for i := range 2 {
 		s.consumer(t, c, topic, "reserved", i, workload.AtLeastOnce, late)
 	}
@@ -144,65 +150,69 @@ func (s *suite) reserved(t *testing.T) {
 	}
 }
 
-// noReceiveAfterClose closes one of two consumers while messages flow: it must
-// be silent from then on, and the other must get everything else.
+// noReceiveAfterClose closes one of two consumers while messages arrive. It must
+// receive nothing afterwards, and the other must receive all the rest.
 func (s *suite) noReceiveAfterClose(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	both := newInbox()
-	var closed, late atomic.Int64
-	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
-		Topic: topic, Subscription: "silent", Index: 0, Delivery: workload.AtLeastOnce,
-		Receive: func(m system.Received) { late.Add(closed.Load()); both.receive(m) },
-		Failed:  both.fail,
-	})
+	both := newArrivals()
+	leaving := s.leaver(t, c, topic, both)
 	s.consumer(t, c, topic, "silent", 1, workload.AtLeastOnce, both)
-	ctx := s.context(t)
-	p := s.sender(t, c, topic, 0)
-	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, messages) }()
-	must(t, "receiving a third", both.await(ctx, messages/3))
-	s.close(t, leaving)
-	closed.Store(1)
-	must(t, "sending", <-sent)
-	must(t, "waiting for acknowledgements", p.await(ctx))
-	p.mustAll(t)
+	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
+		must(t, "receiving a third", both.await(ctx, messages/3))
+		must(t, "closing", leaving.close(s.context(t)))
+	})
 	must(t, "receiving", both.await(s.context(t), messages))
-	if n := late.Load(); n > 0 {
+	leaving.mustBeSilent(t, 0)
+}
+
+// leaver is a consumer that counts its messages after Close has returned.
+type leaver struct {
+	system.Consumer
+	closed, late atomic.Int64
+}
+
+// leaver opens consumer 0 of the subscription silent.
+func (s *suite) leaver(t *testing.T, c system.Cluster, topic system.Topic, got *arrivals) *leaver {
+	t.Helper()
+	l := &leaver{}
+	l.Consumer = s.consumerFunc(t, c, system.ConsumerOptions{
+		Topic: topic, Subscription: "silent", Index: 0, Delivery: workload.AtLeastOnce,
+		Receive: func(m system.Received) { l.late.Add(l.closed.Load()); got.receive(m) },
+		Failed:  got.fail,
+	})
+	return l
+}
+
+func (l *leaver) close(ctx context.Context) error {
+	err := l.Close(ctx)
+	l.closed.Store(1)
+	return err
+}
+
+func (l *leaver) mustBeSilent(t *testing.T, allowed int64) {
+	t.Helper()
+	if n := l.late.Load(); n > allowed {
 		t.Errorf("Receive was called %d times after Close had returned", n)
 	}
 }
 
-// noReceiveAfterCloseWithoutTime closes a consumer amid the stream with a
-// context that has ended. What it had fetched may come to others only much
-// later, so that is not waited for.
+// noReceiveAfterCloseWithoutTime closes a consumer with a context that has ended
+// while messages arrive. Other consumers may get the messages that it had fetched
+// only much later, so the test does not wait for them.
 func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	b := newInbox()
-	var closed, late atomic.Int64
-	leaving := s.consumerFunc(t, c, system.ConsumerOptions{
-		Topic: topic, Subscription: "hasty", Index: 0, Delivery: workload.AtLeastOnce,
-		Receive: func(m system.Received) { late.Add(closed.Load()); b.receive(m) },
-		Failed:  b.fail,
-	})
-	ctx := s.context(t)
-	p := s.sender(t, c, topic, 0)
-	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, messages) }()
-	must(t, "receiving a third", b.await(ctx, messages/3))
-	over, cancel := context.WithCancel(ctx)
-	cancel()
-	gaveUp := leaving.Close(over)
-	closed.Store(1)
-	must(t, "sending", <-sent)
-	must(t, "waiting for acknowledgements", p.await(ctx))
-	p.mustAll(t)
+	got := newArrivals()
+	leaving := s.leaver(t, c, topic, got)
 	allowed := int64(0)
-	if gaveUp != nil {
-		allowed = 1 // the message that was being handled when Close gave up
-	}
-	if n := late.Load(); n > allowed {
-		t.Errorf("Receive was called %d times after Close had returned", n)
-	}
+	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
+		must(t, "receiving a third", got.await(ctx, messages/3))
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := leaving.close(over); err != nil {
+			allowed = 1 // the message that was being handled when Close gave up
+		}
+	})
+	leaving.mustBeSilent(t, allowed)
 }

@@ -29,9 +29,9 @@ func (s *suite) manyTopics(t *testing.T) {
 		s.each(t, "creating the topics",
 			func(ctx context.Context, i int) error { return c.CreateTopic(ctx, topics[i]) })
 	}
-	inboxes, consumers := make([]*inbox, crowd), make([]system.Consumer, crowd)
+	inboxes, consumers := make([]*arrivals, crowd), make([]system.Consumer, crowd)
 	s.each(t, "opening the consumers", func(ctx context.Context, i int) (err error) {
-		inboxes[i] = newInbox()
+		inboxes[i] = newArrivals()
 		consumers[i], err = c.OpenConsumer(ctx, system.ConsumerOptions{
 			Topic: topics[i], Subscription: "all", Delivery: workload.AtLeastOnce,
 			Receive: inboxes[i].receive, Failed: inboxes[i].fail,

@@ -1,8 +1,6 @@
-// Package systemtest is the conformance suite that every system runs
-// unchanged: what the contract in package system promises, tried on a live
-// cluster.
+// Package systemtest is the conformance suite that every system runs unchanged. It tests
+// the contract of package system on a live cluster.
 //
-// It waits for events, each wait bounded by the harness, and never for a fixed
-// time. It knows nothing of any system but its description; what a cluster
-// needs to be reached is the harness's.
+// The suite waits for events, within bounds, and never for a fixed time. It knows only a
+// system's description. The Harness supplies the options that connect to a cluster.
 package systemtest

@@ -14,13 +14,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// stampSize is the first bytes of every payload: who sent it and which it is.
+// stampSize is the length of the header of every payload: producer and sequence.
 const stampSize = 16
 
 // topicNumber keeps the tests' topics apart on a cluster that they share.
 var topicNumber atomic.Int64
 
-// numbered is the name of a topic that there is not yet.
+// numbered returns the name of a topic that does not exist yet.
 func numbered() string { return fmt.Sprintf("systemtest-%d", topicNumber.Add(1)) }
 
 func (s *suite) topic(t *testing.T, c system.Cluster, parts int) system.Topic {
@@ -32,38 +32,39 @@ func (s *suite) topic(t *testing.T, c system.Cluster, parts int) system.Topic {
 	return topic
 }
 
-// sender sends through one producer and remembers what became of each message.
+// sender sends through one producer and keeps the result of each message.
 type sender struct {
 	id       int
 	producer system.Producer
 	room     chan struct{} // a place for each message in flight
 	parts    int
-	sent     []*letter
+	sent     []*trackedMessage
 }
 
-// letter is one message and its end.
-type letter struct {
+// trackedMessage is a message and its result.
+type trackedMessage struct {
 	message system.Message
 	ends    atomic.Int32
 	err     error
 	room    chan struct{}
 	ended   chan struct{} // closed by the first end
 
-	transaction uint32 // that it was enlisted in; 0: in none
-	enlisted    int    // times
-	text        []byte // not nil: the payload, which is blank until it is enlisted
+	transaction uint32 // the last number that Enlist received; 0: none
+	enlisted    int    // calls of Enlist
+	text        []byte // not nil: the payload, which is blank until Enlist
 }
 
-// Enlist keeps the transaction's number. A payload that is written only now shows that
-// nobody has read it before.
-func (l *letter) Enlist(transaction uint32) {
+// Enlist keeps the transaction's number. It writes the payload, so a producer that
+// has read the payload earlier has sent a blank one.
+func (l *trackedMessage) Enlist(transaction uint32) {
 	l.transaction = transaction
 	l.enlisted++
 	copy(l.message.Payload, l.text)
 }
 
-// Complete counts the ends and spoils the payload, which nobody may read any more.
-func (l *letter) Complete(err error) {
+// Complete counts its calls and clears the payload, which the producer must not read
+// any more.
+func (l *trackedMessage) Complete(err error) {
 	if l.ends.Add(1) > 1 {
 		return
 	}
@@ -86,23 +87,23 @@ func (s *suite) sender(t *testing.T, c system.Cluster, topic system.Topic, id in
 
 // send sends one message of size bytes to partition, waiting for room.
 func (p *sender) send(ctx context.Context, partition int32, key []byte, size int) error {
-	l, err := p.letter(ctx, partition, key, size)
+	l, err := p.prepare(ctx, partition, key, size)
 	if err == nil {
 		p.producer.Send(&l.message)
 	}
 	return err
 }
 
-// letter is a message that is to be sent, when there is room for it.
-func (p *sender) letter(ctx context.Context, partition int32, key []byte, size int) (*letter,
-	error) {
+// prepare returns the next message to send, when there is room for it in flight.
+func (p *sender) prepare(ctx context.Context, partition int32, key []byte,
+	size int) (*trackedMessage, error) {
 	select {
 	case p.room <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("producer %d: %d messages are in flight and none ends: %w", p.id,
 			inFlight, ctx.Err())
 	}
-	l := &letter{room: p.room, ended: make(chan struct{})}
+	l := &trackedMessage{room: p.room, ended: make(chan struct{})}
 	l.message = system.Message{Partition: partition, Key: key,
 		Payload: payload(p.id, len(p.sent), size)}
 	l.message.Bind(l)
@@ -134,7 +135,7 @@ func (p *sender) await(ctx context.Context) error {
 }
 
 // check fails the test for each message that did not end exactly once, and
-// returns how many were acknowledged. Call it after await.
+// returns the number acknowledged. Call it after await.
 func (p *sender) check(t *testing.T) int {
 	t.Helper()
 	acked := 0
@@ -161,8 +162,8 @@ func (p *sender) mustAll(t *testing.T) {
 	}
 }
 
-// payload is a function of who sends it, which it is and its size, so that one
-// that arrives cut short is a wrong one.
+// payload returns bytes that depend on producer, sequence and size, so a payload that
+// arrives cut short is wrong.
 func payload(producer, sequence, size int) []byte {
 	b := make([]byte, max(size, stampSize))
 	binary.BigEndian.PutUint64(b, uint64(producer))
@@ -175,10 +176,10 @@ func payload(producer, sequence, size int) []byte {
 	return b
 }
 
-// id says which message it is.
+// id identifies a message.
 type id struct{ producer, sequence int }
 
-// idOf reads the first bytes of a payload; one that is too short has no id.
+// idOf reads the header of a payload. A payload that is too short has the id {-1, -1}.
 func idOf(payload []byte) id {
 	if len(payload) < stampSize {
 		return id{-1, -1}
@@ -186,22 +187,22 @@ func idOf(payload []byte) id {
 	return id{int(binary.BigEndian.Uint64(payload)), int(binary.BigEndian.Uint64(payload[8:]))}
 }
 
-// inbox is what one consumer, or several of a subscription, received.
-type inbox struct {
+// arrivals holds the messages that one or more consumers received.
+type arrivals struct {
 	mu      sync.Mutex
 	order   []id
 	seen    map[id]int
 	wrong   error
 	failed  error
-	changed chan struct{} // holds one note that something changed
+	changed chan struct{} // holds a value after a change
 }
 
-func newInbox() *inbox {
-	return &inbox{seen: make(map[id]int), changed: make(chan struct{}, 1)}
+func newArrivals() *arrivals {
+	return &arrivals{seen: make(map[id]int), changed: make(chan struct{}, 1)}
 }
 
-// receive takes one payload and checks every byte of it.
-func (b *inbox) receive(m system.Received) {
+// receive keeps a message and checks every byte of its payload.
+func (b *arrivals) receive(m system.Received) {
 	got := m.Payload
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,38 +211,38 @@ func (b *inbox) receive(m system.Received) {
 		b.wrong = fmt.Errorf("a payload of %d bytes arrived; none was sent", len(got))
 		return
 	}
-	one := idOf(got)
-	if !bytes.Equal(got, payload(one.producer, one.sequence, len(got))) {
-		b.wrong = fmt.Errorf("message %v of %d bytes arrived changed", one, len(got))
+	message := idOf(got)
+	if !bytes.Equal(got, payload(message.producer, message.sequence, len(got))) {
+		b.wrong = fmt.Errorf("message %v of %d bytes arrived changed", message, len(got))
 		return
 	}
-	b.seen[one]++
-	b.order = append(b.order, one)
+	b.seen[message]++
+	b.order = append(b.order, message)
 }
 
-func (b *inbox) fail(err error) {
+func (b *arrivals) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failed = err
 	b.note()
 }
 
-func (b *inbox) note() {
+func (b *arrivals) note() {
 	select {
 	case b.changed <- struct{}{}:
 	default:
 	}
 }
 
-// distinct is how many different messages arrived.
-func (b *inbox) distinct() int {
+// distinct returns the number of different messages that arrived.
+func (b *arrivals) distinct() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.seen)
 }
 
 // await waits until n different messages have arrived.
-func (b *inbox) await(ctx context.Context, n int) error {
+func (b *arrivals) await(ctx context.Context, n int) error {
 	for {
 		b.mu.Lock()
 		have, err := len(b.seen), errors.Join(b.wrong, b.failed)
@@ -260,9 +261,21 @@ func (b *inbox) await(ctx context.Context, n int) error {
 	}
 }
 
-// consumer opens one of the consumers of a subscription.
+// mustBeInOrder fails the test unless messages arrived in the order of their sequence.
+func (b *arrivals) mustBeInOrder(t *testing.T) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, message := range b.order {
+		if message.sequence != i {
+			t.Fatalf("arrival %d is message %d", i, message.sequence)
+		}
+	}
+}
+
+// consumer opens a consumer of a subscription.
 func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, subscription string,
-	index int, d workload.Delivery, b *inbox) system.Consumer {
+	index int, d workload.Delivery, b *arrivals) system.Consumer {
 	t.Helper()
 	return s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: subscription, Index: index, Delivery: d,
@@ -270,8 +283,7 @@ func (s *suite) consumer(t *testing.T, c system.Cluster, topic system.Topic, sub
 	})
 }
 
-// consumerFunc opens a consumer and sees to it that Receive is called by one
-// goroutine at a time.
+// consumerFunc opens a consumer and checks that one goroutine at a time calls Receive.
 func (s *suite) consumerFunc(t *testing.T, c system.Cluster,
 	o system.ConsumerOptions) system.Consumer {
 	t.Helper()
@@ -291,9 +303,9 @@ func (s *suite) consumerFunc(t *testing.T, c system.Cluster,
 	return consumer
 }
 
-func (s *suite) close(t *testing.T, one interface{ Close(context.Context) error }) {
+func (s *suite) close(t *testing.T, c interface{ Close(context.Context) error }) {
 	t.Helper()
-	if err := one.Close(s.context(t)); err != nil {
+	if err := c.Close(s.context(t)); err != nil {
 		t.Errorf("closing: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *suite) origins(t *testing.T) {
 func (s *suite) originsOf(t *testing.T, parts int) {
 	c := s.connect(t)
 	topic := s.topic(t, c, parts)
-	b := newInbox()
+	b := newArrivals()
 	var mu sync.Mutex
 	came := make(map[id]origin)
 	s.consumerFunc(t, c, system.ConsumerOptions{

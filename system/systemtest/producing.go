@@ -13,19 +13,11 @@ import (
 func (s *suite) ordering(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, 1)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "order", 0, workload.AtLeastOnce, b)
-	p := s.sender(t, c, topic, 0)
-	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, messages))
-	must(t, "waiting for acknowledgements", p.await(ctx))
-	p.mustAll(t)
-	must(t, "receiving", b.await(ctx, messages))
-	for i, one := range b.order {
-		if one.sequence != i {
-			t.Fatalf("arrival %d is message %d", i, one.sequence)
-		}
-	}
+	s.sendAll(t, c, topic, 0)
+	must(t, "receiving", b.await(s.context(t), messages))
+	b.mustBeInOrder(t)
 }
 
 func (s *suite) everySendEndsOnce(t *testing.T) {
@@ -51,12 +43,12 @@ func (s *suite) everySendEndsOnce(t *testing.T) {
 	}
 }
 
-// batches sends several messages in one call, some to a partition that is not
-// there: each has its own end, and the good ones arrive in order.
+// batches sends several messages in one call, some to a partition that does not
+// exist. Each message has its own result, and the valid ones arrive in order.
 func (s *suite) batches(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, 1)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "batches", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	batched, able := p.producer.(system.BatchSender)
@@ -69,37 +61,32 @@ func (s *suite) batches(t *testing.T) {
 	for range good / size {
 		batch := make([]*system.Message, size)
 		for i := range batch {
-			l, err := p.letter(ctx, 0, nil, 64)
+			m, err := p.prepare(ctx, 0, nil, 64)
 			must(t, "sending", err)
-			batch[i] = &l.message
+			batch[i] = &m.message
 		}
 		batched.SendBatch(batch)
-		clear(batch) // it is ours again
+		clear(batch) // SendBatch does not keep the slice
 	}
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
 	must(t, "receiving", b.await(ctx, good))
-	for i, one := range b.order {
-		if one.sequence != i {
-			t.Fatalf("arrival %d is message %d", i, one.sequence)
-		}
-	}
-	bad := make([]*system.Message, 2)
-	for i := range bad {
-		l, err := p.letter(ctx, int32(i), nil, 64)
+	b.mustBeInOrder(t)
+	mixed := make([]*system.Message, 2)
+	for i := range mixed {
+		m, err := p.prepare(ctx, int32(i), nil, 64)
 		must(t, "sending", err)
-		bad[i] = &l.message
+		mixed[i] = &m.message
 	}
-	batched.SendBatch(bad)
+	batched.SendBatch(mixed)
 	must(t, "waiting for the end of every message", p.await(ctx))
 	if acked := p.check(t); acked != good+1 {
 		t.Errorf("%d messages were acknowledged, want %d", acked, good+1)
 	}
 }
 
-// closeWhileSending closes a producer with time to spare while another
-// goroutine goes on sending: what was sent before is acknowledged, and what
-// comes after is refused.
+// closeWhileSending closes a producer, with time enough, while another goroutine
+// goes on sending. Earlier messages are acknowledged and later ones refused.
 func (s *suite) closeWhileSending(t *testing.T) {
 	s.closeAmid(t, s.context(t))
 }
@@ -165,7 +152,7 @@ func (s *suite) closeEndsAll(t *testing.T) {
 	must(t, "sending", p.sendMany(ctx, inFlight))
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	// It may have had every answer already, so that there is no error.
+	// There is no error where every answer has arrived already.
 	_ = p.producer.Close(over)
 	for i, l := range p.sent {
 		select {
@@ -187,14 +174,14 @@ func (s *suite) noSuchPartition(t *testing.T) {
 	}
 	must(t, "waiting for the end of every message", p.await(ctx))
 	if acked := p.check(t); acked != 0 {
-		t.Errorf("%d messages to partitions that are not there were acknowledged", acked)
+		t.Errorf("%d messages to partitions that do not exist were acknowledged", acked)
 	}
 }
 
 func (s *suite) payloads(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "payloads", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 7)
 	ctx := s.context(t)

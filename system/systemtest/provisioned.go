@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// RunsOnLoopback holds that a cluster has so many nodes on so many hosts, all on
+// RunsOnLoopback checks that a cluster has so many nodes on so many hosts, all on
 // the loopback interface, and that each runs and writes a log.
 func RunsOnLoopback(t *testing.T, c system.Provisioned, nodes, hosts int) {
 	t.Helper()
@@ -40,7 +40,7 @@ func RunsOnLoopback(t *testing.T, c system.Provisioned, nodes, hosts int) {
 	}
 }
 
-// KeepsSecrets holds that no node shows any of the secrets on its command line,
+// KeepsSecrets checks that no node shows any of the secrets on its command line,
 // in its environment or in its log.
 func KeepsSecrets(t *testing.T, nodes []system.Node, secrets ...string) {
 	t.Helper()
@@ -63,7 +63,7 @@ func KeepsSecrets(t *testing.T, nodes []system.Node, secrets ...string) {
 	}
 }
 
-// IsPrivate holds that a file is its owner's alone, and returns its content.
+// IsPrivate checks that a file is its owner's alone, and returns its content.
 func IsPrivate(t *testing.T, path string) string {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -97,7 +97,7 @@ func FailedStart(t *testing.T, s system.System, within time.Duration, settings .
 	return err
 }
 
-// StartEndsWhenToldTo holds that a start whose context ends is over soon after.
+// StartEndsWhenToldTo checks that a start whose context ends is over soon after.
 func StartEndsWhenToldTo(t *testing.T, s system.System) {
 	t.Helper()
 	const limit, grace = 3 * time.Second, 8 * time.Second

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Redelivered is what a system must say of redelivery under some settings.
+// Redelivered is the redelivery that a system must declare under some settings.
 type Redelivered struct {
 	Delivery workload.Delivery
 	Given    []string // settings, name and value in turn

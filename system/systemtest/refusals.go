@@ -12,7 +12,7 @@ import (
 // answersWithin is what the user is promised for a target that is wrong.
 const answersWithin = 10 * time.Second
 
-// Refused holds that an error came in time, is one sentence, and says what to
+// Refused checks that an error came in time, is one sentence, and says what to
 // look at.
 func Refused(t testing.TB, began time.Time, err error, says ...string) {
 	t.Helper()

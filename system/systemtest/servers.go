@@ -145,7 +145,7 @@ func resolve(s system.System, given []string) (system.Settings, error) {
 	return system.Resolve(s.Describe().Settings, all)
 }
 
-// Settings are a system's defaults with those given, as name and value in turn.
+// Settings returns a system's defaults with the given settings, name and value in turn.
 func Settings(t testing.TB, s system.System, given ...string) system.Settings {
 	t.Helper()
 	settings, err := resolve(s, given)
@@ -155,7 +155,7 @@ func Settings(t testing.TB, s system.System, given ...string) system.Settings {
 	return settings
 }
 
-// OptionsOf is how to connect to a cluster that was started here.
+// OptionsOf returns the options that connect to a started cluster.
 func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level workload.Level,
 	settings ...string) system.Options {
 	t.Helper()

@@ -18,10 +18,10 @@ import (
 // what sending takes without.
 const SyncDelay = 100 * time.Millisecond
 
-// Ack is how long the acknowledgement of one message takes.
+// Ack returns the time until a message is acknowledged.
 func Ack(t testing.TB, p system.Producer) time.Duration {
 	t.Helper()
-	l := NewLetter("synced?")
+	l := NewTestMessage("synced?")
 	began := time.Now()
 	p.Send(&l.Message)
 	if err := l.Await(t); err != nil {
@@ -77,7 +77,7 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 	return MedianAck(t, p)
 }
 
-// WaitedForSync says whether an acknowledgement that took slow waited for a
+// WaitedForSync reports whether an acknowledgement that took slow waited for a
 // delayed sync; plain is what it takes without.
 func WaitedForSync(slow, plain time.Duration) bool { return slow-plain >= SyncDelay*9/10 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Harness is a system to test and how to reach it.
+// Harness is a system to test and the options that connect to it.
 type Harness struct {
 	System system.System
 	// Options returns what connects to a cluster that gives the level. It is

@@ -12,7 +12,7 @@ func (s *suite) transactions(t *testing.T) {
 	const producers = 2
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
-	b := newInbox()
+	b := newArrivals()
 	s.consumer(t, c, topic, "transactions", 0, s.delivery, b)
 	ctx := s.context(t)
 	all, errs := make([]*sender, producers), make([]error, producers)
@@ -22,7 +22,7 @@ func (s *suite) transactions(t *testing.T) {
 		all[i] = p
 		wg.Go(func() {
 			for n := range messages / producers {
-				l, err := p.letter(ctx, int32(n%partitions), nil, 64)
+				l, err := p.prepare(ctx, int32(n%partitions), nil, 64)
 				if err != nil {
 					errs[i] = err
 					return

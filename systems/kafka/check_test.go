@@ -40,9 +40,9 @@ func TestCheck(t *testing.T) {
 			[]target.Setting{give(setBatchSize, "0"), give(setHeartbeat, "1m"),
 				give(setReplication, "2"), give(setIdempotence, "true"), give(setTopicConfigs,
 					"flush.messages=7")},
-			`t.yaml:3:5: setting "batch_size": must be from 1 to 2147483647 bytes` + "\n" +
-				`t.yaml:3:5: setting "heartbeat_interval": must be at most half of session_timeout, which is 45s` + "\n" +
+			`t.yaml:3:5: setting "batch_size": must be from 1KB to 2147483647 bytes` + "\n" +
 				`t.yaml:3:5: setting "replication_factor": must be from 3 to 9, because every durability level asks for copies` + "\n" +
+				`t.yaml:3:5: setting "heartbeat_interval": must be at most half of session_timeout, which is 45s` + "\n" +
 				`t.yaml:3:5: setting "enable_idempotence": needs acks=all, and durability level 4 is acks=1: remove it, or take level 2` + "\n" +
 				`t.yaml:3:5: setting "topic_configs": flush.messages follows from the durability level: remove it, and ask for the level instead`},
 		{"topic configuration", system.Check{Durability: workload.SyncAsync},
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 			`t.yaml:3:5: setting "topic_configs": "retention.ms" is not name=value: write them with commas between, like retention.ms=60000, segment.bytes=1048576`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

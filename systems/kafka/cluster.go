@@ -68,7 +68,7 @@ func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	return servers.Provision(ctx, p, s.build)
 }
 
-// starter starts one cluster.
+// starter starts a cluster.
 type starter struct {
 	java   driver.Java
 	names  []string
@@ -145,7 +145,7 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 // first start. It takes a Java each, so they run side by side.
 func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.Node) error {
 	id := clusterID()
-	// It runs for a second: compiling well what runs so briefly is lost.
+	// It runs for a second, too briefly for an optimising compiler.
 	options := []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 	return system.Each(ctx, len(nodes), len(nodes), nil, func(ctx context.Context, i int) error {
 		n := nodes[i]

@@ -74,7 +74,7 @@ func clientOptions(c *driver.Cluster, mechanismName string) []kgo.Opt {
 	return options
 }
 
-// ask asks every server which servers it knows, and one which leads.
+// ask asks every server for the servers that it knows, and one for the leader.
 func ask(ctx context.Context, client *kgo.Client) error {
 	seeds := client.SeedBrokers()
 	for i, broker := range seeds {

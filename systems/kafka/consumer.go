@@ -91,7 +91,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.O
 	return options
 }
 
-// revoked commits what was handled before others get the partitions.
+// revoked commits the position of handled messages before other members get the partitions.
 func (r *consumer) revoked(ctx context.Context, client *kgo.Client, partitions map[string][]int32) {
 	if !r.early {
 		// When it fails the messages are delivered again, as they must be.
@@ -100,7 +100,7 @@ func (r *consumer) revoked(ctx context.Context, client *kgo.Client, partitions m
 	r.group.Change(r, false, partitions[r.Options.Topic.Name]...)
 }
 
-// run takes what arrives until the consumer closes or cannot go on.
+// run handles messages until the consumer closes or fails.
 func (r *consumer) run() {
 	defer close(r.finished)
 	for r.polling.Err() == nil {
@@ -159,7 +159,7 @@ func (r *consumer) commit(fetches kgo.Fetches) error {
 	return r.client.CommitRecords(r.polling, last...)
 }
 
-// take handles what was fetched of one partition.
+// take handles the messages fetched from a partition.
 func (r *consumer) take(p kgo.FetchTopicPartition) {
 	var handled *kgo.Record
 	for _, record := range p.Records {

@@ -1,30 +1,32 @@
-// Package kafka is all there is to know about Apache Kafka and what speaks its
-// protocol: a driver on franz-go, and a KRaft cluster on this machine from
-// pinned Maven coordinates.
+// Package kafka measures Apache Kafka and systems that speak its protocol. It has a
+// driver on franz-go, and starts KRaft clusters on this machine from pinned Maven
+// coordinates.
 //
-// Plimsoll's words on it: topic and partition are Kafka's own, a subscription
-// is a consumer group, a consumer is a member of it, an acknowledgement of a
-// publish is the leader's answer to the produce request. Each producer and each
-// consumer has a client of its own, and so connections of its own to each
-// broker.
+// # Terms
+//
+// Topic and partition are Kafka's own. A subscription is a consumer group, and a
+// consumer is a member of it. The acknowledgement of a publish is the leader's answer to
+// the produce request. Each producer and each consumer has a client, and therefore
+// connections, of its own.
+//
+// # Durability
 //
 // Durability follows from the topic's configuration and the producers' acks
-// (durability.go); it is read back from the live cluster before any load.
+// (durability.go). It is read back from the live cluster before any load. A cluster that
+// changes the requested configuration is refused when its report does not give the level.
 //
-// Delivery. At most once commits the position before messages are handled, at
-// least once commits it every auto_commit_interval for what was handled. Exactly
-// once sends in transactions and reads what was committed; a publish then counts
-// as acknowledged when its transaction is. It covers the way from the producer
-// to the reader: a reader that dies between handling a message and committing
-// its position sees that message again.
+// # Delivery
 //
-// A consumer that runs gets nothing twice (driver.go): no acknowledgement times
+// At most once commits the position before messages are handled. At least once commits
+// the position of handled messages every auto_commit_interval. Exactly once sends in
+// transactions and reads committed messages. A publish then counts as acknowledged when
+// its transaction is committed. Exactly once covers the path from the producer to the
+// reader: a reader that dies between handling a message and committing its position
+// receives that message again.
+//
+// A running consumer receives nothing twice (driver.go): acknowledgements do not time
 // out, and positions only go forward.
 //
-// Messages without a key stay with a partition for linger, in the way of the Java
-// client's batches (driver.go).
-//
-// The package promises nothing about clusters that rewrite what is asked: what
-// such a cluster reports is held against the level, and it is refused when they
-// differ.
+// Messages without a key stay with a partition for linger, like the Java client's batches
+// (driver.go).
 package kafka

@@ -24,19 +24,15 @@ import (
 
 type kafkaSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = kafkaSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = kafkaSystem{}
-	_ system.Spreader        = kafkaSystem{}
-	_ system.BatchAdmin      = (*cluster)(nil)
-)
+// New returns the Kafka system.
+func New() driver.CompleteSystem { return kafkaSystem{} }
 
-// New returns the Kafka system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return kafkaSystem{} }
+var _ interface {
+	system.PartitionOwner
+	system.Spreader
+} = kafkaSystem{}
 
-// Describe says what Kafka's words and capabilities are.
+// Describe returns Kafka's terms, levels and settings.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name: "kafka",
@@ -57,19 +53,18 @@ func (kafkaSystem) Describe() system.Description {
 		Levels: levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce,
 			workload.ExactlyOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
 		if !c.Durability.Majority() {
 			bad = append(bad, strict.Violation{
-				Message: fmt.Sprintf(
-					"durability level %d is acks=1, and transactions need acks=all: take level 1 or "+
-						"2, or another delivery", c.Durability)})
+				Message: fmt.Sprintf("durability level %d is acks=1, and transactions need "+
+					"acks=all: take level 1 or 2, or another delivery", c.Durability)})
 		}
 		if !c.Settings.Bool(setIdempotence) {
 			bad = append(bad, c.Settings.Wrong(setIdempotence,
@@ -102,6 +97,11 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	return c, nil
 }
 
+var _ interface {
+	driver.CompleteCluster
+	system.BatchAdmin
+} = (*cluster)(nil)
+
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
@@ -115,7 +115,7 @@ type cluster struct {
 	groups  driver.Groups[group]
 }
 
-// idempotent says whether producers let the brokers recognise copies.
+// idempotent reports whether producers let the brokers recognise copies.
 func (c *cluster) idempotent() bool { return c.cfg.idempotence && c.level.Majority() }
 
 func (c *cluster) acksText() string {
@@ -209,7 +209,7 @@ func mechanism(name string, c system.Credentials) sasl.Mechanism {
 	return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
 }
 
-// baseOptions are those of every client of a cluster.
+// baseOptions returns the options that all clients of a cluster share.
 func baseOptions(o system.Options, c config) []kgo.Opt {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
@@ -228,14 +228,14 @@ func baseOptions(o system.Options, c config) []kgo.Opt {
 	return options
 }
 
-// ping finds that one endpoint answers, within connectWithin.
+// ping checks, within connectWithin, that an endpoint answers.
 func ping(ctx context.Context, client *kgo.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	return client.Ping(ctx)
 }
 
-// explain says in one sentence why the cluster cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (c *cluster) explain(err error) error { return explain(err, c.options) }
 
 func explain(err error, o system.Options) error {

@@ -141,7 +141,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	return r.Evidence(), nil
 }
 
-// of says which topic an error is of.
+// of adds the topic to an error.
 func of(topic string, err error) error {
 	if err == nil {
 		return nil
@@ -158,7 +158,7 @@ func untilKnown(ctx context.Context, ask func() error) error {
 	})
 }
 
-// reading gathers what the live cluster reports and holds it against the level.
+// reading collects the facts of the live cluster and compares them with the level.
 type reading struct{ driver.Reading }
 
 func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.TopicDetail) error {
@@ -194,7 +194,7 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 	return nil
 }
 
-// enough says whether a value other than the wanted one still gives the level
+// enough reports whether a value other than the wanted one still gives the level
 // and no more than it: flushing every so many messages is neither.
 func enough(l workload.Level, key, value, wanted string) bool {
 	if key != minISR || !l.Majority() {

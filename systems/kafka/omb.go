@@ -12,27 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = kafkaSystem{}
-
-// OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
-// translated.
-func (kafkaSystem) OMB() omb.Dialect {
-	const begins = "driver begins at the record's timestamp, in whole milliseconds"
-	return omb.Dialect{
-		Title: "Kafka",
-		Drivers: map[string]func(*omb.DriverFile){
-			"kafka.KafkaBenchmarkDriver":       translateOMB,
-			"redpanda.RedpandaBenchmarkDriver": translateOMB,
-		},
-		Caveats: []omb.Caveat{
-			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins,
-				Upstream: true},
-			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins,
-				Upstream: true},
-		},
-	}
-}
-
 type ombFile struct {
 	omb.Head
 	ReplicationFactor int64  `yaml:"replicationFactor"`
@@ -335,5 +314,26 @@ func (k *ombDriver) security() {
 		default:
 			k.Note("sasl.mechanism %.20q is none that plimsoll has: plain is used", k.mechanism)
 		}
+	}
+}
+
+var _ omb.Translator = kafkaSystem{}
+
+// OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
+// translated.
+func (kafkaSystem) OMB() omb.Dialect {
+	const begins = "driver begins at the record's timestamp, in whole milliseconds"
+	return omb.Dialect{
+		Title: "Kafka",
+		Drivers: map[string]func(*omb.DriverFile){
+			"kafka.KafkaBenchmarkDriver":       translateOMB,
+			"redpanda.RedpandaBenchmarkDriver": translateOMB,
+		},
+		Caveats: []omb.Caveat{
+			{Driver: "kafka", Note: "the end-to-end latency of OMB's Kafka " + begins,
+				Upstream: true},
+			{Driver: "redpanda", Note: "the end-to-end latency of OMB's Redpanda " + begins,
+				Upstream: true},
+		},
 	}
 }

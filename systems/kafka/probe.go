@@ -49,7 +49,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
 	payload []byte) (string, error) {
 	acks := map[system.AckKind]kgo.Acks{
-		system.AckNone: kgo.NoAck(), system.AckOne: kgo.LeaderAck(), system.AckReplicas: kgo.AllISRAcks(), system.AckRefusal: kgo.AllISRAcks(),
+		system.AckNone: kgo.NoAck(), system.AckOne: kgo.LeaderAck(),
+		system.AckReplicas: kgo.AllISRAcks(), system.AckRefusal: kgo.AllISRAcks(),
 	}[kind]
 	client, err := c.probeClient(kgo.RequiredAcks(acks), kgo.DisableIdempotentWrite())
 	if err != nil {

@@ -37,7 +37,7 @@ type producer struct {
 	closing  driver.Closing
 }
 
-// parcel is what is attached to a message.
+// parcel is the value attached to a message.
 type parcel struct {
 	record  kgo.Record
 	m       *system.Message
@@ -71,7 +71,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	return p, c.clients.Keep(ctx, p)
 }
 
-// batchOverhead is what a batch of one record takes beside the payload, at most.
+// batchOverhead bounds the bytes of a batch of one record without its payload.
 const batchOverhead = 512
 
 func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
@@ -85,7 +85,7 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 		kgo.ProducerBatchCompression(c.cfg.compression),
 		kgo.ProduceRequestTimeout(c.cfg.requestTimeout), kgo.RecordDeliveryTimeout(
 			c.cfg.deliveryTimeout),
-		// Whoever sends bounds what is buffered, so the library must not.
+		// The sender bounds the buffered messages, so the library must not.
 		kgo.MaxBufferedRecords(max(o.InFlight, 1)+1),
 		kgo.UnknownTopicRetries(10),
 	)
@@ -183,7 +183,7 @@ var refusals = []error{
 	kgo.ErrMaxBuffered,
 }
 
-// outcome says what an error of the client library means for the message.
+// outcome returns a message's result from the client library's error.
 // Whatever is no plain refusal may have been written, by an earlier try too.
 func outcome(err error) error {
 	switch {
@@ -209,7 +209,7 @@ func (p *producer) close(ctx context.Context) (err error) {
 	} else {
 		err = p.client.Flush(ctx)
 	}
-	// This ends what is still buffered, with an error.
+	// This ends the buffered messages with an error.
 	p.cancel()
 	p.client.Close()
 	// The library tells of the last ones on goroutines of its own.

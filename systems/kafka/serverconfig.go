@@ -3,9 +3,7 @@ package kafka
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -26,50 +24,42 @@ const (
 	setBrokerSession   = "broker_session_timeout"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings and their bounds.
 const (
-	gcG1          = "g1"
-	gcSerial      = "serial"
-	saslPlaintext = "sasl_plaintext"
-	saslSSL       = "sasl_ssl"
-	plaintext     = "plaintext"
-
-	leastHeap    = 128 << 20 // with less a broker does not start
-	leastSegment = 1 << 20   // Kafka's own bound
+	gcSerial  = "serial"
+	saslSSL   = "sasl_ssl"
+	plaintext = "plaintext"
 )
 
-// serverSettings shape the servers that plimsoll starts. The defaults are
-// Kafka's own except where the sentence says otherwise.
-func serverSettings() []system.Setting {
-	return driver.ServerSettings([]system.Setting{
-		{Name: setHeap, Kind: system.Bytes, Default: "256MB",
-			Doc: "each server's Java heap, reserved whole at the start; the page cache holds the " +
-				"messages (Kafka's scripts take 1GB)"},
-		{Name: setGC, Kind: system.Text, Default: gcG1, OneOf: []string{gcG1, gcSerial},
-			Doc: "Java's garbage collector: g1 with the options of Kafka's scripts, or serial, " +
-				"which takes less memory and pauses longer"},
-		{Name: setSecurity, Kind: system.Text, Default: saslPlaintext,
-			OneOf: []string{saslPlaintext, saslSSL, plaintext},
-			Doc: "what clients and servers show each other: a password, a password over TLS, or " +
-				"nothing (Kafka's default)"},
-		{Name: setNetworkThreads, Kind: system.Count, Default: "3",
-			Doc: "threads of each server that read requests and send answers"},
-		{Name: setIOThreads, Kind: system.Count, Default: "8",
-			Doc: "threads of each server that carry requests out"},
-		{Name: setReplicaFetchers, Kind: system.Count, Default: "1",
-			Doc: "threads with which each server copies from each other one"},
-		{Name: setSegmentBytes, Kind: system.Bytes, Default: "1GB",
-			Doc: "size at which a partition begins a new file"},
-		{Name: setMessageMax, Kind: system.Bytes, Default: "16MB",
-			Doc: "largest batch that is accepted (Kafka's default is 1MB)"},
-		{Name: setReplicaLag, Kind: system.Duration, Default: "30s",
-			Doc: "how long a copy may lag before acks=all no longer waits for it"},
-		{Name: setBrokerSession, Kind: system.Duration, Default: "9s",
-			Doc: "after how long without a heartbeat a server's partitions go to others"},
-	})
-}
+// serverSettings configure the servers that plimsoll starts. The defaults are
+// Kafka's own unless the description says otherwise.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+heap bytes 256MB 128MB..: with less a server does not start
+    each server's Java heap, reserved whole at the start; the page cache holds the messages
+    (Kafka's scripts take 1GB)
+gc text g1 g1|serial
+    Java's garbage collector: g1 with the options of Kafka's scripts, or serial, which takes
+    less memory and pauses longer
+security text sasl_plaintext sasl_plaintext|sasl_ssl|plaintext
+    what clients and servers show each other: a password, a password over TLS, or nothing
+    (Kafka's default)
+num_network_threads count 3 1..1000
+    threads of each server that read requests and send answers
+num_io_threads count 8 1..1000
+    threads of each server that carry requests out
+num_replica_fetchers count 1 1..1000
+    threads with which each server copies from each other one
+log_segment_bytes bytes 1GB 1MB..2147483647 bytes
+    size at which a partition begins a new file
+message_max_bytes bytes 16MB
+    largest batch that is accepted (Kafka's default is 1MB)
+replica_lag_time_max duration 30s 1s..1h
+    how long a copy may lag before acks=all no longer waits for it
+broker_session_timeout duration 9s 1s..1h
+    after how long without a heartbeat a server's partitions go to others
+`))
 
-// serverConfig is what the servers' configuration is made of.
+// serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
 	system.Settings
 	replication, minISR int
@@ -87,33 +77,15 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 	return c
 }
 
-// checkNodes is all that is wrong with the servers to start, before anything
-// is: nodes is their number, 0 when they run already.
+// checkNodes returns everything that is wrong with the servers to start. nodes is their
+// number, 0 when they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
-		return driver.AlreadyRunning(s, serverSettings())
+		return driver.AlreadyRunning(s, serverSettings)
 	}
-	var bad strict.Violations
+	bad := s.OutOfRange(serverSettings)
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
-	for _, name := range []string{setNetworkThreads, setIOThreads, setReplicaFetchers} {
-		if n := s.Count(name); n < 1 || n > 1000 {
-			wrong(name, "must be from 1 to 1000")
-		}
-	}
-	for _, name := range []string{setReplicaLag, setBrokerSession} {
-		if d := s.Duration(name); d < time.Second || d > time.Hour {
-			wrong(name, "must be from 1s to 1h")
-		}
-	}
-	if n := s.Bytes(setHeap); n < leastHeap {
-		wrong(setHeap, "must be at least %s: with less a server does not start",
-			quantity.Bytes(leastHeap))
-	}
-	if n := s.Bytes(setSegmentBytes); n < leastSegment || n > largestInt32 {
-		wrong(setSegmentBytes, "must be from %s to %d bytes", quantity.Bytes(leastSegment),
-			largestInt32)
 	}
 	if n := s.Bytes(setMessageMax); n < 1<<10 || n > s.Bytes(setHeap)/4 {
 		wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
@@ -243,7 +215,7 @@ func setPasswords(p *driver.Properties, u users) {
 	p.Set(quorum+"plain.sasl.jaas.config", own+";")
 }
 
-// javaOptions are those of Kafka's scripts, but for the heap, which is a
+// javaOptions returns the options of Kafka's scripts, except for the heap, which is a
 // setting.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node) []string {
 	options := java.Options(n, c.Bytes(setHeap))

@@ -39,90 +39,67 @@ const (
 	setTopicConfigs      = "topic_configs"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	none           = "none"
 	minReplication = 3
 	maxReplication = 9
-	// idempotentInFlight is how many requests to one broker the protocol
-	// allows a producer whose copies are recognised.
-	idempotentInFlight = 5
-	largestInt32       = 1<<31 - 1
+	largestInt32   = 1<<31 - 1
 )
 
-// declared is every setting: those of the clients, the topics, the servers.
-func declared() []system.Setting {
-	return slices.Concat(producerSettings(), consumerSettings(), topicSettings(), serverSettings())
-}
+// declared holds every setting of clients, topics and servers.
+var declared = slices.Concat(clientSettings, serverSettings)
 
-func producerSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setLinger, Kind: system.Duration, Default: "5ms",
-			Doc: "how long a producer waits for a batch to fill (as the Java client does since " +
-				"4.0)"},
-		{Name: setBatchSize, Kind: system.Bytes, Default: "1MB",
-			Doc: "most bytes of one batch of a partition (the Java client's default is 16KB)"},
-		{Name: setMaxInFlight, Kind: system.Count, Default: "5",
-			Doc: "most produce requests in flight to one broker; an idempotent producer always " +
-				"has 5"},
-		{Name: setCompression, Kind: system.Text, Default: none,
-			OneOf: []string{none, "gzip", "snappy", "lz4", "zstd"},
-			Doc:   "how batches are compressed"},
-		{Name: setIdempotence, Kind: system.Bool, Default: "true",
-			Doc: "let the brokers recognise copies that retries make; it needs acks=all, so " +
-				"levels 3 and 4 go without"},
-		{Name: setRequestTimeout, Kind: system.Duration, Default: "10s",
-			Doc: "how long a broker may take for a produce request"},
-		{Name: setDeliveryTimeout, Kind: system.Duration, Default: "30s",
-			Doc: "how long a message is tried; an idempotent one that a broker may have got is " +
-				"tried until the producer closes (the Java client's default is 2m)"},
-		{Name: setTxnInterval, Kind: system.Duration, Default: "100ms",
-			Doc: "exactly once: how often a producer commits its transaction"},
-		{Name: setTxnTimeout, Kind: system.Duration, Default: "40s",
-			Doc: "exactly once: when the coordinator aborts a transaction that its producer left"},
-	}
-}
+// clientSettings are those of producers, consumers and topics.
+var clientSettings = system.MustSettings(`
+linger duration 5ms 0s..1m
+    how long a producer waits for a batch to fill (as the Java client does since 4.0)
+batch_size bytes 1MB 1KB..2147483647 bytes
+    most bytes of one batch of a partition (the Java client's default is 16KB)
+max_in_flight_requests count 5 1..1000
+    most produce requests in flight to one broker; an idempotent producer always has 5
+compression_type text none none|gzip|snappy|lz4|zstd
+    how batches are compressed
+enable_idempotence bool true
+    let the brokers recognise copies that retries make; it needs acks=all, so levels 3 and 4
+    go without
+request_timeout duration 10s 1ms..
+    how long a broker may take for a produce request
+delivery_timeout duration 30s 1ms..
+    how long a message is tried; an idempotent one that a broker may have got is tried until
+    the producer closes (the Java client's default is 2m)
+transaction_interval duration 100ms 1ms..
+    exactly once: how often a producer commits its transaction
+transaction_timeout duration 40s 1ms..
+    exactly once: when the coordinator aborts a transaction that its producer left
+fetch_min_bytes bytes 1 1..2147483647 bytes
+    a fetch answers as soon as it has so many bytes
+fetch_max_wait duration 500ms 1ms..
+    longest wait of a fetch for fetch_min_bytes
+fetch_max_bytes bytes 50MB 1..2147483647 bytes
+    most bytes of one fetch
+max_partition_fetch_bytes bytes 1MB 1..2147483647 bytes
+    most bytes of one partition in a fetch
+max_poll_records count 10000 1..1M
+    most messages handled between two looks at the group (the Java client's default is 500)
+auto_commit_interval duration 1s 1ms..
+    how often the position of what was handled is committed (the Java client's default is 5s)
+session_timeout duration 45s 1ms..
+    after how long without a heartbeat a consumer's partitions go to others
+heartbeat_interval duration 3s 1ms..
+    how often a consumer shows that it lives, and hears of a rebalance
+partition_assignment_strategy text cooperative-sticky cooperative-sticky|sticky|range|roundrobin
+    how the partitions are shared among the consumers of a subscription
+sasl_mechanism text plain plain|scram-sha-256|scram-sha-512
+    how user and password are shown, when the target has them
+replication_factor count 3 3..9, because every durability level asks for copies
+    replicas of each partition, 3 or more
+topic_configs text none
+    further configuration of each topic, as name=value, name=value; what makes the durability
+    level is set by it and cannot stand here
+`)
 
-func consumerSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setFetchMinBytes, Kind: system.Bytes, Default: "1",
-			Doc: "a fetch answers as soon as it has so many bytes"},
-		{Name: setFetchMaxWait, Kind: system.Duration, Default: "500ms",
-			Doc: "longest wait of a fetch for fetch_min_bytes"},
-		{Name: setFetchMaxBytes, Kind: system.Bytes, Default: "50MB",
-			Doc: "most bytes of one fetch"},
-		{Name: setFetchMaxPartition, Kind: system.Bytes, Default: "1MB",
-			Doc: "most bytes of one partition in a fetch"},
-		{Name: setMaxPollRecords, Kind: system.Count, Default: "10000",
-			Doc: "most messages handled between two looks at the group (the Java client's " +
-				"default is 500)"},
-		{Name: setCommitInterval, Kind: system.Duration, Default: "1s",
-			Doc: "how often the position of what was handled is committed (the Java client's " +
-				"default is 5s)"},
-		{Name: setSessionTimeout, Kind: system.Duration, Default: "45s",
-			Doc: "after how long without a heartbeat a consumer's partitions go to others"},
-		{Name: setHeartbeat, Kind: system.Duration, Default: "3s",
-			Doc: "how often a consumer shows that it lives, and hears of a rebalance"},
-		{Name: setAssignment, Kind: system.Text, Default: "cooperative-sticky",
-			OneOf: []string{"cooperative-sticky", "sticky", "range", "roundrobin"},
-			Doc:   "how the partitions are shared among the consumers of a subscription"},
-	}
-}
-
-func topicSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setSASL, Kind: system.Text, Default: "plain",
-			OneOf: []string{"plain", "scram-sha-256", "scram-sha-512"},
-			Doc:   "how user and password are shown, when the target has them"},
-		{Name: setReplication, Kind: system.Count, Default: "3",
-			Doc: "replicas of each partition, 3 or more"},
-		{Name: setTopicConfigs, Kind: system.Text, Default: none,
-			Doc: "further configuration of each topic, as name=value, name=value; what makes " +
-				"the durability level is set by it and cannot stand here"},
-	}
-}
-
-// config is the settings in the types that the library takes.
+// config holds the settings in the library's types.
 type config struct {
 	linger, requestTimeout, deliveryTimeout time.Duration
 	batchSize                               int32
@@ -142,7 +119,7 @@ type config struct {
 	topicConfigs map[string]string
 }
 
-// readConfig takes settings that problems found nothing wrong with.
+// readConfig reads settings in which problems has found nothing.
 func readConfig(s system.Settings) config {
 	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
 	c := config{
@@ -195,44 +172,16 @@ func parseConfigs(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// problems is all that is wrong with the settings at a level, before anything
-// is connected to.
+// problems returns everything that is wrong with the settings at a level. It makes no
+// connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	var bad strict.Violations
+	bad := s.OutOfRange(clientSettings)
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
-	for _, name := range []string{setRequestTimeout, setDeliveryTimeout, setTxnInterval,
-		setTxnTimeout, setFetchMaxWait, setCommitInterval, setSessionTimeout, setHeartbeat} {
-		if s.Duration(name) < time.Millisecond {
-			wrong(name, "must be at least 1ms")
-		}
-	}
-	for _, name := range []string{setBatchSize, setFetchMinBytes, setFetchMaxBytes,
-		setFetchMaxPartition} {
-		if n := s.Bytes(name); n < 1 || n > largestInt32 {
-			wrong(name, "must be from 1 to %d bytes", largestInt32)
-		}
-	}
-	if n := s.Bytes(setBatchSize); n > 0 && n < 1024 {
-		wrong(setBatchSize, "must be at least 1KB")
-	}
-	if s.Duration(setLinger) < 0 || s.Duration(setLinger) > time.Minute {
-		wrong(setLinger, "must be from 0s to 1m")
-	}
-	if n := s.Count(setMaxInFlight); n < 1 || n > 1000 {
-		wrong(setMaxInFlight, "must be from 1 to 1000")
-	}
-	if n := s.Count(setMaxPollRecords); n < 1 || n > 1_000_000 {
-		wrong(setMaxPollRecords, "must be from 1 to 1M")
 	}
 	if s.Duration(setHeartbeat)*2 > s.Duration(setSessionTimeout) {
 		wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
 			s.Text(setSessionTimeout))
-	}
-	if n := s.Count(setReplication); n < minReplication || n > maxReplication {
-		wrong(setReplication, "must be from %d to %d, because every durability level asks for "+
-			"copies", minReplication, maxReplication)
 	}
 	return append(bad, levelProblems(s, l)...)
 }

@@ -245,7 +245,7 @@ func (c *cluster) deleteGroups(ctx context.Context, groups []string) error {
 	})
 }
 
-// Leader is what the partition's leader advertises.
+// Leader returns the address that the partition's leader advertises.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()

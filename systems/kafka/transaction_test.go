@@ -27,9 +27,9 @@ func newEnds() *ends {
 // their ends.
 func (e *ends) lot(t *testing.T, p system.Producer, name string, n int, tooLarge ...int) {
 	t.Helper()
-	all := make([]*systemtest.Letter, n)
+	all := make([]*systemtest.TestMessage, n)
 	for i := range all {
-		all[i] = systemtest.NewLetter(fmt.Sprintf("%s-%d", name, i))
+		all[i] = systemtest.NewTestMessage(fmt.Sprintf("%s-%d", name, i))
 		all[i].Partition = int32(i % 2)
 		if slices.Contains(tooLarge, i) {
 			all[i].Payload = make([]byte, 20<<10)
@@ -75,7 +75,7 @@ func (e *ends) check(t *testing.T) {
 func TestTransactionsEndAsAWhole(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync,
 		setBatchSize, "10KB", setTxnInterval, "20ms"))
-	topic, got := systemtest.Topic(t, c, "whole", 2), systemtest.NewBasket()
+	topic, got := systemtest.Topic(t, c, "whole", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.ExactlyOnce, got)
 	p, e := systemtest.Producer(t, c, topic, 0, workload.ExactlyOnce), newEnds()
 	for i := range 10 {
@@ -102,7 +102,7 @@ func TestTransactionThroughASilence(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync,
 		setTxnInterval, "20ms", setTxnTimeout, "2s"))
-	topic, got := systemtest.Topic(t, c, "silence", 2), systemtest.NewBasket()
+	topic, got := systemtest.Topic(t, c, "silence", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.ExactlyOnce, got)
 	p, e := systemtest.Producer(t, c, topic, 0, workload.ExactlyOnce), newEnds()
 	e.lot(t, p, "before", 50)
@@ -140,7 +140,7 @@ func TestTransactionThroughASilence(t *testing.T) {
 // more: what it sends is refused, because nobody else commits it either.
 func TestFencedProducer(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setTxnInterval, "20ms"))
-	topic, got := systemtest.Topic(t, c, "fenced", 2), systemtest.NewBasket()
+	topic, got := systemtest.Topic(t, c, "fenced", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.ExactlyOnce, got)
 	old, before := systemtest.Producer(t, c, topic, 0, workload.ExactlyOnce), newEnds()
 	before.lot(t, old, "before", 50)

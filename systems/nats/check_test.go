@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 				`t.yaml:3:5: setting "storage": durability level 1 syncs to disk, which memory does not: use file, or level 2`},
 		{"copies", 3, workload.AsyncAsync,
 			[]target.Setting{give(setReplicas, "6"), give(setRetention, valueInterest)},
-			`t.yaml:3:5: setting "num_replicas": must be 3 to 5, because every durability level asks for copies` + "\n" +
+			`t.yaml:3:5: setting "num_replicas": must be from 3 to 5, because every durability level asks for copies` + "\n" +
 				`t.yaml:3:5: setting "retention": durability level 4 copies through mirrors, which do not follow the deletions of interest: use limits`},
 	} {
 		got := ""
@@ -60,9 +60,9 @@ func TestCheck(t *testing.T) {
 func TestSettingsThatApply(t *testing.T) {
 	s := settings(t)
 	started, external := s.Applying(false), s.Applying(true)
-	if len(started) != len(declared()) || len(external) != len(started)-len(serverSettings()) {
+	if len(started) != len(declared) || len(external) != len(started)-len(serverSettings) {
 		t.Errorf("%d settings apply to servers that are started, %d to others, of %d", len(started),
-			len(external), len(declared()))
+			len(external), len(declared))
 	}
 	for _, one := range external {
 		if one.Name == setSyncInterval {

@@ -92,12 +92,12 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	return nil, err
 }
 
-// apart says whether each server is a process of its own.
+// apart reports whether each server is a process of its own.
 func (c serverConfig) apart(p system.Provision) bool {
 	return c.where == valueProcesses || c.where == valueAuto && p.Breakable
 }
 
-// startWithin is one attempt. On an error nothing is left but the logs.
+// startWithin makes one attempt. After an error only the logs remain.
 func startWithin(ctx context.Context, limit time.Duration, p system.Provision,
 	cfg serverConfig) (system.Provisioned, error) {
 	if cfg.apart(p) {
@@ -155,7 +155,7 @@ type embedded struct {
 	stopped chan struct{} // closed when every server has ended
 }
 
-// node is one server.
+// node is a server.
 type node struct {
 	name   string
 	dir    string
@@ -233,8 +233,8 @@ func (e *embedded) awaitReady(ctx context.Context) error {
 	}
 }
 
-// complaints is what the servers' logs complain of last, each in brackets: the
-// logs may be gone when somebody looks for them.
+// complaints quotes the last complaint of each server's log, in brackets, because the
+// logs may be deleted before anyone reads them.
 func (e *embedded) complaints() string {
 	var b strings.Builder
 	for _, n := range e.nodes {
@@ -245,7 +245,7 @@ func (e *embedded) complaints() string {
 	return b.String()
 }
 
-// ready says whether every server listens, is connected to all others and is
+// ready reports whether every server listens, is connected to all others and is
 // current, and one leads. Two servers that dial each other at once may close
 // both connections and dial again a second later, so that a majority can be
 // there before the routes are.

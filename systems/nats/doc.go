@@ -1,35 +1,34 @@
-// Package nats measures NATS JetStream, and runs it: it connects to a cluster through
-// the official client, or starts one: inside this process, or, where its servers are
-// to be broken or the setting servers says processes, each server as a child that is
-// this program again (NodeCommand). Such a server can be killed, stopped or cut off
-// without the others, and comes back at its address on its data; it takes a scheduler
-// and a heap of its own, so the two ways are not to be compared with each other.
+// Package nats measures NATS JetStream. It connects to a cluster through the official
+// client, or starts one. The servers of a cluster that it starts run in this process, or
+// each in a child process of this program (NodeCommand), when faults are to be injected or
+// the setting servers is processes. A server in its own process can be killed, paused or
+// cut off without the others, and restarts at its address with its data. It has its own
+// scheduler and heap, so results of the two ways are not comparable.
 //
-// How plimsoll's words map to JetStream's:
+// # Terms
 //
 //   - A topic is a stream. Its partitions are the subjects <topic>.0, <topic>.1, … of
-//     that stream, which takes all of <topic>.*: they order messages, but they are one
-//     Raft group with one leader, so more partitions do not spread the load over more
-//     servers as they do elsewhere. The topics of a run can share streams
-//     (topics_per_stream), as applications on NATS do that have very many: each topic
-//     is then the subjects <stream>.<n>.0, … of one, and its subscriptions filter by
-//     them.
+//     the stream, which takes all of <topic>.*. A partition keeps the order of its
+//     messages, but all partitions are one Raft group with one leader. More partitions
+//     therefore do not spread the load over more servers, as they do elsewhere. The
+//     topics of a run can share streams (topics_per_stream), as applications with very
+//     many topics do. Each topic is then the subjects <stream>.<n>.0, … of a stream, and
+//     its subscriptions filter by them.
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
-//   - A publisher names the subject of each message, so the client has no way of its
-//     own of dealing messages without a key: they go to the partitions one by one
-//     (the package is no system.Spreader).
-//   - A subscription is a durable pull consumer; the consumers of a
-//     subscription share it, each with pull requests of its own.
-//   - At least once is explicit acknowledgement, one for each message, sent
-//     after the message was handled and not waited for. At most once is the
-//     acknowledgement policy "none": the server counts a message as handled
-//     when it sends it.
+//   - A publisher names the subject of each message, so the client has no rule for
+//     messages without a key. They go to the partitions in turn, and the package is no
+//     system.Spreader.
+//   - A subscription is a durable pull consumer. The consumers of a subscription share
+//     it, each with its own pull requests.
+//   - At least once acknowledges each message explicitly after it was handled, and does
+//     not wait for an answer. At most once is the acknowledgement policy "none": the
+//     server counts a message as handled when it sends it.
 //   - An acknowledgement of a publish is the server's PubAck.
 //
-// Up to 64 producers and 64 consumers have a connection each, which start on the
-// endpoints in turn, so that no client waits behind another's bytes. Where there
-// are more, they share as many connections.
+// Up to 64 producers and 64 consumers have a connection each, so that no client waits
+// behind another's bytes. The connections start on the endpoints in turn. More clients
+// share these connections.
 //
 // # Retention
 //

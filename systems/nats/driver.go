@@ -24,15 +24,10 @@ import (
 
 type natsSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = natsSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.NodeServer      = natsSystem{}
-)
+// New returns the NATS JetStream system.
+func New() driver.CompleteSystem { return natsSystem{} }
 
-// New returns the NATS JetStream system. It is a system.Provisioner too, and
-// its clusters read their durability and versions back and delete topics.
-func New() system.System { return natsSystem{} }
+var _ system.NodeServer = natsSystem{}
 
 // NodeCommand is the command by which this program is a server.
 func (natsSystem) NodeCommand() string { return NodeCommand }
@@ -42,7 +37,7 @@ func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File)
 	return ServeNode(ctx, config, log)
 }
 
-// Describe says what JetStream's words and capabilities are.
+// Describe returns JetStream's terms, levels and settings.
 func (natsSystem) Describe() system.Description {
 	return system.Description{
 		Name:    "nats",
@@ -59,7 +54,7 @@ func (natsSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
@@ -104,6 +99,8 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	}
 	return c, nil
 }
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.
@@ -221,7 +218,7 @@ const (
 	retryAfter    = 250 * time.Millisecond
 )
 
-// login is who connects, as what. It is a secret and is never printed.
+// login holds the user and the credentials. It is a secret and is never printed.
 type login struct {
 	user, password string
 	tls            *tls.Config // nil: not encrypted
@@ -262,7 +259,7 @@ func connectTo(
 	return conn, nil
 }
 
-// checkEndpoints refuses what the client library would misread, or print.
+// checkEndpoints refuses endpoints that the client library would misread or print.
 func checkEndpoints(endpoints []string) error {
 	if len(endpoints) == 0 {
 		return driver.ErrNoEndpoints
@@ -323,7 +320,7 @@ func (d *dialer) connected() {
 	d.ctx = nil
 }
 
-// explainDial says in one sentence why no endpoint could be connected to.
+// explainDial returns an error that says why no endpoint accepts connections.
 func explainDial(err, dialErr error, endpoints []string) error {
 	peer := driver.Peer{Endpoints: endpoints, Protocol: "NATS"}
 	switch {
@@ -342,7 +339,7 @@ func explainDial(err, dialErr error, endpoints []string) error {
 
 func isTimeout(err error) bool { return errors.Is(err, nats.ErrTimeout) || driver.TimedOut(err) }
 
-// checkJetStream says in one sentence why JetStream cannot be used.
+// checkJetStream returns an error that says why JetStream cannot be used.
 func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []string) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()

@@ -114,7 +114,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	return r.Evidence(), nil
 }
 
-// reading gathers what the live servers report.
+// reading collects the facts of the live servers.
 type reading struct {
 	driver.Reading
 	servers []serverReport // nil: not readable

@@ -65,7 +65,7 @@ func serve(level string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := system.Resolve(declared(), nil)
+	s, err := system.Resolve(declared, nil)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 func settings(t testing.TB, given ...target.Setting) system.Settings {
 	t.Helper()
-	s, err := system.Resolve(declared(), given)
+	s, err := system.Resolve(declared, given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,23 +10,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = natsSystem{}
-
-// OMB says how OMB's driver of NATS JetStream is translated. NATS Streaming (STAN) came
-// before JetStream: only its results are known.
-func (natsSystem) OMB() omb.Dialect {
-	return omb.Dialect{
-		Title:   "NATS",
-		Drivers: map[string]func(*omb.DriverFile){"nats.NatsBenchmarkDriver": translateOMB},
-		Caveats: []omb.Caveat{
-			{Driver: "stan", Note: "the end-to-end latency of OMB's NATS Streaming driver begins " +
-				"at the broker's clock"},
-			{Driver: "nats", Note: "OMB's NATS driver writes each message's stamp into a payload " +
-				"that all messages share: the end-to-end latency can read too short"},
-		},
-	}
-}
-
 type ombFile struct {
 	omb.Head
 	HostURL     string `yaml:"natsHostUrl"`
@@ -70,5 +53,22 @@ func translateOMB(d *omb.DriverFile) {
 	if storage == "file" {
 		d.Note("what servers are told is not in a driver file: with sync_interval always it is "+
 			"level %d", synced)
+	}
+}
+
+var _ omb.Translator = natsSystem{}
+
+// OMB says how OMB's driver of NATS JetStream is translated. NATS Streaming (STAN) came
+// before JetStream: only its results are known.
+func (natsSystem) OMB() omb.Dialect {
+	return omb.Dialect{
+		Title:   "NATS",
+		Drivers: map[string]func(*omb.DriverFile){"nats.NatsBenchmarkDriver": translateOMB},
+		Caveats: []omb.Caveat{
+			{Driver: "stan", Note: "the end-to-end latency of OMB's NATS Streaming driver begins " +
+				"at the broker's clock"},
+			{Driver: "nats", Note: "OMB's NATS driver writes each message's stamp into a payload " +
+				"that all messages share: the end-to-end latency can read too short"},
+		},
 	}
 }

@@ -46,7 +46,7 @@ type producer struct {
 	now   uint32 // sweeps since the beginning; the slots' lock guards it
 }
 
-// slot is one message in flight.
+// slot is a message in flight.
 type slot struct {
 	number   int
 	m        *system.Message // nil: free, or its end is being told
@@ -189,7 +189,7 @@ var (
 	pubAckError = []byte(`"error"`)
 )
 
-// readPubAck says whether the server took the message. What the server writes
+// readPubAck reports whether the server took the message. What the server writes
 // for a success is known by its first bytes; all else is parsed.
 func readPubAck(reply *nats.Msg) error {
 	if len(reply.Data) == 0 && reply.Header.Get("Status") == "503" {

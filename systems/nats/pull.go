@@ -65,10 +65,10 @@ func (a *asked) more() error {
 	return nil
 }
 
-// room says whether another request would not exceed what may be asked for.
+// room reports whether another request would not exceed what may be asked for.
 func (a *asked) room() bool { return a.left+a.unit <= a.pull.messages || a.left == 0 }
 
-// due says whether the youngest request is half over: the next one must stand
+// due reports whether the youngest request is half over: the next one must stand
 // before it expires, or a message would wait for the next to arrive.
 func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.pull.expires/2 }
 
@@ -80,7 +80,7 @@ func (a *asked) came(n int) {
 
 func (a *asked) heard() { a.spoke = time.Now() }
 
-// silent says whether the server missed two heartbeats.
+// silent reports whether the server missed two heartbeats.
 func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.pull.heartbeat }
 
 // forget gives up on all requests.

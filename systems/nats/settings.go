@@ -2,6 +2,7 @@ package nats
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -42,7 +43,7 @@ const (
 	setMaxBufferedSize  = "max_buffered_size"
 )
 
-// Values of the settings, and what bounds them.
+// Values of the settings and their bounds.
 const (
 	valueFile      = "file"
 	valueMemory    = "memory"
@@ -51,107 +52,85 @@ const (
 	valueOld       = "old"
 	valueS2        = "s2"
 	valueAuto      = "auto"
-	valueEmbedded  = "embedded"
 	valueProcesses = "processes"
 	minReplicas    = 3
 	maxReplicas    = 5
-	minHeartbeat   = 100 * time.Millisecond
 )
 
 // declared is every setting, with the default that is echoed in the result.
 // The defaults are the server's and the client library's own except where the
 // sentence says otherwise.
-func declared() []system.Setting {
-	var all []system.Setting
-	all = append(all, clientSettings()...)
-	all = append(all, streamSettings()...)
-	return append(all, serverSettings()...)
-}
+var declared = slices.Concat(clientSettings, serverSettings)
 
-func clientSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setAckTimeout, Kind: system.Duration, Default: "5s",
-			Doc: "longest wait for the acknowledgement of a publish; after it the message " +
-				"counts as unanswered"},
-		{Name: setReconnectBuffer, Kind: system.Bytes, Default: "8MB",
-			Doc: "most bytes that a client holds back while it reconnects; 0: publishing fails " +
-				"at once"},
-		{Name: setPullMaxMessages, Kind: system.Count, Default: "500",
-			Doc: "most messages that a consumer has asked for and not handled, in two requests"},
-		{Name: setPullExpires, Kind: system.Duration, Default: "1s",
-			Doc: "how long a pull request stands, and so how long closing a consumer takes (the " +
-				"library's default is 30s)"},
-		{Name: setPullHeartbeat, Kind: system.Duration, Default: "500ms",
-			Doc: "how often an idle pull request shows that it lives; two missed and the " +
-				"consumer asks again (the library's default is half of pull_expires)"},
-		{Name: setAckWait, Kind: system.Duration, Default: "30s",
-			Doc: "how long the server waits for an acknowledgement before it delivers a message " +
-				"again"},
-		{Name: setMaxAckPending, Kind: system.Count, Default: "10000",
-			Doc: "most messages of one subscription that are delivered and not acknowledged " +
-				"(the server's default is 1000)"},
-		{Name: setDeliverPolicy, Kind: system.Text, Default: valueAll,
-			OneOf: []string{valueAll, "new"},
-			Doc:   "where a new subscription begins: at the first message kept, or at the next one"},
-		{Name: setConsumerReplicas, Kind: system.Count, Default: "0",
-			Doc: "replicas of a subscription's own state; 0: as many as the stream has"},
-		{Name: setConsumerMemory, Kind: system.Bool, Default: "false",
-			Doc: "keep a subscription's own state in memory only"},
-	}
-}
+// clientSettings are those of clients, subscriptions and streams.
+var clientSettings = system.MustSettings(`
+ack_timeout duration 5s
+    longest wait for the acknowledgement of a publish; after it the message counts as
+    unanswered
+reconnect_buf_size bytes 8MB
+    most bytes that a client holds back while it reconnects; 0: publishing fails at once
+pull_max_messages count 500 1..
+    most messages that a consumer has asked for and not handled, in two requests
+pull_expires duration 1s
+    how long a pull request stands, and so how long closing a consumer takes (the library's
+    default is 30s)
+pull_heartbeat duration 500ms 100ms..
+    how often an idle pull request shows that it lives; two missed and the consumer asks again
+    (the library's default is half of pull_expires)
+ack_wait duration 30s
+    how long the server waits for an acknowledgement before it delivers a message again
+max_ack_pending count 10000 1..
+    most messages of one subscription that are delivered and not acknowledged (the server's
+    default is 1000)
+deliver_policy text all all|new
+    where a new subscription begins: at the first message kept, or at the next one
+consumer_replicas count 0
+    replicas of a subscription's own state; 0: as many as the stream has
+consumer_mem_storage bool false
+    keep a subscription's own state in memory only
+num_replicas count 3 3..5, because every durability level asks for copies
+    copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream and its mirrors
+    at levels 3 and 4
+topics_per_stream count 1 1..
+    how many topics share a stream, each as subjects of its own; they share its limits, and
+    their messages go with the last of them; 1: each topic is a stream, with copies, a leader
+    and timers of its own
+storage text file file|memory
+    where a stream keeps its messages
+retention text limits limits|interest
+    limits keeps everything up to max_age and max_bytes; interest deletes what every
+    subscription has acknowledged
+max_age duration 0s
+    age at which a stream deletes a message; 0: never
+max_bytes bytes 0
+    size at which a stream is full; 0: when the server's store is
+discard text new new|old
+    what a full stream does: refuse new messages, or drop the oldest ones unread (the server's
+    default)
+compression text none none|s2
+    how a stream compresses its files
+`)
 
-func streamSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setReplicas, Kind: system.Count, Default: "3",
-			Doc: "copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream " +
-				"and its mirrors at levels 3 and 4"},
-		{Name: setTopicsPerStream, Kind: system.Count, Default: "1",
-			Doc: "how many topics share a stream, each as subjects of its own; they share its " +
-				"limits, and their messages go with the last of them; 1: each topic is a " +
-				"stream, with copies, a leader and timers of its own"},
-		{Name: setStorage, Kind: system.Text, Default: valueFile,
-			OneOf: []string{valueFile, valueMemory},
-			Doc:   "where a stream keeps its messages"},
-		{Name: setRetention, Kind: system.Text, Default: "limits",
-			OneOf: []string{"limits", valueInterest},
-			Doc: "limits keeps everything up to max_age and max_bytes; interest deletes what " +
-				"every subscription has acknowledged"},
-		{Name: setMaxAge, Kind: system.Duration, Default: "0s",
-			Doc: "age at which a stream deletes a message; 0: never"},
-		{Name: setMaxBytes, Kind: system.Bytes, Default: "0",
-			Doc: "size at which a stream is full; 0: when the server's store is"},
-		{Name: setDiscard, Kind: system.Text, Default: "new", OneOf: []string{"new", valueOld},
-			Doc: "what a full stream does: refuse new messages, or drop the oldest ones unread " +
-				"(the server's default)"},
-		{Name: setCompression, Kind: system.Text, Default: "none", OneOf: []string{"none", valueS2},
-			Doc: "how a stream compresses its files"},
-	}
-}
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+servers text auto auto|embedded|processes
+    where the servers run: embedded in plimsoll's own process, or processes, each at a host of
+    its own, which can be broken and mended; auto: processes where they are to be broken,
+    otherwise embedded
+sync_interval duration 2m
+    how often files are synced at levels 2 and 4; levels 1 and 3 sync every write
+max_file_store bytes 0
+    most disk that each server fills; 0: an equal part of nine tenths of what is free
+max_memory_store bytes 1GB
+    most memory that each server's memory streams fill
+max_payload bytes 1MB
+    largest message
+max_buffered_msgs count 100000
+    most messages that wait to enter a stream; beyond it publishes are refused
+max_buffered_size bytes 128MB
+    most bytes that wait to enter a stream; beyond it publishes are refused
+`))
 
-func serverSettings() []system.Setting {
-	return driver.ServerSettings([]system.Setting{
-		{Name: setServers, Kind: system.Text, Default: valueAuto,
-			OneOf: []string{valueAuto, valueEmbedded, valueProcesses},
-			Doc: "where the servers run: embedded in plimsoll's own process, or processes, each " +
-				"at a host of its own, which can be broken and mended; auto: processes where they " +
-				"are to be broken, otherwise embedded"},
-		{Name: setSyncInterval, Kind: system.Duration, Default: "2m",
-			Doc: "how often files are synced at levels 2 and 4; levels 1 and 3 sync every write"},
-		{Name: setMaxFileStore, Kind: system.Bytes, Default: "0",
-			Doc: "most disk that each server fills; " +
-				"0: an equal part of nine tenths of what is free"},
-		{Name: setMaxMemoryStore, Kind: system.Bytes, Default: "1GB",
-			Doc: "most memory that each server's memory streams fill"},
-		{Name: setMaxPayload, Kind: system.Bytes, Default: "1MB",
-			Doc: "largest message"},
-		{Name: setMaxBufferedMsgs, Kind: system.Count, Default: "100000",
-			Doc: "most messages that wait to enter a stream; beyond it publishes are refused"},
-		{Name: setMaxBufferedSize, Kind: system.Bytes, Default: "128MB",
-			Doc: "most bytes that wait to enter a stream; beyond it publishes are refused"},
-	})
-}
-
-// config is the settings, read once.
+// config holds the settings.
 type config struct {
 	ackTimeout      time.Duration
 	reconnectBuffer int
@@ -176,7 +155,7 @@ type serverConfig struct {
 	bufferedMsgs, bufSize int64
 }
 
-// Check says what is wrong as far as one can without a server.
+// Check returns everything that is wrong with a request. It contacts no server.
 func (natsSystem) Check(asked system.Check) error {
 	c := readConfig(asked.Settings)
 	bad := c.problems(asked.Settings, asked.Durability)
@@ -184,7 +163,7 @@ func (natsSystem) Check(asked system.Check) error {
 		bad = append(bad, tooFewNodes(c, asked.Nodes)...)
 		return bad.Err()
 	}
-	return append(bad, driver.AlreadyRunning(asked.Settings, serverSettings())...).Err()
+	return append(bad, driver.AlreadyRunning(asked.Settings, serverSettings)...).Err()
 }
 
 func tooFewNodes(c config, nodes int) strict.Violations {
@@ -265,27 +244,18 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 	return c
 }
 
-// problems is what is wrong with the settings, and why they cannot give the
-// level.
+// problems returns everything that is wrong with the settings at a level.
 func (c config) problems(s system.Settings, l workload.Level) strict.Violations {
-	var bad strict.Violations
+	bad := s.OutOfRange(clientSettings)
 	for _, rule := range []struct {
 		broken  bool
 		setting string
 		must    string
 	}{
 		{c.ackTimeout <= 0, setAckTimeout, "must be above 0"},
-		{c.pull.messages < 1, setPullMaxMessages, "must be at least 1"},
-		{c.pull.heartbeat < minHeartbeat, setPullHeartbeat,
-			"must be at least " + quantity.ExactDuration(minHeartbeat)},
 		{c.pull.heartbeat > c.pull.expires/2, setPullExpires,
 			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat,
 				quantity.ExactDuration(c.pull.heartbeat))},
-		{c.topicsPerStream < 1, setTopicsPerStream, "must be at least 1"},
-		{c.stream.Replicas < minReplicas || c.stream.Replicas > maxReplicas, setReplicas,
-			fmt.Sprintf("must be %d to %d, because every durability level asks for copies",
-				minReplicas, maxReplicas)},
-		{c.consumer.MaxAckPending < 1, setMaxAckPending, "must be at least 1"},
 		{c.consumer.AckWait <= 0, setAckWait, "must be above 0"},
 	} {
 		if rule.broken {

@@ -43,16 +43,16 @@ func TestCheck(t *testing.T) {
 			[]target.Setting{give(setBatchingDelay, "0s"), give(setBatchingSize, "10MB"),
 				give(setMaxPending, "0"), give(setEnsemble, "2"), give(setWriteQuorum,
 					"5"), give(setNamespace, "a/b"), give(setAdminEndpoints, "broker")},
-			`t.yaml:3:5: setting "max_pending_messages": must be from 1 to 1000000` + "\n" +
-				`t.yaml:3:5: setting "batching_max_publish_delay": must be from 10us to 1m; to send each message at once set batching_enabled to false` + "\n" +
+			`t.yaml:3:5: setting "batching_max_publish_delay": must be from 10us to 1m; to send at once set batching_enabled to false` + "\n" +
 				`t.yaml:3:5: setting "batching_max_size": must be from 1KB to 5MB, the most that a broker takes` + "\n" +
+				`t.yaml:3:5: setting "max_pending_messages": must be from 1 to 1000000` + "\n" +
 				`t.yaml:3:5: setting "namespace": must be letters, digits, - and _, such as plimsoll` + "\n" +
 				`t.yaml:3:5: setting "admin_endpoints": "broker" is not host:port: write them with commas between, like broker-1:8080, broker-2:8080` + "\n" +
 				`t.yaml:3:5: setting "ensemble": must be from 3 to 9, because every durability level asks for copies` + "\n" +
 				`t.yaml:3:5: setting "write_quorum": must be from 3 to ensemble, which is 2`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

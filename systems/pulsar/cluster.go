@@ -90,7 +90,7 @@ func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.P
 	return servers.Provision(ctx, p, build)
 }
 
-// starter starts one cluster.
+// starter starts a cluster.
 type starter struct {
 	cluster          *driver.Cluster
 	java             driver.Java
@@ -136,7 +136,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 	return s, err
 }
 
-// start starts the servers, each kind when what it needs is there.
+// start starts the servers, each kind after the kinds that it needs.
 func (s *starter) start(ctx context.Context) error {
 	if s.config.Text(setTopology) == standalone {
 		return s.launch(ctx, []string{standaloneName}, s.brokers, s.standalone())
@@ -209,7 +209,7 @@ func (s *starter) launch(ctx context.Context, names, hosts []string, k kind) err
 	return s.cluster.AwaitEach(ctx, nodes, k.ready)
 }
 
-// initialise writes what ZooKeeper must hold before a cluster's first start.
+// initialise writes the data that ZooKeeper needs before a cluster's first start.
 func (s *starter) initialise(ctx context.Context) error {
 	scheme := "http://"
 	if s.config.encrypted {
@@ -230,7 +230,7 @@ func (s *starter) initialise(ctx context.Context) error {
 	args = append(args, "--cluster", clusterName,
 		"--metadata-store", store, "--configuration-metadata-store", store)
 	n := s.cluster.Members()[0]
-	// It runs for seconds: compiling well what runs so briefly is lost.
+	// It runs for seconds, too briefly for an optimising compiler.
 	options := s.config.javaOptions(s.java, n, memory{heap: 128 << 20})
 	command := s.java.Command(append(options, "-XX:TieredStopAtLevel=1"), initClass, args...)
 	return s.cluster.Run(ctx, n, "initialising the cluster", command)

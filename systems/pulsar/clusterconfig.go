@@ -25,7 +25,7 @@ const (
 	zooKeeperPort  = 2181
 )
 
-// Names of what is in a server's folder.
+// Names of the files in a server's folder.
 const (
 	confFile    = "server.conf"
 	loggingFile = "log4j2.properties"
@@ -63,7 +63,7 @@ func shippedConf(dir, name string) (*driver.Properties, error) {
 	return p, nil
 }
 
-// serverConfig is what the configuration files are made of.
+// serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
 	system.Settings
 	level     workload.Level
@@ -124,7 +124,7 @@ func (c serverConfig) bookieConf(n *driver.Node) (*driver.Properties, error) {
 	return p, nil
 }
 
-// bookieCommon is what bookies and the standalone server share.
+// bookieCommon holds the configuration that bookies and the standalone server share.
 func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 	// Only with an interface named does a bookie listen on its own address
 	// alone.
@@ -141,7 +141,7 @@ func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("diskUsageLwmThreshold", "0.98")
 }
 
-// journal is what makes the local half of a level.
+// journal sets the part of a level that each bookie gives.
 func (c serverConfig) journal(p *driver.Properties) {
 	p.Set("journalSyncData", c.level.Synced())
 	p.Set("journalWriteData", c.level.Synced() || c.Bool(setJournalWriteData))
@@ -160,7 +160,7 @@ func (c serverConfig) brokerConf(n *driver.Node) (*driver.Properties, error) {
 	return p, nil
 }
 
-// brokerCommon is what brokers and the standalone server share.
+// brokerCommon holds the configuration that brokers and the standalone server share.
 func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("clusterName", clusterName)
 	p.Set("bindAddress", n.Host)
@@ -224,7 +224,7 @@ func loopbackInterface() string {
 // memory is a Java's heap and what it takes beside it; 0: as Java likes.
 type memory struct{ heap, direct int64 }
 
-// javaOptions are those of Pulsar's scripts, but for memory and collector,
+// javaOptions returns the options of Pulsar's scripts, except for memory and collector,
 // which are settings.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []string {
 	options := append(java.Options(n, m.heap), collectors[c.Text(setGC)])

@@ -55,8 +55,9 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 		MaxConnectionsPerBroker: c.connections, MemoryLimitBytes: c.memoryLimit,
 		Logger: said,
 		// Clients that shared a registry would share its counters.
-		MetricsRegisterer: prometheus.NewRegistry(), MetricsCardinality: client.MetricsCardinalityNone,
-		Description: "plimsoll",
+		MetricsRegisterer:  prometheus.NewRegistry(),
+		MetricsCardinality: client.MetricsCardinalityNone,
+		Description:        "plimsoll",
 	}
 	if o.TLS != nil {
 		options.TLSConfig = o.TLS.Clone()
@@ -102,7 +103,7 @@ func probe(ctx context.Context, o system.Options, c config) error {
 	return said.cause(err)
 }
 
-// isAnswer says whether a broker has answered, be it with a refusal: that a
+// isAnswer reports whether a broker has answered, be it with a refusal: that a
 // namespace is not there yet, say.
 func isAnswer(err error) bool {
 	text := err.Error()
@@ -164,7 +165,7 @@ func within[T any](ctx context.Context, work func() (T, error), undo func(T)) (T
 	return nothing, ctx.Err()
 }
 
-// explain says in one sentence why the cluster cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (c *cluster) explain(err error) error { return explain(err, c.options) }
 
 func explain(err error, o system.Options) error {
@@ -192,7 +193,8 @@ func explain(err error, o system.Options) error {
 	case strings.Contains(text, "ConsumerBusy"):
 		return fmt.Errorf(
 			"the subscription has a consumer already and its type allows no second one: set %s "+
-				"to failover, shared or key_shared, or open one consumer: %w", setSubscriptionType, err)
+				"to failover, shared or key_shared, or open one consumer: %w",
+			setSubscriptionType, err)
 	}
 	if told := peer.Explain(err); told != nil {
 		return told

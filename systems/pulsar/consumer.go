@@ -92,7 +92,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.
 	return options
 }
 
-// ending is told when the library closes a consumer.
+// ending receives the event that the library closes a consumer.
 type ending struct{ of *consumer }
 
 func (*ending) BeforeConsume(client.ConsumerMessage)                   {}
@@ -106,7 +106,7 @@ func (e *ending) OnConsumerClose(_ client.Consumer, err error) {
 	}
 }
 
-// run takes what arrives until the consumer closes.
+// run handles messages until the consumer closes.
 func (r *consumer) run() {
 	defer close(r.finished)
 	var several []client.Message
@@ -137,7 +137,7 @@ func (r *consumer) take(m client.Message) {
 	}
 }
 
-// gather adds what has arrived already, up to mostEarly.
+// gather adds messages that have arrived already, up to mostEarly.
 func (r *consumer) gather(all []client.Message) []client.Message {
 	for len(all) < mostEarly {
 		select {

@@ -1,44 +1,40 @@
-// Package pulsar is all there is to know about Apache Pulsar: a driver on
-// pulsar-client-go, and clusters on this machine from the pinned distribution.
+// Package pulsar measures Apache Pulsar. It has a driver on pulsar-client-go, and starts
+// clusters on this machine from the pinned distribution.
 //
-// How plimsoll's words map to Pulsar's:
+// # Terms
 //
-//   - A topic is a partitioned topic, in a namespace of its level's own, because
-//     a namespace's persistence policy makes the level (durability.go). The
-//     namespace is made with the first topic and deleted when the connection that
-//     made it closes and nothing is left in it.
-//   - plimsoll chooses the partition, through the library's message router. The
-//     producer is a partitioned one, as users have it: the library gathers batches
-//     for each partition by itself either way.
-//   - A subscription is a durable one that begins at the earliest message. By
-//     default its type is failover: each partition has one active consumer and
-//     keeps its order, as in a Kafka group. Shared deals the messages of a
-//     partition out to all consumers, and they arrive out of order.
+//   - A topic is a partitioned topic in a namespace of its durability level, because a
+//     namespace's persistence policy gives the level (durability.go). The first topic
+//     creates the namespace. The connection that created it deletes it when it closes and
+//     the namespace is empty.
+//   - plimsoll chooses the partition, through the library's message router. The producer
+//     is a partitioned one, as applications use it. The library batches each partition by
+//     itself either way.
+//   - A subscription is durable and begins at the earliest message. By default its type
+//     is failover: each partition has one active consumer and keeps its order, as in a
+//     Kafka group. With shared, the messages of a partition go to all consumers in turn
+//     and arrive out of order.
 //   - An acknowledgement of a publish is the broker's send receipt.
 //   - Messages without a key stay with a partition for ten times
 //     batching_max_publish_delay, as in the Java client (driver.go).
 //
-// Each producer and each consumer has a client of its own, and so connections
-// of its own to each broker.
+// Each producer and each consumer has a client, and therefore connections, of its own.
 //
 // # Delivery
 //
-// At least once acknowledges each message after it was handled; the library
-// gathers acknowledgements for ack_grouping_max_time. A batch is acknowledged
-// when all of its messages are, so a consumer that dies amid one has all of it
-// delivered again.
+// At least once acknowledges each message after it was handled. The library groups
+// acknowledgements for ack_grouping_max_time. A batch is acknowledged when all of its
+// messages are, so the whole batch is delivered again when its consumer dies before.
 //
-// At most once acknowledges what has arrived, up to a thousand messages
-// together, waits for the brokers' answer, and then handles it. It needs
-// acknowledgmentAtBatchIndexLevelEnabled on the brokers, which those that
-// plimsoll starts have: without it a consumer that dies amid a batch has that
-// batch delivered again.
+// At most once acknowledges the messages that have arrived, up to a thousand together,
+// waits for the brokers' answer, and then handles them. It needs
+// acknowledgmentAtBatchIndexLevelEnabled on the brokers, which plimsoll's own clusters
+// have. Without it a batch is delivered again when its consumer dies before the end.
 //
-// A consumer that stays connected gets nothing twice (driver.go): the client has
-// no ackTimeout, and nothing is acknowledged negatively.
+// A consumer that stays connected receives nothing twice (driver.go): the client has no
+// ackTimeout and never acknowledges negatively.
 //
-// Exactly once is not offered: what transactions of the Go client promise was
-// not put to the test.
+// Exactly once is not offered, because the Go client's transactions have not been tested.
 //
 // # Limits of the library
 //
@@ -46,35 +42,33 @@
 //     not: 100 partitions and 4 producers at 1ms are 400,000 wake-ups a second on
 //     the generator. The generator's own load is in each result; where it shows,
 //     take a longer batching_max_publish_delay.
-//   - It does not tell the end of messages that are queued when it closes, and
-//     late of those that wait for a connection, so the producer here keeps the
-//     time of each message itself, with a copy of it.
+//   - It does not report the result of messages that are queued when it closes, and
+//     reports late on messages that wait for a connection. The producer here therefore
+//     keeps the time and a copy of each message itself.
 //   - It leaves a goroutine behind for each partition of a producer whose topic
 //     is deleted before it is closed.
 //   - It allocates for each message, several times.
 //
 // # The testbed
 //
-// ZooKeeper, bookies and brokers are a process each, on loopback addresses of
-// their nodes' own. The brokers ask for a token, at the binary port and at the
-// admin API. ZooKeeper and the bookies have no such thing switched on: any
-// process of this machine can talk to them, and nobody else, because they listen
-// on loopback alone. Certificates and keys are made for each cluster and gone
-// with it.
+// ZooKeeper, bookies and brokers are processes on loopback addresses of their nodes. The
+// brokers require a token, at the binary port and at the admin API. ZooKeeper and the
+// bookies require nothing and listen on loopback only, so only processes of this machine
+// can connect to them. Each cluster has its own certificates and keys, deleted with it.
 //
-// Configuration is the distribution's own, but for addresses, security, what
-// settings say, and: no automatic recovery of bookies, which would copy ledgers
-// during a test of a failure; disks may fill to 99%; racks are not asked for.
+// The configuration is the distribution's own, except for addresses, security, settings
+// and three values: bookies do not recover automatically, which would copy ledgers during
+// a fault; disks may fill to 99%; racks are not enforced.
 //
-// Seven Javas compile themselves for about a minute of load. On few cores that
-// takes most of the CPU, and consumers that fall behind meanwhile read from the
-// bookies instead of the brokers' memory; so a run wants a warm-up of a minute, or
-// a testbed that stays up and has carried load already.
+// Seven Java processes compile their code during about a minute of load. On few cores that
+// takes most of the CPU, and consumers that fall behind read from the bookies instead of
+// the brokers' memory. A run therefore needs a warm-up of a minute, or a testbed that has
+// carried load already.
 //
-// With as many bookies as a ledger is spread over, 3 by default, one that dies
-// stalls all writes until it is back. That is how Pulsar keeps the level; give
-// the testbed a fourth one (bookies) for tests of failures. A bookie that was
-// killed and started again takes writes once ZooKeeper has given up the session
-// of its dead self, half a minute after its death; one that was stopped until
-// ZooKeeper gave it up, half a minute after it goes on.
+// With as many bookies as the ensemble, 3 by default, the death of a bookie stalls all
+// writes until it is back. That is how Pulsar keeps the level. Give the testbed a fourth
+// bookie (bookies) to test faults. A bookie that was killed and restarted accepts writes
+// when ZooKeeper has ended its earlier session, half a minute after its death. A bookie
+// that was paused until ZooKeeper ended its session accepts writes half a minute after it
+// resumes.
 package pulsar

@@ -18,18 +18,15 @@ import (
 
 type pulsarSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = pulsarSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = pulsarSystem{}
-	_ system.Spreader        = pulsarSystem{}
-)
+// New returns the Pulsar system.
+func New() driver.CompleteSystem { return pulsarSystem{} }
 
-// New returns the Pulsar system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return pulsarSystem{} }
+var _ interface {
+	system.PartitionOwner
+	system.Spreader
+} = pulsarSystem{}
 
-// Describe says what Pulsar's words and capabilities are.
+// Describe returns Pulsar's terms, levels and settings.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
 		Name: "pulsar",
@@ -49,19 +46,18 @@ func (pulsarSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad,
-			strict.Violation{
-				Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
-					"of its Go client were not found to hold: take at_least_once"})
+		bad = append(bad, strict.Violation{
+			Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
+				"of its Go client were not found to hold: take at_least_once"})
 	}
 	return bad.Err()
 }
@@ -102,6 +98,8 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	return c, nil
 }
 
+var _ driver.CompleteCluster = (*cluster)(nil)
+
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
@@ -116,7 +114,7 @@ type cluster struct {
 	made    atomic.Bool // this connection made the namespace
 }
 
-// explainAdmin is explain for what the admin API says.
+// explainAdmin is explain for errors of the admin API.
 func (c *cluster) explainAdmin(err error) error {
 	var r *driver.Refused
 	if errors.As(err, &r) {
@@ -199,7 +197,7 @@ func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			"a broker delivers again only to a consumer that connects anew"}
 }
 
-// OwnsPartitions says whether the type of subscription gives each partition to one
+// OwnsPartitions reports whether the type of subscription gives each partition to one
 // consumer.
 func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
 	kind := s.Text(setSubscriptionType)

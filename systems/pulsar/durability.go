@@ -114,7 +114,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	return r.Evidence(), nil
 }
 
-// reading gathers what the live cluster reports and holds it against the level.
+// reading collects the facts of the live cluster and compares them with the level.
 type reading struct {
 	driver.Reading
 	want    persistence
@@ -126,7 +126,7 @@ func (r *reading) policy(namespace string, p persistence) error {
 	return r.holds("the namespace", p)
 }
 
-// holds says how quorums differ from the level's.
+// holds returns the difference between quorums and the level's.
 func (r *reading) holds(what string, p persistence) error {
 	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum ||
 		p.AckQuorum != r.want.AckQuorum {

@@ -12,28 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = pulsarSystem{}
-
-// OMB says how OMB's driver of Pulsar is translated. That of Kafka on Pulsar, which
-// speaks another protocol, is refused.
-func (pulsarSystem) OMB() omb.Dialect {
-	return omb.Dialect{
-		Title: "Pulsar",
-		Drivers: map[string]func(*omb.DriverFile){
-			"pulsar.PulsarBenchmarkDriver": translateOMB,
-			"kop.KopBenchmarkDriver": func(d *omb.DriverFile) {
-				d.Undriven("Kafka on Pulsar")
-			},
-		},
-		Caveats: []omb.Caveat{
-			{Driver: "kop", Upstream: true, Note: "the end-to-end latency of OMB's driver for " +
-				"Kafka on Pulsar begins at Pulsar's publish time, in whole milliseconds"},
-			{Driver: "pulsar", Upstream: true, Note: "the end-to-end latency of OMB's Pulsar " +
-				"driver begins at the publish time, in whole milliseconds"},
-		},
-	}
-}
-
 type ombFile struct {
 	omb.Head
 	Client struct {
@@ -193,4 +171,26 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		"they are told otherwise", q.AckQuorum, q.WriteQuorum))
 	d.Note("what bookies are told is not in a driver file: with journalSyncData=false it is "+
 		"level %d", unsynced)
+}
+
+var _ omb.Translator = pulsarSystem{}
+
+// OMB says how OMB's driver of Pulsar is translated. That of Kafka on Pulsar, which
+// speaks another protocol, is refused.
+func (pulsarSystem) OMB() omb.Dialect {
+	return omb.Dialect{
+		Title: "Pulsar",
+		Drivers: map[string]func(*omb.DriverFile){
+			"pulsar.PulsarBenchmarkDriver": translateOMB,
+			"kop.KopBenchmarkDriver": func(d *omb.DriverFile) {
+				d.Undriven("Kafka on Pulsar")
+			},
+		},
+		Caveats: []omb.Caveat{
+			{Driver: "kop", Upstream: true, Note: "the end-to-end latency of OMB's driver for " +
+				"Kafka on Pulsar begins at Pulsar's publish time, in whole milliseconds"},
+			{Driver: "pulsar", Upstream: true, Note: "the end-to-end latency of OMB's Pulsar " +
+				"driver begins at the publish time, in whole milliseconds"},
+		},
+	}
 }

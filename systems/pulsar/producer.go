@@ -60,7 +60,7 @@ type slot struct {
 	state atomic.Int64
 }
 
-// began is what slots count their time from.
+// began is the zero of the slots' time.
 var began = time.Now()
 
 func now() int64 { return int64(time.Since(began)) + 1 }
@@ -208,7 +208,7 @@ var refusals = []error{
 	driver.ErrProducerClosed,
 }
 
-// outcome says what an error of the client library means for the message.
+// outcome returns a message's result from the client library's error.
 // Whatever is no plain refusal may have been written, by an earlier try too.
 func outcome(err error) error {
 	switch {

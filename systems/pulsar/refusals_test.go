@@ -139,7 +139,7 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 	c := connect(t,
 		optionsOf(t, sharedCluster(t), workload.SyncAsync, setSubscriptionType, exclusive))
 	topic := systemtest.Topic(t, c, "exclusive", 1)
-	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewBasket())
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, systemtest.NewInbox())
 	began := time.Now()
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s",
 		Index: 1, Receive: func(system.Received) {}})
@@ -152,10 +152,10 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync, setSendTimeout, "1s"))
 	topic := systemtest.Topic(t, c, "silent", 1)
-	got := systemtest.NewBasket()
+	got := systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-	first := systemtest.NewLetter("answered")
+	first := systemtest.NewTestMessage("answered")
 	p.Send(&first.Message)
 	if err := first.Await(t); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 		}
 	}()
 	began := time.Now()
-	second := systemtest.NewLetter("unanswered")
+	second := systemtest.NewTestMessage("unanswered")
 	p.Send(&second.Message)
 	if err := second.Await(t); !errors.Is(err, system.ErrUnknown) {
 		t.Errorf("got %v", err)
@@ -178,7 +178,7 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 	}
 	signal(t, servers, syscall.SIGCONT)
 	resumed = true
-	third := systemtest.NewLetter("answered again")
+	third := systemtest.NewTestMessage("answered again")
 	p.Send(&third.Message)
 	if err := third.Await(t); err != nil && !errors.Is(err, system.ErrUnknown) {
 		t.Error(err)

@@ -36,12 +36,12 @@ func TestWaysOfAMessage(t *testing.T) {
 			if err := c.CreateTopic(t.Context(), topic); err != nil {
 				t.Fatal(err)
 			}
-			got := systemtest.NewBasket()
+			got := systemtest.NewInbox()
 			r := systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-			var letters []*systemtest.Letter
+			var letters []*systemtest.TestMessage
 			for n := range 50 {
-				l := systemtest.NewLetter(fmt.Sprintf("%d %s", n, strings.Repeat("x", 100)))
+				l := systemtest.NewTestMessage(fmt.Sprintf("%d %s", n, strings.Repeat("x", 100)))
 				l.Partition, l.Key = int32(n%2), fmt.Appendf(nil, "key %d", n%5)
 				letters = append(letters, l)
 				p.Send(&l.Message)
@@ -106,16 +106,16 @@ func TestTopicThatIsDeletedAmidSending(t *testing.T) {
 	topic := systemtest.Topic(t, c, "vanishes", 1)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	stop := make(chan struct{})
-	ended := make(chan []*systemtest.Letter)
+	ended := make(chan []*systemtest.TestMessage)
 	go func() {
-		var all []*systemtest.Letter
+		var all []*systemtest.TestMessage
 		for {
 			select {
 			case <-stop:
 				ended <- all
 				return
 			default:
-				l := systemtest.NewLetter("x")
+				l := systemtest.NewTestMessage("x")
 				all = append(all, l)
 				p.Send(&l.Message)
 				time.Sleep(time.Millisecond)

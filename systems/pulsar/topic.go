@@ -129,7 +129,7 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 	return nil
 }
 
-// compare says how a namespace differs from what is asked.
+// compare returns the difference between a namespace and its request.
 func (c *cluster) compare(have policies) error {
 	want := c.wanted()
 	if have.Persistence == nil {
@@ -238,7 +238,7 @@ func splitList(text string) []string {
 	return all
 }
 
-// owner is what a broker says of which broker owns a topic.
+// owner is a broker's answer about the owner of a topic.
 type owner struct {
 	BrokerURL    string `json:"brokerUrl"`
 	BrokerURLTLS string `json:"brokerUrlTls"`

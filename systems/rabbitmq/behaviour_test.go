@@ -27,11 +27,11 @@ func TestExchangeTypes(t *testing.T) {
 				systemtest.Refused(t, time.Now(), err, "one partition and not 2", "take direct")
 			}
 			topic := systemtest.Topic(t, c, "exchange-"+kind, partitions)
-			got := systemtest.NewBasket()
+			got := systemtest.NewInbox()
 			systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			for i := range partitions {
-				l := systemtest.NewLetter(fmt.Sprint(i))
+				l := systemtest.NewTestMessage(fmt.Sprint(i))
 				l.Partition = int32(i)
 				p.Send(&l.Message)
 				if err := l.Await(t); err != nil {
@@ -58,7 +58,7 @@ func TestReturnedMessageFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		taken, returned := systemtest.NewLetter("taken"), systemtest.NewLetter("returned")
+		taken, returned := systemtest.NewTestMessage("taken"), systemtest.NewTestMessage("returned")
 		returned.Partition = 1
 		p.Send(&returned.Message)
 		p.Send(&taken.Message)
@@ -82,7 +82,7 @@ func TestConsumersShareThePartitions(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			c := connect(t, optionsOf(t, sharedCluster(t), kind.level, setQueueType, kind.name))
 			topic := systemtest.Topic(t, c, "shared-"+kind.name, 4)
-			first, second := systemtest.NewBasket(), systemtest.NewBasket()
+			first, second := systemtest.NewInbox(), systemtest.NewInbox()
 			a := systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, first)
 			b := systemtest.Consumer(t, c, topic, 1, workload.AtLeastOnce, second)
 			for _, one := range []system.Consumer{a, b} {
@@ -93,7 +93,7 @@ func TestConsumersShareThePartitions(t *testing.T) {
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			send := func(round string) (all []string) {
 				for i := range topic.Partitions {
-					l := systemtest.NewLetter(fmt.Sprintf("%s-%d", round, i))
+					l := systemtest.NewTestMessage(fmt.Sprintf("%s-%d", round, i))
 					l.Partition = int32(i)
 					p.Send(&l.Message)
 					if err := l.Await(t); err != nil {

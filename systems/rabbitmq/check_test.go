@@ -74,8 +74,8 @@ var checks = []struct {
 		[]target.Setting{give(setReplicas, "1"), give(setAckBatch, "1000"),
 			give(setHeartbeat, "1ms"), give(setMemory, "1MB")},
 		at + `"replicas": must be from 3 to 9` + "\n" +
-			at + `"ack_batch": must be at most prefetch, which is 500` + "\n" +
 			at + `"heartbeat": must be from 1s to 1h` + "\n" +
+			at + `"ack_batch": must be at most prefetch, which is 500` + "\n" +
 			at + `"vm_memory_high_watermark": must be at least 128MB: with less a server blocks producers while it is idle`},
 	{"not a URL", system.Check{Durability: workload.SyncSync},
 		[]target.Setting{give(setManagement, "rabbit:15672")},
@@ -89,7 +89,7 @@ var checks = []struct {
 func TestCheck(t *testing.T) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared(), c.given)
+			s, err := system.Resolve(declared, c.given)
 			if err != nil {
 				t.Fatal(err)
 			}

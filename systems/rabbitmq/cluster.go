@@ -96,7 +96,7 @@ func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.P
 	return servers.Provision(ctx, p, starter{programs, p, asked}.build)
 }
 
-// starter starts one cluster.
+// starter starts a cluster.
 type starter struct {
 	programs  installation
 	provision system.Provision

@@ -35,7 +35,7 @@ type reader struct {
 	taps    map[int]*tap
 }
 
-// tap is one partition that a reader receives.
+// tap is a partition that a reader receives.
 type tap struct {
 	partition int
 	leave     chan struct{} // closed when the partition goes to another
@@ -183,7 +183,7 @@ func (r *reader) stop(ctx context.Context) error {
 
 // retry runs attempt until the tap is to end, pausing longer after each one
 // that fails at once. After reconnect_timeout without success the reader fails.
-// attempt says whether it came to receive.
+// attempt reports whether it came to receive.
 func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 	tries := newTries(r.of.cfg.patience)
 	for {
@@ -307,7 +307,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
 }
 
-// flow is the deliveries of one basic.consume.
+// flow holds the deliveries of a basic.consume.
 type flow struct {
 	r          *consumer
 	t          *tap

@@ -22,22 +22,17 @@ import (
 
 type rabbitSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = rabbitSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.PartitionOwner  = rabbitSystem{}
-)
+// New returns the RabbitMQ system.
+func New() driver.CompleteSystem { return rabbitSystem{} }
 
-// New returns the RabbitMQ system. It is a system.Provisioner too, and its
-// clusters read their durability and versions back and delete topics.
-func New() system.System { return rabbitSystem{} }
+var _ system.PartitionOwner = rabbitSystem{}
 
 const (
 	queueLibrary  = "github.com/rabbitmq/amqp091-go"
 	streamLibrary = "github.com/rabbitmq/rabbitmq-stream-go-client"
 )
 
-// Describe says what RabbitMQ's words and capabilities are.
+// Describe returns RabbitMQ's terms, levels and settings.
 func (rabbitSystem) Describe() system.Description {
 	return system.Description{
 		Name: "rabbitmq",
@@ -60,11 +55,11 @@ func (rabbitSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared(),
+		Settings: declared,
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns everything that is wrong with a request, before anything starts.
 func (rabbitSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
@@ -101,6 +96,8 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	}
 	return c, nil
 }
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to running servers. Its methods may be called from
 // any goroutine.
@@ -340,7 +337,7 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 	return nil
 }
 
-// explain says in one sentence why a node cannot be talked to.
+// explain returns an error that says why a connection failed and what to do.
 func (d dialer) explain(err error, at string) error {
 	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.tls != nil}
 	var answer *amqp.Error
@@ -378,7 +375,7 @@ func newTries(patience time.Duration) tries {
 	return tries{until: time.Now().Add(patience), next: firstPause}
 }
 
-// over says whether the patience is at its end.
+// over reports whether the patience is at its end.
 func (t *tries) over() bool { return time.Now().After(t.until) }
 
 // pause waits before the next attempt; false: ctx has ended.

@@ -37,7 +37,7 @@ import (
 // node has the message, synced or not. Nobody ever gets a copy, so the queue is
 // away with its node and comes back with it.
 
-// plan is what settings and level together ask for.
+// plan is the kind of topic that follows from settings and level.
 type plan struct {
 	level      workload.Level
 	kind       string // classic, mirrored, quorum or streamed
@@ -64,7 +64,7 @@ func planOf(s system.Settings, l workload.Level) plan {
 
 func (p plan) replicated() bool { return p.kind != classic }
 
-// syncRaft says whether servers sync the log of quorum queues.
+// syncRaft reports whether servers sync the log of quorum queues.
 func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.SyncSync }
 
 func levels() map[workload.Level]system.Guarantee {
@@ -224,7 +224,7 @@ func unsettled(t system.Topic, queues []queueReport) error {
 	return nil
 }
 
-// copied says whether the queue has copies that are told of.
+// copied reports whether the queue has copies that are told of.
 func (q queueReport) copied() bool { return q.Type != classic || q.mirrored() }
 
 func (q queueReport) mirrored() bool { _, is := q.definition["ha-mode"]; return is }
@@ -246,7 +246,7 @@ func (q queueReport) leads() string {
 	return q.Node
 }
 
-// reading gathers what the live cluster reports and holds it against the
+// reading collects the facts of the live cluster and compares them with the
 // level.
 type reading struct {
 	driver.Reading
@@ -281,8 +281,8 @@ func (r *reading) raft(nodes []nodeReport) error {
 		case r.config.level == workload.SyncSync && advanced != "":
 			return fmt.Errorf(
 				"durability level 1 asks for a Raft log that is synced, which is RabbitMQ's "+
-					"default, and %s has an advanced configuration (%s) that may set wal_sync_method "+
-					"otherwise: remove it, or take level 2", n.Name, advanced)
+					"default, and %s has an advanced configuration (%s) that may set "+
+					"wal_sync_method otherwise: remove it, or take level 2", n.Name, advanced)
 		case r.config.level == workload.SyncAsync && advanced == "":
 			return fmt.Errorf(
 				"durability level 2 asks for wal_sync_method none, and %s has no advanced "+
@@ -328,7 +328,7 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 	return nil
 }
 
-// queue holds one queue against the level.
+// queue compares a queue with the level.
 func (r *reading) queue(q queueReport) error {
 	want := r.config.kind
 	if want == mirrored {

@@ -65,7 +65,7 @@ func newLine(p *producer, number int) *line {
 	return &line{p: p, number: number, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// ready says whether messages can be published. The slots are locked.
+// ready reports whether messages can be published. The slots are locked.
 func (l *line) ready() bool { return l.up && !l.blocked && !l.stale }
 
 // poke has run look at the messages in flight soon.
@@ -298,7 +298,7 @@ func (one *lane) takeReturns() {
 	}
 }
 
-// reason is why the connection or one of its channels was closed.
+// reason returns why the connection or one of its channels was closed.
 func (l *line) reason() error {
 	for _, one := range l.lanes {
 		select {
@@ -392,7 +392,7 @@ func (l *line) reconnect() bool {
 	}
 }
 
-// finish closes the connection and ends what is in flight.
+// finish closes the connection and ends its messages in flight.
 func (l *line) finish() {
 	l.p.slots.Lock()
 	l.up = false

@@ -18,7 +18,7 @@ import (
 
 const requestWithin = 5 * time.Second
 
-// errNotThere is what the API says of what does not exist.
+// errNotThere is the error of the API for an object that does not exist.
 var errNotThere = errors.New("it is not there")
 
 // management asks the servers through their HTTP API. Its methods may be
@@ -81,7 +81,7 @@ func (m *management) call(ctx context.Context, method, path string, body, into a
 	return fmt.Errorf("the management API answers: %w", err)
 }
 
-// nodeReport is what the API tells of a server.
+// nodeReport is the API's report of a server.
 type nodeReport struct {
 	Name         string
 	Running      bool
@@ -105,7 +105,7 @@ func (m *management) nodes(ctx context.Context) ([]nodeReport, error) {
 	return all, m.call(ctx, http.MethodGet, "/api/nodes", nil, &all)
 }
 
-// queueReport is what the API tells of a queue.
+// queueReport is the API's report of a queue.
 type queueReport struct {
 	Name      string
 	Type      string

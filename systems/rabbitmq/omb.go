@@ -9,23 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = rabbitSystem{}
-
-// OMB says how OMB's driver of RabbitMQ is translated.
-func (rabbitSystem) OMB() omb.Dialect {
-	return omb.Dialect{
-		Title:   "RabbitMQ",
-		Drivers: map[string]func(*omb.DriverFile){"rabbitmq.RabbitMqBenchmarkDriver": translateOMB},
-		Caveats: []omb.Caveat{
-			{Driver: "rabbit", Upstream: true, Note: "the end-to-end latency of OMB's RabbitMQ " +
-				"driver has a resolution of 1 s, because it begins at a timestamp of whole " +
-				"seconds: it reads up to 1 s too long, and half of that on average"},
-			{Driver: "rabbit", Upstream: true, Note: "OMB's RabbitMQ driver acknowledges " +
-				"automatically: a consumer that fails loses what it has fetched"},
-		},
-	}
-}
-
 type ombFile struct {
 	omb.Head
 	URIs          []string `yaml:"amqpUris"`
@@ -108,4 +91,21 @@ func ombURI(d *omb.DriverFile, uri string) {
 			false: "5672"}[scheme == "amqps"])
 	}
 	d.Endpoint(host)
+}
+
+var _ omb.Translator = rabbitSystem{}
+
+// OMB says how OMB's driver of RabbitMQ is translated.
+func (rabbitSystem) OMB() omb.Dialect {
+	return omb.Dialect{
+		Title:   "RabbitMQ",
+		Drivers: map[string]func(*omb.DriverFile){"rabbitmq.RabbitMqBenchmarkDriver": translateOMB},
+		Caveats: []omb.Caveat{
+			{Driver: "rabbit", Upstream: true, Note: "the end-to-end latency of OMB's RabbitMQ " +
+				"driver has a resolution of 1 s, because it begins at a timestamp of whole " +
+				"seconds: it reads up to 1 s too long, and half of that on average"},
+			{Driver: "rabbit", Upstream: true, Note: "OMB's RabbitMQ driver acknowledges " +
+				"automatically: a consumer that fails loses what it has fetched"},
+		},
+	}
 }

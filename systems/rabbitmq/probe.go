@@ -115,7 +115,7 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	return answer, err
 }
 
-// PublishBeyond fills a queue that refuses what is too much.
+// PublishBeyond fills a queue that refuses further messages when it is full.
 func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure,
 	string, error) {
 	limit := n / 2
@@ -177,8 +177,8 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	if c.cfg.kind != streamed {
 		return "", "", &system.NotSupported{
 			Reason: "queues do not compare messages, and a publisher that lost its connection " +
-				"before the confirm must publish again; receivers recognise a copy by an id of the " +
-				"application's"}
+				"before the confirm must publish again; receivers recognise a copy by an id of " +
+				"the application's"}
 	}
 	answer, err = c.publishStreamTwice(ctx, queueName(t, unread, 0), payload)
 	return answer,
@@ -195,7 +195,7 @@ func (c *cluster) refusal(what string, err error) error {
 		refused.Code, strings.TrimSpace(refused.Reason))}
 }
 
-// box is what one probe declared, on a connection of its own.
+// box holds the declarations of a probe, on a connection of its own.
 type box struct {
 	of       *cluster
 	topic    system.Topic
@@ -331,7 +331,7 @@ func (b *box) consume(queue string, handle func(d amqp.Delivery)) error {
 	return nil
 }
 
-// Close deletes what was declared.
+// Close deletes the declarations.
 func (b *box) Close(ctx context.Context) error {
 	errs := []error{hangUp(ctx, b.conn)}
 	b.reading.Wait()
@@ -352,7 +352,7 @@ func (b *box) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// OpenMailbox makes a queue. Each message says how long it lives.
+// OpenMailbox creates a queue. Each message has its own time to live.
 func (c *cluster) OpenMailbox(
 	ctx context.Context, t system.Topic, f system.Feature,
 ) (m system.Mailbox, condition string, err error) {

@@ -35,7 +35,7 @@ type producer struct {
 	closing driver.Closing
 }
 
-// slot is one message in flight.
+// slot is a message in flight.
 type slot struct {
 	m        *system.Message
 	name     string
@@ -146,7 +146,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	p.end(s, err)
 }
 
-// confirmed says whether the library has an answer for the message.
+// confirmed reports whether the library has an answer for the message.
 func confirmed(s *slot) bool {
 	select {
 	case <-s.confirm.Done():

@@ -68,7 +68,7 @@ func lastComplaint(path string) string {
 	return process.Said(cmp.Or(why, complaint, last))
 }
 
-// worthSaying says whether a log line is the beginning of an error and not the
+// worthSaying reports whether a log line is the beginning of an error and not the
 // middle of a report that Erlang makes of it.
 func worthSaying(said string) bool {
 	_, text, is := strings.Cut(said, "> ")

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -22,13 +21,9 @@ const (
 	setPartition  = "cluster_partition_handling"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings and their bounds.
 const (
-	securityPassword = "password"
-	securityTLS      = "tls"
-
-	leastMemory    = 128 << 20 // with less a server raises its alarm while it starts
-	mostSchedulers = 1024      // Erlang's own bound
+	securityTLS = "tls"
 )
 
 // Files and folders below a server's own.
@@ -47,40 +42,34 @@ const (
 	noSyncRaft = "[{ra, [{wal_sync_method, none}]}].\n"
 )
 
-// serverSettings shape the servers that plimsoll starts. The defaults are
-// RabbitMQ's own except where the sentence says otherwise.
-func serverSettings() []system.Setting {
-	return driver.ServerSettings([]system.Setting{
-		{Name: setSecurity, Kind: system.Text, Default: securityPassword,
-			OneOf: []string{securityPassword, securityTLS},
-			Doc:   "what clients show: a password, or a password over TLS"},
-		{Name: setMemory, Kind: system.Bytes, Default: "512MB",
-			Doc: "memory of each server above which it blocks producers (RabbitMQ's default is " +
-				"40% of the machine's, too much for several servers on one)"},
-		{Name: setDiskFree, Kind: system.Bytes, Default: "100MB",
-			Doc: "free disk space below which each server blocks producers (RabbitMQ's default " +
-				"is 50MB)"},
-		{Name: setSchedulers, Kind: system.Count, Default: "2",
-			Doc: "threads of each server that run Erlang's processes (Erlang's default is one " +
-				"for each core of the machine)"},
-		{Name: setBusyWait, Kind: system.Text, Default: none,
-			OneOf: []string{none, "very_short", "short", "medium", "long"},
-			Doc: "how long an idle thread spins before it sleeps (Erlang's default is medium, " +
-				"which burns what servers on one machine need)"},
-		{Name: setPartition, Kind: system.Text, Default: "pause_minority",
-			OneOf: []string{"pause_minority", "autoheal", "ignore"},
-			Doc: "what the servers do about classic and mirrored queues when the network between " +
-				"them is cut (RabbitMQ's default is ignore)"},
-	})
-}
+// serverSettings configure the servers that plimsoll starts. The defaults are
+// RabbitMQ's own unless the description says otherwise.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+security text password password|tls
+    what clients show: a password, or a password over TLS
+vm_memory_high_watermark bytes 512MB 128MB..: with less a server blocks producers while it is idle
+    memory of each server above which it blocks producers (RabbitMQ's default is 40% of the
+    machine's, too much for several servers on one)
+disk_free_limit bytes 100MB 1MB..
+    free disk space below which each server blocks producers (RabbitMQ's default is 50MB)
+schedulers count 2 1..1024
+    threads of each server that run Erlang's processes (Erlang's default is one for each core
+    of the machine)
+scheduler_busy_wait text none none|very_short|short|medium|long
+    how long an idle thread spins before it sleeps (Erlang's default is medium, which burns
+    what servers on one machine need)
+cluster_partition_handling text pause_minority pause_minority|autoheal|ignore
+    what the servers do about classic and mirrored queues when the network between them is cut
+    (RabbitMQ's default is ignore)
+`))
 
-// checkNodes is all that is wrong with the servers to start, before anything
-// is: nodes is their number, 0 when they run already.
+// checkNodes returns everything that is wrong with the servers to start. nodes is their
+// number, 0 when they run already.
 func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	if nodes == 0 {
-		return driver.AlreadyRunning(s, serverSettings())
+		return driver.AlreadyRunning(s, serverSettings)
 	}
-	var bad strict.Violations
+	bad := s.OutOfRange(serverSettings)
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
 	}
@@ -90,17 +79,6 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 				"one: remove it, or give endpoints")
 		}
 	}
-	if n := s.Bytes(setMemory); n < leastMemory {
-		wrong(setMemory,
-			"must be at least %s: with less a server blocks producers while it is idle",
-			quantity.Bytes(leastMemory))
-	}
-	if n := s.Bytes(setDiskFree); n < 1<<20 {
-		wrong(setDiskFree, "must be at least 1MB")
-	}
-	if n := s.Count(setSchedulers); n < 1 || n > mostSchedulers {
-		wrong(setSchedulers, "must be from 1 to %d", mostSchedulers)
-	}
 	if p.replicated() && int64(nodes) < p.replicas {
 		wrong(setReplicas,
 			"asks for %d copies of each queue, and the testbed has %d nodes: ask for more nodes, "+
@@ -109,7 +87,7 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	return bad
 }
 
-// serverConfig is what the servers' configuration is made of.
+// serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
 	system.Settings
 	syncRaft     bool
@@ -130,7 +108,7 @@ func (c serverConfig) ports() []int {
 	return []int{amqpPort, managementPort, streamPort}
 }
 
-// erlangName is what Erlang calls a server.
+// erlangName returns a server's name in Erlang.
 func erlangName(n *driver.Node) string { return n.Name + "@" + n.Host }
 
 // configuration is a server's rabbitmq.conf.

@@ -206,15 +206,15 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 	return nil
 }
 
-// letter is a message in the form that the stream library takes. It is one
+// streamMessage is a message in the form that the stream library takes. It is one
 // session's, and used again and again.
-type letter struct {
+type streamMessage struct {
 	*amqp.AMQP10                 // what the library asks of a message beside its bytes: nothing
 	m            *system.Message // nil: free
 	encoded      []byte
 }
 
-func newLetter() *letter { return &letter{AMQP10: amqp.NewMessage(nil)} }
+func newStreamMessage() *streamMessage { return &streamMessage{AMQP10: amqp.NewMessage(nil)} }
 
 // The codes of an AMQP 1.0 data section with the payload as its only part.
 const (
@@ -226,7 +226,7 @@ const (
 )
 
 // encode writes the payload as the message that streams are made of.
-func (l *letter) encode(payload []byte) {
+func (l *streamMessage) encode(payload []byte) {
 	l.encoded = append(l.encoded[:0], described, smallULong, dataSection)
 	if len(payload) < 256 {
 		l.encoded = append(l.encoded, shortBinary, byte(len(payload)))
@@ -238,4 +238,4 @@ func (l *letter) encode(payload []byte) {
 }
 
 // MarshalBinary is the message as the library sends it.
-func (l *letter) MarshalBinary() ([]byte, error) { return l.encoded, nil }
+func (l *streamMessage) MarshalBinary() ([]byte, error) { return l.encoded, nil }

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Bounds of what goes to the stream library.
+// Bounds of the batches for the stream library.
 const (
 	// maxStreamFrame keeps a batch within the frame that servers take by
 	// default (1 MiB).
@@ -56,11 +56,11 @@ type streamSession struct {
 	closes      stream.ChannelClose
 	confirmed   chan struct{} // closed when the last confirm was taken
 
-	letters []*letter // all
-	free    []*letter
-	waiting []message.StreamMessage
-	sending []message.StreamMessage // run's
-	lost    error                   // not nil: it is over
+	messages []*streamMessage // all
+	free     []*streamMessage
+	waiting  []message.StreamMessage
+	sending  []message.StreamMessage // run's
+	lost     error                   // not nil: it is over
 }
 
 // openStreamProducer opens a producer for the streams of a topic.
@@ -69,7 +69,8 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 	if o.MessageMax > maxStreamFrame-64 {
 		return nil, fmt.Errorf(
 			"messages of %d bytes do not fit into a frame of the stream protocol, which takes "+
-				"%d: send smaller ones, or take another queue type", o.MessageMax, maxStreamFrame-64)
+				"%d: send smaller ones, or take another queue type", o.MessageMax,
+			maxStreamFrame-64)
 	}
 	if o.InFlight >= streamQueue {
 		return nil, fmt.Errorf(
@@ -134,7 +135,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 		ended = ended[:0]
 		p.flight.Lock()
 		for _, one := range all {
-			l, ours := one.GetMessage().(*letter)
+			l, ours := one.GetMessage().(*streamMessage)
 			if !ours || s.lost != nil || l.m == nil {
 				ended = append(ended, nil)
 				continue
@@ -155,7 +156,7 @@ func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 	}
 }
 
-// streamOutcome is what the library's word on a message means.
+// streamOutcome returns a message's result from the library's answer.
 func streamOutcome(one *stream.ConfirmationStatus) error {
 	err := one.GetError()
 	switch {
@@ -199,7 +200,7 @@ func (p *streamProducer) Send(m *system.Message) {
 }
 
 // take waits for room, and for a session to send in.
-func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error) {
+func (p *streamProducer) take(part *streamPart) (*streamSession, *streamMessage, error) {
 	p.flight.Lock()
 	defer p.flight.Unlock()
 	err := p.flight.Enter(func() (bool, error) { return part.session != nil, part.given })
@@ -208,15 +209,15 @@ func (p *streamProducer) take(part *streamPart) (*streamSession, *letter, error)
 	}
 	s := part.session
 	if len(s.free) == 0 {
-		l := newLetter()
-		s.letters, s.free = append(s.letters, l), append(s.free, l)
+		l := newStreamMessage()
+		s.messages, s.free = append(s.messages, l), append(s.free, l)
 	}
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	return s, l, nil
 }
 
-// poke has run look at what waits.
+// poke makes run check for waiting messages.
 func (part *streamPart) poke() {
 	select {
 	case part.wake <- struct{}{}:
@@ -224,7 +225,7 @@ func (part *streamPart) poke() {
 	}
 }
 
-// run sends what waits, until the producer closes.
+// run sends waiting messages until the producer closes.
 func (part *streamPart) run() {
 	defer close(part.ended)
 	defer part.finish()
@@ -248,7 +249,7 @@ func (part *streamPart) run() {
 	}
 }
 
-// send hands what waits to the library, a batch at a time.
+// send hands waiting messages to the library, a batch at a time.
 func (s *streamSession) send() error {
 	p := s.part.p
 	p.flight.Lock()
@@ -258,7 +259,7 @@ func (s *streamSession) send() error {
 	for rest := s.sending; len(rest) > 0; {
 		n, size := 0, 0
 		for n < len(rest) && n < p.of.cfg.streamBatch {
-			size += len(rest[n].(*letter).encoded)
+			size += len(rest[n].(*streamMessage).encoded)
 			if n > 0 && size > maxStreamFrame {
 				break
 			}
@@ -272,7 +273,7 @@ func (s *streamSession) send() error {
 	return nil
 }
 
-// over ends a session, and what it has in flight without an answer.
+// over ends a session and its messages in flight without an answer.
 func (s *streamSession) over(why error) {
 	part := s.part
 	part.p.flight.Lock()
@@ -292,7 +293,7 @@ func (s *streamSession) endAll(lost error) {
 	var ended []*system.Message
 	p.flight.Lock()
 	s.lost = lost
-	for _, l := range s.letters {
+	for _, l := range s.messages {
 		if l.m != nil {
 			ended = append(ended, l.m)
 			l.m = nil

@@ -12,5 +12,5 @@ var _ system.TargetLister = rabbitSystem{}
 //go:embed targets/*.yaml
 var targets embed.FS
 
-// Targets are one for each type of queue.
+// Targets returns a target for each type of queue.
 func (rabbitSystem) Targets() fs.FS { return targets }

@@ -64,7 +64,7 @@ type load struct {
 	kind      string
 	topic     system.Topic
 	producer  system.Producer
-	got       *systemtest.Basket
+	got       *systemtest.Inbox
 	acked     []string
 	others    map[string]int
 	since     time.Time // when the node was killed
@@ -75,7 +75,7 @@ func newLoad(t *testing.T, servers *driver.Cluster, kind string, level workload.
 	t.Helper()
 	c := connect(t, optionsOf(t, servers, level, setQueueType, kind))
 	l := &load{kind: kind, topic: systemtest.Topic(t, c, "killed-"+kind, 3),
-		got: systemtest.NewBasket(), others: make(map[string]int)}
+		got: systemtest.NewInbox(), others: make(map[string]int)}
 	systemtest.Consumer(t, c, l.topic, 1, workload.AtLeastOnce, l.got)
 	l.producer = systemtest.Producer(t, c, l.topic, 1, workload.AtLeastOnce)
 	l.recovered = make([]time.Duration, l.topic.Partitions)
@@ -85,9 +85,9 @@ func newLoad(t *testing.T, servers *driver.Cluster, kind string, level workload.
 // round sends a message to each partition and notes their ends.
 func (l *load) round(t *testing.T, number int) {
 	t.Helper()
-	all := make([]*systemtest.Letter, l.topic.Partitions)
+	all := make([]*systemtest.TestMessage, l.topic.Partitions)
 	for partition := range all {
-		all[partition] = systemtest.NewLetter(fmt.Sprintf("%d-%d", number, partition))
+		all[partition] = systemtest.NewTestMessage(fmt.Sprintf("%d-%d", number, partition))
 		all[partition].Partition = int32(partition)
 		l.producer.Send(&all[partition].Message)
 	}

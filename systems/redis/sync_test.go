@@ -67,7 +67,7 @@ func holdsWithPausedReplicas(t *testing.T, p system.Producer, replicas []int, ne
 		}
 		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it is gone otherwise
 		last := i == len(replicas)-1
-		l := systemtest.NewLetter("replicated?")
+		l := systemtest.NewTestMessage("replicated?")
 		p.Send(&l.Message)
 		err := l.Await(t)
 		const says = "WAIT ended after 500ms (wait_timeout) with 0 of 1 replicas"
@@ -92,7 +92,7 @@ func TestWaitForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = syscall.Kill(replicas[0], syscall.SIGCONT) }()
-	l := systemtest.NewLetter("replicated?")
+	l := systemtest.NewTestMessage("replicated?")
 	p.Send(&l.Message)
 	err := l.Await(t)
 	if !errors.Is(err, system.ErrUnknown) || !strings.Contains(err.Error(), "1 of 2 replicas") {

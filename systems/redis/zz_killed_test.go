@@ -20,12 +20,12 @@ func TestKilledPrimary(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
 	c := connect(t, systemtest.OptionsOf(t, redisSystem{}, servers, workload.SyncAsync))
-	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewBasket()
+	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	var acked []string
 	send := func(name string) error {
-		l := systemtest.NewLetter(name)
+		l := systemtest.NewTestMessage(name)
 		p.Send(&l.Message)
 		err := l.Await(t)
 		if err == nil {

@@ -1,28 +1,27 @@
-// Package sim is a messaging system whose truth is known: how long it takes,
-// how much it carries, what it loses, doubles, swaps and refuses are set in
-// its target, from a seed. plimsoll is tested and calibrated against it. It is
-// not a stand-in for a broker and stores nothing, unless it is told to retain.
+// Package sim is a simulated messaging system whose truth is known. Its target sets its
+// service time and capacity, and which messages it loses, duplicates, reorders and
+// refuses, all from a seed. plimsoll is tested and calibrated against it. It does not
+// imitate a broker and stores nothing unless the setting retain is true.
 //
-// Its words: a topic is a topic, a partition a queue of arrivals, a
-// subscription a list of consumers. A message arrives, waits for its turn when
-// there is a capacity, is acknowledged after its service time, and is
-// delivered after the delivery delay to every subscription. A partition
+// A partition is a queue of arrivals, and a subscription is a list of consumers. A message
+// arrives, waits for its turn when there is a capacity, is acknowledged after its service
+// time, and is delivered to every subscription after the delivery delay. A partition
 // belongs to one consumer of a subscription.
 //
-// Exactly once, each producer groups its messages into transactions by time. When a
-// transaction ends, all of its messages are acknowledged and then delivered, or all
-// are refused; settings plant aborted transactions that are delivered all the same and
+// With exactly once, each producer groups its messages into transactions by time. When a
+// transaction ends, all of its messages are acknowledged and then delivered, or all are
+// refused. Settings plant aborted transactions that are delivered nevertheless, and
 // transactions that are delivered in part.
 //
 // The line knows when each answer and delivery was due by its own schedule and reports
 // how late it was (ReportLateness): this lateness is plimsoll's error, not the
 // system's latency.
 //
-// Faults can be injected: the settings that begin with fault_ say what a fault does to
-// messages. Whatever its kind and target, answers and deliveries wait until it is
-// healed, unless messages are refused; the last messages acknowledged before it are
-// lost, doubled, swapped or left without an answer.
+// The settings that begin with fault_ determine the effect of an injected fault. For every
+// kind and target of a fault, answers and deliveries wait until it is healed, unless
+// messages are refused. The last messages acknowledged before the fault are lost,
+// duplicated, reordered or left without an answer.
 //
-// One goroutine, the line, does what is due when it is due: it answers and it
-// delivers. Consumers are called on it, so a slow consumer slows the line.
+// One goroutine, the line, gives all answers and deliveries when they are due. It calls
+// the consumers, so a slow consumer delays the line.
 package sim

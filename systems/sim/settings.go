@@ -12,85 +12,83 @@ import (
 // for the end of its last one.
 const maxTransaction = 5 * time.Second
 
-var settings = []system.Setting{
-	{Name: "service", Kind: system.Text, Default: "constant",
-		OneOf: []string{"constant", "exponential", "lognormal", "bimodal"},
-		Doc:   "distribution of the time from a message's turn to its acknowledgement"},
-	{Name: "service_time", Kind: system.Duration, Default: "200us",
-		Doc: "constant: the time; exponential: the mean; lognormal: the median; bimodal: the " +
-			"fast time"},
-	{Name: "service_sigma", Kind: system.Number, Default: "0.5",
-		Doc: "lognormal: standard deviation of the logarithm"},
-	{Name: "service_slow", Kind: system.Duration, Default: "10ms", Doc: "bimodal: the slow time"},
-	{Name: "service_slow_share", Kind: system.Number, Default: "0.01",
-		Doc: "bimodal: share of messages that take the slow time"},
-	{Name: "service_slow_outcome", Kind: system.Text, Default: "answered",
-		OneOf: []string{"answered", "refused", "unanswered", "lost"},
-		Doc: "bimodal: what becomes of messages that would take the slow time; refused and lost " +
-			"ones " +
-			"are answered after the fast time"},
-	{Name: "capacity", Kind: system.Rate, Default: "0/s",
-		Doc: "messages per second that get their turn, one after another; 0: all at once"},
-	{Name: "delivery_delay", Kind: system.Duration, Default: "50us",
-		Doc: "time from acknowledgement to delivery"},
-	{Name: "stall_every", Kind: system.Duration, Default: "0s", Doc: "period of stalls; 0: none"},
-	{Name: "stall_for", Kind: system.Duration, Default: "0s",
-		Doc: "length of the stall at the end of each period: nothing is answered or delivered"},
-	{Name: "send_block_every", Kind: system.Duration, Default: "0s",
-		Doc: "period of the times at which Send blocks its caller; 0: it never does"},
-	{Name: "send_block_for", Kind: system.Duration, Default: "0s",
-		Doc: "length of such a time, at the end of each period: Send returns when it is over"},
-	{Name: "lose_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages acknowledged and never delivered, in each million"},
-	{Name: "duplicate_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages delivered twice, in each million"},
-	{Name: "copy_after", Kind: system.Duration, Default: "0s",
-		Doc: "time from the delivery of a message that is delivered twice to its copy"},
-	{Name: "swap_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages delivered after the one that follows them, in each million"},
-	{Name: "fail_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages refused, in each million; exactly once: their transactions are aborted"},
-	{Name: "unanswered_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages that get no answer until their producer closes, in each million"},
-	{Name: "unanswered_delivered", Kind: system.Bool, Default: "true",
-		Doc: "whether messages that get no answer are delivered"},
-	{Name: "misplace_per_million", Kind: system.Count, Default: "0",
-		Doc: "messages delivered as if they came from another partition, in each million"},
-	{Name: "transaction_interval", Kind: system.Duration, Default: "50ms",
-		Doc: "exactly once: length of a transaction, from the first message of it that a " +
-			"producer sends"},
-	{Name: "abort_share", Kind: system.Number, Default: "0",
-		Doc: "exactly once: share of transactions that are aborted"},
-	{Name: "aborted_visible_share", Kind: system.Number, Default: "0",
-		Doc: "exactly once: share of aborted transactions that are delivered all the same"},
-	{Name: "partial_share", Kind: system.Number, Default: "0",
-		Doc: "exactly once: share of transactions, committed or aborted, of which every second " +
-			"message is delivered"},
-	{Name: "drain_rate", Kind: system.Rate, Default: "0/s",
-		Doc: "messages per second that a subscription gets at most; 0: all that there are"},
-	{Name: "retain", Kind: system.Bool, Default: "false",
-		Doc: "keep what was delivered: a new subscription begins at the topic's first message"},
-	{Name: "fault_messages", Kind: system.Text, Default: "waiting",
-		OneOf: []string{"waiting", "refused"},
-		Doc: "what becomes of messages while a fault lasts; a full disk refuses them, a slow one " +
-			"makes them late"},
-	{Name: "fault_recovery", Kind: system.Duration, Default: "0s",
-		Doc: "time from the heal of a fault until messages go on that waited"},
-	{Name: "fault_slow", Kind: system.Duration, Default: "20ms",
-		Doc: "what a slow disk adds to each service time"},
-	{Name: "fault_lose", Kind: system.Count, Default: "0",
-		Doc: "messages acknowledged and never delivered: the last ones before each fault"},
-	{Name: "fault_duplicate", Kind: system.Count, Default: "0",
-		Doc: "messages delivered twice, before each fault"},
-	{Name: "fault_swap", Kind: system.Count, Default: "0",
-		Doc: "messages delivered after the one that follows them, before each fault"},
-	{Name: "fault_unknown", Kind: system.Count, Default: "0",
-		Doc: "messages delivered and never acknowledged, before each fault"},
-	{Name: "buffer", Kind: system.Bytes, Default: "256MB",
-		Doc: "most bytes kept for subscriptions that have not had them, and by retain; more are " +
-			"refused"},
-	{Name: "seed", Kind: system.Count, Default: "1", Doc: "seed of all that is random"},
-}
+// settings are the system's. At most a fifth of each million messages may have
+// one kind of planted fault, so that all kinds find places.
+var settings = system.MustSettings(`
+service text constant constant|exponential|lognormal|bimodal
+    distribution of the time from a message's turn to its acknowledgement
+service_time duration 200us
+    constant: the time; exponential: the mean; lognormal: the median; bimodal: the fast time
+service_sigma number 0.5 0..10
+    lognormal: standard deviation of the logarithm
+service_slow duration 10ms
+    bimodal: the slow time
+service_slow_share number 0.01 0..1
+    bimodal: share of messages that take the slow time
+service_slow_outcome text answered answered|refused|unanswered|lost
+    bimodal: what becomes of messages that would take the slow time; refused and lost ones are
+    answered after the fast time
+capacity rate 0/s
+    messages per second that get their turn, one after another; 0: all at once
+delivery_delay duration 50us
+    time from acknowledgement to delivery
+stall_every duration 0s
+    period of stalls; 0: none
+stall_for duration 0s
+    length of the stall at the end of each period: nothing is answered or delivered
+send_block_every duration 0s
+    period of the times at which Send blocks its caller; 0: it never does
+send_block_for duration 0s
+    length of such a time, at the end of each period: Send returns when it is over
+lose_per_million count 0 0..200k
+    messages acknowledged and never delivered, in each million
+duplicate_per_million count 0 0..200k
+    messages delivered twice, in each million
+copy_after duration 0s
+    time from the delivery of a message that is delivered twice to its copy
+swap_per_million count 0 0..200k
+    messages delivered after the one that follows them, in each million
+fail_per_million count 0 0..200k
+    messages refused, in each million; exactly once: their transactions are aborted
+unanswered_per_million count 0 0..200k
+    messages that get no answer until their producer closes, in each million
+unanswered_delivered bool true
+    whether messages that get no answer are delivered
+misplace_per_million count 0 0..200k
+    messages delivered as if they came from another partition, in each million
+transaction_interval duration 50ms
+    exactly once: length of a transaction, from the first message of it that a producer sends
+abort_share number 0 0..1
+    exactly once: share of transactions that are aborted
+aborted_visible_share number 0 0..1
+    exactly once: share of aborted transactions that are delivered all the same
+partial_share number 0 0..1
+    exactly once: share of transactions, committed or aborted, of which every second message
+    is delivered
+drain_rate rate 0/s
+    messages per second that a subscription gets at most; 0: all that there are
+retain bool false
+    keep what was delivered: a new subscription begins at the topic's first message
+fault_messages text waiting waiting|refused
+    what becomes of messages while a fault lasts; a full disk refuses them, a slow one makes
+    them late
+fault_recovery duration 0s
+    time from the heal of a fault until messages go on that waited
+fault_slow duration 20ms
+    what a slow disk adds to each service time
+fault_lose count 0 0..200k
+    messages acknowledged and never delivered: the last ones before each fault
+fault_duplicate count 0 0..200k
+    messages delivered twice, before each fault
+fault_swap count 0 0..200k
+    messages delivered after the one that follows them, before each fault
+fault_unknown count 0 0..200k
+    messages delivered and never acknowledged, before each fault
+buffer bytes 256MB
+    most bytes kept for subscriptions that have not had them, and by retain; more are refused
+seed count 1
+    seed of all that is random
+`)
 
 // Check refuses settings that cannot be simulated as they are.
 func (*System) Check(c system.Check) error {
@@ -102,15 +100,6 @@ func (*System) Check(c system.Check) error {
 			return fmt.Errorf("setting %s (%s) must be shorter than %s (%s)", period[1], length,
 				period[0], every)
 		}
-	}
-	for _, name := range []string{"service_slow_share", "abort_share", "aborted_visible_share",
-		"partial_share"} {
-		if share := s.Number(name); share < 0 || share > 1 {
-			return fmt.Errorf("setting %s must be from 0 to 1, not %v", name, share)
-		}
-	}
-	if sigma := s.Number("service_sigma"); sigma < 0 || sigma > 10 {
-		return fmt.Errorf("setting service_sigma must be from 0 to 10, not %v", sigma)
 	}
 	if outcome := s.Text("service_slow_outcome"); outcome != "answered" &&
 		s.Text("service") != "bimodal" {
@@ -127,20 +116,7 @@ func (*System) Check(c system.Check) error {
 			return fmt.Errorf("setting %s must be 0, or at least 0.001/s", name)
 		}
 	}
-	return checkPlanted(s)
-}
-
-func checkPlanted(s system.Settings) error {
-	for _, name := range []string{
-		"lose_per_million", "duplicate_per_million", "swap_per_million", "fail_per_million",
-		"unanswered_per_million", "misplace_per_million", "fault_lose", "fault_duplicate",
-		"fault_swap", "fault_unknown",
-	} {
-		if n := s.Count(name); n > maxPlanted {
-			return fmt.Errorf("setting %s must be at most %d, not %d", name, maxPlanted, n)
-		}
-	}
-	return nil
+	return s.OutOfRange(settings).Err()
 }
 
 // Redelivery says when copies come by themselves.

@@ -121,21 +121,29 @@ func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
 func (c *cluster) DeleteTopic(_ context.Context, t system.Topic) error {
 	c.line.Lock()
 	defer c.line.Unlock()
-	if _, there := c.topics[t.Name]; !there {
-		return fmt.Errorf("delete topic %s: there is none of that name", t.Name)
+	if _, err := c.topicOf("delete", t); err != nil {
+		return err
 	}
 	delete(c.topics, t.Name)
 	return nil
+}
+
+// topicOf returns a topic that exists. The caller holds the line's lock.
+func (c *cluster) topicOf(doing string, t system.Topic) (*topic, error) {
+	found, exists := c.topics[t.Name]
+	if !exists {
+		return nil, fmt.Errorf("%s topic %s: no topic has that name", doing, t.Name)
+	}
+	return found, nil
 }
 
 func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
 	c.line.Lock()
 	defer c.line.Unlock()
-	t, there := c.topics[o.Topic.Name]
-	if !there {
-		return nil, fmt.Errorf("open a producer of topic %s: there is none of that name",
-			o.Topic.Name)
+	t, err := c.topicOf("open a producer of", o.Topic)
+	if err != nil {
+		return nil, err
 	}
 	p := &producer{
 		line: c.line, topic: t, index: o.Index, transactional: o.Delivery == workload.ExactlyOnce,
@@ -150,10 +158,9 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 	error) {
 	c.line.Lock()
 	defer c.line.Unlock()
-	t, there := c.topics[o.Topic.Name]
-	if !there {
-		return nil, fmt.Errorf("open a consumer of topic %s: there is none of that name",
-			o.Topic.Name)
+	t, err := c.topicOf("open a consumer of", o.Topic)
+	if err != nil {
+		return nil, err
 	}
 	s := t.subscriptions[o.Subscription]
 	if s == nil {

@@ -141,10 +141,6 @@ const million = 1_000_000
 // maxNamed bounds the lost messages that are named; the count is whole.
 const maxNamed = 10_000
 
-// maxPlanted bounds the faults of one kind in each million, so that all kinds
-// find places.
-const maxPlanted = 200_000
-
 // plantWithin keeps planted faults away from the end of each million, so that
 // a swapped message has a follower within it.
 const plantWithin = million * 9 / 10

@@ -11,35 +11,35 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// awaitWithin bounds every wait for a letter's end or its arrival.
+// awaitWithin bounds every wait for a message's result or arrival.
 const awaitWithin = time.Minute
 
-// Letter is a message that remembers its end.
-type Letter struct {
+// TestMessage is a message that keeps its result.
+type TestMessage struct {
 	system.Message
-	Transaction uint32 // that it was enlisted in; 0: in none
+	Transaction uint32 // the number that Enlist received; 0: none
 	ended       chan error
 }
 
-// Enlist keeps the number of the transaction.
-func (l *Letter) Enlist(transaction uint32) { l.Transaction = transaction }
+// Enlist keeps the number of the message's transaction.
+func (m *TestMessage) Enlist(transaction uint32) { m.Transaction = transaction }
 
-// Complete keeps the end.
-func (l *Letter) Complete(err error) { l.ended <- err }
+// Complete keeps the result.
+func (m *TestMessage) Complete(err error) { m.ended <- err }
 
-// NewLetter is a letter that says payload, to partition 0.
-func NewLetter(payload string) *Letter {
-	l := &Letter{ended: make(chan error, 2)} // a second end is a fault, and must not hang
-	l.Payload = []byte(payload)
-	l.Bind(l)
-	return l
+// NewTestMessage returns a message to partition 0 with the payload.
+func NewTestMessage(payload string) *TestMessage {
+	m := &TestMessage{ended: make(chan error, 2)} // room for a second, wrong result
+	m.Payload = []byte(payload)
+	m.Bind(m)
+	return m
 }
 
-// Await is the letter's end.
-func (l *Letter) Await(t testing.TB) error {
+// Await returns the result of the message.
+func (m *TestMessage) Await(t testing.TB) error {
 	t.Helper()
 	select {
-	case err := <-l.ended:
+	case err := <-m.ended:
 		return err
 	case <-time.After(awaitWithin):
 		t.Fatalf("a message did not end within %s", awaitWithin)
@@ -47,21 +47,21 @@ func (l *Letter) Await(t testing.TB) error {
 	}
 }
 
-// EndedAgain says whether there was another end than the one awaited.
-func (l *Letter) EndedAgain() bool { return len(l.ended) > 0 }
+// EndedAgain reports whether there was a second result.
+func (m *TestMessage) EndedAgain() bool { return len(m.ended) > 0 }
 
-// Basket holds what arrived. Its methods may be called from any goroutine.
-type Basket struct {
+// Inbox holds the payloads that arrived. It is safe for concurrent use.
+type Inbox struct {
 	mu   sync.Mutex
 	all  []string
 	came chan struct{}
 }
 
-// NewBasket is an empty one.
-func NewBasket() *Basket { return &Basket{came: make(chan struct{}, 1)} }
+// NewInbox returns an empty inbox.
+func NewInbox() *Inbox { return &Inbox{came: make(chan struct{}, 1)} }
 
-// Add puts a payload in; it is a consumer's Receive.
-func (b *Basket) Add(m system.Received) {
+// Add keeps the message's payload. It serves as a consumer's Receive.
+func (b *Inbox) Add(m system.Received) {
 	b.mu.Lock()
 	b.all = append(b.all, string(m.Payload))
 	b.mu.Unlock()
@@ -71,36 +71,37 @@ func (b *Basket) Add(m system.Received) {
 	}
 }
 
-// Contents are the payloads in the order in which they came.
-func (b *Basket) Contents() []string {
+// Contents returns the payloads in the order of their arrival.
+func (b *Inbox) Contents() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.all)
 }
 
-// Await waits until n payloads are there.
-func (b *Basket) Await(t testing.TB, n int) {
+// Await waits until n payloads have arrived.
+func (b *Inbox) Await(t testing.TB, n int) {
 	t.Helper()
-	b.await(t, func() (missing int, first string) { return n - len(b.Contents()), "any" })
+	b.await(t, func() (count int, first string) { return n - len(b.Contents()), "any" })
 }
 
-// AwaitAll waits until each of these is there.
-func (b *Basket) AwaitAll(t testing.TB, wanted ...string) {
+// AwaitAll waits until all wanted payloads have arrived.
+func (b *Inbox) AwaitAll(t testing.TB, wanted ...string) {
 	t.Helper()
-	b.await(t, func() (missing int, first string) {
+	b.await(t, func() (count int, first string) {
 		have := make(map[string]bool)
-		for _, one := range b.Contents() {
-			have[one] = true
+		for _, payload := range b.Contents() {
+			have[payload] = true
 		}
-		gone := slices.DeleteFunc(slices.Clone(wanted), func(one string) bool { return have[one] })
-		if len(gone) == 0 {
+		missing := slices.DeleteFunc(slices.Clone(wanted),
+			func(payload string) bool { return have[payload] })
+		if len(missing) == 0 {
 			return 0, ""
 		}
-		return len(gone), gone[0]
+		return len(missing), missing[0]
 	})
 }
 
-func (b *Basket) await(t testing.TB, missing func() (int, string)) {
+func (b *Inbox) await(t testing.TB, missing func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), awaitWithin)
 	defer cancel()
@@ -117,7 +118,7 @@ func (b *Basket) await(t testing.TB, missing func() (int, string)) {
 	}
 }
 
-// Topic makes a topic.
+// Topic creates a topic.
 func Topic(t testing.TB, c system.Cluster, name string, partitions int) system.Topic {
 	t.Helper()
 	topic := system.Topic{Name: name, Partitions: partitions}
@@ -142,7 +143,7 @@ func Producer(t testing.TB, c system.Cluster, topic system.Topic, index int,
 // Consumer opens a consumer of the topic's subscription s. The cluster's Close
 // ends it.
 func Consumer(t testing.TB, c system.Cluster, topic system.Topic, index int, d workload.Delivery,
-	into *Basket) system.Consumer {
+	into *Inbox) system.Consumer {
 	t.Helper()
 	r, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{
 		Topic: topic, Subscription: "s", Index: index, Delivery: d, Receive: into.Add,
@@ -154,14 +155,14 @@ func Consumer(t testing.TB, c system.Cluster, topic system.Topic, index int, d w
 	return r
 }
 
-// SendAndReceive holds that a message goes through a topic of its own.
+// SendAndReceive creates a topic and checks that a message passes through it.
 func SendAndReceive(t testing.TB, c system.Cluster, name string) system.Topic {
 	t.Helper()
-	topic, got := Topic(t, c, name, 1), NewBasket()
+	topic, got := Topic(t, c, name, 1), NewInbox()
 	Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
-	l := NewLetter("hello")
-	Producer(t, c, topic, 0, workload.AtLeastOnce).Send(&l.Message)
-	if err := l.Await(t); err != nil {
+	m := NewTestMessage("hello")
+	Producer(t, c, topic, 0, workload.AtLeastOnce).Send(&m.Message)
+	if err := m.Await(t); err != nil {
 		t.Fatal(err)
 	}
 	got.AwaitAll(t, "hello")
