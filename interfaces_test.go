@@ -117,24 +117,33 @@ type typesOf struct {
 	used     map[string][]types.Type   // types of the driver kit that they use
 }
 
+// listed is a package as go list describes it.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	DepOnly                 bool
+}
+
+// list describes the packages and all that they import.
+func list(t *testing.T, patterns []string) []byte {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", append(
+		[]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"},
+		patterns...)...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal("list the packages: ", err)
+	}
+	return out
+}
+
 // loadTypes checks the types of packages. What they import is read from the compiler's
 // cache, which go vet fills as well.
 func loadTypes(t *testing.T, patterns ...string) *typesOf {
 	t.Helper()
-	type listed struct {
-		ImportPath, Dir, Export string
-		GoFiles                 []string
-		DepOnly                 bool
-	}
-	list := exec.CommandContext(t.Context(), "go", append(
-		[]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"},
-		patterns...)...)
-	list.Env = append(os.Environ(), "CGO_ENABLED=0")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal("list the packages: ", err)
-	}
+	out := list(t, patterns)
 	exports, wanted := map[string]string{}, []listed{}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
@@ -166,11 +175,13 @@ func loadTypes(t *testing.T, patterns ...string) *typesOf {
 			}
 			w.files[dir] = append(w.files[dir], f)
 		}
+		var err error
 		if w.packages[dir], err = compiled.Import(p.ImportPath); err != nil {
 			t.Fatal(err)
 		}
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-		if w.drivers[dir], err = config.Check(p.ImportPath, w.fset, w.files[dir], info); err != nil {
+		if w.drivers[dir], err = config.Check(p.ImportPath, w.fset, w.files[dir],
+			info); err != nil {
 			t.Fatal(err)
 		}
 		for _, used := range info.Types {

@@ -137,7 +137,8 @@ func TestValidateNeedsNoFile(t *testing.T) {
 		"system is missing: name one, like system: nats",
 		"name holds ' ': use letters, digits, - _ and . and begin with a letter or digit",
 		"endpoints[1] is empty: write host:port or remove it",
-		"testbed cannot be combined with endpoints: endpoints name a cluster that runs, a testbed is " +
+		"testbed cannot be combined with endpoints: endpoints name a cluster that runs, a " +
+			"testbed is " +
 			"one to start, keep one",
 		`settings holds a name or value that is empty, too long or not printable text: look at ""`,
 		"credentials.user_env is not the name of an environment variable: write a name of " +

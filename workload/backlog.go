@@ -132,7 +132,8 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 	}
 	if doc.Has("duration") {
 		doc.Reject("duration",
-			"cannot be combined with backlog: the window lasts until the readers have caught up and "+
+			"cannot be combined with backlog: the window lasts until the readers have caught up "+
+				"and "+
 				"backlog.after is over, remove it")
 	}
 	var given []string
@@ -146,8 +147,9 @@ func (f *file) checkBacklogSpelling(doc *strict.Document) {
 		doc.Reject("backlog",
 			"lacks its size: write it like {size: 2GB}, {messages: 1M} or {for: 10m}")
 	case len(given) > 1:
-		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
-			" and ")+": keep one of size, messages and for")
+		doc.Reject(given[len(given)-1],
+			"cannot be combined with "+strings.Join(given[:len(given)-1],
+				" and ")+": keep one of size, messages and for")
 	}
 }
 
@@ -163,7 +165,8 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	}
 	if w.Load.Closed != nil {
 		doc.Reject("backlog",
-			"cannot be combined with load.closed: producers go on at a rate of their own while it is "+
+			"cannot be combined with load.closed: producers go on at a rate of their own while "+
+				"it is "+
 				"read, give load.rate")
 		return
 	}

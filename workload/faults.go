@@ -79,7 +79,8 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 	}
 	if len(w.Faults) > 0 && w.Backlog != nil {
 		doc.Reject("faults",
-			"cannot be combined with backlog, whose window ends when it has been read: leave one of "+
+			"cannot be combined with backlog, whose window ends when it has been read: leave one "+
+				"of "+
 				"them out")
 	}
 	if doc.Failed("faults") || doc.Failed("duration") {

@@ -129,8 +129,9 @@ func (f *file) checkSpelling(doc *strict.Document) {
 		}
 	}
 	if len(given) > 1 {
-		doc.Reject(given[len(given)-1], "cannot be combined with "+strings.Join(given[:len(given)-1],
-			" and ")+": keep one of rate, steps and ramp")
+		doc.Reject(given[len(given)-1],
+			"cannot be combined with "+strings.Join(given[:len(given)-1],
+				" and ")+": keep one of rate, steps and ramp")
 	}
 	if doc.Has("load.ramp") {
 		require(doc, "load.ramp", "{from: 1k/s, to: 10k/s}", "from", "to")

@@ -31,7 +31,8 @@ func canKeep(jobs []*bench.Job) error {
 		names[job.Target.Name] = true
 	}
 	if !any {
-		return errors.New("--keep: plimsoll starts no cluster for these targets: leave the flag out")
+		return errors.New(
+			"--keep: plimsoll starts no cluster for these targets: leave the flag out")
 	}
 	return nil
 }

@@ -28,10 +28,11 @@ const (
 	rejoinWait = 90 * time.Second
 )
 
-// TestRealSystems drives each real system once through the command line. A testbed comes
-// up at durability level 1. One of its nodes is killed amid a run and started again on its
-// data: the run goes on, its time line shows both, every message is counted once, nothing
-// acknowledged is lost, and the node becomes a full member again. Then the testbed's owner is killed, and nothing of it stays.
+// TestRealSystems drives each real system once through the command line. A testbed comes up at
+// durability level 1. One of its nodes is killed amid a run and started again on its data: the run
+// goes on, its time line shows both, every message is counted once, nothing acknowledged is lost,
+// and the node becomes a full member again. Then the testbed's owner is killed, and nothing of it
+// stays.
 func TestRealSystems(t *testing.T) {
 	for _, c := range []struct {
 		name, settings, victim string

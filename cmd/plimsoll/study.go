@@ -127,7 +127,8 @@ func (c *runStudy) Run(con console) error {
 		if len(c.Only) > 0 {
 			only = " --only " + strings.Join(c.Only, ",")
 		}
-		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --scale %s%s --resume %s\n", c.Name,
+		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --scale %s%s --resume %s\n",
+			c.Name,
 			folder.Plan.Scale, only, relative(folder.Dir))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:

@@ -48,7 +48,8 @@ func (c *testbedUpCommand) Run(con console) error {
 	}
 	if len(t.Endpoints) > 0 {
 		return inputError{fmt.Errorf(
-			"target %s names a running cluster by its endpoints: use it with plimsoll run -t %s", c.Target, c.Target)}
+			"target %s names a running cluster by its endpoints: use it with plimsoll run -t %s",
+			c.Target, c.Target)}
 	}
 	if c.Nodes != nil {
 		t.Testbed.Nodes = *c.Nodes

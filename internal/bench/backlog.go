@@ -26,7 +26,8 @@ const (
 
 var backlogRule = fmt.Sprintf(
 	"the readers have caught up when they have received as many distinct messages as had been "+
-		"acknowledged %v before; they never do when what they have not received does not shrink over "+
+		"acknowledged %v before; they never do when what they have not received does not shrink "+
+		"over "+
 		"%v (the slope of a straight line through it), or within the limit",
 	underWay, neverSpan)
 

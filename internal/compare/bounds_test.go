@@ -39,6 +39,10 @@ func (f fates) run(name string, id int) *result.Saved {
 	return &s
 }
 
+func packed() *hdr.PackedHistogram {
+	return hdr.NewPacked(result.HistogramMinNs, result.HistogramMaxNs, result.HistogramDigits)
+}
+
 // plant makes a run without a name.
 func (f fates) plant(id int) *result.Saved {
 	const seconds, each = 30, 1000
@@ -50,9 +54,6 @@ func (f fates) plant(id int) *result.Saved {
 	total, waited := map[result.Series]*hdr.Histogram{}, result.NewHistogram()
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		total[series] = result.NewHistogram()
-	}
-	packed := func() *hdr.PackedHistogram {
-		return hdr.NewPacked(result.HistogramMinNs, result.HistogramMaxNs, result.HistogramDigits)
 	}
 	late := packed()
 	for second := range int64(seconds) {
@@ -77,7 +78,8 @@ func (f fates) plant(id int) *result.Saved {
 		}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			s.Latency = append(s.Latency, result.IntervalLatency{
-				Series: series, StartNs: second * 1e9, EndNs: second*1e9 + 1e9, Histogram: of[series],
+				Series: series, StartNs: second * 1e9, EndNs: second*1e9 +
+					1e9, Histogram: of[series],
 			})
 		}
 		s.Intervals = append(s.Intervals, result.Interval{

@@ -159,7 +159,8 @@ func (t *translation) refuse() {
 	if f.ConsumerBacklogSizeGB > 0 {
 		reject("consumerBacklogSizeGB",
 			"asks for a backlog that is built and drained: write that as a workload of plimsoll, "+
-				"with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or remove it "+
+				"with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or "+
+				"remove it "+
 				"to measure the steady load")
 	}
 	if f.ConsumerOnly {

@@ -79,7 +79,8 @@ func (t *attempt) priorities(p system.Prober) (Finding, error) {
 	}
 	var envelopes []system.Envelope
 	for i := range 6 {
-		envelopes = append(envelopes, system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
+		envelopes = append(envelopes,
+			system.Envelope{Payload: fmt.Appendf(nil, "p%d", i), Priority: i})
 	}
 	if err := t.post(box, envelopes...); err != nil {
 		return Finding{}, err

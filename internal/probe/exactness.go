@@ -65,7 +65,8 @@ func (t *attempt) retriedTransaction(p system.Prober) (Finding, error) {
 		return notEven(condition, evidence), nil
 	}
 	return when(strings.TrimPrefix(
-			condition+"; what a reader does outside of transactions it may do again", "; "), evidence),
+			condition+"; what a reader does outside of transactions it may do again", "; "),
+			evidence),
 		nil
 }
 

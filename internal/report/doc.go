@@ -9,11 +9,10 @@
 // than a screen are thinned so that the smallest and the largest value of each stretch
 // are kept.
 //
-// The cost of a run is shown only as far as it is known: a figure that one server
-// lacks is left out for the whole system, and the resource use of servers inside
-// plimsoll's own process is not divided between servers and plimsoll. Several runs are not ranked: their settings
-// come first, and runs that are not comparable, or that plimsoll itself limited, are
-// marked as such.
+// The cost of a run is shown only as far as it is known: a figure that one server lacks is left out
+// for the whole system, and the resource use of servers inside plimsoll's own process is not
+// divided between servers and plimsoll. Several runs are not ranked: their settings come first, and
+// runs that are not comparable, or that plimsoll itself limited, are marked as such.
 //
 // It measures nothing and judges nothing: it shows the verdicts and warnings of the
 // run, and asks internal/verdict for the rest.

@@ -311,7 +311,8 @@ func uncorrectedSentence(r *result.Run) string {
 					"from the moment each "+
 					"message was due it is %s: the difference is time that messages waited before "+
 					"they could be handed over, "+
-					"which the uncorrected figure leaves out (coordinated omission).", percentileName(
+					"which the uncorrected figure leaves out (coordinated omission).",
+				percentileName(
 					p), h, d)
 		}
 		return fmt.Sprintf(

@@ -41,7 +41,8 @@ func studySection(b *strings.Builder, r StudyResult) {
 	}
 	if len(r.Outcome.Claims) > 0 {
 		b.WriteString(
-			"\n### Where our figures agree\n\n| claim | theirs | ours | answer |\n|---|---|---|---|\n")
+			"\n### Where our figures agree\n\n| claim | theirs | ours | answer " +
+				"|\n|---|---|---|---|\n")
 		for _, j := range r.Outcome.Claims {
 			ours := study.Times(j.Ours)
 			if j.Low > 0 {

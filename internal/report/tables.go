@@ -108,7 +108,8 @@ func countersTable(r *result.Run) table {
 		t.Rows = append(t.Rows, row{Name: c.name,
 			Values: []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked),
 				quantity.Count(c.c.Failed),
-				quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(c.c.Received)}})
+				quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(
+					c.c.Received)}})
 	}
 	return t
 }

@@ -135,7 +135,8 @@ func roundRows(s *verify.Saved) []row {
 				Values: []string{quantity.Count(l.Acked),
 					quantity.Count(r.Counters.Failed + r.Counters.Unknown +
 						r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
-					quantity.Count(l.Duplicate), quantity.Count(l.Reordered), gap, again, recovered}}
+					quantity.Count(l.Duplicate), quantity.Count(
+						l.Reordered), gap, again, recovered}}
 			if len(r.Ledger) > 1 {
 				out.Name += " " + clean(l.Subscription)
 			}

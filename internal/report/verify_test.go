@@ -65,7 +65,8 @@ func verifiedAt(name string, level int, fault string, lost int64, promised bool)
 				Command: []string{"plimsoll", "verify", "-t", name, "--fault", fault}},
 		},
 		Faults: []string{fault + " at 10s within 10s for 5s"},
-		Seed:   42, Wanted: 2, QuietSeconds: 20, DrainSeconds: 120, System: result.System{Name: name},
+		Seed:   42, Wanted: 2, QuietSeconds: 20, DrainSeconds: 120, System: result.System{
+			Name: name},
 		Load: result.Load{MessageBytes: 1024, TargetRate: 1000, WindowSeconds: 30,
 			Delivery: "at_least_once"},
 		Durability: result.Durability{Asked: level, Level: level, Meaning: "as it is",

@@ -238,7 +238,8 @@ func newVerifyView(i int, s *verify.Saved) verifyView {
 		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[g.Outcome]
 		v.Guarantees = append(v.Guarantees,
 			verdictView{Mark: orNone(mark), Outcome: clean(g.Outcome), Name: guaranteeWords[g.Name],
-				Sentence: fmt.Sprintf("%s. %s: %s", clean(g.Sentence), promiseWord(g), clean(g.Why))})
+				Sentence: fmt.Sprintf("%s. %s: %s", clean(g.Sentence), promiseWord(g),
+					clean(g.Why))})
 	}
 	v.Faults = table{ID: "timeline", Title: "Time line", Words: true,
 		Head: []string{"since", "what happened"}, Empty: "No fault was injected."}

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// UpperBound is the upper limit of the probability of an event that occurred broken times in
-// of independent trials: with the given confidence, the probability is no greater. It is the exact one-sided limit of the binomial
-// distribution (Clopper and Pearson, "The Use of Confidence or Fiducial Limits
-// Illustrated in the Case of the Binomial", 1934). Of 0 events in n trials it is
+// UpperBound is the upper limit of the probability of an event that occurred broken times in of
+// independent trials: with the given confidence, the probability is no greater. It is the exact
+// one-sided limit of the binomial distribution (Clopper and Pearson, "The Use of Confidence or
+// Fiducial Limits Illustrated in the Case of the Binomial", 1934). Of 0 events in n trials it is
 // near 3/n at 95%. Without a trial it is 1.
 func UpperBound(broken, of int64, confidence float64) float64 {
 	switch {

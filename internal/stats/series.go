@@ -21,9 +21,9 @@ func CircularBlocks(random *rand.Rand, length int, weights []int32) {
 	}
 }
 
-// Widening is the factor by which resampling in blocks of length underestimates a
-// variance, because blocks are drawn independently. It is exact for a first-order
-// autoregression, with the correlation corrected for its bias in short series (Kendall, "Note on Bias in the Estimation of
+// Widening is the factor by which resampling in blocks of length underestimates a variance, because
+// blocks are drawn independently. It is exact for a first-order autoregression, with the
+// correlation corrected for its bias in short series (Kendall, "Note on Bias in the Estimation of
 // Autocorrelation", 1954).
 func Widening(series []float64, length int) float64 {
 	n, l := float64(len(series)), float64(length)

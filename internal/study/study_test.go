@@ -183,7 +183,8 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 func searched(stable, unstable float64, side, resource string) Measured {
 	return Measured{Search: &peak.Saved{Record: folder.Record{State: result.Complete},
 		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
-		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side, Resource: resource}}}
+		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side,
+			Resource: resource}}}
 }
 
 func TestClaimsOnPeaks(t *testing.T) {

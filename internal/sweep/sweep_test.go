@@ -169,7 +169,8 @@ func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved 
 	t.Helper()
 	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
 		StateReason: "because",
-		Asked:       result.Asked{Workload: f.Plan.Cells[i].Workload, Target: f.Plan.Cells[i].Target}}
+		Asked: result.Asked{Workload: f.Plan.Cells[i].Workload,
+			Target: f.Plan.Cells[i].Target}}
 	w, err := result.Create(f.Dir, &run)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ func TestProbes(t *testing.T) {
 	began := time.Now()
 	column, err := probe.On(t.Context(),
 		probe.Subject{Name: "kafka", System: New(), Options: options, Rows: []string{
-			"time decoupling", "at most once", "at least once", "exactly once", "redelivery", "replay",
+			"time decoupling", "at most once", "at least once", "exactly once", "redelivery",
+			"replay",
 			"publisher acks", "routing: fanout",
 			"routing: headers", "priorities", "delayed delivery", "flow control", "transactions",
 		}}, nil)

@@ -88,7 +88,8 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	if len(tags) < copies {
 		return nil, fmt.Errorf(
 			"level %d puts %d copies on servers of their own, and only %d servers have a tag "+
-				"that no other has: give each server its own server_tags", c.level, copies, len(tags))
+				"that no other has: give each server its own server_tags", c.level, copies, len(
+				tags))
 	}
 	first := firstServer(name, len(tags))
 	origin.Replicas = 1

@@ -180,7 +180,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 			}
 			p.Accepted += n / 2
 			if p.Held = took - free; p.Held < 2*time.Second {
-				return fmt.Errorf("%d messages took %s without a bound and %s with it", n/2, free, took)
+				return fmt.Errorf("%d messages took %s without a bound and %s with it", n/2, free,
+					took)
 			}
 			return nil
 		})
