@@ -4,15 +4,11 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // Every list of names belongs to a flag or an argument that there is.
 func TestKnownValuesBelongToTheCommandLine(t *testing.T) {
-	var c commands
-	parser, err := kong.New(&c, kong.Name("plimsoll"), kong.Vars{"version": ""},
-		kong.Writers(io.Discard, io.Discard))
+	parser, err := newParser(io.Discard, io.Discard, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,15 +79,20 @@ type console struct {
 	err io.Writer
 }
 
-// run is the program with its arguments and outputs; it returns the exit code.
-func run(args []string, out, errOut io.Writer) int {
-	var c commands
-	exited := -1
-	parser, err := kong.New(&c, append(nodeCommands(), kong.Name("plimsoll"),
+// newParser returns the parser of the command line. exit is called with the exit code after
+// a flag, such as --help, that ends the program.
+func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
+	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine()},
-		kong.Writers(out, errOut), kong.Exit(func(code int) { exited = code }),
+		kong.Writers(out, errOut), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
+}
+
+// run is the program with its arguments and outputs; it returns the exit code.
+func run(args []string, out, errOut io.Writer) int {
+	exited := -1
+	parser, err := newParser(out, errOut, func(code int) { exited = code })
 	if err != nil {
 		fmt.Fprintln(errOut, "plimsoll:", err)
 		return exitFailed

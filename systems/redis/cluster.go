@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -22,43 +21,34 @@ const (
 	setMaxMemory = "maxmemory"
 )
 
-// Values of the servers' settings, and what bounds them.
+// Values of the servers' settings.
 const (
-	secPassword = "password"
-	secTLS      = "tls"
-	secNone     = "none"
-
-	leastMemory = 64 << 20
+	secTLS  = "tls"
+	secNone = "none"
 )
 
-func serverSettings() []system.Setting {
-	return driver.ServerSettings([]system.Setting{
-		{Name: setSecurity, Kind: system.Text, Default: secPassword,
-			OneOf: []string{secPassword, secTLS, secNone},
-			Doc: "what clients and servers show each other: a user and password, these over TLS, " +
-				"or nothing (Redis's default)"},
-		{Name: setFsync, Kind: system.Text, Default: fsyncEverySec,
-			OneOf: []string{fsyncEverySec, fsyncNo},
-			Doc:   "levels 2 and 4: when the append-only file is synced; levels 1 and 3: always"},
-		{Name: setMaxMemory, Kind: system.Bytes, Default: "1GB",
-			Doc: "the primary refuses messages beyond it (noeviction); each server holds all " +
-				"that is kept (Redis's default is no bound)"},
-	})
-}
+// serverSettings are the settings of the servers that plimsoll starts.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+security text password password|tls|none
+    what clients and servers show each other: a user and password, these over TLS, or nothing
+    (Redis's default)
+appendfsync text everysec everysec|no
+    levels 2 and 4: when the append-only file is synced; levels 1 and 3: always
+maxmemory bytes 1GB 64MB..
+    the primary refuses messages beyond it (noeviction); each server holds all that is kept
+    (Redis's default is no bound)
+`))
 
-// checkNodes is all that is wrong with the servers to start; nodes is their number, 0
-// when they run already.
+// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
+// they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
-		return driver.AlreadyRunning(s, serverSettings())
+		return driver.AlreadyRunning(s, serverSettings)
 	}
-	var bad strict.Violations
+	bad := s.OutOfRange(serverSettings)
 	if want := s.Count(setReplication); want != int64(nodes) {
 		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("asks for %d servers, one of them "+
 			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
-	}
-	if n := s.Bytes(setMaxMemory); n < leastMemory {
-		bad = append(bad, s.Wrong(setMaxMemory, "must be at least "+quantity.Bytes(leastMemory)))
 	}
 	return bad
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,44 +52,38 @@ const (
 	setReplication = "replication_factor"
 )
 
-// Values of the settings, and what bounds them.
-const (
-	majority       = "majority"
-	minReplication = 3
-	maxReplication = 9
-)
+const majority = "majority" // a value of wait_for
 
-func clientSettings() []system.Setting {
-	return []system.Setting{
-		{Name: setLinger, Kind: system.Duration, Default: "0s",
-			Doc: "how long a producer waits for a pipeline to fill; it fills as well while the " +
-				"pipeline before it is under way"},
-		{Name: setPipeline, Kind: system.Count, Default: "1000",
-			Doc: "most messages (XADD) of one pipeline; a producer has one pipeline under way"},
-		{Name: setWaitFor, Kind: system.Text, Default: majority, OneOf: []string{majority, "all"},
-			Doc: "levels 1 and 2: the copies that each pipeline's WAIT waits for"},
-		{Name: setWaitTimeout, Kind: system.Duration, Default: "5s",
-			Doc: "levels 1 and 2: how long WAIT waits; after it the outcome is unknown"},
-		{Name: setRequest, Kind: system.Duration, Default: "10s",
-			Doc: "how long the primary may take to answer a pipeline, beside WAIT"},
-		{Name: setDelivery, Kind: system.Duration, Default: "30s",
-			Doc: "how long a message is kept while the primary is away or loads its data"},
-		{Name: setMaxLen, Kind: system.Count, Default: "0",
-			Doc: "trim each stream to about so many entries (MAXLEN ~), read or not; 0: keep all " +
-				"in memory, until maxmemory refuses more"},
-		{Name: setCount, Kind: system.Count, Default: "500",
-			Doc: "most messages of one partition in one read (XREADGROUP COUNT)"},
-		{Name: setBlock, Kind: system.Duration, Default: "100ms",
-			Doc: "longest wait of a read (BLOCK), and so of a consumer's closing"},
-		{Name: setClaimAfter, Kind: system.Duration, Default: "30s",
-			Doc: "at least once: after how long without an acknowledgement another consumer of " +
-				"the subscription claims a message (XAUTOCLAIM)"},
-		{Name: setReplication, Kind: system.Count, Default: "3",
-			Doc: "servers that have each message: the primary and its replicas, 3 or more"},
-	}
-}
+// clientSettings are the settings of clients and topics.
+var clientSettings = system.MustSettings(`
+linger duration 0s 0s..1m
+    how long a producer waits for a pipeline to fill; it fills as well while the pipeline
+    before it is under way
+pipeline_max count 1000 1..1M
+    most messages (XADD) of one pipeline; a producer has one pipeline under way
+wait_for text majority majority|all
+    levels 1 and 2: the copies that each pipeline's WAIT waits for
+wait_timeout duration 5s 1ms..1h
+    levels 1 and 2: how long WAIT waits; after it the outcome is unknown
+request_timeout duration 10s 1ms..1h
+    how long the primary may take to answer a pipeline, beside WAIT
+delivery_timeout duration 30s 1ms..1h
+    how long a message is kept while the primary is away or loads its data
+max_length count 0
+    trim each stream to about so many entries (MAXLEN ~), read or not; 0: keep all in memory,
+    until maxmemory refuses more
+count count 500 1..1M
+    most messages of one partition in one read (XREADGROUP COUNT)
+block duration 100ms 1ms..1h
+    longest wait of a read (BLOCK), and so of a consumer's closing
+claim_after duration 30s 1ms..1h
+    at least once: after how long without an acknowledgement another consumer of the
+    subscription claims a message (XAUTOCLAIM)
+replication_factor count 3 3..9, because every durability level asks for copies
+    servers that have each message: the primary and its replicas, 3 or more
+`)
 
-// Describe says what Redis's words and capabilities are.
+// Describe returns Redis's terms, durability levels and settings.
 func (redisSystem) Describe() system.Description {
 	return system.Description{
 		Name: "redis",
@@ -106,11 +101,11 @@ func (redisSystem) Describe() system.Description {
 		}.List(),
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: append(clientSettings(), serverSettings()...),
+		Settings: slices.Concat(clientSettings, serverSettings),
 	}
 }
 
-// Check says all that is wrong with what is asked, before anything starts.
+// Check returns all violations of a request before anything starts.
 func (redisSystem) Check(c system.Check) error {
 	bad := append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...)
 	if len(bad) > 0 {
@@ -119,28 +114,9 @@ func (redisSystem) Check(c system.Check) error {
 	return nil
 }
 
-// problems is all that is wrong with the settings at a level.
+// problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := driver.CheckLevel(l)
-	within := func(name string, value, least, most int64, says string) {
-		if value < least || value > most {
-			bad = append(bad, s.Wrong(name, "must be from "+says))
-		}
-	}
-	const ms, hour = int64(time.Millisecond), int64(time.Hour)
-	for _, name := range []string{
-		setWaitTimeout, setRequest, setDelivery, setBlock, setClaimAfter,
-	} {
-		within(name, int64(s.Duration(name)), ms, hour, "1ms to 1h")
-	}
-	within(setLinger, int64(s.Duration(setLinger)), 0, int64(time.Minute), "0s to 1m")
-	for _, name := range []string{setPipeline, setCount} {
-		within(name, s.Count(name), 1, 1_000_000, "1 to 1M")
-	}
-	within(setReplication, s.Count(setReplication), minReplication, maxReplication,
-		fmt.Sprintf("%d to %d, because every durability level asks for copies",
-			minReplication, maxReplication))
-	return bad
+	return append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
 }
 
 // Redelivery says when a message comes again although no consumer fails.
