@@ -34,7 +34,7 @@ type SubscriptionLedger struct {
 	Transactions        int64 `json:"transactions,omitempty"`
 	AbortedTransactions int64 `json:"aborted_transactions,omitempty"`
 	PartialTransactions int64 `json:"partial_transactions,omitempty"`
-	// of several messages, all of which were received
+	// transactions of several messages that were received whole
 	WholeTransactions int64   `json:"whole_transactions,omitempty"`
 	Foreign           int64   `json:"foreign"`               // not of this run
 	LostRanges        []Range `json:"lost_ranges,omitempty"` // the first few

@@ -11,7 +11,7 @@ const mostQueued = 128
 // must not wait for it. Its methods are for one goroutine.
 type queue struct {
 	writes chan func() error
-	failed chan error // the first failure, until it was told
+	failed chan error // the first failure, until it was reported
 	ended  chan struct{}
 	heldUp time.Duration // what put waited because the queue was full
 }

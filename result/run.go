@@ -14,7 +14,7 @@ const SchemaVersion = 2
 // version 2.
 func (r *Run) Lacks() bool { return r.SchemaVersion < 2 && r.Imported == nil }
 
-// Run is run.json: what was asked, what it became, and what came of it.
+// Run is run.json: the input as given, the input with every default spelled out, and the results.
 type Run struct {
 	SchemaVersion int    `json:"schema_version"`
 	ID            string `json:"id"`
@@ -113,7 +113,7 @@ type Settling struct {
 	Rule    string `json:"rule"`
 }
 
-// State says how far a run came.
+// State says how far a run got.
 type State string
 
 // The states of a run. A reader turns Running into Incomplete when no process writes to the run

@@ -49,7 +49,7 @@ const (
 	TargetOne FaultTarget = "one" // any one, drawn from the seed
 	// the node that leads the first partition of the first topic
 	TargetLeader   FaultTarget = "leader"
-	TargetFollower FaultTarget = "follower" // one that does not
+	TargetFollower FaultTarget = "follower" // a node that does not lead it
 	// as many as may fail while a majority is left, the leader among them
 	TargetMinority FaultTarget = "minority"
 	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them

@@ -30,7 +30,7 @@ type Role int
 
 // The roles.
 const (
-	Circumstance Role = iota // comparable; the difference is told
+	Circumstance Role = iota // comparable; the comparison names the difference
 	Offered                  // not comparable: they carried different loads
 	Promised                 // not comparable: they gave different guarantees
 )

@@ -50,7 +50,7 @@ type Isolate struct {
 // StampBytes is the part of each payload that carries sequence and due time.
 const StampBytes = 32
 
-// Message says what one message holds.
+// Message describes the payload of a message.
 type Message struct {
 	Size           int64   // payload bytes, the stamp included
 	Incompressible float64 // share of the payload, 0 to 1, that no codec can shrink

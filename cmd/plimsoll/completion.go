@@ -261,8 +261,8 @@ func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
 	return list()
 }
 
-// knownValues are the lists of names: of a flag of every command, or of one
-// command's flag or argument.
+// knownValues returns the lists of names that complete a flag of every command, or one command's
+// flag or argument.
 func knownValues() map[string]func() []candidate {
 	known := func() []candidate { return named(systems.Registry().Names()) }
 	studies := func() []candidate { return named(study.Names()) }

@@ -23,7 +23,7 @@ type peakCommand struct {
 	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
-	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end again; 0 to 5."`
+	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
 	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
 	Warm      string   `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
 	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`

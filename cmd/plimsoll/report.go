@@ -64,8 +64,7 @@ func (c *reportCommand) Run(con console) error {
 	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
 }
 
-// onceEach drops directories that are named again, be it by a link such as
-// runs/latest.
+// onceEach drops directories that are named a second time, also by a link such as runs/latest.
 func onceEach(dirs []string) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// healLimit bounds the mending of servers that nobody waits for any more.
+// healLimit bounds the mending of the servers, which an interrupt does not stop.
 const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
@@ -27,7 +27,7 @@ type testbedBreakCommand struct {
 	Runs string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
-// Run breaks servers, and mends them when it was told for how long.
+// Run breaks servers. With --for it mends them after that time.
 func (c *testbedBreakCommand) Run(con console) error {
 	if !slices.Contains(workload.FaultKinds(), workload.FaultKind(c.Do)) {
 		return inputError{fmt.Errorf("--do: there is no fault %q: those that are: %s", c.Do,

@@ -1,7 +1,6 @@
 // Package authority signs the certificates of a testbed's servers.
 //
-// Each cluster has an authority of its own, whose key is nowhere but in memory
-// and gone with the start. Clients trust it and nobody else. It is no
-// certificate authority for anything that stands longer than a testbed:
-// nothing is revoked and nothing renewed.
+// Each cluster has an authority of its own. Its key is only in memory, and only while the cluster
+// starts. Clients trust no other authority. It is not suitable for anything that lasts longer than
+// a testbed: it neither revokes nor renews certificates.
 package authority

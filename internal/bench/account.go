@@ -71,7 +71,7 @@ func (r *run) note(sentence string) {
 	_ = r.writer.Event(result.Event{AtNs: r.sinceBegan(), Kind: "note", Sentence: sentence})
 }
 
-// accuse says what plimsoll knows of its own error.
+// accuse fills the summary's figures of plimsoll's own error.
 func (r *run) accuse() {
 	s := &r.run.Summary
 	g := &s.Generator

@@ -42,7 +42,8 @@ type backlog struct {
 	to   *result.Backlog
 	next result.BacklogEnd // what the last look saw; empty: nothing new
 	over bool              // nobody is waited for any more
-	// cooling has what came of emptying the page cache; nil: that is not under way.
+	// cooling receives the result of emptying the page cache; nil: the page cache is not being
+	// emptied.
 	cooling chan error
 
 	acked []sample // of the last moments, the oldest first
@@ -88,7 +89,7 @@ func newBacklog(r *run) *backlog {
 	return b
 }
 
-// look reports whether something has come of the backlog.
+// look reports whether the state of the backlog has changed.
 func (b *backlog) look(now int64) (cut bool, err error) {
 	if b.over {
 		return false, nil
@@ -104,7 +105,7 @@ func (b *backlog) look(now int64) (cut bool, err error) {
 	return b.next != "", nil
 }
 
-// state is what has come of the backlog by now; empty: nothing new.
+// state returns the outcome of the backlog so far; empty: nothing new.
 func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 	measureNs := b.run.course.Window().MeasureNs
 	if b.to.BuiltNs == 0 {
@@ -215,8 +216,8 @@ func (b *backlog) add(e ended) {
 	}
 }
 
-// beginReading has the consumers open that read the backlog, at once, or when this machine
-// has forgotten what it holds of it.
+// beginReading opens the consumers that read the backlog, at once or, with drop_page_cache, when
+// the page cache of this machine has been dropped.
 func (b *backlog) beginReading() error {
 	if !b.run.job.Workload.Isolate.DropPageCache {
 		return b.run.cut(b.run.course.Read())
@@ -237,8 +238,8 @@ func (b *backlog) cooled() error {
 	}
 }
 
-// tally says what was read, and published meanwhile, until the end of the
-// window's last interval.
+// tally counts the messages read, and those published meanwhile, until the end of the window's last
+// interval.
 func (b *backlog) tally() {
 	to, now, acked := b.to, b.stretches[b.stretch].endNs, b.ackedNow
 	to.ReadMessages = b.read / b.subs
@@ -286,8 +287,8 @@ func (b *backlog) gaveUp() bool { return b.to.End != result.BacklogCaughtUp }
 // replays reports whether a subscription of its own reads the backlog.
 func (b *backlog) replays() bool { return b.plan.Then == workload.BacklogReplay }
 
-// account counts messages as unread, not lost, that readers which the run gave up on did
-// not receive: nobody waited for them. It fills the stretches.
+// account counts a message as unread, not lost, when the run stopped waiting for the readers that
+// had not received it. It fills the stretches.
 func (b *backlog) account(of []result.SubscriptionLedger) {
 	if b.gaveUp() {
 		if b.replays() {

@@ -50,12 +50,13 @@ func clients(
 	return w.Topics * (w.Producers + w.Subscriptions*w.Consumers)
 }
 
-// maxPlaces bounds how many places are named of which a cluster reports the same.
+// maxPlaces is the number of places that a result names one by one when the cluster reports the
+// same value for all of them.
 const maxPlaces = 8
 
-// condensed is what a cluster reported. Where more than maxPlaces say the same of
-// something, they are one fact, which names the first and counts the others:
-// every value that differs is there.
+// condensed is what a cluster reported. Where more than maxPlaces places report the same value,
+// they become one fact, which names the first place and counts the others. No differing value is
+// left out.
 func condensed(facts []system.Fact) []result.Fact {
 	type said struct{ name, value, source string }
 	places := make(map[said]int)

@@ -6,9 +6,9 @@
 // cleanly and keeps what was measured; and that everything it started has ended when
 // it returns.
 //
-// A session has the run directory, the cluster and the workers (internal/load); a run is
-// its load, drain and account. Whatever a run does beside is a part of it: settling, a
-// backlog, faults, an audit (parts.go).
+// A session has the run directory, the cluster and the workers (internal/load); a run is its load,
+// drain and account. Everything else that a run does is a part of it: settling, a backlog, faults,
+// an audit (parts.go).
 //
 // It measures and counts; it judges nothing (internal/verdict) and shows
 // nothing (internal/report).
@@ -28,10 +28,10 @@
 //
 // # Audits
 //
-// An audit is one more subscription of each topic. It is made before the load, keeps
-// what nobody reads, and is read when the load is over and every fault healed. It
-// finds messages that a tailing reader had and that a power cut removed, on every
-// system. Its latencies mean nothing and are in no series.
+// An audit is one more subscription of each topic. It is made before the load, keeps its messages
+// unread during the load, and is read when the load is over and every fault is healed. It finds
+// messages that a tailing reader had and that a power cut removed, on every system. Its latencies
+// mean nothing and are in no series.
 //
 // # Backlogs
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What bounds a fault: leaderLimit the question who leads, injectLimit the
-// injection, healLimit the heal, which may start servers.
+// The time limits of a fault: leaderLimit for asking which server leads, injectLimit for the
+// injection, healLimit for the heal, which may start servers.
 const (
 	leaderLimit = 10 * time.Second
 	injectLimit = time.Minute
@@ -59,9 +59,10 @@ type faults struct {
 // and a power cut in between unbinds it.
 const writtenAfter = 5 * time.Second
 
-// readyFaults finds who breaks the run's servers: the connected cluster where it
-// can do so itself, otherwise the testbed's injector. Topics stand for ones that
-// were made long ago: a power cut takes only what came later.
+// readyFaults chooses the injector of the run's faults: the connected cluster where it can inject
+// faults itself, otherwise the testbed's injector. Before a load with a power cut it lets the
+// servers write the new topics to disk, as if these had been made long ago: the power cut then
+// takes only later data.
 func (s *session) readyFaults(ctx context.Context) error {
 	if len(s.job.Workload.Faults) == 0 {
 		return nil
@@ -185,8 +186,8 @@ func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fau
 	return nil
 }
 
-// leader asks the cluster who leads. That it is not known is an error where it
-// decides whom the fault hits.
+// leader asks the cluster which server leads. An unknown leader is an error only where the fault's
+// target depends on it.
 func (b *faults) leader(ctx context.Context, whom workload.FaultTarget) (string, error) {
 	reader, able := b.run.cluster.(system.LeaderReader)
 	if !able {

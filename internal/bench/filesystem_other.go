@@ -2,5 +2,5 @@
 
 package bench
 
-// fileSystem names the file system of a folder; it is not told here.
+// fileSystem names the file system of a folder. On this operating system it is unknown.
 func fileSystem(string) string { return "" }

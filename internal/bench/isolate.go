@@ -8,8 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// checkIsolation refuses a run that is to be isolated in a way that it cannot
-// be.
+// checkIsolation refuses a workload whose isolate key cannot be fulfilled.
 func (j *Job) checkIsolation() error {
 	if !j.Workload.Isolate.DropPageCache {
 		return nil

@@ -32,8 +32,8 @@ type Job struct {
 	// DataDir is on the file system where servers that run already keep their
 	// data; empty: not known. Servers that the run starts are known.
 	DataDir string
-	// Cluster is one that the caller owns and that the run leaves up (see
-	// OpenCluster); nil: the run starts its own where the target names none.
+	// Cluster is a cluster that the caller owns and that the run leaves up (see OpenCluster); nil:
+	// the run starts a cluster of its own where the target names none.
 	Cluster *Cluster
 	// Interval is the time between two readings of what happened; 0: a second.
 	Interval time.Duration
@@ -55,7 +55,7 @@ type Job struct {
 	Process time.Time     // when the process began, for the time to the first message
 }
 
-// Watch is told how a run goes, from the goroutine that runs it.
+// Watch receives a run's progress, on the goroutine that runs it.
 type Watch interface {
 	Phase(name result.PhaseName, sentence string)
 	Interval(i result.Interval)

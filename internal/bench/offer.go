@@ -159,8 +159,8 @@ func (r *run) length(fromNs int64) int64 {
 	return length
 }
 
-// nextReading is when a reading that was due, and came at a time of its own, ends
-// on the grid of readings: one that came late stands for those that it missed.
+// nextReading returns the place of a reading on the grid of readings, from the time at which it was
+// due and the time at which it came. A late reading also replaces the readings that were missed.
 func nextReading(dueNs, cameNs, lengthNs int64) int64 {
 	return dueNs + max(cameNs-dueNs, 0)/lengthNs*lengthNs
 }

@@ -21,10 +21,9 @@ type part interface {
 	look(nowNs int64) (cut bool, err error)
 	// interval: an interval has ended.
 	interval(e ended) error
-	// drain is called again and again when the load is over. It says what the drain is to
-	// wait for.
+	// drain is called repeatedly when the load is over. It sets what the drain has to wait for.
 	drain(d *draining)
-	// drained tells what drain has led to.
+	// drained receives the outcome of the drain.
 	drained(settled bool, stillNs int64)
 	// end: load and drain are over, and the clients are about to close.
 	end() error

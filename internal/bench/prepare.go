@@ -110,8 +110,8 @@ func (s *session) connectSentence() string {
 	return "connecting to " + name
 }
 
-// fetch brings the servers to this machine. How long that takes is not for us
-// to bound: whoever waits sees that it goes on, and may end it.
+// fetch brings the servers to this machine. It has no time limit: the user sees its progress and
+// can interrupt it.
 func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	f, fetches := j.System.(system.Fetcher)
 	if !fetches || !j.starts() {

@@ -63,13 +63,12 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// makeRoom lets the Go scheduler run as many goroutines as there are cores
-// beside the threads that wait for due times, and returns what undoes it. A
-// thread that waits in the kernel keeps its place in the scheduler until a
-// monitor takes it away, which is up to 10 ms during which ready goroutines
-// stand in line. A place too many costs as well: each answer of a server then
-// wakes a thread more, to look for work that there is not. Whoever sets
-// GOMAXPROCS decides for himself.
+// makeRoom lets the Go scheduler run as many goroutines as there are cores beside the threads that
+// wait for due times, and returns what undoes it. A thread that waits in the kernel keeps its place
+// in the scheduler until a monitor takes it away, which is up to 10 ms during which ready
+// goroutines stand in line. A place too many costs as well: each answer of a server then wakes one
+// more thread, which looks for work and finds none. makeRoom changes nothing when the user has set
+// GOMAXPROCS.
 func (s *session) makeRoom() (undo func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}

@@ -9,14 +9,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// By what rule figures have settled.
+// The rule by which figures have settled.
 const (
 	// settleSpan is how many intervals in a row are looked at.
 	settleSpan = 20
-	// trendBound is the sum of signs from which on so many values are taken to rise
-	// or fall: chance alone reaches it in 2 of 10 tries (Mann, "Nonparametric Tests
-	// Against Trend", 1945; Kendall, "Rank Correlation Methods": its standard
-	// deviation is 30.8 for 20 values).
+	// trendBound is the least sum of signs at which settleSpan values count as rising or falling:
+	// chance alone reaches it in 2 of 10 tries (Mann, "Nonparametric Tests Against Trend", 1945;
+	// Kendall, "Rank Correlation Methods": its standard deviation is 30.8 for 20 values).
 	trendBound = 40
 	// The medians of the older and the newer half of them may differ by so much.
 	settledRate = 0.02

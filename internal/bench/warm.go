@@ -10,17 +10,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// What bounds the end of a warm-up: the measured runs have topics of their own,
-// so that what is left of it is in nobody's way.
+// The time limits at the end of a warm-up. They are short because the measured runs have topics of
+// their own, which leftover messages of the warm-up do not reach.
 const (
 	warmLate  = time.Second
 	warmDrain = 10 * time.Second
 )
 
-// Warm offers a job's load to a cluster that was just started, for a length, and
-// keeps nothing of it. Servers on a virtual machine that compiles while they run
-// carry at first a fraction of what they will, and a first measurement beside
-// others would show that. It does nothing where the job has no such cluster.
+// Warm offers a job's load to a cluster that was just started, for a length, and keeps nothing of
+// it. Servers on a virtual machine that compiles code while it runs carry at first a fraction of
+// their later rate, and the first of several measurements would show that. It does nothing where
+// the job has no such cluster.
 func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) error {
 	if job.Cluster == nil || length == 0 {
 		return nil
@@ -53,7 +53,7 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 	return nil
 }
 
-// unwatched is the watch of a run that nobody is told of.
+// unwatched is the Watch of a run whose progress nobody follows.
 type unwatched struct{}
 
 func (unwatched) Phase(result.PhaseName, string) {}

@@ -87,7 +87,7 @@ func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
 	return !slices.Contains(rejected, false)
 }
 
-// hint says what runs so few cannot show, and what else a reader must know.
+// hint adds the hints: what so few runs cannot show, and what else a reader must know.
 func (c *Comparison) hint() {
 	if c.Within {
 		c.Hints = append(c.Hints, "a side has a single run, so the intervals are of the variation "+
@@ -109,8 +109,8 @@ func (c *Comparison) hint() {
 	c.Hints = append(c.Hints, c.instrumentHints()...)
 }
 
-// tooFew says what a test by ranks cannot show of so few runs, however large: by
-// the thresholds of decide.
+// tooFew names the differences that a rank test cannot show from so few runs, however large they
+// are, at the thresholds of decide.
 func (c *Comparison) tooFew() []string {
 	a, b := len(c.A.Runs), len(c.B.Runs)
 	primary, others := c.families()
@@ -147,13 +147,13 @@ func (c *Comparison) tooFew() []string {
 	return nil
 }
 
-// rejected reports whether all of a family's tests refuse that there is no
-// difference, be it large enough to be shown or not.
+// rejected reports whether all of a family's tests reject the hypothesis that there is no
+// difference. The difference may still be too small to be shown.
 func rejected(effects []*Effect, alpha float64) bool {
 	return holm(effects, alpha, func(*Effect) {})
 }
 
-// singular is the ending of a verb of so many subjects.
+// singular returns the ending of a verb for the given number of subjects.
 func singular(subjects int) string {
 	if subjects == 1 {
 		return "s"

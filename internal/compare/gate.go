@@ -156,8 +156,8 @@ func (g Gate) fails(found string) Ruling {
 // a span: bounds may leave it open.
 type estimate struct{ value, low, high Span }
 
-// beyond reports whether the figure surely lies beyond the bound, and whether that
-// can be told whatever the lengths are of which only a bound is known.
+// beyond reports whether the figure surely lies beyond the bound, and whether the answer is the
+// same for all values of the latencies of which only a bound is known.
 func (e estimate) beyond(g Gate) (fails, told bool) {
 	if g.Above {
 		return e.low.Least > g.Bound, (e.low.Least > g.Bound) == (e.low.Most > g.Bound)
@@ -196,8 +196,8 @@ func (c *Comparison) found(g Gate, e estimate, tail float64) string {
 	return fmt.Sprintf("%s, %s %s at %.4g%%", out, word, g.print(edge), 100*(1-tail))
 }
 
-// bounded says what is known of a figure of which messages without a latency are
-// part, and how many those are.
+// bounded says what is known of a figure that includes messages without a latency, and how many
+// such messages there are.
 func (c *Comparison) bounded(g Gate, e estimate) string {
 	v, out := e.value, g.Figure.Name
 	switch {
@@ -292,8 +292,8 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 		"least %d (plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
-// unsure is an estimate from runs too few to say where the figure surely lies, some
-// of which have only a bound: it is told from the bound where that is enough.
+// unsure is an estimate from too few runs to say where the figure surely lies. Some of the runs
+// have only a bound, which decides where it suffices.
 func unsure(g Gate, a, b spans) estimate {
 	v := center(b).Median
 	if g.Relative {

@@ -47,8 +47,7 @@ func partsOf(s *result.Saved, series result.Series) *parts {
 	return newParts(thinned(intervals), bound)
 }
 
-// newParts orders the values of intervals, of which those from bound on are lower
-// bounds.
+// newParts orders the values of the intervals. Values from bound on are lower bounds.
 func newParts(intervals []map[int64]int64, bound int64) *parts {
 	p := &parts{bound: bound}
 	places := map[int64]int32{}

@@ -18,11 +18,11 @@ func random(r *result.Run) bool {
 		l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
 }
 
-// seedsDiffer says that two sets of runs had other seeds, and whether that is a
-// reason not to compare them. A random load is another load with another seed, and
-// then any two are told apart sooner or later, be the systems equal. Of a load of
-// which nothing is random the seed decides the bytes of the payloads and the
-// moments of faults that are drawn: that is to be known, and no other load.
+// seedsDiffer says that two sets of runs had other seeds, and whether that is a reason not to
+// compare them. With another seed a random load is another load, and enough runs would show a
+// difference even between equal systems. For a load without randomness the seed decides only the
+// bytes of the payloads and the random moments of faults: the reader must know of it, but the load
+// is the same.
 func seedsDiffer(a, b Side) (sentence string, objection bool) {
 	ofA, ofB := seeds(a), seeds(b)
 	if slices.Equal(ofA, ofB) {

@@ -14,8 +14,7 @@ import (
 
 const (
 	resamples = 1000
-	// fewestIntervals is how many intervals a run needs for its own variation to
-	// be told.
+	// fewestIntervals is how many intervals a run needs before its own variation can be estimated.
 	fewestIntervals = 10
 	// mostIntervals bounds the work for a long run: more are merged with their
 	// neighbours first.
@@ -25,8 +24,8 @@ const (
 	resolution = 0.001
 )
 
-// Within is how sure a figure of one run is by what varied within that run. It
-// says nothing of how another run of the same would come out.
+// Within is the uncertainty of a figure of one run, estimated from the variation within that run.
+// It says nothing about the variation between runs.
 type Within struct {
 	se  float64 // standard error of the logarithm
 	dof float64 // degrees of freedom that it has
@@ -114,9 +113,9 @@ func hash(s string) uint64 {
 // in the Analysis of Simulation Output", 1982).
 const blocks = 5
 
-// ratesOf are the messages per second of each whole interval of the measured
-// window, of those that are counted. Of several subscriptions they are the sum:
-// what varies is the same.
+// ratesOf returns the rate, in messages per second, of each whole interval of the measured window;
+// count returns the messages of an interval. With several subscriptions it is the sum of theirs:
+// the relative variation is the same.
 func ratesOf(s *result.Saved, count func(result.Interval) int64) []float64 {
 	var out []float64
 	for _, i := range s.Intervals {

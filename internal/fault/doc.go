@@ -7,11 +7,10 @@
 // system, on this machine or by this user. Prepare says what a testbed needs
 // beforehand, because servers that run cannot be given disks or groups.
 //
-// Target of a fault: a machine is the set of nodes that share a host, as several servers
-// of one node may; where all nodes share a host, each node is a machine. The words
-// for targets (one, leader, all, …) mean machines. A node's name means that process
-// alone, except for faults that happen to machines: a partition, a cut from clients
-// and a power cut.
+// The words for the targets of a fault (one, leader, all, …) mean machines. A machine is the set of
+// nodes that share a host, as several servers of one node may; where all nodes share a host, each
+// node is a machine. A node's name means that process alone, except for faults that happen to
+// machines: a partition, a cut from clients and a power cut.
 //
 // docs/FAULTS.md says what each fault models and what it does not. The package knows
 // no system; of disks and packets it knows what internal/disk and internal/firewall

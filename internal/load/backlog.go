@@ -17,8 +17,8 @@ const (
 	auditSubscription  = "audit"
 )
 
-// reserveLimit bounds the closing of one who only made a subscription: it may have
-// asked for messages, and wait until the server has given up on that.
+// reserveLimit bounds the closing of a consumer that only made a subscription. Such a consumer may
+// have asked for messages, and then waits until the server has ended the request.
 const reserveLimit = time.Minute
 
 // OpenReadersLimit bounds the opening of the consumers that read later.
@@ -141,8 +141,7 @@ func (e *Engine) Read(c system.Cluster) {
 	}()
 }
 
-// Opened reports whether opening the consumers that read later has come to its end, and
-// what came of it.
+// Opened reports whether the opening of the consumers that read later has ended, and its error.
 func (e *Engine) Opened() (over bool, err error) {
 	if e.readers.opened == nil {
 		return false, nil
@@ -155,7 +154,7 @@ func (e *Engine) Opened() (over bool, err error) {
 	}
 }
 
-// reopenPause is between two attempts to open those who audit.
+// reopenPause is the pause between two attempts to open the consumers of the audit.
 const reopenPause = time.Second
 
 func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {

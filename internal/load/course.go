@@ -10,8 +10,9 @@ import (
 // decided at least, so that no pacer has drawn a message due after it.
 const settleAheadNs = 1_000_000_000
 
-// Course is the one owner of a run's window: what it says is sent to every worker (Start,
-// Cut), and each of them derives the same schedule from it. It is used by one goroutine.
+// Course is the only owner of a run's window. The windows that its methods return are sent to every
+// worker (Start, Cut), and each worker derives the same schedule from it. It is used by one
+// goroutine.
 type Course struct {
 	workload  *workload.Workload
 	window    Window
@@ -31,8 +32,8 @@ type dueCount struct {
 
 func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
 
-// NewCourse returns the course of a plan whose load begins at a time. What is late is
-// handed over for a while after its end.
+// NewCourse returns the course of a plan whose load begins at a time. Late messages are handed over
+// for a while after its end.
 func NewCourse(p *Plan, startNs int64, late time.Duration) *Course {
 	w := &p.Workload
 	c := &Course{
@@ -48,10 +49,10 @@ func NewCourse(p *Plan, startNs int64, late time.Duration) *Course {
 	return c
 }
 
-// Window is the present one.
+// Window returns the present window.
 func (c *Course) Window() Window { return c.window }
 
-// Read has the consumers that read later open.
+// Read returns the window that makes workers open the consumers that read later.
 func (c *Course) Read() Window {
 	c.window.Read = true
 	return c.window
@@ -67,13 +68,13 @@ func (c *Course) DueBy(ns int64) [2]int64 {
 	return c.due.byPhase
 }
 
-// Settle ends the warm-up early: at the first whole second of the schedule that
-// is still to come for every message that no producer has drawn yet. ok is false, and
-// nothing is changed, when the warm-up ends before by itself.
+// Settle ends the warm-up early: at the first whole second of the schedule for which no producer
+// has drawn a message yet. ok is false, and nothing is changed, when the warm-up ends before that
+// anyway.
 //
-// All messages due until then are due when they would have been. The rest of the
-// schedule is, as ever, a pure function: of seed, curve, sequence number and the
-// length of the warm-up, which the result tells. It is called once at most.
+// Messages due before that keep their due times. The rest of the schedule is a pure function, as
+// always: of seed, curve, sequence number and the length of the warm-up, which the result states.
+// Settle is called at most once.
 func (c *Course) Settle(nowNs int64) (w Window, ok bool) {
 	const second = 1_000_000_000
 	warmupNs := (c.undrawn(nowNs) + second - 1) / second * second
@@ -87,9 +88,9 @@ func (c *Course) Settle(nowNs int64) (w Window, ok bool) {
 	return c.window, true
 }
 
-// EndAt ends the schedule at a time, or as soon after it as no producer has drawn a message
-// that is due later. ok is false, and nothing is changed, when the schedule ends before by
-// itself.
+// EndAt ends the schedule at a time or, when producers have drawn messages that are due later, at
+// the first moment after all of those. ok is false, and nothing is changed, when the schedule ends
+// before that anyway.
 func (c *Course) EndAt(nowNs, atNs int64) (w Window, ok bool) {
 	endNs := c.window.StartNs + max(c.undrawn(nowNs), atNs-c.window.StartNs)
 	if endNs >= c.window.EndNs {

@@ -48,8 +48,8 @@ type Engine struct {
 	twin                          *twin // nil: the plan has none
 }
 
-// New returns an engine that has opened nothing yet. What it says by itself is told to
-// tell, which may be nil, from any goroutine.
+// New returns an engine that has opened nothing yet. The engine reports events to tell, which may
+// be nil, from any goroutine.
 func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 	w := &plan.Workload
 	e := &Engine{
@@ -73,7 +73,7 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 	return e
 }
 
-// progress returns what tells how far something has come; nil: nobody listens.
+// progress returns the function that reports progress; nil: nobody listens.
 func (e *Engine) progress() func(sentence string) {
 	if e.tell == nil {
 		return nil

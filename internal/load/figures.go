@@ -105,8 +105,8 @@ func (e *Engine) account(over bool) Account {
 	return a
 }
 
-// account returns the producer's messages as plain data. When the load is over, that has
-// their times, and where each lane's measured messages begin.
+// account returns the producer's messages as plain data. When the load is over, the data includes
+// the messages' times, and where each lane's measured messages begin.
 func (p *producer) account(over bool) measure.SentAccount {
 	p.Lock()
 	defer p.Unlock()

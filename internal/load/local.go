@@ -34,7 +34,7 @@ type Means struct {
 	Clock   clock.Clock
 	Name    ClockName
 	Cluster system.Cluster
-	// Tell is told what the worker says by itself, from any goroutine; nil: nobody listens.
+	// Tell receives the worker's events, from any goroutine; nil: nobody listens.
 	Tell func(Event)
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// pauseNs is between the answer to a send of which a message failed and the
-// next one, so that a system which refuses at once is not asked as fast as it
-// can refuse.
+// pauseNs is the pause between the answer to a send with a failed message and the next send, so
+// that a system which refuses at once does not get sends as fast as it can refuse them.
 const pauseNs = 10_000_000
 
 // loop is one producer in a closed loop: it begins a send when an earlier one

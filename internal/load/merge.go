@@ -104,8 +104,8 @@ func add(into *[2]int64, n [2]int64) {
 	into[1] += n[1]
 }
 
-// mergeProcesses adds the processes of another worker. Of one that is there already, the
-// greater reading counts, which of what is cumulative is the later one.
+// mergeProcesses adds the processes of another worker. Of a process that is there already, the
+// greater reading counts: the greater of two cumulative readings is the later one.
 func mergeProcesses(into, all []Process) []Process {
 	into = slices.Clone(into)
 	for _, p := range all {
@@ -218,9 +218,9 @@ func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 	return ledger, arrived
 }
 
-// Missing reports whether something that was acknowledged has not arrived at one of so
-// many subscriptions, of which one that reads later is the last. The counters cannot tell
-// where messages arrived that were not acknowledged.
+// Missing reports whether an acknowledged message has not arrived at one of the first so many
+// subscriptions; a subscription that reads later is the last. Counters cannot answer this when
+// messages arrived that were not acknowledged.
 func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
 	for s := range subscriptions {
 		p.eachTopic(a, s, func(_ int, sent sentAccounts, got arrivedAccounts) bool {

@@ -76,8 +76,8 @@ func settle(ctx context.Context, consumers []*consumer) error {
 	return nil
 }
 
-// Counting returns what tells progress a count that has grown, in a sentence that
-// has room for it and for the whole; nil when there is nobody to tell.
+// Counting returns a function that reports a grown count to progress, in a sentence with places for
+// the count and for the total; nil when progress is nil.
 func Counting(progress func(string), sentence string, all int) func(done int) {
 	if progress == nil {
 		return nil
@@ -188,12 +188,12 @@ func never(partitions int) []int64 {
 	return all
 }
 
-// maxTimed bounds the messages of which a run with faults keeps when they were
-// acknowledged.
+// maxTimed is the greatest number of messages for which a run with faults keeps the time of the
+// acknowledgement.
 const maxTimed = 4_000_000
 
-// TimedMessages is of how many messages an engine for the workload keeps when
-// each was acknowledged: those of a run with faults, up to a bound.
+// TimedMessages returns the number of messages for which an engine for the workload keeps the time
+// of the acknowledgement: those of a run with faults, up to a bound.
 func TimedMessages(w *workload.Workload) int {
 	if len(w.Faults) == 0 {
 		return 0

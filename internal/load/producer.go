@@ -45,7 +45,7 @@ func follow(lowNs, ns int64) int64 {
 	return lowNs + min(ns-lowNs, lowNs)/lowUp
 }
 
-// producer is one producer: what it sends next and what became of it all.
+// producer is one producer: its next message, and the outcome of every message so far.
 type producer struct {
 	clock   clock.Clock
 	system  system.Producer

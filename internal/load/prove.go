@@ -12,11 +12,11 @@ import (
 // once a message may be gone for good.
 const resendAfter = 5 * time.Second
 
-// Prove returns when every producer of the workers has had a message acknowledged, every
-// partition has acknowledged one, and every subscription has received one from every
-// partition, by whichever worker's consumers; it returns how many messages that took. They
-// are no part of the load. tell, which may be nil, is told how far it has come. When ctx
-// ends first, the error names a partition that is not ready.
+// Prove returns when every producer of the workers has had a message acknowledged, every partition
+// has acknowledged one, and every subscription has received one from every partition, by whichever
+// worker's consumers; it returns how many messages that took. They are no part of the load. tell,
+// which may be nil, receives the progress. When ctx ends first, the error names a partition that is
+// not ready.
 func Prove(
 	ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string),
 ) (sent int64, err error) {

@@ -56,9 +56,9 @@ func newReadiness(w *workload.Workload) *readiness {
 	return r
 }
 
-// proofOf is where a subscription's consumers note what proves a partition; nil:
-// nothing is to be proved to them, as when the subscription is none of the
-// workload's own.
+// proofOf returns the place where a subscription's consumers note the messages that prove a
+// partition; nil: nothing has to be proved to them, for instance because the subscription is not
+// one of the workload's own.
 func (e *Engine) proofOf(topic, subscription int) *proof {
 	n, r := e.plan.Workload.Subscriptions, e.readiness
 	if r == nil || len(r.proofs) == 0 || subscription >= n {

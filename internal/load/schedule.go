@@ -17,7 +17,7 @@ type Schedule struct {
 	expected  float64 // messages due before the end when evenly spaced
 	poisson   bool
 	seed      uint64
-	// sinceNs is the time up to which it says the same as the schedule that it replaced.
+	// sinceNs is the time up to which the schedule equals the one that it replaced.
 	sinceNs int64
 }
 

@@ -7,13 +7,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// magic opens every payload, so that what is not ours is told from what was
-// damaged.
+// magic opens every payload. It distinguishes a damaged message of plimsoll's from a foreign one.
 const magic = 0x314d4c50 // "PLM1"
 
-// proofMagic opens the messages that prove a partition before the load begins,
-// which are in no count. The lane of such a one is the partition's number among
-// those of all topics.
+// proofMagic opens the messages that prove a partition before the load begins, which are in no
+// count. The lane of such a message is the partition's number among the partitions of all topics.
 const proofMagic = 0x524d4c50 // "PLMR"
 
 // stamp is the first workload.StampBytes of a payload, little endian: magic, run, lane

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// twinEveryNs is the mean time between two of the twin's messages, which are due at
-	// random: enough for a p99 within ten seconds. Each wakes two goroutines, which is
-	// what it costs (BenchmarkTwin).
+	// twinEveryNs is the mean time between two of the twin's messages, which are due at random:
+	// enough for a p99 within ten seconds. Each costs the waking of two goroutines (BenchmarkTwin).
 	twinEveryNs = 10_000_000
 	twinBytes   = 64
 	twinRoom    = 256 // messages under way
@@ -86,8 +85,8 @@ func (t *twin) advance() {
 	t.drawn++
 }
 
-// send hands a message over whose own lag so far is known. When all are under way it is
-// left out, and counts as one that was never answered.
+// send hands over a message whose own lag so far is known. When all messages are under way, the
+// message is left out and counts as never answered.
 func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 	f := t.producer.pool.take()
 	if f == nil {
@@ -118,9 +117,9 @@ func (t *twin) close(nowNs int64) {
 	t.consumer.Unlock()
 }
 
-// twins hands over the twin's messages that are due before a time since the schedule's
-// start; it reports false when the pacer was stopped instead. The twin never takes the
-// pacer's turn to wake: what it costs the measured load is the hand-over alone.
+// twins hands over the twin's messages that are due before a time since the schedule's start; it
+// reports false when the pacer was stopped instead. The twin never takes the pacer's turn to wake:
+// it costs the measured load only the hand-over.
 func (p *pacer) twins(untilNs int64) bool {
 	t := p.twin
 	for ; t.dueNs < untilNs; t.advance() {

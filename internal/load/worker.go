@@ -59,7 +59,7 @@ type Event struct {
 	Sentence string
 }
 
-// EventKind is what an event is of.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
@@ -85,7 +85,7 @@ type Plan struct {
 // n producers, so that any division of them adds up to the same schedule.
 type Share struct{ Worker, Workers int }
 
-// part returns the places of the share's part among so many.
+// part returns the range of the share's part among the given number of places.
 func (s Share) part(of int) (from, to int) {
 	n := max(s.Workers, 1)
 	return s.Worker * of / n, (s.Worker + 1) * of / n
@@ -102,8 +102,8 @@ func (p *Plan) Topics() []system.Topic {
 	return topics
 }
 
-// Window is when a run offers load, and when it measures. It has one owner, the run's
-// Course; workers have the one that they were told last.
+// Window is when a run offers load, and when it measures. It has one owner, the run's Course;
+// workers have the latest window that they received.
 type Window struct {
 	StartNs   int64 // the schedule begins
 	MeasureNs int64 // the warm-up ends: what is due from then on is measured
@@ -121,8 +121,8 @@ type Readiness struct {
 	Received []measure.Set
 }
 
-// Sample is what a worker has counted. With its histograms it is of one interval; Worker
-// and Interval are its key, so that one that comes twice can be told.
+// Sample is what a worker has counted. With its histograms it is of one interval; Worker and
+// Interval are its key, so that a repeated sample can be recognised.
 type Sample struct {
 	Worker   int
 	Interval int64 // how many intervals have ended, this one included; it starts at 0
@@ -183,9 +183,9 @@ type Counters struct {
 }
 
 // Account is which messages a worker's producers had acknowledged, and which its consumers
-// received. Accounts merge by standing beside each other: what they say together is judged
-// then, from the sets (Judge). So loss, copies, and what came without an acknowledgement
-// are exact however the consumers of a subscription are divided.
+// received. Accounts merge by being collected side by side, and are then judged together, from the
+// sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers the
+// consumers of a subscription are on.
 //
 // Only a worker sees in which order things happen, so that is judged there, of its own
 // consumers: which messages came out of order at one of them, which were overtaken at

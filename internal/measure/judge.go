@@ -2,14 +2,14 @@ package measure
 
 import "github.com/plimsoll-bench/plimsoll/result"
 
-// LaneName says whose messages a lane holds.
+// LaneName names the topic, partition and producer of a lane.
 type LaneName struct {
 	Topic     string
 	Partition int
 	Producer  int
 }
 
-// is reports whether a range is of the lane.
+// is reports whether a range belongs to the lane.
 func (n LaneName) is(r *result.Range) bool {
 	return r.Topic == n.Topic && r.Partition == n.Partition && r.Producer == n.Producer
 }

@@ -6,8 +6,8 @@ import "slices"
 // counts are whole.
 const maxRanges = 20
 
-// Sent is what one producer had acknowledged, by lane. It has one owner at a
-// time, who locks.
+// Sent has one producer's acknowledged messages, by lane. It has one owner at a time, which does
+// the locking.
 type Sent struct {
 	lanes []bitmap
 	// refused are the messages that the system refused, by lane; nil: none.
@@ -17,8 +17,8 @@ type Sent struct {
 	keep    int        // most moments of a lane
 }
 
-// KeepTimes has the account keep when each message was due and acknowledged,
-// of at most so many of a lane: evidence for what gets lost.
+// KeepTimes makes the account keep the times at which messages were due and acknowledged, for at
+// most perLane messages of each lane, as evidence about lost messages.
 func (s *Sent) KeepTimes(perLane int) {
 	if perLane <= 0 {
 		return
@@ -67,9 +67,9 @@ func (s *Sent) Lanes(times bool) []SentLane {
 	return all
 }
 
-// Arrived is what one consumer received, by lane. It has one owner at a time,
-// who locks. Lanes that nothing came on cost next to nothing, since a consumer of
-// a crowd sees few of them.
+// Arrived has the messages that one consumer received, by lane. It has one owner at a time, which
+// does the locking. Lanes without a message cost almost nothing, because each of many consumers
+// sees only a few lanes.
 type Arrived struct {
 	blocks    []*laneBlock // nil: nothing came on any of its lanes
 	pool      pagePool
@@ -120,9 +120,9 @@ type Arrival struct {
 	Elsewhere bool
 }
 
-// Received notes that the message arrived, and reports whether it is its first
-// arrival at the subscription. Reordered is a first arrival after a later message of
-// its lane had arrived at the same consumer; overtaken after one had at another.
+// Received notes that the message arrived, and reports whether it is its first arrival at the
+// subscription. A first arrival is reordered when a later message of its lane had arrived before at
+// the same consumer, and overtaken when a later message had arrived before at another consumer.
 func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 	block := a.blocks[lane/blockLanes]
 	if block == nil {
@@ -154,10 +154,10 @@ func (a *Arrived) Has(lane int, seq int64) bool {
 	return a.lane(lane).word(seq/64)&(1<<(seq%64)) != 0
 }
 
-// nothing is what came on a lane whose block is not there.
+// nothing is the empty set, for a lane without a block.
 var nothing = &bitmap{}
 
-// lane is what came on a lane. It is not to be written to.
+// lane returns the set of messages received on a lane. Callers must not change it.
 func (a *Arrived) lane(lane int) *bitmap {
 	if block := a.blocks[lane/blockLanes]; block != nil {
 		return &block[lane%blockLanes].seen
@@ -165,8 +165,8 @@ func (a *Arrived) lane(lane int) *bitmap {
 	return nothing
 }
 
-// Account returns the account as plain data. Who the consumer is, and what it counted
-// beside, is for the caller to add.
+// Account returns the account as plain data. The caller must add the consumer's name and its other
+// counts.
 func (a *Arrived) Account() ArrivedAccount {
 	account := ArrivedAccount{
 		Duplicate: a.duplicate, Reordered: a.reordered, Overtaken: a.overtaken,

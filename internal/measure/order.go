@@ -15,7 +15,7 @@ type orderBlock [blockLanes]atomic.Int64
 // OrderBytes is the memory of one lane's order.
 const OrderBytes = 8
 
-// NewOrder returns the order of so many lanes, of which nothing has come.
+// NewOrder returns the order of the given number of lanes, with nothing received yet.
 func NewOrder(lanes int) *Order {
 	return &Order{blocks: make([]atomic.Pointer[orderBlock], (lanes+blockLanes-1)/blockLanes)}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// This file has the plain data that a recording is handed over as: no pointer into what
-// is recorded, nothing that a wire could not carry. internal/load/worker.go says what
-// crosses, and when.
+// This file has the plain data in which a recording is handed over: no pointer into the recording,
+// and nothing that could not be sent over a network. internal/load/worker.go says which data is
+// handed over, and when.
 
 // Histogram is the latencies of one series and phase that came in an interval. Two of
 // the same series and phase merge by adding the counts of equal values.
@@ -32,7 +32,7 @@ type Set struct {
 	Part []Page  // the others that have some, rising
 }
 
-// Pages is a run of pages: those from First, so many.
+// Pages is a run of Count pages that begins at page First.
 type Pages struct{ First, Count int64 }
 
 // Page has the numbers from Number x PageBits on, a bit each.
@@ -41,7 +41,7 @@ type Page struct {
 	Words  [PageBits / 64]uint64
 }
 
-// SentAccount is what became of one producer's messages since the load began.
+// SentAccount is the outcome of one producer's messages since the load began.
 type SentAccount struct {
 	Topic, Producer int        // the producer's index is among those of its topic
 	Lanes           []SentLane // by partition
@@ -49,7 +49,7 @@ type SentAccount struct {
 	Transactions []Transaction
 }
 
-// SentLane is what became of one producer's messages to one partition.
+// SentLane is the outcome of one producer's messages to one partition.
 type SentLane struct {
 	Acked, Refused Set
 	// MeasuredFrom is the first sequence number that was due in the measured window.
@@ -87,13 +87,13 @@ type ArrivedAccount struct {
 	Transactions [][]int32
 }
 
-// ArrivedLane is what came on a lane: a producer and a partition of the topic.
+// ArrivedLane is the set of messages received on a lane (a producer and a partition of the topic).
 type ArrivedLane struct {
 	Lane int
 	Seen Set
 }
 
-// Sighting is one message of a lane.
+// Sighting names one message by its lane and its sequence number.
 type Sighting struct {
 	Lane int
 	Seq  int64
@@ -163,7 +163,7 @@ func (b *bitmap) set() Set {
 	return s
 }
 
-// bitmap returns the set as one that can be worked with.
+// bitmap returns the set as a bitmap, which can be changed and compared.
 func (s Set) bitmap() *bitmap {
 	b := &bitmap{}
 	at := func(number int64) **page {

@@ -25,8 +25,8 @@ type Cell struct {
 	Negative  int64
 }
 
-// Cells holds the cells of some series in both phases. They are where histograms that
-// were handed over are added up and read.
+// Cells holds the cells of some series in both phases. Histograms that were handed over are added
+// up in them, and read from them.
 type Cells struct {
 	series []result.Series
 	cells  [][phases]Cell
@@ -93,9 +93,8 @@ func (c *Cells) Reset() {
 // the store's lock is seldom taken.
 const recorderRoom = 32
 
-// Recorder records latencies of some series. Its owner locks it around what it
-// records. It keeps the last few itself; the rest are in its store, which other
-// recorders may share.
+// Recorder records latencies of some series. Its owner must hold its lock while recording. It keeps
+// the last few itself; the rest are in its store, which other recorders may share.
 type Recorder struct {
 	sync.Mutex
 	store *Store
@@ -103,15 +102,15 @@ type Recorder struct {
 	last  [recorderRoom]latency
 }
 
-// latency is one that is not in its histogram yet.
+// latency is a latency that is not in its histogram yet.
 type latency struct {
 	ns     int64
 	series uint8
 	phase  Phase
 }
 
-// Store is the latencies of one recorder or of several. The collector swaps what it
-// holds for what is empty.
+// Store is the latencies of one recorder or of several. The collector takes its histograms and puts
+// empty ones in their place.
 type Store struct {
 	mu   sync.Mutex
 	live *Live

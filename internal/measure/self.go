@@ -84,7 +84,7 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// rssBytes is the resident memory of this process; 0 where it is not told.
+// rssBytes is the resident memory of this process; 0 where it is unknown.
 func rssBytes() int64 {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Transactions is what became of the transactions of one producer, which numbers them
-// from 1. It has one owner at a time, who locks. Number 0 stands for no transaction
-// and is ignored.
+// Transactions is the outcome of the transactions of one producer, which numbers them from 1. It
+// has one owner at a time, which does the locking. Number 0 stands for no transaction and is
+// ignored.
 type Transactions struct {
 	all []Transaction
 }
@@ -40,7 +40,7 @@ type Seen struct {
 	producers [][]int32
 }
 
-// NewSeen returns an empty count for so many producers.
+// NewSeen returns an empty count for the given number of producers.
 func NewSeen(producers int) *Seen { return &Seen{producers: make([][]int32, producers)} }
 
 // Account returns the counts as plain data; nil: there were no transactions.
@@ -57,7 +57,7 @@ func (s *Seen) Account() [][]int32 {
 	return all
 }
 
-// Received counts a message of a producer's transaction; 0: it is of none.
+// Received counts a message of a producer's transaction; 0: the message belongs to no transaction.
 func (s *Seen) Received(producer int, number uint32) {
 	if number == 0 {
 		return

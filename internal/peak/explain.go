@@ -13,8 +13,8 @@ import (
 
 func rate(perSecond float64) string { return quantity.Rate(perSecond) }
 
-// Ends returns the trials at the ends of the bracket; nil where there is none. Of several
-// trials at the stable end it returns a longer one.
+// Ends returns the trials at the ends of the bracket; nil where an end has no trial. When the
+// stable end has several trials, it returns one of the longer ones.
 func (s *Saved) Ends() (stable, unstable *Trial) {
 	for i := range s.Trials {
 		p := &s.Trials[i]

@@ -57,8 +57,8 @@ func (t *attempt) replay() (Finding, error) {
 	return when(condition, evidence), nil
 }
 
-// lateSubscription extends the reason why a subscription cannot go back: it says what another
-// subscription receives that begins after everything was acknowledged.
+// lateSubscription extends the reason why a subscription cannot go back: it adds how many messages
+// another subscription receives when it begins after everything was acknowledged.
 func (t *attempt) lateSubscription(topic system.Topic, why error) (Finding, error) {
 	var lacking *system.NotSupported
 	if !errors.As(why, &lacking) {

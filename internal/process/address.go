@@ -74,9 +74,8 @@ func oneHost(nodes, ports int) ([][]string, error) {
 	return all, nil
 }
 
-// FreePorts finds n ports of a host that nobody listens on; no host: of every
-// address of this machine. They are all held until all are found, so that they
-// differ.
+// FreePorts finds n free ports of a host; when host is empty, ports that are free on every address
+// of this machine. They are all held until all are found, so that they differ.
 func FreePorts(host string, n int) ([]int, error) {
 	var all []int
 	for range n {

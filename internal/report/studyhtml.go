@@ -52,8 +52,8 @@ type studyRowView struct {
 // barWide is the length of the longest bar of a table.
 const barWide = 120
 
-// StudyHTML writes a study's page: its claims, and every table with their figures
-// beside ours. The bars are in the page, so it needs no script.
+// StudyHTML writes a study's page: its claims, and every table with the published figures beside
+// ours. The bars are in the page, so it needs no script.
 func StudyHTML(w io.Writer, r StudyResult) error {
 	style := pageStyle() + sweepCSS + studyCSS
 	doc := studyDocument{

@@ -34,7 +34,7 @@ type versusFigureJSON struct {
 
 // centerJSON is the middle of a set of values.
 type centerJSON struct {
-	Median     *float64     `json:"median,omitempty"` // the lower bound of one that is only bounded
+	Median     *float64     `json:"median,omitempty"` // or its lower bound, when only that is known
 	Bound      result.Bound `json:"bound,omitempty"`
 	Low        *float64     `json:"low,omitempty"`
 	High       *float64     `json:"high,omitempty"`

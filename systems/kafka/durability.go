@@ -149,8 +149,8 @@ func of(topic string, err error) error {
 	return fmt.Errorf("topic %s: %w", topic, err)
 }
 
-// untilKnown asks until a broker answers that knows the topics: of a topic that
-// was just made some do not know yet, and any of them may be the one that answers.
+// untilKnown asks until the answering broker knows the topics. Any broker may answer, and some do
+// not know a new topic yet.
 func untilKnown(ctx context.Context, ask func() error) error {
 	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := ask()

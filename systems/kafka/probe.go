@@ -103,7 +103,7 @@ func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topi
 	return "", fmt.Errorf("the broker did not refuse a record that is too large: %w", err)
 }
 
-// quotaWithin bounds the wait for a quota that brokers were told of.
+// quotaWithin bounds the wait for a quota to take effect on the brokers.
 const quotaWithin = 20 * time.Second
 
 // throttled adds up how long brokers told a client to pause.

@@ -166,8 +166,8 @@ func (t *transactions) end(ctx, patience context.Context) (ended []*parcel, err 
 	return ended, fmt.Errorf("the transaction was aborted: %w", cause)
 }
 
-// commit commits the present transaction. A commit that was refused or not sent is an
-// abort; otherwise nobody knows what became of one that failed.
+// commit commits the present transaction. A commit that was refused or not sent is an abort. After
+// any other failure it is unknown whether the transaction was committed.
 func (t *transactions) commit(ctx, patience context.Context) error {
 	err := t.p.client.EndTransaction(ctx, kgo.TryCommit)
 	if err == nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// home is where a topic's messages are: in a stream of its own, or as some of
-// the subjects of one that it shares with other topics.
+// home is where a topic's messages are: in a stream of its own, or under some of the subjects of a
+// stream that it shares with other topics.
 type home struct {
 	stream string
 	prefix string // of the topic's subjects

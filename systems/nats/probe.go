@@ -185,7 +185,7 @@ func (c *cluster) openBox(
 	return b, nil
 }
 
-// Post publishes and waits for the PubAck. A delay is told in whole seconds.
+// Post publishes and waits for the PubAck. It sends a delay in whole seconds.
 func (b *box) Post(ctx context.Context, l system.Envelope) error {
 	var options []jetstream.PublishOpt
 	subject := b.subject

@@ -28,11 +28,10 @@ var (
 // waited too long; a timeout is at most this part of it late.
 const sweeps = 20
 
-// producer publishes to one stream. Each message in flight has a slot. The
-// slot's number and how often it was taken are in the reply subject, so that an
-// answer finds its message without a map. No two messages share a subject: a
-// second answer, or one that comes too late, finds nobody, where it could
-// otherwise acknowledge a message that nobody stored.
+// producer publishes to one stream. Each message in flight has a slot. The slot's number and how
+// often it was taken are in the reply subject, so that an answer finds its message without a map.
+// No two messages share a subject: a second or late answer finds no message, so it cannot
+// acknowledge one that no server stored.
 type producer struct {
 	link     *link
 	conn     *nats.Conn // the link's

@@ -67,8 +67,7 @@ func (c *cluster) createStream(ctx context.Context, at home) error {
 	return nil
 }
 
-// plan is the streams that make a home at the asked level, the one that is
-// published to first.
+// plan returns the streams of a home at the level asked for. Producers publish to the first.
 func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, error) {
 	name := at.stream
 	origin := c.cfg.stream
@@ -347,8 +346,8 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 	return c.servers.endpoint(ctx, info.Cluster.Leader)
 }
 
-// serverNames are the endpoints by the names of their servers, which the servers
-// tell who connects to them.
+// serverNames has the endpoints by the names of their servers. A server sends its name to clients
+// that connect.
 type serverNames struct {
 	of *cluster
 

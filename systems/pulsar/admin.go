@@ -78,9 +78,9 @@ func newAdmin(endpoints []string, config *tls.Config, token string) *admin {
 	return a
 }
 
-// follow lets a broker send us to the one that owns what was asked for. Go
-// takes the token off on the way to another host; the brokers are one cluster,
-// so it is put back, but never onto a connection that is less protected.
+// follow allows a broker's redirect to the broker that owns the resource. Go removes the token from
+// a redirect to another host. The brokers are one cluster, so follow adds the token again, but
+// never to a connection that is less protected.
 func (a *admin) follow(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("the brokers send each other's requests in a circle")

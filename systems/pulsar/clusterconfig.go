@@ -54,8 +54,8 @@ func shippedConf(dir, name string) (*driver.Properties, error) {
 	p := &driver.Properties{}
 	for line := range strings.Lines(string(raw)) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		// A key without a value means its default; some of those that read the
-		// file take it for a number that is wrong.
+		// A key without a value means its default; some programs that read the file report it as a
+		// wrong number.
 		if value = strings.TrimSpace(value); ok && value != "" && !strings.HasPrefix(key, "#") {
 			p.Set(strings.TrimSpace(key), value)
 		}
@@ -135,7 +135,7 @@ func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("httpServerHost", n.Host)
 	p.Set("httpServerPort", bookieHTTPPort)
 	p.Set("prometheusStatsHttpEnable", false) // the HTTP server has the metrics too
-	// Whoever fills the disk is told so by the run.
+	// The run itself reports a disk that fills up.
 	p.Set("diskUsageThreshold", "0.99")
 	p.Set("diskUsageWarnThreshold", "0.98")
 	p.Set("diskUsageLwmThreshold", "0.98")
@@ -221,7 +221,7 @@ func loopbackInterface() string {
 	return "lo"
 }
 
-// memory is a Java's heap and what it takes beside it; 0: as Java likes.
+// memory is the heap and the direct memory of a Java process; 0: Java's default.
 type memory struct{ heap, direct int64 }
 
 // javaOptions returns the options of Pulsar's scripts, except for memory and collector,

@@ -138,9 +138,8 @@ func dial(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, e
 	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", endpoint)
 }
 
-// within runs what has no context of its own. When ctx ends first the work is
-// left to end by itself, which the library's own timeouts bound, and undo is
-// called on what it still brings.
+// within runs work that takes no context. When ctx ends first, the work goes on in the background
+// until it ends, at the latest by the library's own timeouts, and undo is called with its result.
 func within[T any](ctx context.Context, work func() (T, error), undo func(T)) (T, error) {
 	type outcome struct {
 		value T
@@ -208,8 +207,8 @@ func explain(err error, o system.Options) error {
 	return err
 }
 
-// memo is a client's log, of which the last complaint is kept: it is the only
-// place where the library says why a connection failed.
+// memo is a client's log. It keeps the last error, because the log is the only place where the
+// library says why a connection failed.
 type memo struct {
 	mu   sync.Mutex
 	last error

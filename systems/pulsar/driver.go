@@ -212,10 +212,10 @@ const (
 	leastStay = time.Millisecond
 )
 
-// Spread is the Java client's default, the routing mode RoundRobinPartition, which is
-// what the OpenMessaging Benchmark runs as well. The Go client that plimsoll drives
-// would go on after one batching_max_publish_delay, or with a batch that is full; here
-// it is told the partition of every message.
+// Spread is the Java client's default, the routing mode RoundRobinPartition, which is what the
+// OpenMessaging Benchmark runs as well. The Go client that plimsoll drives would go on after one
+// batching_max_publish_delay, or with a batch that is full; here plimsoll gives it the partition of
+// every message.
 func (pulsarSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Source: "RoundRobinPartitionMessageRouterImpl of the Java client " +

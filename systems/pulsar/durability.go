@@ -273,7 +273,7 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 
 const fromBookie = "bookie's HTTP server, server_config"
 
-// allBookies are those that the brokers know; nil when they do not tell.
+// allBookies returns the bookies that the brokers know; nil when they do not answer.
 func (c *cluster) allBookies(ctx context.Context) []string {
 	var told struct {
 		Bookies []struct {

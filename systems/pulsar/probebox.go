@@ -110,7 +110,7 @@ func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 func (b *box) consume(o client.ConsumerOptions,
 	handle func(client.Consumer, client.Message)) error {
 	o.Type, o.SubscriptionInitialPosition = client.Shared, client.SubscriptionPositionEarliest
-	// Few at a time, so that those who share a subscription all get some.
+	// Few at a time, so that all consumers that share a subscription get some.
 	o.ReceiverQueueSize = 5
 	k, err := b.lib.Subscribe(o)
 	if err != nil {
@@ -142,8 +142,8 @@ func (b *box) Close(ctx context.Context) error {
 // timeToLive is how long messages of a mailbox with FeatureTTL live.
 const timeToLive = 2 * time.Second
 
-// OpenMailbox makes a topic. Each message says how long it waits; a time to live is the
-// topic's, and brokers look at it every five minutes, so they are told to.
+// OpenMailbox makes a topic. Each message says how long it waits; a time to live is the topic's,
+// and brokers check it only every five minutes, so the probe asks them to check it.
 func (c *cluster) OpenMailbox(
 	ctx context.Context, t system.Topic, f system.Feature,
 ) (m system.Mailbox, condition string, err error) {

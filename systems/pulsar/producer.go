@@ -22,12 +22,11 @@ var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendT
 // producer sends to one topic with a client of its own. At most slots messages
 // are in the library's hands; Send waits for a free one.
 //
-// The library tells a message's end when the broker has answered, and not at
-// all when it is closed with messages still queued or its topic is deleted. Its
-// own send timeout would leave a goroutine behind for as long, and it does not
-// look at messages that wait for a connection. So a message's time is watched
-// here. One that timed out is told to be unanswered, and the library goes on
-// trying it; its slot is free again when the library lets go of it.
+// The library tells a message's end when the broker has answered, and not at all when it is closed
+// with messages still queued or its topic is deleted. Its own send timeout would leave a goroutine
+// behind for as long, and it does not look at messages that wait for a connection. So a message's
+// time is watched here. A message that timed out is reported as unanswered, and the library goes on
+// trying it; its slot is free again when the library releases it.
 type producer struct {
 	client     client.Client
 	lib        client.Producer
@@ -39,8 +38,8 @@ type producer struct {
 	stop       context.CancelFunc // ends a Send that waits in the library
 	finished   chan struct{}      // closed when watch has ended
 
-	// sending is held while the library takes a message: one that is closed
-	// beside that panics.
+	// sending is held while the library takes a message: the library panics when its producer is
+	// closed at the same time.
 	sending sync.Mutex
 	next    int  // partition of the message that is handed over
 	stopped bool // nothing may be handed over

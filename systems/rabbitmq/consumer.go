@@ -14,9 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// reader is what consumers of queues and of streams have in common: who is
-// told of messages and failures, and the taps, one for each partition that the
-// consumer has.
+// reader is the common part of consumers of queues and of streams: the functions that receive
+// messages and failures, and the taps, one for each partition that the consumer has.
 type reader struct {
 	of      *cluster
 	group   *group
@@ -87,8 +86,8 @@ func (r *reader) done(t *tap) {
 
 func (r *reader) place() int { return r.Options.Index }
 
-// leave has the reader stop receiving a partition, and waits until what it had
-// of it is handled.
+// leave makes the reader stop receiving a partition, and waits until the messages that it received
+// from it are handled.
 func (r *reader) leave(ctx context.Context, partition int) error {
 	r.mu.Lock()
 	t := r.taps[partition]
@@ -219,8 +218,8 @@ type consumer struct {
 
 var _ system.AssignmentWaiter = (*consumer)(nil)
 
-// OpenConsumer makes the subscription's queues where they are not there, and
-// begins to receive those that no other consumer has.
+// OpenConsumer makes the subscription's queues where they do not exist, and begins to receive from
+// the queues that no other consumer has.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	if o.Delivery == workload.ExactlyOnce {
@@ -358,8 +357,8 @@ func (f *flow) run() {
 	}
 }
 
-// acknowledge tells the server of all that was handled. When it cannot be told
-// it delivers again, as it must.
+// acknowledge acknowledges all messages that were handled. When the acknowledgement does not reach
+// the server, the server delivers them again, as it must.
 func (f *flow) acknowledge() {
 	if f.pending > 0 {
 		_ = f.channel.Ack(f.last, true)

@@ -167,8 +167,9 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	return r.Evidence(), nil
 }
 
-// readServers holds the servers' own configuration against the level, where it
-// depends on that. A server that has just started is told of bit by bit.
+// readServers compares the servers' own configuration with the level, where the level depends on
+// it. The management API reports a server that has just started bit by bit, so readServers repeats
+// the question.
 func (c *cluster) readServers(ctx context.Context, r *reading) error {
 	if c.cfg.kind != quorum {
 		return nil
@@ -188,8 +189,8 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 	})
 }
 
-// settledQueues reads a topic's queues until the servers tell of every copy: of
-// a queue that was just made they tell bit by bit.
+// settledQueues reads a topic's queues until the servers report every copy: they report a new queue
+// bit by bit.
 func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueReport, error) {
 	var queues []queueReport
 	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
@@ -209,7 +210,8 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 	return queues, err
 }
 
-// unsettled says what is missing until every queue has told of its copies.
+// unsettled returns an error that says what is missing, or nil when every queue has reported its
+// copies.
 func unsettled(t system.Topic, queues []queueReport) error {
 	if len(queues) < t.Partitions {
 		return fmt.Errorf("it has %d queues for %d partitions", len(queues), t.Partitions)
@@ -224,7 +226,7 @@ func unsettled(t system.Topic, queues []queueReport) error {
 	return nil
 }
 
-// copied reports whether the queue has copies that are told of.
+// copied reports whether the queue has copies that the servers report.
 func (q queueReport) copied() bool { return q.Type != classic || q.mirrored() }
 
 func (q queueReport) mirrored() bool { _, is := q.definition["ha-mode"]; return is }

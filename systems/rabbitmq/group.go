@@ -14,17 +14,17 @@ type member interface {
 	// assign has the member receive a partition, from now until leave; it does
 	// not wait.
 	assign(partition int)
-	// leave has the member stop receiving a partition, and waits until what it
-	// had of it is handled.
+	// leave makes the member stop receiving a partition, and waits until the messages that it
+	// received from it are handled.
 	leave(ctx context.Context, partition int) error
 	Close(ctx context.Context) error
 	place() int // among the consumers of the subscription
 }
 
-// group is the consumers of one subscription that this connection has opened,
-// and how the partitions are shared among them: each is one consumer's, so that
-// its messages stay in order. Whoever comes first has all of them until AwaitAssignment;
-// what a consumer leaves goes to those that are there, or to the next.
+// group is the consumers of one subscription that this connection has opened, and how the
+// partitions are shared among them: each belongs to one consumer, so that its messages stay in
+// order. The first consumer has all of them until AwaitAssignment. The partitions of a consumer
+// that closes go to the remaining consumers, or to the next one that opens.
 type group struct {
 	subscription string
 
@@ -33,8 +33,8 @@ type group struct {
 	members []member
 	owners  []member // by partition; nil: nobody
 
-	// positions are where the subscription goes on in each stream; -1: only the
-	// server knows. Those who move them own the partition.
+	// positions are the offsets at which the subscription continues in each stream; -1: only the
+	// server knows. Only the owner of a partition changes its position.
 	positions []atomic.Int64
 }
 
@@ -72,8 +72,7 @@ func (g *group) join(m member, place func() error) error {
 	return nil
 }
 
-// quit takes a member out, which receives no more, and shares what it had
-// among the others.
+// quit takes out a member, which receives nothing more, and shares its partitions among the others.
 func (g *group) quit(m member) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -76,9 +76,9 @@ func (r route) binding() (key string, arguments amqp.Table) {
 	return "", arguments
 }
 
-// arguments are those that make a queue what the settings ask for. The leader
-// is on the node that the client is connected to, and queues are declared round
-// the nodes.
+// arguments returns the arguments for a queue of the type and options that the settings ask for.
+// The leader is on the node that the client is connected to, and queues are declared round the
+// nodes.
 func (c config) arguments() amqp.Table {
 	switch c.kind {
 	case quorum:

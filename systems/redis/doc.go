@@ -35,20 +35,19 @@
 // # Sending
 //
 // A producer has one pipeline under way, and what comes meanwhile is the next one, up to
-// pipeline_max messages. A message that no server can have got, because there was no
-// connection or the primary still loads its data, is kept for delivery_timeout. Nothing
-// else is repeated. What the server answers with an error is refused; what it does not
-// answer is unknown. XADD has NOMKSTREAM, so that a topic that was deleted stays deleted.
+// pipeline_max messages. A message that no server can have got, because there was no connection or
+// the primary still loads its data, is kept for delivery_timeout. Nothing else is repeated. A
+// message that the server answers with an error is refused; a message that it does not answer is
+// unknown. XADD has NOMKSTREAM, so that a topic that was deleted stays deleted.
 //
 // # Receiving
 //
-// A consumer asks by XREADGROUP for all of its streams at once. At most once reads with
-// NOACK. At least once acknowledges (XACK) together with the next read what was handled.
-// Redis never takes an entry back from a consumer that is gone: the others claim it
-// (XAUTOCLAIM) when it is pending for claim_after. A consumer that closes in good order
-// makes what it has not handled look that old, so that it moves at once; one that closes
-// without time, or dies, does not. A consumer that is merely slower than claim_after loses
-// messages to others too, and they arrive twice.
+// A consumer asks by XREADGROUP for all of its streams at once. At most once reads with NOACK. At
+// least once acknowledges (XACK) together with the next read what was handled. Redis never takes an
+// entry back from a consumer that is gone: the others claim it (XAUTOCLAIM) when it is pending for
+// claim_after. A consumer that closes in good order makes its unhandled entries look that old, so
+// that they move at once; a consumer that dies, or has no time to close, does not. A consumer that
+// is merely slower than claim_after loses messages to others too, and they arrive twice.
 //
 // # Memory
 //

@@ -142,7 +142,7 @@ func (x *routes) Close(ctx context.Context) error {
 	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
 }
 
-// OpenMailbox says what a stream has in place of a feature.
+// OpenMailbox refuses each feature, and says what a stream offers instead.
 func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
 	system.Mailbox, string, error,
 ) {
@@ -165,7 +165,7 @@ func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), fun
 		"its own")
 }
 
-// PublishBeyond says what bounds a stream.
+// PublishBeyond refuses, and says what bounds a stream.
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {

@@ -89,8 +89,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	return p, nil
 }
 
-// deliver sends a pipeline and tells the end of each message. A pipeline of which
-// nothing reached the primary is sent again.
+// deliver sends a pipeline and reports the outcome of each message. When nothing of a pipeline
+// reached the primary, deliver sends it again.
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry]) {
 	ctx := context.Background()
 	wait := p.of.wait(ctx)
@@ -150,8 +150,8 @@ func unsent(batch []*driver.Batched[entry]) bool {
 	return true
 }
 
-// outcome says what the error of an XADD means: what the server answers is a refusal,
-// and without an answer the entry may be there.
+// outcome says what the error of an XADD means: an error from the server is a refusal; without an
+// answer the entry may have been stored.
 func (p *producer) outcome(life context.Context, err error) error {
 	var refusal goredis.Error
 	switch {

@@ -33,7 +33,7 @@ type producer struct {
 	index int
 	held  []*record // by partition: waits to be delivered after its follower
 	sent  []int64   // messages that arrived, by partition
-	// unanswered are those that get no answer before Close; they are not pending.
+	// unanswered has the messages that get no answer before Close; they are not pending.
 	unanswered []*system.Message
 
 	transactional bool
@@ -115,7 +115,7 @@ func (p *producer) Close(ctx context.Context) error {
 	return nil
 }
 
-// drop answers with an error what has not been answered.
+// drop answers every unanswered message with an error.
 func (p *producer) drop() {
 	p.line.Lock()
 	p.line.empty()

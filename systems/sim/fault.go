@@ -27,8 +27,8 @@ type LostMessage struct {
 	Seq                 int64
 }
 
-// outage is what a fault does to the line, and what it does to messages on the
-// way into it. The line's lock guards it.
+// outage is the effect of a fault on the line and on messages on the way into it. The line's lock
+// guards it.
 type outage struct {
 	per       [faultKinds]int64 // messages at each fault
 	refuses   bool              // what comes is refused; otherwise it waits

@@ -76,9 +76,9 @@ type inbox struct {
 	wakeAtNs int64 // the line sleeps until then; long ago: it is awake
 }
 
-// line is the simulated system's one worker and all its state. It holds its
-// lock while it works; who opens or closes clients takes it in between. The
-// inbox has a lock of its own, so that a Send never waits for work.
+// line is the simulated system's one worker and all its state. It holds its lock while it works;
+// the lock is taken in between to open and close clients. The inbox has a lock of its own, so that
+// a Send never waits for work.
 type line struct {
 	sync.Mutex
 	inbox   inbox
@@ -108,7 +108,7 @@ type line struct {
 	copyNs        int64   // from a delivery to its copy
 	transactionNs int64
 	silentComes   bool               // a message without an answer is delivered
-	late          func(lateNs int64) // told how late each answer and delivery is; nil: nobody asked
+	late          func(lateNs int64) // gets the lateness of each answer and delivery; may be nil
 
 	alarm   clock.Alarm
 	stopped chan struct{}

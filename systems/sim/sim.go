@@ -25,7 +25,7 @@ var (
 // System is the simulated system on a clock.
 type System struct {
 	clock clock.Clock
-	// Planted is told, when a cluster closes, what it did to messages.
+	// planted is called when a cluster closes, with what the cluster did to messages on purpose.
 	planted func(Planted)
 }
 
@@ -49,13 +49,13 @@ type PlantedTransactions struct {
 	AbortedDelivered   int64 // messages of aborted transactions that were delivered
 }
 
-// New returns the system on a clock. planted, if not nil, is told what each
-// cluster did to messages when it closes.
+// New returns the system on a clock. planted, if not nil, is called when a cluster closes, with
+// what the cluster did to messages on purpose.
 func New(c clock.Clock, planted func(Planted)) *System {
 	return &System{clock: c, planted: planted}
 }
 
-// Embedded marks the system as one that lives in this process.
+// Embedded marks the system as one that runs inside this process.
 func (*System) Embedded() {}
 
 // Describe says what can be set.
@@ -217,7 +217,7 @@ func (c *cluster) ReadDurability(_ context.Context, topics []system.Topic) (syst
 	return e, nil
 }
 
-// ReportLateness has add told how late each answer and each delivery is.
+// ReportLateness calls add with the lateness of each answer and each delivery.
 func (c *cluster) ReportLateness(add func(lateNs int64)) {
 	c.line.Lock()
 	defer c.line.Unlock()

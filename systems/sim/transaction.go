@@ -11,8 +11,8 @@ type transaction struct {
 	waiting   []answer
 }
 
-// transaction returns the one that a message is part of that is sent now; the caller
-// holds the inbox's lock.
+// transaction returns the transaction for a message that is sent now; the caller holds the inbox's
+// lock.
 func (p *producer) transaction(nowNs int64) *transaction {
 	if p.current == nil || nowNs >= p.current.endNs {
 		p.transactions++
