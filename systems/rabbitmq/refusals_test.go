@@ -99,6 +99,7 @@ func TestSecureListener(t *testing.T) {
 			[]string{"refuses the user or password"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := right
 			o.TLS = o.TLS.Clone()
 			c.change(&o)
