@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "github.com/plimsoll-bench/plimsoll"
@@ -61,6 +62,7 @@ const (
 	maxFileLines     = 500
 	maxFunctionLines = 60
 	maxReadmeLines   = 200
+	maxColumns       = 100 // a tab counts four
 )
 
 func room(dir string) int {
@@ -205,6 +207,34 @@ func TestSizesStayReadable(t *testing.T) {
 				1; lines > maxFunctionLines {
 				t.Errorf("%s: %s has %d lines, at most %d", file, fn.Name.Name, lines,
 					maxFunctionLines)
+			}
+		}
+	})
+}
+
+// Raw strings and struct tags cannot be wrapped; tests may show long input.
+func TestLinesFitTheScreen(t *testing.T) {
+	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		raw := map[int]bool{}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(lit.Value, "`") {
+				for l := fset.Position(lit.Pos()).Line; l <= fset.Position(lit.End()).Line; l++ {
+					raw[l] = true
+				}
+			}
+			return true
+		})
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(source), "\n") {
+			columns := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    "))
+			if columns > maxColumns && !raw[i+1] {
+				t.Errorf("%s:%d has %d columns, at most %d", file, i+1, columns, maxColumns)
 			}
 		}
 	})

@@ -96,8 +96,8 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 	}
 }
 
-const notBesideEndpoints = "cannot be combined with endpoints: endpoints name a cluster that runs, " +
-	"a testbed is one to start, keep one"
+const notBesideEndpoints = "cannot be combined with endpoints: endpoints name a cluster that " +
+	"runs, a testbed is one to start, keep one"
 
 func (t *Target) checkTestbed(doc *strict.Document) {
 	if len(t.Endpoints) > 0 {

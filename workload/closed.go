@@ -46,14 +46,14 @@ func (c *Closed) messages() int {
 // besideClosed are the keys that have no meaning in a closed loop, and the reasons.
 var besideClosed = []struct{ path, why string }{
 	{"load.rate",
-		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
-			"one of the two"},
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, " +
+			"keep one of the two"},
 	{"load.steps",
-		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
-			"one of the two"},
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, " +
+			"keep one of the two"},
 	{"load.ramp",
-		"cannot be combined with closed: in a closed loop the system's answers set the rate, keep " +
-			"one of the two"},
+		"cannot be combined with closed: in a closed loop the system's answers set the rate, " +
+			"keep one of the two"},
 	{"load.arrivals",
 		"cannot be combined with closed: a closed loop has no schedule of arrivals, remove it"},
 	{"max_in_flight",

@@ -22,7 +22,8 @@ func environment(job *Job) result.Environment {
 		Kernel: strings.TrimSpace(readText("/proc/sys/kernel/osrelease")),
 		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryBytes(),
 		Virtual:    strings.TrimSpace(readText("/sys/class/dmi/id/product_name")),
-		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(), ThreadStates: job.Clock.ThreadStates(), Proof: observe.StoredProof(),
+		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(),
+		ThreadStates: job.Clock.ThreadStates(), Proof: observe.StoredProof(),
 	}
 }
 

@@ -59,7 +59,8 @@ func (s *session) methods() []string {
 		for _, p := range given {
 			names = append(names, p.Name)
 		}
-		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target names were observed: %s.", strings.Join(names, ", ")))
+		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target "+
+			"names were observed: %s.", strings.Join(names, ", ")))
 	case len(s.observer.Servers()) == 0:
 		all = append(all,
 			"The servers were not observed: give their processes in the target where they run on "+

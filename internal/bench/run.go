@@ -109,7 +109,8 @@ func newResult(job *Job) result.Run {
 			PartitionsOwned: job.ownsPartitions(),
 		},
 		Durability: result.Durability{
-			Asked: int(job.Workload.Durability), Meaning: job.Workload.Durability.Meaning(), How: guarantee.How,
+			Asked: int(job.Workload.Durability), How: guarantee.How,
+			Meaning:  job.Workload.Durability.Meaning(),
 			Evidence: []result.Fact{},
 		},
 		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},

@@ -25,8 +25,8 @@ const (
 // settleRule says the rule in a sentence.
 var settleRule = fmt.Sprintf(
 	"over %d intervals of a second neither throughput nor publish p99 (or the highest percentile "+
-		"that a second's messages support) rises or falls (Mann-Kendall), and the medians of their "+
-		"halves lie within %.0f%% and %.0f%% of one another",
+		"that a second's messages support) rises or falls (Mann-Kendall), and the medians of "+
+		"their halves lie within %.0f%% and %.0f%% of one another",
 	settleSpan, settledRate*100, settledTail*100)
 
 // settling watches the warm-up of a run that may end it early.

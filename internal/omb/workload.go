@@ -133,9 +133,9 @@ func isTemplate(fileName string, src []byte) error {
 		at := doc.At(key)
 		return strict.Violations{
 			{File: fileName, Line: at.Line, Column: at.Column, Excerpt: at.Excerpt,
-				Message: "this is a template, from which OMB's generator makes a workload for each " +
-					"combination of its lists: " +
-					"write one value for each of " + strings.Join(listedKeys[:7], ", ") +
+				Message: "this is a template, from which OMB's generator makes a workload for " +
+					"each combination of its lists: write one value for each of " +
+					strings.Join(listedKeys[:7], ", ") +
 					", and a file for each workload that is meant"}}
 	}
 	return nil

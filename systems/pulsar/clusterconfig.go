@@ -224,6 +224,9 @@ func loopbackInterface() string {
 // memory is the heap and the direct memory of a Java process; 0: Java's default.
 type memory struct{ heap, direct int64 }
 
+// metadataDrivers is the package of the drivers with which bookies use Pulsar's metadata store.
+const metadataDrivers = "org.apache.pulsar.metadata.bookkeeper."
+
 // javaOptions returns the options of Pulsar's scripts, except for memory and collector,
 // which are settings.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []string {
@@ -251,8 +254,8 @@ func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []
 		"-Dpulsar.allocator.exit_on_oom=true",
 		"-Dlog4j.configurationFile="+n.Path(loggingFile),
 		"-Dlog4j2.is.webapp=false", "-Dlog4j.shutdownHookEnabled=false",
-		"-Dbookkeeper.metadata.bookie.drivers=org.apache.pulsar.metadata.bookkeeper.PulsarMetadataBookieDriver",
-		"-Dbookkeeper.metadata.client.drivers=org.apache.pulsar.metadata.bookkeeper.PulsarMetadataClientDriver",
+		"-Dbookkeeper.metadata.bookie.drivers="+metadataDrivers+"PulsarMetadataBookieDriver",
+		"-Dbookkeeper.metadata.client.drivers="+metadataDrivers+"PulsarMetadataClientDriver",
 	)
 }
 
