@@ -24,12 +24,11 @@ run: build ## Build, then measure a replicated NATS JetStream cluster for about 
 build: ## Build bin/plimsoll.
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
 
-# Two lanes side by side: clusters wait most of the time, and code computes. What starts
-# servers runs a package at a time: two clusters would starve each other. The command line and
-# the truths of many messages run without the race detector, which would slow them tenfold;
-# whatever they call is tested under it.
+# What starts servers runs a package at a time: two clusters would starve each other. The
+# command line and the truths of many messages run without the race detector, which would slow
+# them tenfold; whatever they call is tested under it.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
-TRUTHS  := ./internal/bench ./internal/compare ./internal/peak ./internal/prove ./internal/verify
+UNRACED := ./cmd/plimsoll ./internal/bench ./internal/compare ./internal/peak ./internal/prove ./internal/verify
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
 RACING  := $(if $(RACE),CGO_ENABLED=1 )
 
@@ -37,22 +36,21 @@ test: ## Run every test, with the race detector where there is a C compiler; pri
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
 	$(GO) vet ./...
 	@mkdir -p bin && rm -f bin/tests-*.json
-	$(RACING)$(GO) test $(RACE) -run '^$$' ./... > /dev/null
-	@$(MAKE) --no-print-directory -j 2 --output-sync=line test-code test-servers
+	@$(MAKE) --no-print-directory test-code
+	@$(MAKE) --no-print-directory test-servers
 	@echo "The ten slowest tests:"
 	@cat bin/tests-*.json | $(TOOL) gotestsum tool slowest --threshold 1s --num 10
 
 test-code: ## Test what needs no servers but those in plimsoll's own process.
 	@mkdir -p bin
-	$(RACING)$(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 1 -timeout 20m \
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 -timeout 20m \
 		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) ./cmd/plimsoll))
-	$(if $(RACE),$(TESTSUM) --jsonfile bin/tests-2.json -- -p 1 -run Truth $(TRUTHS))
-	$(TESTSUM) --jsonfile bin/tests-3.json -- -timeout 20m -parallel 4 -skip RealSystems ./cmd/plimsoll
+	$(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 -timeout 20m -parallel 4 -skip RealSystems $(UNRACED)
 
 test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, root).
 	@mkdir -p bin
-	$(RACING)$(TESTSUM) --jsonfile bin/tests-4.json -- $(RACE) -p 1 -parallel 4 -timeout 20m $(SERVERS)
-	$(TESTSUM) --jsonfile bin/tests-5.json -- -timeout 20m -run RealSystems ./cmd/plimsoll
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 1 -parallel 4 -timeout 20m $(SERVERS)
+	$(TESTSUM) --jsonfile bin/tests-4.json -- -timeout 20m -run RealSystems ./cmd/plimsoll
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff

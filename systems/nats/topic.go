@@ -26,6 +26,9 @@ const (
 	// settleWithin bounds the wait for a new stream's copies to be in place.
 	settleWithin = 10 * time.Second
 	settlePoll   = 10 * time.Millisecond
+	// placeWithin bounds the wait for a server that counts as offline.
+	placeWithin = 5 * time.Second
+	placePause  = 200 * time.Millisecond
 	// codeNotClustered is the server's error for replicas without a cluster,
 	// codeNoPeers the one for more replicas than servers.
 	codeNotClustered jetstream.ErrorCode = 10074
@@ -52,10 +55,7 @@ func (c *cluster) createStream(ctx context.Context, at home) error {
 		return err
 	}
 	for i, stream := range plan {
-		err := persist(ctx, func(ctx context.Context) error {
-			_, err := c.js.CreateStream(ctx, stream)
-			return err
-		})
+		err := c.placed(ctx, stream)
 		if err != nil {
 			err = explainCreate(stream, err)
 			return errors.Join(err, c.undo(ctx, plan[:i]))
@@ -65,6 +65,23 @@ func (c *cluster) createStream(ctx context.Context, at home) error {
 		return errors.Join(err, c.undo(ctx, plan))
 	}
 	return nil
+}
+
+// placed creates a stream. A busy server misses heartbeats and counts as offline for a
+// moment, so placement is tried again for placeWithin.
+func (c *cluster) placed(ctx context.Context, stream jetstream.StreamConfig) error {
+	placing, cancel := context.WithTimeout(ctx, placeWithin)
+	defer cancel()
+	return driver.Until(placing, placePause, func() (again bool, err error) {
+		err = persist(ctx, func(ctx context.Context) error {
+			_, err := c.js.CreateStream(ctx, stream)
+			return err
+		})
+		var api *jetstream.APIError
+		offline := errors.As(err, &api) && api.ErrorCode == codeNoPeers &&
+			strings.Contains(api.Description, "offline")
+		return offline, err
+	})
 }
 
 // plan returns the streams of a home at the level asked for. Producers publish to the first.

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -74,18 +73,9 @@ func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 // ackWhileStopped sends one message while some processes are stopped.
 func ackWhileStopped(t *testing.T, p system.Producer, pids []int) time.Duration {
 	t.Helper()
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
-	goOn := func() {
-		for _, pid := range pids {
-			syscall.Kill(pid, syscall.SIGCONT)
-		}
-	}
-	defer goOn()
-	timer := time.AfterFunc(stopFor, goOn)
+	resume := systemtest.Pause(t, pids...)
+	defer resume()
+	timer := time.AfterFunc(stopFor, resume)
 	defer timer.Stop()
 	return systemtest.Ack(t, p)
 }

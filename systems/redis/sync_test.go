@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -62,10 +61,7 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 // anything, and while both are.
 func holdsWithPausedReplicas(t *testing.T, p system.Producer, replicas []int, needed bool) {
 	for i, pid := range replicas {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it is gone otherwise
+		defer systemtest.Pause(t, pid)()
 		last := i == len(replicas)-1
 		l := systemtest.NewTestMessage("replicated?")
 		p.Send(&l.Message)
@@ -88,10 +84,7 @@ func TestWaitForAll(t *testing.T) {
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "waits-all", 1), 0, workload.AtLeastOnce)
 	_, replicas := sides(clusterOf(t, workload.SyncAsync))
 	systemtest.MedianAck(t, p)
-	if err := syscall.Kill(replicas[0], syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Kill(replicas[0], syscall.SIGCONT) }()
+	defer systemtest.Pause(t, replicas[0])()
 	l := systemtest.NewTestMessage("replicated?")
 	p.Send(&l.Message)
 	err := l.Await(t)
