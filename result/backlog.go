@@ -38,7 +38,7 @@ type BacklogEnd string
 const (
 	BacklogBuilding BacklogEnd = "building" // the run ended before it was there
 	BacklogReading  BacklogEnd = "reading"  // the run ended before it was read
-	// it was not complete in time: less was acknowledged than offered
+	// it was not complete in time: less was acknowledged than offered.
 	BacklogNotBuilt BacklogEnd = "not_built"
 	BacklogCaughtUp BacklogEnd = "caught_up"
 	BacklogNever    BacklogEnd = "never"    // it did not shrink

@@ -32,7 +32,7 @@ func NewLike(saved *hdr.PackedHistogram) *hdr.Histogram {
 	return hdr.New(saved.LowestTrackableValue(), HistogramMaxNs, HistogramDigits)
 }
 
-// The percentiles that tables print, where the number of samples supports them.
+// Percentiles are those that tables print, where the number of samples supports them.
 var Percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
 
 // samplesBeyond is the number of samples that must lie above a percentile for it to be printed.

@@ -50,7 +50,7 @@ func TestOMBDrivers(t *testing.T) {
 	for file, src := range driverFiles(t) {
 		t.Run(file, func(t *testing.T) {
 			d, err := omb.ParseDriver(dialects, filepath.Base(file), src)
-			text, notes := "", ""
+			var text, notes string
 			if err != nil {
 				text = err.Error() + "\n"
 				if _, ok := err.(strict.Violations); !ok {

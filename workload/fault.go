@@ -29,7 +29,7 @@ const (
 	FaultCutClients FaultKind = "cut-clients" // from all clients; nodes reach it still
 	FaultSlowDisk   FaultKind = "slow-disk"   // each sync to disk takes longer
 	FaultFullDisk   FaultKind = "full-disk"   // no space is left
-	// what was not synced to disk is gone; healed by a start on what is left
+	// what was not synced to disk is gone; healed by a start on what is left.
 	FaultPowerCut FaultKind = "power-cut"
 )
 
@@ -47,7 +47,7 @@ type FaultTarget string
 // The words for groups of nodes.
 const (
 	TargetOne FaultTarget = "one" // any one, drawn from the seed
-	// the node that leads the first partition of the first topic
+	// the node that leads the first partition of the first topic.
 	TargetLeader   FaultTarget = "leader"
 	TargetFollower FaultTarget = "follower" // a node that does not lead it
 	// as many as may fail while a majority is left, the leader among them

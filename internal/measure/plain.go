@@ -148,9 +148,9 @@ func (h Histogram) plus(other Histogram) Histogram {
 func (b *bitmap) set() Set {
 	var s Set
 	for i, p := range b.pages {
-		switch {
-		case p == nil:
-		case p == fullPage:
+		switch p {
+		case nil:
+		case fullPage:
 			if n := len(s.Full); n > 0 && s.Full[n-1].First+s.Full[n-1].Count == int64(i) {
 				s.Full[n-1].Count++
 			} else {

@@ -17,6 +17,7 @@ import (
 // Unit is the unit of a figure. Figures that internal/compare has keep their unit.
 type Unit string
 
+// The units of figures.
 const (
 	Nanoseconds    = Unit(compare.Nanoseconds)
 	PerSecond      = Unit(compare.PerSecond)

@@ -12,10 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-type slot struct {
-	number int
-	m      *system.Message
-}
+type slot struct{ number int }
 
 func slots(most int) *Slots[slot] {
 	return NewSlots(most, func(i int) *slot { return &slot{number: i} })

@@ -133,7 +133,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	primary := c.Members()[0]
 	of := &cluster{options: system.Options{Credentials: c.Credentials(), TLS: c.TLS()}}
 	client := of.dial(primary.Address, servers.AskWithin)
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	return c.AwaitEach(ctx, c.Members()[:1], func(ctx context.Context, _ *driver.Node) error {
 		return awaitReplicas(ctx, client, s.Nodes-1)
 	})

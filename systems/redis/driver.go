@@ -197,7 +197,7 @@ func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	for i, address := range all {
 		asking.Go(func() {
 			client := c.dial(address, askWithin)
-			defer client.Close()
+			defer func() { _ = client.Close() }()
 			found[i], errs[i] = readInfo(ctx, client)
 		})
 	}

@@ -133,7 +133,7 @@ func (c *cluster) readServer(ctx context.Context, address, role string) (server,
 		s.User, s.Password = s.AdminUser, s.AdminPassword
 	}
 	client := admin.dial(address, askWithin)
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	s := server{address: address, role: role, config: map[string]string{}}
 	var err error
 	if s.info, err = readInfo(ctx, client); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -51,7 +52,7 @@ func (c *cluster) createEntry(one *entry) {
 		arguments = append(arguments, "maxlen", "~", n)
 	}
 	arguments = append(arguments, "*", fieldPayload, &one.payload)
-	keyed := append(arguments[:len(arguments):len(arguments)], fieldKey, &one.key)
+	keyed := append(slices.Clone(arguments), fieldKey, &one.key)
 	one.arguments = [2][]any{arguments, keyed}
 	for i, a := range one.arguments {
 		one.commands[i] = goredis.NewStringCmd(context.Background(), a...)
