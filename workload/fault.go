@@ -50,7 +50,7 @@ const (
 	// the node that leads the first partition of the first topic.
 	TargetLeader   FaultTarget = "leader"
 	TargetFollower FaultTarget = "follower" // a node that does not lead it
-	// as many as may fail while a majority is left, the leader among them
+	// as many as may fail while a majority is left, the leader among them.
 	TargetMinority FaultTarget = "minority"
 	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them
 	TargetAll      FaultTarget = "all"
