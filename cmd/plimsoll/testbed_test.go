@@ -82,7 +82,7 @@ func plimsoll(t *testing.T, dir string, args ...string) string {
 // A testbed that is interrupted before it is up leaves nothing. Kafka's servers start
 // slowly enough to be met amid their start.
 func TestTestbedInterruptedAtStart(t *testing.T) {
-	if err := maven.Available(); err != nil || testing.Short() {
+	if err := maven.Available(); err != nil {
 		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
 	}
 	dir := t.TempDir()

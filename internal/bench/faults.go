@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -205,14 +206,7 @@ func (b *faults) leader(ctx context.Context, whom workload.FaultTarget) (string,
 
 // wait waits for a time of the clock; it reports false when the run ends first.
 func (b *faults) wait(ctx context.Context, untilNs int64) bool {
-	timer := time.NewTimer(time.Duration(untilNs - b.run.job.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return clock.Sleep(ctx, time.Duration(untilNs-b.run.job.Clock.Now()))
 }
 
 func (b *faults) add(f result.Fault) int {

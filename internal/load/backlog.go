@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -161,7 +162,7 @@ func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
 	// Servers that were broken may still be starting.
 	again := func(try func() error) error {
 		err := try()
-		for e.plan.Workload.Audit && err != nil && pause(ctx, reopenPause) {
+		for e.plan.Workload.Audit && err != nil && clock.Sleep(ctx, reopenPause) {
 			err = try()
 		}
 		return err

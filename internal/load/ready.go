@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -170,7 +171,7 @@ func (e *Engine) prove(
 		}
 		partitions, p.refused = p.refused, nil
 		if len(partitions) > 0 {
-			pause(ctx, proofPause)
+			clock.Sleep(ctx, proofPause)
 		}
 	}
 	return nil
@@ -256,18 +257,6 @@ func (p *prover) send(partition int32) {
 	m.open.Store(true)
 	p.messages.Add(1)
 	p.to.Send(&m.Message)
-}
-
-// pause waits; false: ctx has ended first.
-func pause(ctx context.Context, length time.Duration) (whole bool) {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // awaitProofs returns when every subscription of the share has received from every

@@ -11,41 +11,41 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// This file has all that crosses the seam between a run and its workers: plain data, with
-// no pointer into what is recorded, that a wire could carry. merge.go has how what comes
-// from several workers becomes one.
+// This file has the data that crosses the seam between a run and its workers. It is plain:
+// no pointer leads into a recorder, so a wire could carry it. merge.go merges the data of
+// several workers.
 //
-// Every time is nanoseconds of one clock, which ClockName names. A worker on another
-// machine has another clock: its times are to be converted, with their error, before
-// anything here merges them. That is the fleet's part, like whatever this file says that a
-// merge cannot know.
+// Every time is nanoseconds of the clock that ClockName names. A worker on another machine
+// has another clock. Its times must be converted, with their error, before a merge; no code
+// does that yet.
 
-// Worker offers its share of a plan's load, and counts what became of it. Its methods are
-// for one goroutine, in this order: Open, Ready until all is proved, Start, then Cut,
+// Worker offers its share of a plan's load and counts the outcomes. One goroutine calls its
+// methods, in this order: Open, Ready until every partition is proved, Start, then Cut,
 // Sample and Account any number of times, Close, and a last Sample and Account.
 type Worker interface {
 	// Open opens the share's clients. When ctx ends first, the cluster's Close ends those
 	// that were opened.
 	Open(ctx context.Context) error
-	// Ready sends a message to each of the partitions that its producers prove, and when it
-	// is called once more to those of again, which are numbered over all topics. It returns
-	// when each is acknowledged, and every subscription of its share has received one from
-	// every partition or wait is over. What it returns is cumulative. When ctx ends first the
-	// error names a partition that is not ready, and the producers are closed.
+	// Ready proves partitions: it sends a message to each partition of the share's producers
+	// and, in a later call, to the partitions of again, which are numbered over all topics.
+	// It returns when every message is acknowledged and every subscription of the share has
+	// received a message from every partition, or when wait is over. The result is
+	// cumulative. When ctx ends first, the error names a partition that is not ready, and
+	// the producers are closed.
 	Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error)
 	// Start begins the load.
 	Start(w Window) error
-	// Cut takes the place of the window of before. It may come again. A producer that had
-	// drawn a message which the new window has at another time says so (Failure).
+	// Cut replaces the window, and may be called again. A Failure event reports a producer
+	// that has already drawn a message whose due time the new window changes.
 	Cut(w Window) error
-	// Sample returns what was counted. With histograms it ends an interval, and returns
-	// what was recorded in it too.
+	// Sample returns the counters. With histograms it also ends an interval and returns the
+	// interval's histograms.
 	Sample(histograms bool) (Sample, error)
-	// Account returns which messages were acknowledged and which arrived. While the load
-	// runs, what happens during the call may be in it or not.
+	// Account returns the sets of acknowledged and of arrived messages. While the load runs,
+	// events during the call may be missing from them.
 	Account() (Account, error)
-	// Close ends the counting, then closes the clients, each kind at once and within limit.
-	// Nothing is counted afterwards, even where closing failed.
+	// Close stops counting and closes the clients, all of a kind together and each kind
+	// within limit. Nothing is counted afterwards, even when closing fails.
 	Close(limit time.Duration) error
 }
 
@@ -53,7 +53,7 @@ type Worker interface {
 // compared.
 type ClockName string
 
-// Event is what a worker says by itself.
+// Event is a report that a worker makes without being asked.
 type Event struct {
 	Kind     EventKind
 	Sentence string
@@ -64,25 +64,25 @@ type EventKind string
 
 // The kinds of events.
 const (
-	Progress EventKind = "progress" // how far an opening or closing has come
-	Failure  EventKind = "failure"  // a client that could not go on: the run is to end
+	Progress EventKind = "progress" // the number of clients opened or closed so far
+	Failure  EventKind = "failure"  // a client cannot continue: the run must end
 )
 
-// Plan is what a worker needs to know of the load.
+// Plan is the load, as a worker needs to know it.
 type Plan struct {
 	Workload workload.Workload
 	Run      uint32 // stamped into every message, to tell runs apart
 	Prefix   string // of topic names
-	// Spread is how the system's own client deals messages without a key.
+	// Spread is the system's own rule for the partition of a message without a key.
 	Spread system.Spread
 	Share  Share
 	// Alone leaves the twin out. It is for benchmarks of the engine itself.
 	Alone bool
 }
 
-// Share is a worker's part of the producers and of the consumers: of each the Worker-th of
-// Workers even parts. The zero Share is all of it. Message i is producer i mod n's, of all
-// n producers, so that any division of them adds up to the same schedule.
+// Share is a worker's part of the producers and consumers: the Worker-th of Workers even
+// parts. The zero Share is everything. Message i belongs to producer i mod n of all n
+// producers, so any division among workers adds up to the same schedule.
 type Share struct{ Worker, Workers int }
 
 // part returns the range of the share's part among the given number of places.
@@ -113,21 +113,21 @@ type Window struct {
 	Read bool
 }
 
-// Readiness is what is proved of the partitions before the load begins.
+// Readiness is the proof, before the load, that partitions carry messages.
 type Readiness struct {
 	Messages int64 // sent to prove them, so far
-	// Received are the partitions, numbered over all topics, that each of the workload's
-	// subscriptions has received a message from. Two merge to their unions.
+	// Received has, for each of the workload's subscriptions, the partitions, numbered over
+	// all topics, from which it has received a message. A merge is the union.
 	Received []measure.Set
 }
 
-// Sample is what a worker has counted. With its histograms it is of one interval; Worker and
-// Interval are its key, so that a repeated sample can be recognised.
+// Sample is a worker's counters and, when it ends an interval, the interval's histograms.
+// Worker and Interval are its key: a repeated sample can be recognised.
 type Sample struct {
 	Worker   int
-	Interval int64 // how many intervals have ended, this one included; it starts at 0
+	Interval int64 // the number of ended intervals, this one included
 	Clock    ClockName
-	AtNs     int64 // when the counting began: what happened meanwhile is in it too
+	AtNs     int64 // the time at which reading began; later events may be included
 	Counters Counters
 
 	// Of the interval that the sample ends. Histograms merge bucket by bucket, and
@@ -139,7 +139,7 @@ type Sample struct {
 	Processes             []Process
 }
 
-// Process is what a worker's process spends. Two readings of one process count once.
+// Process is the resource use of a worker's process. Two readings of one process count once.
 type Process struct {
 	ID         string  // names the process among those of all machines
 	CPUSeconds float64 // cumulative
@@ -150,8 +150,8 @@ type Process struct {
 	Goroutines int64
 }
 
-// Counters is what has happened since the load began. Arrays are by phase of the message
-// (measure.Warmup, measure.Measured). Counters merge by addition, times as each says.
+// Counters are counts since the load began. Arrays are indexed by the phase of the message
+// (measure.Warmup, measure.Measured). Counts merge by addition, times as each field says.
 type Counters struct {
 	Handed   [2]int64
 	Acked    [2]int64
@@ -160,10 +160,10 @@ type Counters struct {
 	Received [2]int64 // by the workload's own subscriptions, copies included
 	Calls    [2]int64 // sends of a closed loop that were begun
 	InFlight int64    // handed over and not answered
-	// First arrivals at the workload's own subscriptions, and at the one that reads later
-	// beside them. A worker knows the copies among its own consumers; where two workers
-	// share a subscription, a copy that came to both counts here twice, and its latency is
-	// in both their histograms of end-to-end latency. Accounts tell how many those were.
+	// First arrivals at the workload's own subscriptions, and at the subscription that reads
+	// later. A worker recognises copies among its own consumers only. When two workers share
+	// a subscription, a message that reached both counts twice here, and its latency is in
+	// both histograms of end-to-end latency. The accounts give the number of such messages.
 	Fresh, Replayed int64
 	// Within the measured window, of messages of either phase, copies left out.
 	AckedWithin    int64
@@ -182,17 +182,16 @@ type Counters struct {
 	Unopened string
 }
 
-// Account is which messages a worker's producers had acknowledged, and which its consumers
-// received. Accounts merge by being collected side by side, and are then judged together, from the
-// sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers the
-// consumers of a subscription are on.
+// Account has the messages of a worker's producers that were acknowledged, and the messages
+// that its consumers received. Accounts are collected side by side and judged together, from
+// the sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers
+// have the consumers of a subscription.
 //
-// Only a worker sees in which order things happen, so that is judged there, of its own
-// consumers: which messages came out of order at one of them, which were overtaken at
-// another, and of which transaction a first arrival is. A copy that came to two workers is
-// a first arrival to both, which may count as out of order, or as one more message of its
-// transaction. To tell these needs the order of things on different machines, which is the
-// fleet's part; until then a plan can keep each subscription on one worker.
+// Order is judged by each worker, among its own consumers: messages out of order at one
+// consumer, messages overtaken at another, and the transaction of a first arrival. A copy
+// that reached two workers is a first arrival at both. It may count as out of order there,
+// or as a further message of its transaction. A plan avoids this by keeping each
+// subscription on one worker.
 type Account struct {
 	Clock   ClockName
 	Sent    []measure.SentAccount    // by topic, then by producer

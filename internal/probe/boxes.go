@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -46,8 +47,8 @@ func (t *attempt) expiry(p system.Prober) (Finding, error) {
 	if err := t.post(box, system.Envelope{Payload: []byte("mortal"), TTL: ttl}); err != nil {
 		return Finding{}, err
 	}
-	if err := sleep(t.ctx, 2*ttl); err != nil {
-		return Finding{}, err
+	if !clock.Sleep(t.ctx, 2*ttl) {
+		return Finding{}, t.ctx.Err()
 	}
 	if err := t.post(box, system.Envelope{Payload: []byte("kept")}); err != nil {
 		return Finding{}, err

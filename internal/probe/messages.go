@@ -240,14 +240,3 @@ func rounded(d time.Duration) string {
 	}
 	return d.Round(100 * time.Millisecond).String()
 }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

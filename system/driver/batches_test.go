@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -46,7 +47,7 @@ func (r *recorded) batches(began time.Time, most int, linger, answer time.Durati
 			r.sizes, r.at = append(r.sizes, len(batch)), append(r.at, time.Since(began))
 			r.mu.Unlock()
 			err := error(nil)
-			if !Sleep(life, answer) {
+			if !clock.Sleep(life, answer) {
 				err = ErrUnanswered
 			}
 			for _, one := range batch {

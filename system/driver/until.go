@@ -27,15 +27,3 @@ func Until(ctx context.Context, pause time.Duration, try func() (again bool, err
 		}
 	}
 }
-
-// Sleep waits for d. It returns false when ctx ends first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -91,7 +91,7 @@ func (s *suite) live() []namedTest {
 		{"topic_that_exists_is_refused", s.topicExists},
 		{"many_topics_at_once", s.manyTopics},
 		{"cluster_close_ends_what_it_opened", s.clusterClose},
-		{"optional_abilities", s.optional},
+		{"optional_capabilities", s.optional},
 	}
 }
 

@@ -1,12 +1,8 @@
 package kafka
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -16,16 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
 }
 
 // shared is the one cluster that all tests use which need no special one:

@@ -14,6 +14,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -382,5 +383,5 @@ func (t *tries) over() bool { return time.Now().After(t.until) }
 func (t *tries) pause(ctx context.Context) bool {
 	wait := t.next
 	t.next = min(2*wait, longestPause)
-	return driver.Sleep(ctx, wait)
+	return clock.Sleep(ctx, wait)
 }

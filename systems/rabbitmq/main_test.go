@@ -1,12 +1,8 @@
 package rabbitmq
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -15,16 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
 }
 
 // shared is the one cluster that all tests use which need no special one:

@@ -11,6 +11,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -114,7 +115,7 @@ func (r *consumer) run() {
 		default:
 			// What the primary gave out, and its answer did not reach us, is pending.
 			r.place = pending
-			driver.Sleep(r.life, retryPause)
+			clock.Sleep(r.life, retryPause)
 		}
 	}
 	// What cannot be acknowledged any more comes to others.

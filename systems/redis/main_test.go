@@ -1,12 +1,8 @@
 package redis
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -16,16 +12,7 @@ import (
 
 func TestMain(m *testing.M) {
 	New() // silences the library
-	code := m.Run()
-	if err := errors.Join(shared.Stop(), secured.Stop()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
 }
 
 // shared is the cluster of most tests: level 2, default settings.

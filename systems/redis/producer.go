@@ -9,6 +9,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -106,7 +107,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry])
 		}
 		execute(ctx, pipe)
 		again := unsent(batch) && time.Now().Before(deadline)
-		if !again || !driver.Sleep(life, retryPause) {
+		if !again || !clock.Sleep(life, retryPause) {
 			break
 		}
 	}
