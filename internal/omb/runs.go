@@ -102,13 +102,8 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 	seconds := float64(window) / 1e9
 	run.Counters.Failed = int64(math.Round(mean(r.Failures) * seconds))
 	var histograms []*hdr.Histogram
-	for _, part := range []struct {
-		name   result.Series
-		series Series
-		rate   float64
-	}{{result.Send, r.Send, s.AchievedRate}, {result.EndToEnd, r.EndToEnd, s.ReceivedRate},
-		{result.Lag, r.Delay, s.AchievedRate}} {
-		h, clamped := part.series.histogram(int64(math.Round(part.rate * seconds)))
+	for _, part := range r.latencies(s.AchievedRate, s.ReceivedRate, s.AchievedRate) {
+		h, clamped := part.series.histogram(int64(math.Round(part.of * seconds)))
 		s.Latency = append(s.Latency, latency(part.name, part.series.Whole, h, clamped))
 		if h == nil {
 			continue
@@ -119,6 +114,19 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 		histograms = append(histograms, h)
 	}
 	return histograms
+}
+
+// timed is a series of latencies, and the rate or the number of messages that it is of.
+type timed struct {
+	name   result.Series
+	series Series
+	of     float64
+}
+
+// latencies returns OMB's three series of latencies.
+func (r *Result) latencies(sent, received, delayed float64) []timed {
+	return []timed{{result.Send, r.Send, sent}, {result.EndToEnd, r.EndToEnd, received},
+		{result.Lag, r.Delay, delayed}}
 }
 
 // intervals returns OMB's periods.
@@ -141,13 +149,8 @@ func (r *Result) intervals() []result.Interval {
 				at(r.Backlog, i)),
 		}
 		v.Sent = v.Acked + v.Failed
-		for _, part := range []struct {
-			name   result.Series
-			series Series
-			count  int64
-		}{{result.Send, r.Send, v.Acked}, {result.EndToEnd, r.EndToEnd, v.Received},
-			{result.Lag, r.Delay, v.Sent}} {
-			if l, some := periodLatency(part.name, part.series, i, part.count); some {
+		for _, part := range r.latencies(float64(v.Acked), float64(v.Received), float64(v.Sent)) {
+			if l, some := periodLatency(part.name, part.series, i, int64(part.of)); some {
 				v.Latency = append(v.Latency, l)
 			}
 		}

@@ -97,13 +97,18 @@ func (t *attempt) priorities(p system.Prober) (Finding, error) {
 	all := got.contents()
 	evidence := fmt.Sprintf("six messages of priority 0 to 5 waited; they arrived as %s",
 		listed(all))
+	return judged(all, wanted, condition, evidence), nil
+}
+
+// judged is the finding of a feature by which exactly the wanted messages arrive, in their order.
+func judged(arrived, wanted []string, condition, evidence string) Finding {
 	switch {
-	case len(missing(all, wanted)) > 0:
-		return unknown("%s", evidence), nil
-	case !slices.Equal(all, wanted):
-		return notEven(condition, evidence), nil
+	case len(missing(arrived, wanted)) > 0:
+		return unknown("%s", evidence)
+	case !slices.Equal(arrived, wanted):
+		return notEven(condition, evidence)
 	}
-	return when(condition, evidence), nil
+	return when(condition, evidence)
 }
 
 func (t *attempt) delay(p system.Prober) (Finding, error) {

@@ -105,11 +105,5 @@ func (t *attempt) transactions(p system.Prober) (Finding, error) {
 	all := got.contents()
 	evidence := fmt.Sprintf(
 		"two messages were published and aborted, two more committed; arrived: %s", listed(all))
-	switch {
-	case len(missing(all, wanted)) > 0:
-		return unknown("%s", evidence), nil
-	case !slices.Equal(all, wanted):
-		return notEven(condition, evidence), nil
-	}
-	return when(condition, evidence), nil
+	return judged(all, wanted, condition, evidence), nil
 }
