@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -53,14 +52,16 @@ type installation struct{ server, epmd string }
 func findInstallation() (installation, error) {
 	found := installation{server: driver.FindProgram(serverScripts...), epmd: lookUp("epmd")}
 	if found.server == "" || found.epmd == "" || lookUp("erl") == "" {
-		return found, errors.New("RabbitMQ's server is not installed: on Debian and Ubuntu " +
-			"install it with: apt-get install -y --no-install-recommends rabbitmq-server")
+		return found, &system.Missing{Software: "RabbitMQ's server, which runs on Erlang",
+			Packages: []string{"rabbitmq-server"}}
 	}
 	return found, nil
 }
 
-// Installed says what is missing on this machine to start servers, and how to
-// get it.
+// FindSoftware looks for the server's script and for Erlang.
+func (rabbitSystem) FindSoftware(system.Settings) error { return Installed() }
+
+// Installed returns a *system.Missing when this machine cannot start servers.
 func Installed() error {
 	_, err := findInstallation()
 	return err
