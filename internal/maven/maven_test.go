@@ -121,9 +121,12 @@ func TestFetchedJarsNeedNoMaven(t *testing.T) {
 	}
 	other := Artifacts{Name: "other", Coordinates: []string{"g:c:1"}}
 	_, err := other.Fetch(within(t), nil)
-	want := "mvn, which fetches the servers, is not on the PATH: install Maven"
+	want := "this machine lacks Maven, which fetches the servers: install the package maven"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
+	}
+	if !some.Fetched() || other.Fetched() {
+		t.Errorf("fetched: %t and %t, want true and false", some.Fetched(), other.Fetched())
 	}
 }
 

@@ -36,7 +36,7 @@ func newCompareView(runs []*result.Saved) *compareView {
 	}
 	if len(runs) >= manyRuns {
 		v.Overview, v.Warnings = overviewTable(runs), append(exceptions(runs),
-			alikeWarnings(runs)...)
+			alike(runs, warnings)...)
 	}
 	if len(v.Incomparable) > 0 {
 		v.Figures.Note = "There are no bars, because the runs are not comparable."

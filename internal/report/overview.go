@@ -75,7 +75,7 @@ func (p *page) overview(runs []*result.Saved) {
 	for _, w := range exceptions(runs) {
 		p.said("warning", warn, w)
 	}
-	for _, w := range alikeWarnings(runs) {
+	for _, w := range alike(runs, warnings) {
 		p.said("warning", warn, w)
 	}
 	if p.Len() > before {
@@ -92,20 +92,23 @@ func (p *page) overview(runs []*result.Saved) {
 			p.said("not ranked", bad, all[i]+" is "+mark)
 		}
 	}
-	for i, s := range runs {
-		for _, v := range s.Run.Verdicts {
-			if v.Outcome == result.Broken && !warned(s, v) {
-				p.said("broken", bad, all[i]+": "+verdictName(v)+": "+clean(v.Sentence))
-			}
-		}
+	for _, sentence := range alike(runs, brokenVerdicts) {
+		p.said("broken", bad, sentence)
 	}
 	p.said("each run", "", "plimsoll report RUN shows a run by itself; the settings that differ "+
 		"are in the page")
 }
 
-// warned reports whether a run's warnings have the sentence of a verdict.
-func warned(s *result.Saved, v result.Verdict) bool {
-	return slices.Contains(warnings(s), clean(v.Sentence))
+// brokenVerdicts are the verdicts of a run that are broken, without those that its warnings have.
+func brokenVerdicts(s *result.Saved) []string {
+	var out []string
+	for _, v := range s.Run.Verdicts {
+		sentence := clean(v.Sentence)
+		if v.Outcome == result.Broken && !slices.Contains(warnings(s), sentence) {
+			out = append(out, verdictName(v)+": "+sentence)
+		}
+	}
+	return out
 }
 
 // exceptions are the sentences on targets that were left out, and on runs at a weaker level
@@ -133,14 +136,14 @@ func exceptions(runs []*result.Saved) []string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
 
-// alikeWarnings are the warnings of many runs. Warnings that differ in their figures only are
-// one sentence, with the figures of the first run.
-func alikeWarnings(runs []*result.Saved) []string {
+// alike returns the sentences of all runs, with the names of their runs unless all runs have
+// the sentence. Sentences that differ in their figures only are one, with those of its first run.
+func alike(runs []*result.Saved, of func(*result.Saved) []string) []string {
 	var order []string
 	sentence, owners := map[string]string{}, map[string][]string{}
 	differ := map[string]bool{}
 	for i, n := range names(runs) {
-		for _, w := range warnings(runs[i]) {
+		for _, w := range of(runs[i]) {
 			key := digits.ReplaceAllString(w, "#")
 			if owners[key] == nil {
 				order, sentence[key] = append(order, key), w
