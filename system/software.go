@@ -7,7 +7,7 @@ import (
 
 // Missing is the error of servers that need software which this machine lacks.
 type Missing struct {
-	Software string   // as in "this machine lacks redis-server"
+	Software string   // as in "this machine lacks Java"
 	Packages []string // that bring it, as Debian and Ubuntu call them
 }
 

@@ -354,7 +354,7 @@ func TestFindJava(t *testing.T) {
 		`openjdk version "25-ea"`:              "",
 		`something else`:                       "",
 		`openjdk version "11.0.2" 2019-01-15`:  "lacks Java 17 or newer (",
-		`java version "1.8.0_392"`:             "is Java 8, and JAVA_HOME may name another): install the package",
+		`java version "1.8.0_392"`:             "is Java 8, and JAVA_HOME may name another)",
 	} {
 		t.Setenv("JAVA_HOME", fakeJava(t, version))
 		_, err := findJava()
