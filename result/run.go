@@ -160,6 +160,12 @@ type Asked struct {
 	// Notes are sentences on values that plimsoll assumed, because the input does not state
 	// them.
 	Notes []string `json:"notes,omitempty"`
+	// Weaker says why the run is at a weaker durability level than the workload asks for;
+	// empty: it is not.
+	Weaker string `json:"weaker,omitempty"`
+	// LeftOut are the targets of the same command that were not measured, each with the
+	// reason.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Resolved is the input with every default spelled out. It says where credentials are and never

@@ -29,6 +29,36 @@ func FindTarget(nameOrPath string) (t *target.Target, source string, err error) 
 	return target.Find(nameOrPath, Registry().Names())
 }
 
+// AllLocal stands for the targets of Local.
+const AllLocal = "all"
+
+// Local returns the names of all targets whose servers plimsoll can start on a machine that
+// has their software: the built-in targets of a system that has such, and otherwise the
+// system itself.
+func Local() []string {
+	var names []string
+	for _, s := range All() {
+		if _, provisions := s.(system.Provisioner); !provisions {
+			continue
+		}
+		for _, name := range Variants(s) {
+			if t, _, err := FindTarget(name); err == nil && system.Starts(s, t) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Variants returns the names of the targets that a system has built in, or the system's own
+// name where it has none.
+func Variants(s system.System) []string {
+	if names := TargetNames(s); len(names) > 0 {
+		return names
+	}
+	return []string{s.Describe().Name}
+}
+
 // TargetNames are the names of the targets that a system has built in.
 func TargetNames(s system.System) []string {
 	var names []string

@@ -1,6 +1,7 @@
 package systems
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -42,5 +43,35 @@ func TestBuiltInTargets(t *testing.T) {
 func TestTheDefaultIsASystem(t *testing.T) {
 	if _, err := Registry().Get(Default); err != nil {
 		t.Error(err)
+	}
+}
+
+// Servers are started from software of the machine, and --skip-missing has to know which: a
+// system says so by a system.SoftwareFinder. Only servers that are part of plimsoll need none.
+func TestStartedServersSayWhichSoftwareTheyNeed(t *testing.T) {
+	for _, s := range All() {
+		_, provisions := s.(system.Provisioner)
+		_, own := s.(system.NodeServer)
+		_, says := s.(system.SoftwareFinder)
+		if provisions && !own && !says {
+			t.Errorf("%s starts servers and is no system.SoftwareFinder: add FindSoftware with "+
+				"driver.LookUp or driver.FindJava", s.Describe().Name)
+		}
+	}
+}
+
+func TestLocal(t *testing.T) {
+	local := Local()
+	for name, want := range map[string]bool{
+		"kafka": true, "nats": true, "rabbitmq-quorum": true, "rabbitmq-stream": true,
+		"rabbitmq": false, // its targets stand for it
+		"sim":      false, // it has no servers
+	} {
+		if slices.Contains(local, name) != want {
+			t.Errorf("%s is among %v: want %v", name, local, want)
+		}
+	}
+	if _, _, err := FindTarget(AllLocal); err == nil {
+		t.Errorf("a target is called %s", AllLocal)
 	}
 }

@@ -268,7 +268,7 @@ func knownValues() map[string]func() []candidate {
 	studies := func() []candidate { return named(study.Names()) }
 	return map[string]func() []candidate{
 		"--workload":   workloadCandidates,
-		"--target":     known,
+		"--target":     targetCandidates,
 		"--durability": levelCandidates,
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
@@ -281,6 +281,15 @@ func knownValues() map[string]func() []candidate {
 		"study run NAME|FILE":    studies,
 		"study show NAME|FILE":   studies,
 	}
+}
+
+// targetCandidates are the systems, their built-in targets, and the word for all local ones.
+func targetCandidates() []candidate {
+	names := systems.Registry().Names()
+	for _, s := range systems.All() {
+		names = append(names, systems.TargetNames(s)...)
+	}
+	return named(append(names, systems.AllLocal))
 }
 
 func named(names []string) (found []candidate) {

@@ -7,22 +7,19 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-type explainCommand struct{ inputs }
+type explainCommand struct{ leveled }
 
 // Run prints what a run would do.
 func (c *explainCommand) Run(con console) error {
-	jobs, err := c.jobs("runs")
+	jobs, err := c.jobs("runs", c.OrWeaker)
 	if err != nil {
 		return err
 	}
-	tellNotes(con, jobs)
+	tell(con, jobs, nil)
 	fmt.Fprintf(con.out, "# workload\n%s\n", strings.TrimSpace(jobs[0].Workload.YAML()))
 	for _, job := range jobs {
 		explain(con, job)
@@ -45,6 +42,9 @@ func explain(con console, job *bench.Job) {
 	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
 	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
 	row("", d.Levels[level].How)
+	if err := job.FindSoftware(); err != nil {
+		row("software", err.Error())
+	}
 	if e.Guessed {
 		row("closed loop",
 			fmt.Sprintf("how much is sent depends on the system: what follows is for sends that "+
@@ -67,90 +67,6 @@ func explain(con console, job *bench.Job) {
 		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
 	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
 	_ = t.Flush()
-}
-
-type systemsCommand struct {
-	Name string `arg:"" optional:"" help:"Only this system."`
-}
-
-// Run lists the systems.
-func (c *systemsCommand) Run(con console) error {
-	registry := systems.Registry()
-	names := registry.Names()
-	if c.Name != "" {
-		names = []string{c.Name}
-	}
-	for i, name := range names {
-		s, err := registry.Get(name)
-		if err != nil {
-			return inputError{err}
-		}
-		if i > 0 {
-			fmt.Fprintln(con.out)
-		}
-		if err := describe(con, s); err != nil {
-			return err
-		}
-		if built := systems.TargetNames(s); len(built) > 0 {
-			fmt.Fprintf(con.out, "  targets built in: %s\n", strings.Join(built, ", "))
-		}
-		if err := describeProbes(con, s.Describe().Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// describeProbes says what was found on a system by trying it.
-func describeProbes(con console, name string) error {
-	columns, err := probe.Observed(name)
-	if err != nil {
-		return err
-	}
-	for _, c := range columns {
-		fmt.Fprintf(con.out, "  %s, %s (docs/results/PROBES.md has the evidence):\n", c.Name,
-			c.Source())
-		for _, line := range c.Brief() {
-			fmt.Fprintf(con.out, "    %s\n", line)
-		}
-	}
-	return nil
-}
-
-func describe(con console, s system.System) error {
-	d := s.Describe()
-	defaults, err := system.Resolve(d.Settings, nil)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(con.out, "%s: %s (%s)\n", d.Name, d.Summary, d.Client)
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	for _, term := range d.Terms {
-		fmt.Fprintf(t, "  %s\t%s\n", term.Word, term.Means)
-	}
-	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
-		how := d.Levels[level].How
-		if refusal := d.Levels[level].Refusal; refusal != "" {
-			how = "cannot be had: " + refusal
-		}
-		fmt.Fprintf(t, "  level %d\t%s\n", level, how)
-	}
-	for _, s := range d.Settings {
-		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
-	}
-	_ = t.Flush()
-	fmt.Fprintf(con.out, "  messages without a key: %s\n", spreadOf(s, defaults))
-	return nil
-}
-
-// spreadOf says how the system's own client deals messages without a key.
-func spreadOf(s system.System, settings system.Settings) string {
-	spreader, has := s.(system.Spreader)
-	if !has {
-		return "one by one to the next partition, because its own client does not choose any"
-	}
-	d := spreader.Spread(settings)
-	return d.How + "; " + d.Source
 }
 
 type workloadsCommand struct {

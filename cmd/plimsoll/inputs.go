@@ -20,7 +20,7 @@ import (
 // inputs are the flags for the workload and the targets.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure one after the other. Default: ${default_system}."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure one after the other; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
@@ -30,8 +30,9 @@ type inputs struct {
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
-// jobs turns the flags into checked jobs, one for each target.
-func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
+// jobs turns the flags into checked jobs, one for each target. With weaker, a target that
+// cannot give the durability level gets the next weaker level that it can give.
+func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	w, workloadSource, notes, err := in.workload()
 	if err != nil {
 		return nil, inputError{err}
@@ -46,12 +47,19 @@ func (in *inputs) jobs(runs string) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, inputError{err}
 		}
-		job, err := newJob(registry, w, t, runs)
+		job, err := uncheckedJob(registry, w, t, runs)
+		why := ""
+		if err == nil && weaker {
+			job.Workload, why = strongest(job)
+		}
+		if err == nil {
+			err = job.Check()
+		}
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
 		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
-			Notes: notes}
+			Notes: notes, Weaker: why}
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
@@ -78,19 +86,12 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 	return w, string(src), notes, err
 }
 
-// tellNotes writes the assumptions about the input as warnings.
-func tellNotes(con console, jobs []*bench.Job) {
-	for _, note := range jobs[0].Asked.Notes {
-		fmt.Fprintf(con.err, "warning: %s\n", note)
-	}
-}
-
 // targets returns the names of the targets to measure.
 func (in *inputs) targets() []string {
 	if len(in.Target) == 0 {
 		return []string{systems.Default}
 	}
-	return in.Target
+	return expanded(in.Target)
 }
 
 // override changes the workload as the flags ask.
@@ -135,7 +136,18 @@ func (in *inputs) override(w *workload.Workload) error {
 	return w.Validate()
 }
 
+// newJob returns the checked job of a run.
 func newJob(
+	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
+) (*bench.Job, error) {
+	job, err := uncheckedJob(registry, w, t, runs)
+	if err != nil {
+		return nil, err
+	}
+	return job, job.Check()
+}
+
+func uncheckedJob(
 	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
 ) (*bench.Job, error) {
 	s, err := registry.Get(t.System)
@@ -154,9 +166,8 @@ func newJob(
 	if err != nil {
 		return nil, err
 	}
-	job := &bench.Job{
+	return &bench.Job{
 		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, TLS: encrypted,
 		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
-	}
-	return job, job.Check()
+	}, nil
 }

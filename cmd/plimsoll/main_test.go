@@ -32,6 +32,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Setup: func(e *testscript.Env) error {
+			// The folder of the program alone is the PATH of a machine without servers.
+			path, err := exec.LookPath("plimsoll")
+			e.Setenv("PROGRAM", filepath.Dir(path))
+			return err
+		},
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Geteuid() == 0 && runtime.GOOS == "linux", nil
 		},

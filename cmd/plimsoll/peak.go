@@ -19,7 +19,7 @@ import (
 )
 
 type peakCommand struct {
-	inputs
+	several
 	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
@@ -43,7 +43,7 @@ const (
 
 // Run searches for the peak of each target in turn and shows the brackets.
 func (c *peakCommand) Run(con console) error {
-	all, err := c.options()
+	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
 	}
@@ -66,7 +66,7 @@ func (c *peakCommand) Run(con console) error {
 func noPeak(s *peak.Saved) bool { return s.Bracket.StableRate == 0 }
 
 // options turns the flags into checked searches, one for each target.
-func (c *peakCommand) options() ([]peak.Options, error) {
+func (c *peakCommand) options(con console) ([]peak.Options, error) {
 	var o peak.Options
 	if err := c.bounds(&o); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (c *peakCommand) options() ([]peak.Options, error) {
 		}
 		c.Rate = c.Start
 	}
-	jobs, err := c.jobs(c.Runs)
+	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err
 	}

@@ -16,12 +16,13 @@ import (
 )
 
 type probeCommand struct {
-	Target     []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"Whom to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each. Without it: ${default_system}."`
-	Durability *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
-	JSON       bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
-	Markdown   bool     `xor:"form" help:"Print the findings as Markdown."`
-	From       string   `placeholder:"FILE" help:"Try nothing: print what --json wrote."`
-	Runs       string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that clusters which are started keep their data under."`
+	Target      []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
+	Durability  *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
+	SkipMissing bool     `help:"Leave out targets whose servers need software that this machine lacks, and name them with the package to install."`
+	JSON        bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
+	Markdown    bool     `xor:"form" help:"Print the findings as Markdown."`
+	From        string   `placeholder:"FILE" help:"Try nothing: print what --json wrote."`
+	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that clusters which are started keep their data under."`
 }
 
 // Run tries every probe on each target in turn and prints what was found.
@@ -29,7 +30,7 @@ func (c *probeCommand) Run(con console) error {
 	if c.From != "" {
 		return c.reprint(con)
 	}
-	jobs, err := c.jobs()
+	jobs, err := c.jobs(con)
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,8 @@ func (c *probeCommand) print(w io.Writer, columns []probe.Column) error {
 }
 
 // jobs turns the flags into checked jobs, one for each target.
-func (c *probeCommand) jobs() ([]*probe.Job, error) {
-	names := c.Target
+func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
+	names := expanded(c.Target)
 	if len(names) == 0 {
 		names = []string{systems.Default}
 	}
@@ -107,7 +108,21 @@ func (c *probeCommand) jobs() ([]*probe.Job, error) {
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
+		if system.Starts(job.System, t) {
+			err = system.FindSoftware(job.System, job.Settings)
+		}
+		left, err := lacking(c.SkipMissing, name, err)
+		if err != nil {
+			return nil, inputError{err}
+		}
+		if left != "" {
+			fmt.Fprintf(con.err, "warning: left out: %s\n", left)
+			continue
+		}
 		jobs = append(jobs, job)
+	}
+	if len(jobs) == 0 {
+		return nil, inputError{errNothingLeft}
 	}
 	return jobs, nil
 }

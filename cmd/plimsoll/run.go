@@ -20,7 +20,7 @@ import (
 )
 
 type runCommand struct {
-	inputs
+	several
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
@@ -33,11 +33,10 @@ func (c *runCommand) Run(con console) error {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
 	}
-	jobs, err := c.jobs(c.Runs)
+	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return err
 	}
-	tellNotes(con, jobs)
 	if c.Keep {
 		if err := canKeep(jobs); err != nil {
 			return inputError{err}

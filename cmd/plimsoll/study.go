@@ -75,7 +75,11 @@ func (in *studyInputs) wanted() (*study.Study, study.Plan, study.Estimate, error
 func jobMaker() study.NewJob {
 	registry := systems.Registry()
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
-		return newJob(registry, w, t, runs)
+		job, err := newJob(registry, w, t, runs)
+		if err != nil {
+			return nil, err
+		}
+		return job, job.FindSoftware() // a cell whose servers cannot start here is left out
 	}
 }
 

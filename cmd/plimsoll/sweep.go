@@ -248,6 +248,9 @@ func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
 			return nil, err
 		}
 		job, err := newJob(registry, w, t, runs)
+		if err == nil {
+			err = job.FindSoftware()
+		}
 		if err != nil {
 			if !told[err.Error()] && len(told) < maxTold {
 				errs = append(errs, fmt.Errorf("%s: %w", sweep.Label(p.Axes, cell.Values), err))

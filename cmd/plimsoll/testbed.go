@@ -169,6 +169,9 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 			return testbed.Order{}, err
 		}
 	}
+	if err := system.FindSoftware(s, settings); err != nil {
+		return testbed.Order{}, err
+	}
 	return testbed.Order{
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
 		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,

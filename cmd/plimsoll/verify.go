@@ -20,7 +20,7 @@ import (
 )
 
 type verifyCommand struct {
-	inputs
+	several
 	Rounds int    `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
 	Matrix bool   `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
 	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
@@ -50,7 +50,7 @@ var (
 
 // Run verifies each target under each fault in turn and shows the judgements.
 func (c *verifyCommand) Run(con console) error {
-	all, err := c.options()
+	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
 	}
@@ -81,7 +81,7 @@ func (c *verifyCommand) Run(con console) error {
 func broken(s *verify.Saved) bool { return !s.Kept() }
 
 // options turns the flags into checked verifications, one for each target and fault.
-func (c *verifyCommand) options() ([]verify.Options, error) {
+func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 	quiet, err := quantity.ParseDuration(c.Quiet)
 	switch {
 	case err != nil:
@@ -102,7 +102,7 @@ func (c *verifyCommand) options() ([]verify.Options, error) {
 		given = matrixFaults
 	}
 	c.Fault = nil
-	jobs, err := c.jobs(c.Runs)
+	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err
 	}

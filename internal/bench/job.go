@@ -64,20 +64,10 @@ type Watch interface {
 // Check refuses what the system says that it cannot do, before anything is
 // started.
 func (j *Job) Check() error {
+	if err := j.checkDescribed(); err != nil {
+		return err
+	}
 	d := j.System.Describe()
-	guarantee, known := d.Levels[j.Workload.Durability]
-	if !known {
-		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name,
-			j.Workload.Durability)
-	}
-	if guarantee.Refusal != "" {
-		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, j.Workload.Durability,
-			guarantee.Refusal)
-	}
-	if !slices.Contains(d.Delivery, j.Workload.Delivery) {
-		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery,
-			d.Delivery)
-	}
 	_, embedded := j.System.(system.Embedded)
 	if embedded && len(j.Target.Endpoints) > 0 {
 		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
@@ -109,6 +99,43 @@ func (j *Job) Check() error {
 		return err
 	}
 	return j.checkSystem()
+}
+
+// checkDescribed refuses what the system's description excludes.
+func (j *Job) checkDescribed() error {
+	d := j.System.Describe()
+	guarantee, known := d.Levels[j.Workload.Durability]
+	if !known {
+		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name,
+			j.Workload.Durability)
+	}
+	if guarantee.Refusal != "" {
+		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, j.Workload.Durability,
+			guarantee.Refusal)
+	}
+	if !slices.Contains(d.Delivery, j.Workload.Delivery) {
+		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery,
+			d.Delivery)
+	}
+	return nil
+}
+
+// CheckLevel refuses only what the system says about its durability levels, deliveries and
+// settings. Unlike Check it asks nothing of this machine and needs no endpoints.
+func (j *Job) CheckLevel() error {
+	if err := j.checkDescribed(); err != nil {
+		return err
+	}
+	return j.checkSystem()
+}
+
+// FindSoftware returns an error that wraps a *system.Missing when the run would start servers
+// for which this machine lacks software.
+func (j *Job) FindSoftware() error {
+	if !j.starts() {
+		return nil
+	}
+	return system.FindSoftware(j.System, j.Settings)
 }
 
 // checkSystem asks the system itself, where it can tell beforehand.

@@ -37,7 +37,7 @@ func (a Archive) Fetch(
 	if err := a.check(); err != nil {
 		return "", err
 	}
-	dir, err = Artifacts{Name: a.Name, Coordinates: []string{a.Coordinates}}.folder()
+	dir, err = a.folder()
 	if err != nil {
 		return "", err
 	}
@@ -64,6 +64,16 @@ func (a Archive) Fetch(
 			"it may take some minutes", a.Name))
 	}
 	return dir, a.fetch(ctx, mvn, dir)
+}
+
+// Fetched reports whether Fetch would find the archive's files on this machine.
+func (a Archive) Fetched() bool {
+	dir, err := a.folder()
+	return err == nil && unpackedWhole(dir)
+}
+
+func (a Archive) folder() (string, error) {
+	return Artifacts{Name: a.Name, Coordinates: []string{a.Coordinates}}.folder()
 }
 
 // check refuses an archive that only a programming error can produce.

@@ -62,6 +62,12 @@ func (a Artifacts) Fetch(
 	return dir, a.fetch(ctx, mvn, dir)
 }
 
+// Fetched reports whether Fetch would find the artifacts on this machine.
+func (a Artifacts) Fetched() bool {
+	dir, err := a.folder()
+	return err == nil && whole(dir)
+}
+
 // Classpath returns the argument of java -cp that names every jar of a folder.
 func Classpath(dir string) string { return filepath.Join(dir, "*") }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 const (
@@ -19,40 +21,46 @@ const (
 	javaLimit = 10 * time.Second
 )
 
-var errNoJava = errors.New("java, which the servers run on, is not on the PATH")
+// The packages of Debian and Ubuntu.
+const (
+	javaPackage  = "default-jre-headless"
+	mavenPackage = "maven"
+)
+
+// errNoJava and errNoMaven say what is not on the PATH.
+var (
+	errNoJava = &system.Missing{
+		Software: fmt.Sprintf("Java %d or newer", leastJava), Packages: []string{javaPackage}}
+	errNoMaven = &system.Missing{
+		Software: "Maven, which fetches the servers", Packages: []string{mavenPackage}}
+	errNeither = &system.Missing{
+		Software: fmt.Sprintf("Java %d or newer and Maven", leastJava),
+		Packages: []string{javaPackage, mavenPackage}}
+)
 
 // Java returns the path of a java that is new enough, or an error that says how to get one.
 // It searches only once.
 var Java = sync.OnceValues(findJava)
 
-// Available returns an error when this machine lacks mvn or a new enough java. The error
-// says how to get them.
+// Available returns an error when this machine lacks mvn or a new enough java: a
+// *system.Missing that names all that is missing.
 func Available() error {
 	_, javaErr := Java()
 	_, mvnErr := findMaven()
-	if javaErr != nil && mvnErr != nil && errors.Is(javaErr, errNoJava) {
-		return fmt.Errorf("neither java nor mvn is on this machine: %s",
-			install("Java 17 and Maven", "maven default-jre-headless"))
-	}
-	if javaErr != nil {
+	var missing *system.Missing
+	switch {
+	case errors.As(javaErr, &missing) && mvnErr != nil:
+		return errNeither
+	case javaErr != nil:
 		return javaErr
 	}
 	return mvnErr
 }
 
-// install returns the instruction to install the missing packages.
-func install(what, packages string) string {
-	if _, err := exec.LookPath("apt-get"); err == nil {
-		return "install what is missing with: apt-get install -y " + packages
-	}
-	return "install " + what + " with the system's package manager, and put them on the PATH"
-}
-
 func findMaven() (string, error) {
 	path, err := exec.LookPath("mvn")
 	if err != nil {
-		return "", fmt.Errorf("mvn, which fetches the servers, is not on the PATH: %s",
-			install("Maven", "maven default-jre-headless"))
+		return "", errNoMaven
 	}
 	return path, nil
 }
@@ -67,13 +75,13 @@ func findJava() (string, error) {
 	defer cancel()
 	output, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%s does not run (%w): %s",
-			path, err, install("Java 17", "default-jre-headless"))
+		return "", fmt.Errorf("%s -version fails (%w): install another Java %d or newer, or set "+
+			"JAVA_HOME to it", path, err, leastJava)
 	}
 	if major := javaMajor(string(output)); major > 0 && major < leastJava {
-		return "", fmt.Errorf(
-			"%s is Java %d, and the servers need %d or newer: %s, or set JAVA_HOME to it",
-			path, major, leastJava, install("Java 17", "default-jre-headless"))
+		return "", &system.Missing{Packages: []string{javaPackage},
+			Software: fmt.Sprintf("Java %d or newer (%s is Java %d, and JAVA_HOME may name "+
+				"another)", leastJava, path, major)}
 	}
 	return path, nil
 }
@@ -89,7 +97,7 @@ func javaPath() (string, error) {
 	}
 	path, err := exec.LookPath("java")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", errNoJava, install("Java 17", "default-jre-headless"))
+		return "", errNoJava
 	}
 	return path, nil
 }

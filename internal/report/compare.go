@@ -10,6 +10,7 @@ type compareView struct {
 	Names        []string
 	Incomparable []string // the reasons not to rank their figures
 	Warnings     []string
+	Overview     table // of many runs
 	Differ       table
 	Equal        table
 	Figures      table
@@ -21,7 +22,7 @@ func newCompareView(runs []*result.Saved) *compareView {
 	v := &compareView{
 		Names:        all,
 		Incomparable: incomparable(runs),
-		Warnings:     sharedWarnings(runs),
+		Warnings:     append(exceptions(runs), sharedWarnings(runs)...),
 		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs),
 			Words: true, Runs: true,
 			Empty: "The runs have the same settings and circumstances."},
@@ -32,6 +33,10 @@ func newCompareView(runs []*result.Saved) *compareView {
 			Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
 				"which is not always the best."},
 		Charts: compareCharts(runs),
+	}
+	if len(runs) >= manyRuns {
+		v.Overview, v.Warnings = overviewTable(runs), append(exceptions(runs),
+			alike(runs, warnings)...)
 	}
 	if len(v.Incomparable) > 0 {
 		v.Figures.Note = "There are no bars, because the runs are not comparable."

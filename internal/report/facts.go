@@ -121,6 +121,15 @@ func outcomeWord(v result.Verdict) string {
 	return result.Unknown
 }
 
+// durabilityWords is durabilitySentence, and why the run is at a weaker level than its workload.
+func durabilityWords(r *result.Run) string {
+	out := durabilitySentence(r.Durability)
+	if weaker := clean(r.Asked.Weaker); weaker != "" {
+		out += "; " + weaker
+	}
+	return out
+}
+
 // durabilitySentence gives the level asked for and the level read back from the cluster.
 func durabilitySentence(d result.Durability) string {
 	meaning := ""

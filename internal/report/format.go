@@ -87,6 +87,9 @@ func plural(n int64, one, many string) string {
 	return quantity.Count(n) + " " + many
 }
 
+// Wrap breaks a sentence into lines of at most width columns, or 10 where width is less.
+func Wrap(sentence string, width int) []string { return wrap(sentence, width) }
+
 // wrap breaks a sentence into lines of at most width columns.
 func wrap(sentence string, width int) []string {
 	width = max(width, 10)

@@ -26,7 +26,8 @@ func Markdown(w io.Writer, runs []*result.Saved) error {
 	all := names(runs)
 	if len(runs) > 1 {
 		fmt.Fprintf(&b, "## %d runs side by side\n\n", len(runs))
-		markdownWarnings(&b, append(incomparable(runs), sharedWarnings(runs)...))
+		markdownWarnings(&b, slices.Concat(incomparable(runs), exceptions(runs),
+			sharedWarnings(runs)))
 		markdownComparison(&b, runs, all)
 	}
 	for i, s := range runs {
@@ -158,7 +159,7 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	if !imported(r) {
 		say("Messages", countersSentence(r.Counters))
 	}
-	say("Durability", durabilitySentence(r.Durability))
+	say("Durability", durabilityWords(r))
 	say("Intervals", sure.sentence())
 	say("Instrument", instrumentSentence(r.Summary))
 	say("Proved", proofSentence(r.Environment.Proof))

@@ -73,11 +73,17 @@ func (p *page) said(label, code, sentence string) {
 }
 
 // Terminal writes tables for a terminal of the given width; of at least 80
-// columns is best. The warnings of a run come before its figures.
+// columns is best. The warnings of a run come before its figures. Five runs and more
+// are one table, without a section for each.
 func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	p := newPage(orDefault(width), color)
 	if len(runs) == 0 {
 		p.line("no runs")
+	}
+	if len(runs) >= manyRuns {
+		p.overview(runs)
+		_, err := w.Write(p.Bytes())
+		return err
 	}
 	if len(runs) > 1 {
 		p.comparison(runs)
@@ -119,7 +125,7 @@ func (p *page) run(name string, s *result.Saved) {
 	}
 	p.faults(r)
 	p.account(r)
-	p.said("durability", "", durabilitySentence(r.Durability))
+	p.said("durability", "", durabilityWords(r))
 	for _, cost := range []struct{ label, sentence string }{
 		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
 	} {
@@ -237,7 +243,7 @@ func (p *page) comparison(runs []*result.Saved) {
 	for _, w := range incomparable(runs) {
 		p.said("warning", bad, w)
 	}
-	ws := sharedWarnings(runs)
+	ws := append(exceptions(runs), sharedWarnings(runs)...)
 	for _, w := range ws {
 		p.said("warning", warn, w)
 	}

@@ -430,6 +430,9 @@ func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error 
 	for _, w := range incomparable(runs) {
 		p.said("warning", bad, w)
 	}
+	for _, w := range exceptions(runs) {
+		p.said("warning", warn, w)
+	}
 	p.sideBySide(runs, names(runs))
 	_, err := w.Write(p.Bytes())
 	return err

@@ -79,11 +79,20 @@ func (row) Lines(value string) []string {
 // Columns is how many columns the table has, the names among them.
 func (t table) Columns() int { return len(t.Head) + 1 }
 
-// runColors is the number of colours of the charts; further lines are dashed.
-const runColors = 6
+// The charts have this number of colours, and of patterns: further lines are dashed.
+const (
+	runColors = 6
+	runDashes = 4
+)
 
 // Color is the place of a column's run among the colours.
 func (table) Color(i int) int { return i % runColors }
+
+// Dash is the pattern of a run's line in the charts; 0: none.
+func (table) Dash(i int) int { return i / runColors % runDashes }
+
+// Many reports whether the columns are more runs than fit a page, which then scrolls.
+func (t table) Many() bool { return t.Runs && len(t.Head) >= manyRuns }
 
 // Bar is the length of the bar below a value, of 100; below 0: no bar.
 func (r row) Bar(i int) int {
@@ -107,7 +116,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 		Lacks:  lacksSentence(r),
 		Tables: []table{percentileTable(r)},
 		Durability: durabilityView{
-			Sentence: durabilitySentence(r.Durability), How: clean(
+			Sentence: durabilityWords(r), How: clean(
 				r.Durability.How), Evidence: evidenceTable(r.Durability),
 		},
 	}
@@ -146,6 +155,7 @@ func newRunView(index int, name string, s *result.Saved) runView {
 		{"command", strings.Join(r.Asked.Command, " ")}, {"workload", r.Asked.Workload},
 		{"target", r.Asked.Target},
 		{"how it was read", strings.Join(r.Asked.Notes, "\n")},
+		{"targets left out", strings.Join(r.Asked.LeftOut, "\n")},
 	} {
 		if strings.TrimSpace(a.Value) != "" {
 			v.Asked = append(v.Asked, a)

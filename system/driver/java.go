@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,6 +19,18 @@ const (
 // a maven.Archive.
 type Jars interface {
 	Fetch(ctx context.Context, progress func(sentence string)) (dir string, err error)
+	// Fetched reports whether Fetch would find the files on this machine.
+	Fetched() bool
+}
+
+// FindJava returns an error when FetchJava would lack Java or Maven: a *system.Missing that
+// names all that is missing, so that one installation suffices.
+func FindJava(jars Jars) error {
+	if jars.Fetched() {
+		_, err := maven.Java()
+		return err
+	}
+	return maven.Available()
 }
 
 // Java runs classes on the Java virtual machine.
@@ -33,10 +44,12 @@ type Java struct {
 // FetchJava downloads the servers' jars, unless they are on this machine already, and
 // finds a java program to run them. progress may be nil.
 func FetchJava(ctx context.Context, jars Jars, progress func(sentence string)) (Java, error) {
+	if err := FindJava(jars); err != nil {
+		return Java{}, err
+	}
 	path, err := maven.Java()
 	if err != nil {
-		// The error names everything that is missing, so that one installation suffices.
-		return Java{}, cmp.Or(maven.Available(), err)
+		return Java{}, err
 	}
 	dir, err := jars.Fetch(ctx, progress)
 	return Java{Path: path, Dir: dir, Classpath: maven.Classpath(dir)}, err

@@ -49,6 +49,9 @@ func (kafkaSystem) Fetch(ctx context.Context, progress func(sentence string)) er
 	return err
 }
 
+// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
+func (kafkaSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
+
 // NodeNames are the names of the servers.
 func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
 

@@ -56,6 +56,9 @@ func (pulsarSystem) Fetch(ctx context.Context, progress func(sentence string)) e
 	return err
 }
 
+// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
+func (pulsarSystem) FindSoftware(system.Settings) error { return driver.FindJava(Distribution) }
+
 // NodeNames are the names of the servers, in the order in which they start.
 func (pulsarSystem) NodeNames(p system.Provision) []string {
 	if p.Settings.Text(setTopology) == standalone {

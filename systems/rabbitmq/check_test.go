@@ -1,6 +1,9 @@
 package rabbitmq
 
 import (
+	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +105,13 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestMissingServer(t *testing.T) {
+	_, err := findInstallation([]string{filepath.Join(t.TempDir(), "rabbitmq-server")})
+	var missing *system.Missing
+	if !errors.As(err, &missing) || !slices.Equal(missing.Packages, []string{"rabbitmq-server"}) {
+		t.Errorf("without a server: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -49,20 +48,23 @@ var serverScripts = []string{
 // installation is the programs that a cluster is made of.
 type installation struct{ server, epmd string }
 
-// findInstallation says which programs to run, or how to get them.
-func findInstallation() (installation, error) {
-	found := installation{server: driver.FindProgram(serverScripts...), epmd: lookUp("epmd")}
+// findInstallation says which programs to run, or how to get them. The server's script is the
+// first of the scripts that exists.
+func findInstallation(scripts []string) (installation, error) {
+	found := installation{server: driver.FindProgram(scripts...), epmd: lookUp("epmd")}
 	if found.server == "" || found.epmd == "" || lookUp("erl") == "" {
-		return found, errors.New("RabbitMQ's server is not installed: on Debian and Ubuntu " +
-			"install it with: apt-get install -y --no-install-recommends rabbitmq-server")
+		return found, &system.Missing{Software: "RabbitMQ's server, which runs on Erlang",
+			Packages: []string{"rabbitmq-server"}}
 	}
 	return found, nil
 }
 
-// Installed says what is missing on this machine to start servers, and how to
-// get it.
+// FindSoftware looks for the server's script and for Erlang.
+func (rabbitSystem) FindSoftware(system.Settings) error { return Installed() }
+
+// Installed returns a *system.Missing when this machine cannot start servers.
 func Installed() error {
-	_, err := findInstallation()
+	_, err := findInstallation(serverScripts)
 	return err
 }
 
@@ -89,7 +91,7 @@ func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.P
 	if len(bad) > 0 {
 		return nil, bad
 	}
-	programs, err := findInstallation()
+	programs, err := findInstallation(serverScripts)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -54,10 +53,11 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 }
 
 const (
-	program    = "redis-server"
-	clientPort = 6379
-	configFile = "redis.conf"
-	benchUser  = "plimsoll"
+	program      = "redis-server"
+	redisPackage = "redis-server"
+	clientPort   = 6379
+	configFile   = "redis.conf"
+	benchUser    = "plimsoll"
 )
 
 // servers is how Redis's servers start, fail and stop. A replica is online within a
@@ -78,21 +78,17 @@ func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	if len(bad) > 0 {
 		return nil, bad
 	}
-	path, err := findServer()
+	path, err := driver.LookUp(program, redisPackage)
 	if err != nil {
 		return nil, err
 	}
 	return servers.Provision(ctx, p, starter{path, p}.build)
 }
 
-func findServer() (string, error) {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return "", fmt.Errorf("there is no %s on this machine: install the package redis-server "+
-			"(Debian, Ubuntu) or redis (Fedora, Homebrew), or name the endpoints of servers that "+
-			"run: %w", program, err)
-	}
-	return path, nil
+// FindSoftware looks for the server's program.
+func (redisSystem) FindSoftware(system.Settings) error {
+	_, err := driver.LookUp(program, redisPackage)
+	return err
 }
 
 // starter starts one cluster.

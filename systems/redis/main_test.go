@@ -27,7 +27,9 @@ var secured = &systemtest.Servers[*driver.Cluster]{
 
 func needServer(t testing.TB) {
 	t.Helper()
-	systemtest.NeedPackage(t, "redis-server", func() error { _, err := findServer(); return err })
+	systemtest.NeedPackage(t, "redis-server", func() error {
+		return redisSystem{}.FindSoftware(system.Settings{})
+	})
 }
 
 // clusterOf is the shared cluster that gives a level.
