@@ -26,31 +26,35 @@ build: ## Build bin/plimsoll.
 
 # What starts servers runs a package at a time: two clusters would starve each other. The
 # command line and the truths of many messages run without the race detector, which would slow
-# them tenfold; whatever they call is tested under it.
+# them tenfold; whatever they call is tested under it. So does what has no goroutines.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
-UNRACED := ./cmd/plimsoll ./internal/bench ./internal/compare ./internal/peak ./internal/prove ./internal/verify
+SINGLE  := ./internal/omb ./internal/report
+UNRACED := ./cmd/plimsoll ./internal/bench ./internal/compare ./internal/load ./internal/peak ./internal/prove ./internal/verify $(SINGLE)
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
+# `make test` has the whole tree vetted first.
+GOTEST  := -vet=off -timeout 20m
 RACING  := $(if $(RACE),CGO_ENABLED=1 )
 
 test: ## Run every test, with the race detector where there is a C compiler; print the ten slowest.
+	@mkdir -p bin && rm -f bin/tests-*.json && date +%s > bin/tests-began
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so these tests run WITHOUT the race detector"
 	$(GO) vet ./...
-	@mkdir -p bin && rm -f bin/tests-*.json
 	@$(MAKE) --no-print-directory test-code
 	@$(MAKE) --no-print-directory test-servers
 	@echo "The ten slowest tests:"
 	@cat bin/tests-*.json | $(TOOL) gotestsum tool slowest --threshold 1s --num 10
+	@took=$$(($$(date +%s) - $$(cat bin/tests-began))); echo "All tests took $$((took / 60)) min $$((took % 60)) s."
 
 test-code: ## Test what needs no servers but those in plimsoll's own process.
 	@mkdir -p bin
-	$(RACING)$(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 -timeout 20m \
-		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) ./cmd/plimsoll))
-	$(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 -timeout 20m -parallel 4 -skip RealSystems $(UNRACED)
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 $(GOTEST) \
+		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(SINGLE) ./cmd/plimsoll))
+	$(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 $(GOTEST) -parallel 4 -skip RealSystems $(UNRACED)
 
 test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, root).
 	@mkdir -p bin
-	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 1 -parallel 4 -timeout 20m $(SERVERS)
-	$(TESTSUM) --jsonfile bin/tests-4.json -- -timeout 20m -run RealSystems ./cmd/plimsoll
+	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 1 -parallel 4 $(GOTEST) $(SERVERS)
+	$(TESTSUM) --jsonfile bin/tests-4.json -- -parallel 2 $(GOTEST) -run RealSystems ./cmd/plimsoll
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -33,7 +34,14 @@ const (
 // goes on, its time line shows both, every message is counted once, nothing acknowledged is lost,
 // and the node becomes a full member again. Then the testbed's owner is killed, and nothing of it
 // stays.
+//
+// The systems run side by side, because each waits most of the time.
 func TestRealSystems(t *testing.T) {
+	home, err := systemtest.QuickJava(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("JAVA_HOME", home)
 	for _, c := range []struct {
 		name, settings, victim string
 		needs                  func() error
@@ -55,6 +63,7 @@ func TestRealSystems(t *testing.T) {
 			if err := c.needs(); err != nil {
 				t.Skipf("%s: %v", t.Name(), err)
 			}
+			t.Parallel()
 			dir := inDir(t, map[string]string{
 				"bed.yaml": fmt.Sprintf("name: bed\nsystem: %s\nsettings: %s\n", c.name,
 					c.settings),

@@ -150,6 +150,7 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 
 // Who reads hardly faster than is published is given up at the limit.
 func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
+	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
 	w.Backlog.Limit = 40 * time.Second
 	s, _ := onSim(t, w, map[string]string{"drain_rate": "262.5/s"})
@@ -162,6 +163,7 @@ func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
 // A system that acknowledges half of what is offered does not build the backlog
 // in time.
 func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
+	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
 	w.MaxInFlight = 100
 	s, _ := onSim(t, w, map[string]string{"capacity": "125/s"})
@@ -172,6 +174,7 @@ func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
 
 // What comes twice must not count as read.
 func TestTruthBacklogWithCopies(t *testing.T) {
+	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
 	s, planted := onSim(t, w,
 		map[string]string{"drain_rate": "750/s", "duplicate_per_million": "50000"})

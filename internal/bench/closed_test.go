@@ -107,6 +107,7 @@ func closedMinutes(t *testing.T) []result.Minute {
 // A stall is charged to what was under way and to nothing else: that is what a
 // closed loop is, and the run says so.
 func TestTruthClosedLoopHidesAStall(t *testing.T) {
+	skipUnderRace(t)
 	s, _ := onSim(t, closed(1, 1, 1, 1, 30*time.Second), map[string]string{
 		"service_time": "1ms", "stall_every": "10s", "stall_for": "1s",
 	})

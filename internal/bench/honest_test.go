@@ -175,6 +175,7 @@ func TestTruthLateCopies(t *testing.T) {
 
 // Copies have a series of their own: they are no part of end-to-end latency.
 func TestTruthCopiesAreNotFirstArrivals(t *testing.T) {
+	skipUnderRace(t)
 	w := load(2_000, 20*time.Second)
 	w.Consumers = 3
 	s, planted := onSim(t, w, map[string]string{"duplicate_per_million": "100000",

@@ -33,6 +33,15 @@ func million(t *testing.T) {
 	}
 }
 
+// skipUnderRace skips a test of figures whose code another test runs under the race
+// detector; `make test` runs it without.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("another test runs this code under the race detector")
+	}
+}
+
 // load returns a workload of so many messages a second for so long.
 func load(rate float64, length time.Duration) *workload.Workload {
 	return &workload.Workload{
@@ -151,6 +160,7 @@ func percentile(t *testing.T, s *result.Saved, series result.Series, p float64) 
 // time: the stall must be charged to every message that was due in it, and
 // the uncorrected send latency must not show it.
 func TestTruthStallIsChargedToAllItDelayed(t *testing.T) {
+	skipUnderRace(t)
 	w := load(1000, 30*time.Second)
 	w.MaxInFlight = 1
 	s, _ := onSim(t, w, map[string]string{
@@ -253,6 +263,7 @@ func TestTruthRefusedMessagesFail(t *testing.T) {
 // A system that carries half of what is offered: the lateness must show in
 // publish latency, and what waits must be bounded.
 func TestTruthOverloadGrowsLatencyNotMemory(t *testing.T) {
+	skipUnderRace(t)
 	w := load(2_000, 10*time.Second)
 	w.MaxInFlight = 100
 	s, _ := onSim(t, w, map[string]string{"capacity": "1k/s"})

@@ -38,6 +38,7 @@ func TestTruthWarmupEndsWhenSettled(t *testing.T) {
 // A queue that only grows never settles: the run goes on after the longest
 // warm-up, and says so.
 func TestTruthWarmupThatNeverSettles(t *testing.T) {
+	skipUnderRace(t)
 	w := load(500, 3*time.Second)
 	w.Warmup, w.Settle, w.Drain = 30*time.Second, true, time.Minute
 	s, _ := onSim(t, w, map[string]string{"capacity": "375/s"})

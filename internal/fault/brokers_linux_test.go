@@ -153,6 +153,11 @@ func (b *brokers) missing(t *testing.T, c system.Cluster, acked map[uint64]bool)
 // of all servers loses no acknowledged message. Level 2 does not promise that.
 func TestKafkaComesBackFromAPowerCutOfAll(t *testing.T) {
 	cut := workload.Fault{Do: workload.FaultPowerCut, Target: workload.TargetAll}
+	home, err := systemtest.QuickJava(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("JAVA_HOME", home)
 	if err := maven.Available(); err != nil {
 		t.Skip(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"flag"
 	"fmt"
 	"reflect"
 	"slices"
@@ -345,6 +346,14 @@ func overWire[T any](t *testing.T, sent T) (got T) {
 // Workers with a part of the producers and of the consumers each offer the same messages
 // at the same times, and have the same counters, histograms and account, as one with all.
 func TestAnyDivisionIsTheSameRun(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	if raceDetector && checks.Value.String() == checks.DefValue {
+		// `make test` makes all of them without the detector.
+		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
+		if err := checks.Value.Set("20"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := drawTrial(rt)
 		workers := rapid.IntRange(2, 3).Draw(rt, "workers")

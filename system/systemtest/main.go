@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,11 +13,16 @@ import (
 // Main runs a package's tests, stops the clusters that they shared, and returns the exit code
 // for TestMain. It is not 0 when a goroutine is left that the options do not exempt.
 func Main(m *testing.M, clusters []interface{ Stop() error }, exempt ...goleak.Option) int {
-	code := m.Run()
-	var errs []error
-	for _, c := range clusters {
-		errs = append(errs, c.Stop())
+	code := 1
+	remove, err := useQuickJava()
+	if err == nil {
+		code = m.Run()
 	}
+	errs := []error{err}
+	if remove != nil {
+		errs = append(errs, remove())
+	}
+	errs = append(errs, stopAll(clusters)...)
 	if code == 0 {
 		errs = append(errs, goleak.Find(exempt...))
 	}
@@ -25,4 +31,15 @@ func Main(m *testing.M, clusters []interface{ Stop() error }, exempt ...goleak.O
 		code = 1
 	}
 	return code
+}
+
+// stopAll stops the clusters at the same time: to stop is mostly to wait.
+func stopAll(clusters []interface{ Stop() error }) []error {
+	errs := make([]error, len(clusters))
+	var all sync.WaitGroup
+	for i, c := range clusters {
+		all.Go(func() { errs[i] = c.Stop() })
+	}
+	all.Wait()
+	return errs
 }

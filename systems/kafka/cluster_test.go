@@ -177,7 +177,7 @@ func TestTakenAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", addresses[1][0])
+	l, err := net.Listen("tcp", addresses[1][1]) // the one that a server listens on first
 	if err != nil {
 		t.Fatal(err)
 	}

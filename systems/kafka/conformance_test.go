@@ -9,6 +9,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	c := sharedCluster(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),

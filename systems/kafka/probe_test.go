@@ -12,6 +12,7 @@ import (
 
 // What is certain of Kafka is found by trying it.
 func TestProbes(t *testing.T) {
+	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	began := time.Now()
 	column, err := probe.On(t.Context(),

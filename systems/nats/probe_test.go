@@ -11,6 +11,7 @@ import (
 
 // What is certain of JetStream is found by trying it.
 func TestProbes(t *testing.T) {
+	t.Parallel() // with TestConformance: both wait most of the time
 	// What a dead consumer had is not to be waited for half a minute.
 	s := settings(t, target.Setting{Name: setAckWait, Value: "2s"})
 	servers := provision(t, workload.SyncAsync, s)

@@ -10,6 +10,7 @@ import (
 
 // What is certain of Pulsar is found by trying it.
 func TestProbes(t *testing.T) {
+	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
 	began := time.Now()
 	column, err := probing.On(t.Context(), probing.Subject{

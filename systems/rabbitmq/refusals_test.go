@@ -21,17 +21,24 @@ func connect(t testing.TB, o system.Options) *cluster {
 }
 
 func TestWrongPassword(t *testing.T) {
-	o := optionsOf(t, sharedCluster(t), workload.SyncSync)
-	o.Credentials.Password = "wrong"
-	began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
-	systemtest.Refused(t, began, err, "refuses the user or password",
-		"check the target's credentials")
-	o.Credentials = system.Credentials{}
-	began, err = systemtest.TryConnect(t, rabbitSystem{}, o)
-	systemtest.Refused(t, began, err, "credentials")
-	o.Credentials = system.Credentials{User: "guest", Password: "guest"}
-	began, err = systemtest.TryConnect(t, rabbitSystem{}, o)
-	systemtest.Refused(t, began, err, "credentials")
+	right := optionsOf(t, sharedCluster(t), workload.SyncSync)
+	for name, c := range map[string]struct {
+		shown system.Credentials
+		says  []string
+	}{
+		"wrong": {system.Credentials{User: right.Credentials.User, Password: "wrong"}, []string{
+			"refuses the user or password", "check the target's credentials"}},
+		"none":  {system.Credentials{}, []string{"credentials"}},
+		"guest": {system.Credentials{User: "guest", Password: "guest"}, []string{"credentials"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // the server answers after three seconds
+			o := right
+			o.Credentials = c.shown
+			began, err := systemtest.TryConnect(t, rabbitSystem{}, o)
+			systemtest.Refused(t, began, err, c.says...)
+		})
+	}
 }
 
 func TestWrongVirtualHost(t *testing.T) {
@@ -77,6 +84,7 @@ func TestSecureListener(t *testing.T) {
 	}
 	misled := &cluster{cfg: streams.cfg, options: streams.options, dialer: streams.dialer}
 	misled.options.TLS = stranger.ClientConfig()
+	misled.dialer.endpoints = misled.dialer.endpoints[:1] // the library tries each for seconds
 	if e, err := misled.streamEnvironment(0); err == nil {
 		e.Close()
 		t.Error("the stream library trusts a certificate that nobody trusted has signed")

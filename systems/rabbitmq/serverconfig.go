@@ -146,6 +146,11 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	for i, one := range c.nodes {
 		p.Set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), erlangName(one))
 	}
+	// The servers start at the same time, and look for the others in turn, under a lock. What
+	// the first does not find has not started yet and waits for the lock: to look again would
+	// only keep it waiting.
+	p.Set("cluster_formation.discovery_retry_limit", 1)
+	p.Set("cluster_formation.discovery_retry_interval", 100)
 	p.Set("cluster_partition_handling", c.Text(setPartition))
 	p.Set("vm_memory_high_watermark.absolute", c.Bytes(setMemory))
 	p.Set("disk_free_limit.absolute", c.Bytes(setDiskFree))
