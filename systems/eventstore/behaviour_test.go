@@ -246,7 +246,7 @@ func TestCloseAcknowledges(t *testing.T) {
 	got.await(t, "x", 20)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	if _, err := c.clients.Close(ctx); err != nil {
+	if err := c.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()

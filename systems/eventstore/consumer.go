@@ -302,7 +302,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 		return c.makeGroup(ctx, client, stream, o.Subscription)
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("making persistent subscription %s anew: %w", o.Subscription, err)
+		return nil, "", fmt.Errorf("making persistent subscription %s anew: %w", o.Subscription,
+			err)
 	}
 	r, err := c.OpenConsumer(ctx, o)
 	return r, "", err

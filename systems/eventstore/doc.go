@@ -4,11 +4,12 @@
 // gRPC protocol, and keeps nothing on a disk. Plimsoll starts no servers of it: a target names
 // endpoints.
 //
-// Plimsoll's words on it: a partition is a stream, called topic-0-0, topic-0-1 and so on; a subscription is a
-// persistent subscription (a group) on each stream of the topic; a consumer is a subscriber of all
-// of these groups, so the consumers of a subscription share each partition, and order holds within
-// one consumer only. The key of a message is the metadata of its event. The leader takes all
-// writes and serves all groups. It is found by gossip, again after each lost connection.
+// Plimsoll's words on it: a partition is a stream, called topic-0-0, topic-0-1 and so on; a
+// subscription is a persistent subscription (a group) on each stream of the topic; a consumer is a
+// subscriber of all of these groups, so the consumers of a subscription share each partition, and
+// order holds within one consumer only. The key of a message is the metadata of its event. The
+// leader takes all writes and serves all groups. It is found by gossip, again after each lost
+// connection.
 //
 // # What an acknowledgement is worth
 //

@@ -28,7 +28,8 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// ReadDurability reads the nodes by gossip, and from each whether it flushes, as far as the user may.
+// ReadDurability reads the nodes by gossip, and from each whether it flushes, as far as the user
+// may.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
@@ -58,8 +59,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 		}
 	}
 	const stated = "stated by the vendor's source, not read"
-	r.Add("leader", "answers an append", "after its own flush, if it flushes, and a majority's write",
-		stated)
+	r.Add("leader", "answers an append", "after its own flush, if it flushes, and the write of a "+
+		"majority", stated)
 	r.Add("plimsoll", "driver", untried, "stated")
 	return r.Evidence(), nil
 }

@@ -72,7 +72,8 @@ func (g *serverGroup) dispatch() {
 func (g *serverGroup) withRoom() *subscriber {
 	for range g.subscribers {
 		g.turn++
-		if s := g.subscribers[g.turn%len(g.subscribers)]; s.room > 0 && len(s.queue) < cap(s.queue) {
+		s := g.subscribers[g.turn%len(g.subscribers)]
+		if s.room > 0 && len(s.queue) < cap(s.queue) {
 			return s
 		}
 	}
@@ -223,9 +224,10 @@ func (s groupServer) Read(
 		defer s.of.mu.Unlock()
 		g.disconnect(me)
 	}()
-	if err := call.Send(&persistent.ReadResp{Content: &persistent.ReadResp_SubscriptionConfirmation_{
+	confirmation := &persistent.ReadResp_SubscriptionConfirmation_{
 		SubscriptionConfirmation: &persistent.ReadResp_SubscriptionConfirmation{
-			SubscriptionId: key.stream + "::" + key.name}}}); err != nil {
+			SubscriptionId: key.stream + "::" + key.name}}
+	if err := call.Send(&persistent.ReadResp{Content: confirmation}); err != nil {
 		return err
 	}
 	go s.answers(call, g)

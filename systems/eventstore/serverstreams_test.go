@@ -118,8 +118,8 @@ func (s streamServer) Append(
 		Success: &streams.AppendResp_Success{
 			CurrentRevisionOption: &streams.AppendResp_Success_CurrentRevision{
 				CurrentRevision: revision},
-			PositionOption: &streams.AppendResp_Success_Position{Position: &streams.AppendResp_Position{
-				CommitPosition: revision, PreparePosition: revision}},
+			PositionOption: &streams.AppendResp_Success_NoPosition{
+				NoPosition: &shared.Empty{}},
 		}}})
 }
 
