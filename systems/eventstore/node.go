@@ -1,0 +1,217 @@
+package eventstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/gossip"
+	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/serverfeatures"
+	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/shared"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// node is a node of the cluster as gossip describes it.
+type node struct {
+	address string
+	state   gossip.MemberInfo_VNodeState
+	alive   bool
+}
+
+// votes reports whether the node counts for a majority.
+func (n node) votes() bool {
+	switch n.state {
+	case gossip.MemberInfo_ReadOnlyReplica, gossip.MemberInfo_PreReadOnlyReplica,
+		gossip.MemberInfo_ReadOnlyLeaderless, gossip.MemberInfo_Manager:
+		return false
+	}
+	return true
+}
+
+// ask connects to one node and asks it, as the administrator where the target names one. It
+// explains why a node cannot be asked.
+func (c *cluster) ask(ctx context.Context, address string,
+	question func(ctx context.Context, to *grpc.ClientConn) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	one := &cluster{options: c.options} // for errors that name this endpoint only
+	one.options.Endpoints = []string{address}
+	dial := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	var config *tls.Config
+	if c.options.TLS != nil {
+		config = c.options.TLS.Clone()
+		config.NextProtos = []string{"h2"}
+		dial = []grpc.DialOption{grpc.WithTransportCredentials(credentials.NewTLS(config)),
+			grpc.WithPerRPCCredentials(basic(c.administrator()))}
+	}
+	// The errors of gRPC hide the errors of the network, so it is tried first.
+	tried, err := driver.Dial(ctx, "tcp", address, config)
+	if err != nil {
+		return cmp.Or(one.peer().Explain(err), one.peer().HungUp(err))
+	}
+	_ = tried.Close() // nothing was sent
+	to, err := grpc.NewClient("passthrough:///"+address, dial...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	defer func() { _ = to.Close() }() // it was asked
+	if err := question(ctx, to); err != nil {
+		return one.explain(err)
+	}
+	return nil
+}
+
+// administrator returns the user who may read the most.
+func (c *cluster) administrator() (user, password string) {
+	s := c.options.Credentials
+	if s.AdminUser != "" || s.AdminPassword != "" {
+		return s.AdminUser, s.AdminPassword
+	}
+	return s.User, s.Password
+}
+
+// login is the header of a user and a password; empty: none.
+type login string
+
+func basic(user, password string) login {
+	if user == "" && password == "" {
+		return ""
+	}
+	return login("Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+}
+
+// GetRequestMetadata returns the header.
+func (l login) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	if l == "" {
+		return nil, nil
+	}
+	return map[string]string{"authorization": string(l)}, nil
+}
+
+// RequireTransportSecurity keeps passwords off connections that are not encrypted.
+func (login) RequireTransportSecurity() bool { return true }
+
+// gossipOf returns the nodes that a node knows.
+func (c *cluster) gossipOf(ctx context.Context, address string) ([]node, error) {
+	var all []node
+	err := c.ask(ctx, address, func(ctx context.Context, to *grpc.ClientConn) error {
+		known, err := gossip.NewGossipClient(to).Read(ctx, &shared.Empty{})
+		for _, m := range known.GetMembers() {
+			at := m.GetHttpEndPoint()
+			all = append(all, node{state: m.GetState(), alive: m.GetIsAlive(),
+				address: net.JoinHostPort(at.GetAddress(), strconv.Itoa(int(at.GetPort())))})
+		}
+		return err
+	})
+	if err == nil && len(all) == 1 {
+		all[0].address = address // a single node may advertise one that only it can reach
+	}
+	return all, err
+}
+
+// nodes asks all endpoints at once. It returns the nodes that one of them knows, if possible one
+// that knows a leader. When none answers, the error is that of the first endpoint.
+func (c *cluster) nodes(ctx context.Context) ([]node, error) {
+	endpoints := c.options.Endpoints
+	found, errs := make([][]node, len(endpoints)), make([]error, len(endpoints))
+	var asking sync.WaitGroup
+	for i, address := range endpoints {
+		asking.Go(func() { found[i], errs[i] = c.gossipOf(ctx, address) })
+	}
+	asking.Wait()
+	var any []node
+	for _, all := range found {
+		if leaderOf(all) != "" {
+			return all, nil
+		}
+		if len(any) == 0 {
+			any = all
+		}
+	}
+	if len(any) > 0 {
+		return any, nil
+	}
+	return nil, cmp.Or(cmp.Or(errs...), errors.New("the nodes know of no node"))
+}
+
+// leaderOf returns the address of the leader, "" when there is none.
+func leaderOf(all []node) string {
+	for _, n := range all {
+		if n.alive && n.state == gossip.MemberInfo_Leader {
+			return n.address
+		}
+	}
+	return ""
+}
+
+// findLeader returns the address of the leader.
+func (c *cluster) findLeader(ctx context.Context) (string, error) {
+	all, err := c.nodes(ctx)
+	if err != nil {
+		return "", err
+	}
+	if leader := leaderOf(all); leader != "" {
+		return leader, nil
+	}
+	return "", fmt.Errorf("%s knows no leader (%s is %s), so nothing can be written: wait for an "+
+		"election, or start the nodes that are missing", c.peer().At(), all[0].address,
+		all[0].state)
+}
+
+// Leader is the leader of the cluster, which leads every partition that there is.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	if _, err := c.streams(ctx, t); err != nil {
+		return "", err
+	}
+	return c.findLeader(ctx)
+}
+
+// ServerVersions returns a line for each node.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	all, err := c.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lines, errs := make([]string, len(all)), make([]error, len(all))
+	var asking sync.WaitGroup
+	for i, n := range all {
+		asking.Go(func() {
+			version := "of an unknown version: it is not alive"
+			if n.alive {
+				version, errs[i] = c.version(ctx, n.address)
+			}
+			lines[i] = fmt.Sprintf("%s %s %s", n.state, n.address, version)
+		})
+	}
+	asking.Wait()
+	return append(lines, untried), errors.Join(errs...)
+}
+
+// untried is what every result says of its servers.
+const untried = "plimsoll's driver was not tried against a real server"
+
+func (c *cluster) version(ctx context.Context, address string) (version string, err error) {
+	err = c.ask(ctx, address, func(ctx context.Context, to *grpc.ClientConn) error {
+		methods, err := serverfeatures.NewServerFeaturesClient(to).GetSupportedMethods(ctx,
+			&shared.Empty{})
+		version = methods.GetEventStoreServerVersion()
+		return err
+	})
+	return version, err
+}

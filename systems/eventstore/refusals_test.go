@@ -1,0 +1,222 @@
+package eventstore
+
+import (
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/gossip"
+
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestRefusals(t *testing.T) {
+	stranger, err := authority.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(web.Close)
+	greets := greeter(t)
+	leaderless := fresh(t, 3, false, true)
+	leaderless.nodes[0].kill()
+	leaderless.nodes[2].state = gossip.MemberInfo_ReadOnlyReplica
+	for name, c := range map[string]struct {
+		level  workload.Level // the servers are encrypted at level 3
+		change func(o *system.Options)
+		says   []string
+	}{
+		"no endpoints": {workload.SyncAsync, func(o *system.Options) { o.Endpoints = nil },
+			[]string{"cannot start EventStoreDB", "name its endpoints"}},
+		"level 1": {workload.SyncAsync, func(o *system.Options) { o.Durability = 1 },
+			[]string{"only the leader flushes", "ask for durability level 2"}},
+		"wrong password": {workload.AsyncSync, func(o *system.Options) {
+			o.Credentials.Password = "wrong"
+		}, []string{"refuses the user or password", "check the target's credentials"}},
+		"no password": {workload.AsyncSync, func(o *system.Options) {
+			o.Credentials = system.Credentials{}
+		}, []string{"does not allow the user", "$ops or $admins"}},
+		"password without TLS": {workload.SyncAsync, func(o *system.Options) {
+			o.Credentials = system.Credentials{User: "admin", Password: "secret"}
+		}, []string{"over TLS only", "give the target tls"}},
+		"TLS to a plaintext port": {workload.SyncAsync, func(o *system.Options) {
+			o.TLS = stranger.ClientConfig()
+		}, []string{"does not speak TLS", "remove tls from the target"}},
+		"plaintext to a TLS port": {workload.AsyncSync, func(o *system.Options) {
+			o.TLS, o.Credentials = nil, system.Credentials{}
+		}, []string{"give the target tls or correct the port"}},
+		"untrusted certificate": {workload.AsyncSync, func(o *system.Options) {
+			o.TLS = o.TLS.Clone()
+			o.TLS.RootCAs = x509.NewCertPool()
+		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		"another server name": {workload.AsyncSync, func(o *system.Options) {
+			o.TLS = o.TLS.Clone()
+			o.TLS.ServerName = "elsewhere"
+		}, []string{"remove tls.server_name"}},
+		"a web server": {workload.SyncAsync, func(o *system.Options) {
+			o.Endpoints = []string{strings.TrimPrefix(web.URL, "http://")}
+		}, []string{"is not EventStoreDB's", "correct the port"}},
+		"a server that speaks first": {workload.SyncAsync, func(o *system.Options) {
+			o.Endpoints = []string{greets}
+		}, []string{"is not EventStoreDB's", "correct the port"}},
+		"follower without a leader": {workload.SyncAsync, func(o *system.Options) {
+			o.Endpoints = leaderless.endpoints()[1:2]
+		}, []string{"knows no leader", "nothing can be written"}},
+		"read-only replica without a leader": {workload.SyncAsync, func(o *system.Options) {
+			o.Endpoints = leaderless.endpoints()[2:]
+		}, []string{"knows no leader", "start the nodes that are missing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := optionsOf(t, serversOf(t, c.level), c.level)
+			c.change(&o)
+			began, err := systemtest.TryConnect(t, New(), o)
+			systemtest.Refused(t, began, err, c.says...)
+		})
+	}
+}
+
+func serversOf(t testing.TB, level workload.Level) *servers {
+	if level == workload.AsyncSync {
+		return single.get(t)
+	}
+	return shared3.get(t)
+}
+
+// greeter is the address of a server of another protocol, which speaks first.
+func greeter(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("220 mail.example.org ready\r\n"))
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-ended })
+	return l.Addr().String()
+}
+
+// A follower among the endpoints leads to the leader, and an endpoint that is gone does no harm.
+func TestFollowerNamesTheLeader(t *testing.T) {
+	s := fresh(t, 3, false, true)
+	o := optionsOf(t, s, workload.SyncAsync)
+	s.nodes[1].kill()
+	o.Endpoints = o.Endpoints[1:]
+	systemtest.SendAndReceive(t, connect(t, o), "by-a-follower")
+}
+
+// Who may not manage groups learns it when the consumer opens.
+func TestUserWithoutRights(t *testing.T) {
+	o := optionsOf(t, single.get(t), workload.AsyncSync)
+	o.Credentials = system.Credentials{User: "clerk", Password: "letters"}
+	c := connect(t, o)
+	topic := systemtest.Topic(t, c, "clerk", 1)
+	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s"})
+	systemtest.Refused(t, time.Now(), err, "does not allow the user", "$ops or $admins")
+	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := fact(t, evidence, noFlush); !strings.HasPrefix(f.Source, "stated, not read: it takes") {
+		t.Errorf("the flush is marked as %q", f.Source)
+	}
+	o.Credentials.AdminUser, o.Credentials.AdminPassword = "admin", "secret"
+	evidence, err = connect(t, o).ReadDurability(t.Context(), []system.Topic{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := fact(t, evidence, noFlush); f.Source != "GET /info/options" || f.Value != "False" {
+		t.Errorf("the flush is %+v", f)
+	}
+}
+
+func fact(t *testing.T, e system.Evidence, name string) system.Fact {
+	t.Helper()
+	for _, f := range e.Facts {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("no fact %s in %+v", name, e.Facts)
+	return system.Fact{}
+}
+
+// Servers of another kind than the level asks for are refused.
+func TestDurabilityIsReadBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		level workload.Level
+		nodes int
+		flush string
+		says  []string
+	}{
+		"one node": {workload.SyncAsync, 1, "False",
+			[]string{"level 2", "three nodes or more", "gossip knows 1"}},
+		"two nodes": {workload.SyncAsync, 2, "False",
+			[]string{"level 2", "gossip knows 2"}},
+		"a cluster": {workload.AsyncSync, 3, "False",
+			[]string{"level 3", "one node", "gossip knows 3"}},
+		"no flush": {workload.AsyncSync, 1, "True",
+			[]string{"level 3", "UnsafeDisableFlushToDisk false", "has it true"}},
+		"flushes": {workload.AsyncAsync, 1, "False",
+			[]string{"level 4", "UnsafeDisableFlushToDisk true", "has it false"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fresh(t, c.nodes, false, true)
+			s.options = map[string]string{noFlush: c.flush}
+			connected := connect(t, optionsOf(t, s, c.level))
+			topic := systemtest.Topic(t, connected, "read-back", 1)
+			_, err := connected.ReadDurability(t.Context(), []system.Topic{topic})
+			systemtest.Refused(t, time.Now(), err, c.says...)
+		})
+	}
+	c := connect(t, optionsOf(t, shared3.get(t), workload.SyncAsync))
+	_, err := c.ReadDurability(t.Context(), []system.Topic{{Name: "nowhere", Partitions: 1}})
+	systemtest.Refused(t, time.Now(), err, "topic nowhere: there is no such topic")
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		level    workload.Level
+		settings []string
+		want     string
+	}{
+		{level: workload.SyncAsync},
+		{level: workload.AsyncAsync, settings: []string{setReadBatch, "1000"}},
+		{level: workload.SyncSync, want: "cannot give durability level 1"},
+		{level: 5, want: "the levels are 1 to 4"},
+		{level: workload.SyncAsync, settings: []string{setBuffer, "0"}, want: "from 1 to 100000"},
+		{level: workload.SyncAsync, settings: []string{setCheckMin, "2000"},
+			want: "is more than checkpoint_max"},
+	} {
+		err := eventStore{}.Check(system.Check{Durability: c.level,
+			Settings: systemtest.Settings(t, New(), c.settings...)})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestRedelivery(t *testing.T) {
+	systemtest.Redelivery(t, New(), []systemtest.Redelivered{
+		{Delivery: workload.AtLeastOnce, After: 31 * time.Second, Why: "message_timeout (30s)"},
+		{Delivery: workload.AtLeastOnce, Given: []string{setTimeout, "2s"},
+			After: 3 * time.Second, Why: "message_timeout (2s)"},
+	})
+}
