@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/redis"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/systems/sqs"
 )
 
 // Default is the system that is measured when no target is named.
@@ -21,6 +22,7 @@ func All() []system.System {
 		pulsar.New(),
 		rabbitmq.New(),
 		redis.New(),
+		sqs.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

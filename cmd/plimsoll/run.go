@@ -38,6 +38,7 @@ func (c *runCommand) Run(con console) error {
 		return err
 	}
 	tellNotes(con, jobs)
+	tellBills(con, jobs)
 	if c.Keep {
 		if err := canKeep(jobs); err != nil {
 			return inputError{err}

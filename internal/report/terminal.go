@@ -122,6 +122,7 @@ func (p *page) run(name string, s *result.Saved) {
 	p.said("durability", "", durabilitySentence(r.Durability))
 	for _, cost := range []struct{ label, sentence string }{
 		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
+		{"bill", billSentence(r.Bill)},
 	} {
 		if cost.sentence != "" {
 			p.said(cost.label, "", cost.sentence)
