@@ -54,7 +54,7 @@ func newAPI(ctx context.Context, o system.Options) (*api, error) {
 		DisableMessageChecksumValidation: !o.Settings.Bool(setChecksums),
 	}
 	if len(o.Endpoints) == 0 {
-		a.peer.Endpoints, a.peer.Encrypted = []string{a.at()}, true
+		a.peer.Endpoints, a.peer.Encrypted = []string{a.service()}, true
 		encrypted = &tls.Config{MinVersion: tls.VersionTLS12}
 	} else {
 		if err := driver.CheckEndpoints(o.Endpoints, "localhost:9324"); err != nil {
@@ -130,18 +130,21 @@ func (a *api) credentials(ctx context.Context, given system.Credentials) (
 	return chain.Credentials, nil
 }
 
+// service is the name of Amazon's service in a region.
+func (a *api) service() string { return "Amazon SQS, " + a.region }
+
+// hosted reports whether the service is found by its region.
+func (a *api) hosted() bool { return a.amazon && a.peer.Endpoints[0] == a.service() }
+
 // at names the service or server.
-func (a *api) at() string {
-	if a.amazon && (len(a.peer.Endpoints) == 0 || !strings.Contains(a.peer.Endpoints[0], ":")) {
-		return "Amazon SQS, " + a.region
-	}
-	return a.peer.At()
-}
+func (a *api) at() string { return a.peer.At() }
 
 func (a *api) close() { a.wire.CloseIdleConnections() }
 
 // ping asks for a queue, which needs a login and no queue.
 func (a *api) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
 	const most = 1
 	_, err := a.client.ListQueues(ctx, &awssqs.ListQueuesInput{MaxResults: aws.Int32(most)})
 	return a.explain(err)
@@ -181,6 +184,11 @@ func (a *api) explain(err error) error {
 	if err == nil {
 		return nil
 	}
+	var dns *net.DNSError
+	if a.hosted() && errors.As(err, &dns) {
+		return fmt.Errorf("there is no host %s: correct the region (%s), or the network: %w",
+			dns.Name, a.region, err)
+	}
 	if told := a.peer.Explain(err); told != nil {
 		return told
 	}
@@ -196,7 +204,7 @@ func (a *api) explain(err error) error {
 	case strings.HasPrefix(code, "AccessDenied"), code == "AuthorizationError":
 		return fmt.Errorf("%s does not allow the user what a run needs: allow sqs:* on queues "+
 			"plimsoll-*, and sqs:ListQueues: %w", a.at(), err)
-	case code != "" && !a.foreign(code):
+	case code != "" && code != foreignCode:
 		return err
 	}
 	return a.explainStranger(err)
@@ -213,23 +221,24 @@ func isLoginCode(code string) bool {
 	return false
 }
 
-// foreign reports whether a code is the library's own for an answer that it cannot read.
-func (a *api) foreign(code string) bool { return code == "UnknownError" }
+// foreignCode is the library's own code for an answer that it cannot read.
+const foreignCode = "UnknownError"
 
 // explainStranger is explain for answers that are not of SQS, and for logins that were never
 // sent.
 func (a *api) explainStranger(err error) error {
 	text := err.Error()
 	var reading *smithy.DeserializationError
+	var sending *smithyhttp.RequestSendError
 	switch {
 	case strings.Contains(text, "retrieve credentials"), strings.Contains(text, "get identity"),
 		strings.Contains(text, "get credentials"):
 		return fmt.Errorf("no AWS credentials were found: set AWS_PROFILE or AWS_ACCESS_KEY_ID and "+
 			"AWS_SECRET_ACCESS_KEY, or give the target credentials: %w", err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
-		strings.Contains(text, "malformed HTTP"):
+		strings.Contains(text, "malformed HTTP"), errors.As(err, &sending):
 		return a.peer.HungUp(err)
-	case errors.As(err, &reading), a.foreign(codeOf(err)):
+	case errors.As(err, &reading), codeOf(err) == foreignCode:
 		return fmt.Errorf("%s answers, and not as SQS does: correct the endpoint, and give the "+
 			"target tls if it asks for that: %w", a.at(), err)
 	}

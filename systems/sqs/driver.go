@@ -181,6 +181,7 @@ func (sqsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redel
 
 const (
 	connectWithin = 9 * time.Second // the contract allows ten
+	askWithin     = 5 * time.Second
 	retryPause    = 50 * time.Millisecond
 	batchMost     = 10 // messages of a request, in both directions
 )

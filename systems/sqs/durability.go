@@ -98,7 +98,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 		}
 	}
 	if c.amazon {
-		r.Add("Amazon SQS, "+c.region, "stored before the answer",
+		r.Add(c.service(), "stored before the answer",
 			"on servers in several availability zones",
 			"stated by the provider (Amazon SQS Developer Guide), not read back")
 	} else {
@@ -137,7 +137,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	if c.amazon {
-		return []string{"Amazon SQS, " + c.region}, nil
+		return []string{c.service()}, nil
 	}
 	t := system.Topic{Name: versionQueue, Partitions: 1}
 	urls, err := c.createQueues(ctx, t, "")
