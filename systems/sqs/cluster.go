@@ -23,7 +23,8 @@ const (
 	configFile     = "elasticmq.conf"
 	nodeName       = "n1"
 
-	setHeap = "heap"
+	setHeap    = "heap"
+	setStorage = "messages_storage"
 )
 
 var _ system.Fetcher = sqsSystem{}
@@ -32,6 +33,9 @@ var _ system.Fetcher = sqsSystem{}
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 heap bytes 256MiB 64MiB..
     heap of ElasticMQ's virtual machine; it holds every message that is not deleted
+messages_storage bool true
+    ElasticMQ writes messages and queues to a file as well, which a restart needs (ElasticMQ's
+    default is memory only)
 `))
 
 // jars are ElasticMQ.
@@ -86,21 +90,22 @@ func (sqsSystem) Provision(ctx context.Context, p system.Provision) (system.Prov
 	return servers.Provision(ctx, p, func(ctx context.Context, c *driver.Cluster) (
 		system.Provisioned, error,
 	) {
-		return c, start(ctx, c, java, p.Settings.Bytes(setHeap))
+		return c, start(ctx, c, java, p.Settings)
 	})
 }
 
 // start starts the server of a cluster.
-func start(ctx context.Context, c *driver.Cluster, java driver.Java, heap int64) error {
+func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Settings) error {
 	addresses, err := process.Addresses(1, clientPort)
 	if err != nil {
 		return err
 	}
 	n := c.Add(nodeName, addresses[0][0])
-	if err := java.Furnish(c, n, map[string]string{configFile: elasticConfig(n)}); err != nil {
+	if err := java.Furnish(c, n, map[string]string{configFile: elasticConfig(n, s)}); err != nil {
 		return err
 	}
-	options := append(java.Options(n, heap), "-XX:+UseSerialGC", "-Dconfig.file="+n.Path(configFile))
+	options := append(java.Options(n, s.Bytes(setHeap)), "-XX:+UseSerialGC",
+		"-Dconfig.file="+n.Path(configFile))
 	err = c.Launch(c.Members(), func(*driver.Node) process.Spec {
 		return java.Command(options, elasticClass)
 	})
@@ -112,14 +117,15 @@ func start(ctx context.Context, c *driver.Cluster, java driver.Java, heap int64)
 
 // elasticConfig has the server listen on its own address alone, keep messages in a file, and
 // say its version in the ARN of each queue.
-func elasticConfig(n *driver.Node) string {
+func elasticConfig(n *driver.Node, s system.Settings) string {
 	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
 	return fmt.Sprintf(`include classpath("application.conf")
-node-address { protocol = http, host = %q, port = %s }
+node-address { protocol = http, host = %[1]q, port = %[2]s }
 rest-sqs { bind-hostname = %[1]q, bind-port = %[2]s }
-aws { region = "%s-%s" }
-messages-storage { enabled = true, driver-class = "org.h2.Driver", uri = %q }
-`, host, port, elasticRegion, elasticVersion, "jdbc:h2:"+n.Path("messages"))
+aws { region = "%[3]s-%[4]s" }
+messages-storage { enabled = %[5]t, driver-class = "org.h2.Driver", uri = %[6]q }
+`, host, port, elasticRegion, elasticVersion, s.Bool(setStorage),
+		"jdbc:h2:"+n.Path("messages"))
 }
 
 // isHealthy asks the server.

@@ -55,26 +55,41 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		return nil, fmt.Errorf("making subscription %s: %w", o.Subscription, err)
 	}
 	c.queues.subscribe(topic, o.Subscription, urls)
+	r := newConsumer(c, o)
+	var polls []*poll
+	for partition, url := range urls {
+		for range c.Count(setPolls) {
+			p := &poll{consumer: r, url: url, partition: int32(partition)}
+			p.taking = p.take
+			polls = append(polls, p)
+		}
+	}
+	r.begin(polls...)
+	if err := c.clients.Keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func newConsumer(c *cluster, o system.ConsumerOptions) *consumer {
 	r := &consumer{
 		Receiver: driver.Receiver{Options: o}, of: c,
 		deleteFirst: o.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
 	}
 	r.open, r.shut = context.WithCancel(context.Background())
 	r.life, r.cancel = context.WithCancel(context.Background())
-	for partition, url := range urls {
-		for range c.Count(setPolls) {
-			p := &poll{consumer: r, url: url, partition: int32(partition)}
-			r.polls.Go(p.run)
-		}
+	return r
+}
+
+// begin starts the polls, which Close ends.
+func (r *consumer) begin(all ...*poll) {
+	for _, p := range all {
+		r.polls.Go(p.run)
 	}
 	go func() {
 		r.polls.Wait()
 		close(r.ended)
 	}()
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 // poll asks one queue again and again.
@@ -82,7 +97,8 @@ type poll struct {
 	*consumer
 	url       string
 	partition int32
-	payload   []byte // of the message being handled
+	taking    func(got []types.Message) // what to do with what arrives
+	payload   []byte                    // of the message being handled
 }
 
 // run takes what arrives until the consumer closes or cannot go on.
@@ -91,7 +107,7 @@ func (p *poll) run() {
 		got, err := p.receive()
 		switch {
 		case err == nil:
-			p.take(got)
+			p.taking(got)
 		case p.life.Err() != nil:
 			return
 		case final(err):

@@ -8,7 +8,7 @@
 //
 // Plimsoll's words on it: SQS has neither topics nor partitions nor subscriptions. A partition is
 // a queue, and each subscription has a queue of its own for each partition. The producers of a
-// connection send a copy to the queue of each subscription that the connection has opened; without
+// process send a copy to the queue of each subscription that the process has opened; without
 // one, to the queue of the topic itself, which nobody reads. So s subscriptions cost s times the
 // requests, and a message is acknowledged when all of its copies are; when some are refused and
 // others are not, its outcome is unknown. SNS, which could send the copies, is not used. The

@@ -168,15 +168,17 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 
 // Redelivery says when a message comes again although no consumer fails.
 func (sqsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
-	after := s.Duration(setVisibility)
-	if d == workload.AtMostOnce && s.Bool(setFIFO) {
-		return system.Redelivery{Never: true,
-			Why: "a message is deleted before it is handed over, and FIFO queues make no copies"}
+	copies := "; standard queues may deliver a copy of any message"
+	if s.Bool(setFIFO) {
+		copies = ""
+		if d == workload.AtMostOnce {
+			return system.Redelivery{Never: true, Why: "a message is deleted before it is handed " +
+				"over, and FIFO queues make no copies"}
+		}
 	}
-	return system.Redelivery{After: after + s.Duration(setWait),
+	return system.Redelivery{After: s.Duration(setVisibility) + s.Duration(setWait),
 		Why: "a message that is not deleted within " + setVisibility + " (" +
-			s.Text(setVisibility) + ") is visible again; standard queues may deliver a copy of " +
-			"any message"}
+			s.Text(setVisibility) + ") is visible again" + copies}
 }
 
 const (
@@ -193,7 +195,7 @@ type cluster struct {
 	options system.Options
 	level   workload.Level
 	clients driver.Clients
-	queues  queues
+	queues  *queues
 }
 
 // Connect asks the service for its queues. It returns within ten seconds.
@@ -215,7 +217,7 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{api: a, options: o, level: o.Durability}
+	c := &cluster{api: a, options: o, level: o.Durability, queues: queuesOf(a.at())}
 	if err := c.checkLevel(); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}

@@ -21,8 +21,24 @@ import (
 // maxName is the longest name of a queue.
 const maxName = 80
 
-// queues are the queues that a connection knows: those of each topic, and those of its
-// subscriptions. The zero value knows none.
+// services holds the queues of each service or server that this process has connected to, for
+// as long as the process lives: a subscription outlives the connection that opened it.
+var services = struct {
+	sync.Mutex
+	all map[string]*queues
+}{all: make(map[string]*queues)}
+
+// queuesOf returns the queues of a service or server, by its address.
+func queuesOf(at string) *queues {
+	services.Lock()
+	defer services.Unlock()
+	if services.all[at] == nil {
+		services.all[at] = &queues{topics: make(map[string]*topicQueues)}
+	}
+	return services.all[at]
+}
+
+// queues are the queues of each topic, and those of its subscriptions.
 type queues struct {
 	mu     sync.Mutex
 	topics map[string]*topicQueues
@@ -35,7 +51,7 @@ type topicQueues struct {
 	places        atomic.Pointer[[][]string] // by partition: where a message is sent to
 }
 
-// of returns a topic's queues; nil: the connection has not seen the topic.
+// of returns a topic's queues; nil: the process has not seen the topic.
 func (q *queues) of(t system.Topic) *topicQueues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -48,9 +64,6 @@ func (q *queues) keep(t system.Topic, own []string) *topicQueues {
 	defer q.mu.Unlock()
 	if have := q.topics[t.Name]; have != nil {
 		return have
-	}
-	if q.topics == nil {
-		q.topics = make(map[string]*topicQueues)
 	}
 	one := &topicQueues{own: own, subscriptions: make(map[string][]string)}
 	one.place()

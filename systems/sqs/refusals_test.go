@@ -247,7 +247,7 @@ func TestOutcomes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one := &cluster{api: a, level: workload.AsyncAsync}
+			one := &cluster{api: a, level: workload.AsyncAsync, queues: queuesOf(address)}
 			defer one.Close(t.Context())
 			topic := system.Topic{Name: "t", Partitions: 1}
 			one.queues.keep(topic, []string{"http://" + address + "/0/t"})
