@@ -42,7 +42,9 @@ type api struct {
 
 // newAPI connects to nothing yet.
 func newAPI(ctx context.Context, o system.Options) (*api, error) {
-	a := &api{Settings: o.Settings, region: o.Settings.Text(setRegion), amazon: isAmazon(o.Endpoints)}
+	a := &api{
+		Settings: o.Settings, region: o.Settings.Text(setRegion), amazon: isAmazon(o.Endpoints),
+	}
 	a.meter = newMeter(o, a.amazon)
 	a.peer = driver.Peer{Endpoints: o.Endpoints, Protocol: "SQS", Encrypted: o.TLS != nil}
 	if a.region == noRegion {
@@ -211,9 +213,10 @@ func (a *api) explain(err error) error {
 }
 
 func isLoginCode(code string) bool {
-	for _, part := range []string{"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId",
-		"SignatureDoesNotMatch", "IncompleteSignature", "AuthFailure", "InvalidSecurity",
-		"MissingAuthenticationToken"} {
+	for _, part := range []string{
+		"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId", "SignatureDoesNotMatch",
+		"IncompleteSignature", "AuthFailure", "InvalidSecurity", "MissingAuthenticationToken",
+	} {
 		if strings.Contains(code, part) {
 			return true
 		}

@@ -16,8 +16,8 @@ import (
 const (
 	priceStandard = 0.40 // USD for a million requests
 	priceFIFO     = 0.50
-	priceSource   = "list price in us-east-1 as of June 2026, aws.amazon.com/sqs/pricing, without " +
-		"the free tier"
+	priceSource   = "list price in us-east-1 as of June 2026, aws.amazon.com/sqs/pricing, " +
+		"without the free tier"
 	chunk   = 64 << 10 // bytes of a request that are counted as one
 	million = 1_000_000
 )

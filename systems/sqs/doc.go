@@ -57,7 +57,7 @@
 //
 // Amazon charges for requests, empty receives included, and counts each 64 KiB of one. The
 // driver counts every request, by the larger of its body and its answer in the protocol's JSON,
-// which is never less than Amazon counts. Amazon's free tier is not deducted. At a limit of cost the
-// driver refuses messages while it can still pay for receiving and deleting, one by one, what it
+// which is never less than Amazon counts. Amazon's free tier is not deducted. At a limit of cost
+// the driver refuses messages while it can still pay for receiving and deleting, one by one, what it
 // sent. Only empty receives of the drain can then exceed the limit.
 package sqs

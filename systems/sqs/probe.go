@@ -74,11 +74,11 @@ func (c *cluster) PublishAcked(
 		}
 		return "an empty body: " + codeOf(err), nil
 	case kind == system.AckReplicas && !c.amazon:
-		return "", lacks("ElasticMQ is one node; Amazon states that SQS stores a message in several " +
-			"availability zones before it answers")
+		return "", lacks("ElasticMQ is one node; Amazon states that SQS stores a message in " +
+			"several availability zones before it answers")
 	case kind == system.AckOne && c.amazon:
-		return "", lacks("Amazon states that SQS answers when several availability zones have the " +
-			"message, and nothing less can be asked for")
+		return "", lacks("Amazon states that SQS answers when several availability zones have " +
+			"the message, and nothing less can be asked for")
 	}
 	got, err := c.post(ctx, t, payload, nil)
 	if err != nil {
@@ -150,8 +150,8 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 ) {
 	switch {
 	case f == system.FeatureTTL:
-		return nil, "", lacks("a message has no time to live of its own; MessageRetentionPeriod is " +
-			"the queue's, from 60 seconds to 14 days")
+		return nil, "", lacks("a message has no time to live of its own; MessageRetentionPeriod " +
+			"is the queue's, from 60 seconds to 14 days")
 	case f == system.FeaturePriority:
 		return nil, "", lacks("a queue has no priorities; urgent messages take a queue of their " +
 			"own, which a consumer polls first")

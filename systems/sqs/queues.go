@@ -141,8 +141,8 @@ func (c *cluster) attributes() map[string]string {
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	name := c.queueName(t, t.Partitions-1, "")
 	if len(name) > maxName {
-		return fmt.Errorf("creating topic %s: a queue's name has at most %d characters, and %s has "+
-			"%d: choose a shorter name", t.Name, maxName, name, len(name))
+		return fmt.Errorf("creating topic %s: a queue's name has at most %d characters, and %s "+
+			"has %d: choose a shorter name", t.Name, maxName, name, len(name))
 	}
 	// CreateQueue succeeds on a queue that is there with the same attributes.
 	if _, err := c.queueURL(ctx, c.queueName(t, 0, "")); err == nil {
