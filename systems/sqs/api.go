@@ -236,8 +236,8 @@ func (a *api) explainStranger(err error) error {
 	switch {
 	case strings.Contains(text, "retrieve credentials"), strings.Contains(text, "get identity"),
 		strings.Contains(text, "get credentials"):
-		return fmt.Errorf("no AWS credentials were found: set AWS_PROFILE or AWS_ACCESS_KEY_ID and "+
-			"AWS_SECRET_ACCESS_KEY, or give the target credentials: %w", err)
+		return fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID "+
+			"and AWS_SECRET_ACCESS_KEY, or give the target credentials: %w", err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(text, "malformed HTTP"), errors.As(err, &sending):
 		return a.peer.HungUp(err)

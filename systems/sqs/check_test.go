@@ -20,7 +20,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{level: workload.AsyncAsync, nodes: 1},
 		{level: workload.SyncAsync, settings: []string{setRegion, "eu-central-1"}},
-		{level: workload.SyncAsync, settings: []string{setRegion, "us-gov-west-1", setFIFO, "true"}},
+		{level: workload.SyncAsync,
+			settings: []string{setRegion, "us-gov-west-1", setFIFO, "true"}},
 		{level: 5, nodes: 1, want: []string{"the levels are 1 to 4"}},
 		{level: workload.SyncAsync, nodes: 1, want: []string{"never syncs", "--durability 4"}},
 		{level: workload.AsyncAsync, nodes: 3, want: []string{"testbed: {nodes: 1}"}},
@@ -31,8 +32,9 @@ func TestCheck(t *testing.T) {
 			setHeap, "1MB",
 		}, want: []string{"such as eu-central-1", "whole seconds", "from 1s to 20s",
 			"add fifo: true", "at least 64MiB"}},
-		{level: workload.AsyncAsync, nodes: 1, settings: []string{setFIFO, "true", setRequests, "2"},
-			want: []string{"must be 1 with fifo"}},
+		{level: workload.AsyncAsync, nodes: 1,
+			settings: []string{setFIFO, "true", setRequests, "2"},
+			want:     []string{"must be 1 with fifo"}},
 	} {
 		err := sqsSystem{}.Check(system.Check{
 			Settings:   systemtest.Settings(t, sqsSystem{}, c.settings...),
@@ -109,7 +111,8 @@ func TestEstimate(t *testing.T) {
 	}{
 		// 1,000/s fill 5 in 5 ms: 12,000 sends, receives and deletions; 60 empty receives.
 		"5 in a batch": {nil, nil, 36_072, 36_072 * 0.4e-6},
-		"full batches": {[]string{setLinger, "200ms", setWait, "20s"}, nil, 18_015, 18_015 * 0.4e-6},
+		"full batches": {[]string{setLinger, "200ms", setWait, "20s"}, nil, 18_015,
+			18_015 * 0.4e-6},
 		"own price": {[]string{setLinger, "200ms", setWait, "20s", setPrice, "2"}, nil, 18_015,
 			18_015 * 2e-6},
 		"FIFO costs more": {[]string{setLinger, "200ms", setWait, "20s", setFIFO, "true"}, nil,
@@ -137,8 +140,9 @@ func TestServerIsNamed(t *testing.T) {
 	for arn, want := range map[string]string{
 		"arn:aws:sqs:elasticmq-1.7.1:0:q": "ElasticMQ 1.7.1",
 		"arn:aws:sqs:elasticmq:0:q":       "ElasticMQ, of a version that it does not say",
-		"arn:aws:sqs:us-east-1:0:q":       "an imitation of SQS that does not say its name, region us-east-1",
-		"":                                "an imitation of SQS that does not say its name",
+		"arn:aws:sqs:us-east-1:0:q": "an imitation of SQS that does not say its name, " +
+			"region us-east-1",
+		"": "an imitation of SQS that does not say its name",
 	} {
 		if got := serverOf(arn); got != want {
 			t.Errorf("%s: %q", arn, got)

@@ -21,7 +21,7 @@
 // there is nothing to read back, and the result is marked so. ElasticMQ answers when the message
 // is in its memory and handed to its H2 database, which writes it to a file within a second and
 // never syncs that file: level 4. It loses acknowledged messages when its process is killed within
-// that second.
+// that second, and after a power cut whole queues may be gone: then consumers stop and say so.
 //
 // # Sending
 //
@@ -58,6 +58,6 @@
 // Amazon charges for requests, empty receives included, and counts each 64 KiB of one. The
 // driver counts every request, by the larger of its body and its answer in the protocol's JSON,
 // which is never less than Amazon counts. Amazon's free tier is not deducted. At a limit of cost
-// the driver refuses messages while it can still pay for receiving and deleting, one by one, what it
-// sent. Only empty receives of the drain can then exceed the limit.
+// the driver refuses messages while it can still pay for receiving and deleting, one by one,
+// what it sent. Only empty receives of the drain can then exceed the limit.
 package sqs

@@ -16,21 +16,21 @@ func levels() map[workload.Level]system.Guarantee {
 		workload.SyncSync: {Refusal: "Amazon states copies in several availability zones and " +
 			"says nothing about syncs; ElasticMQ is one node that never syncs"},
 		workload.SyncAsync: {How: "Amazon SQS only (region): stored in several availability " +
-			"zones before the answer, as the provider states; it is not read back. ElasticMQ, which " +
-			"plimsoll starts without a region, is one node and cannot give it"},
+			"zones before the answer, as the provider states; it is not read back. ElasticMQ, " +
+			"which plimsoll starts without a region, is one node and cannot give it"},
 		workload.AsyncSync: {Refusal: "ElasticMQ never syncs the file of its H2 database, and " +
 			"Amazon SQS is level 2"},
 		workload.AsyncAsync: {How: "ElasticMQ, or another imitation at an endpoint: in the " +
-			"memory of one node; ElasticMQ writes it to a file within a second and never syncs it. " +
-			"Amazon SQS is level 2"},
+			"memory of one node; ElasticMQ writes it to a file within a second and never " +
+			"syncs it. Amazon SQS is level 2"},
 	}
 }
 
 // notElastic is why ElasticMQ cannot have a level.
 func notElastic(l workload.Level) string {
 	return fmt.Sprintf("durability level %d: plimsoll starts ElasticMQ, one node that never "+
-		"syncs: ask for level 4 (--durability 4), or write settings: {region: eu-central-1} for Amazon "+
-		"SQS, which is level 2", l)
+		"syncs: ask for level 4 (--durability 4), or write settings: {region: eu-central-1} for "+
+		"Amazon SQS, which is level 2", l)
 }
 
 // checkLevel refuses a level that the service or server does not have.

@@ -72,7 +72,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown key": {refusing(t, "InvalidClientTokenId"),
 			[]string{"refuses the user or password", "check the target's credentials"}},
-		"wrong secret": {refusing(t, "SignatureDoesNotMatch"), []string{"refuses the user or password"}},
+		"wrong secret": {refusing(t, "SignatureDoesNotMatch"),
+			[]string{"refuses the user or password"}},
 		"expired session": {refusing(t, "ExpiredTokenException"),
 			[]string{"the AWS session has expired", "aws sso login"}},
 		"expired token": {refusing(t, "ExpiredToken"), []string{"the AWS session has expired"}},
@@ -127,7 +128,7 @@ func TestNoCredentials(t *testing.T) {
 	o := system.Options{Durability: workload.SyncAsync,
 		Settings: systemtest.Settings(t, sqsSystem{}, setRegion, "eu-central-1")}
 	began, err := systemtest.TryConnect(t, sqsSystem{}, o)
-	systemtest.Refused(t, began, err, "no AWS credentials were found", "AWS_PROFILE")
+	systemtest.Refused(t, began, err, "no AWS credentials were found", "set AWS_PROFILE")
 }
 
 // A region that does not exist has no host.
