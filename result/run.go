@@ -63,8 +63,10 @@ type Run struct {
 	Impact *Impact `json:"fault_impact,omitempty"`
 	// Observation is the cost of the run. Its zero value: nothing was observed.
 	Observation Observation `json:"observation,omitzero"`
-	Verdicts    []Verdict   `json:"verdicts"`
-	Warnings    []Warning   `json:"warnings"`
+	// Bill is what the provider charges for the requests of the run; nil: nothing.
+	Bill     *Bill     `json:"bill,omitempty"`
+	Verdicts []Verdict `json:"verdicts"`
+	Warnings []Warning `json:"warnings"`
 	// Imported is set when another tool measured the run. A value that this tool did not record
 	// is zero and means unknown.
 	Imported *Import `json:"imported,omitempty"`
@@ -243,6 +245,9 @@ type System struct {
 	// PartitionsOwned reports whether each partition belongs to one consumer of a subscription
 	// at a time.
 	PartitionsOwned bool `json:"partitions_owned,omitempty"`
+	// Unordered says why no order of messages is promised; empty: that of each producer in each
+	// partition is.
+	Unordered string `json:"unordered,omitempty"`
 	// ClientSpread says how the system's own client spreads messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
 }
@@ -273,7 +278,8 @@ type Setting struct {
 // Durability is the durability that was asked for and that the live cluster reported.
 type Durability struct {
 	Asked    int    `json:"asked_level"`
-	Level    int    `json:"level"` // as read back; 0: not read back
+	Level    int    `json:"level"`            // as read back; 0: not read back
+	Stated   bool   `json:"stated,omitempty"` // the provider states the level; it was not read back
 	Meaning  string `json:"meaning"`
 	How      string `json:"how"`
 	Evidence []Fact `json:"evidence"`

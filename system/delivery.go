@@ -39,6 +39,24 @@ type PartitionOwner interface {
 	OwnsPartitions(s Settings) bool
 }
 
+// Unordered is a System that may keep no order: not even that of the messages of one producer
+// in one partition.
+type Unordered interface {
+	// Unordered returns why the settings keep no order, as a part of a sentence; empty: order
+	// is kept.
+	Unordered(s Settings) (why string)
+}
+
+// WhyUnordered returns why a system keeps no order; empty: it keeps the order of each producer
+// in each partition.
+func WhyUnordered(s System, settings Settings) string {
+	u, able := s.(Unordered)
+	if !able {
+		return ""
+	}
+	return u.Unordered(settings)
+}
+
 // Spread is how the system's own client distributes messages without a key over
 // partitions.
 type Spread struct {

@@ -50,6 +50,8 @@ type Options struct {
 	TLS        *tls.Config
 	Settings   Settings
 	Durability workload.Level
+	// MaxUSD is the most that the connection may spend on a Spender; 0: no limit.
+	MaxUSD float64
 }
 
 // Credentials are secrets. They are never written to a result or a log.
@@ -190,7 +192,9 @@ type DurabilityReader interface {
 // Evidence is the durability that the servers report.
 type Evidence struct {
 	Level workload.Level // the level that follows from the facts
-	Facts []Fact
+	// Stated: the facts are the provider's statements, because its servers cannot be asked.
+	Stated bool
+	Facts  []Fact
 }
 
 // Fact is a value that a part of a live cluster reported.
@@ -261,10 +265,10 @@ type Provisioner interface {
 }
 
 // Starts reports whether plimsoll starts the servers of a target itself: the system can be
-// provisioned and the target names no endpoints.
+// provisioned, and the target names neither endpoints nor a provider's service.
 func Starts(s System, t *target.Target) bool {
 	_, provisions := s.(Provisioner)
-	return provisions && len(t.Endpoints) == 0
+	return provisions && !RunsElsewhere(s, t)
 }
 
 // Fetcher is a Provisioner whose server software is downloaded before the servers are

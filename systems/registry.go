@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/redis"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/systems/sqs"
 )
 
 // Default is the system that is measured when no target is named.
@@ -23,6 +24,7 @@ func All() []system.System {
 		rabbitmq.New(),
 		redis.New(),
 		eventstore.New(),
+		sqs.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -30,7 +31,7 @@ func (c *explainCommand) Run(con console) error {
 func explain(con console, job *bench.Job) {
 	d, level := job.System.Describe(), job.Workload.Durability
 	fmt.Fprintf(con.out, "\n# target\n%s\n", strings.TrimSpace(job.Target.YAML()))
-	if all := job.Settings.Applying(len(job.Target.Endpoints) > 0); len(all) > 0 {
+	if all := job.Settings.Applying(system.RunsElsewhere(job.System, job.Target)); len(all) > 0 {
 		fmt.Fprintf(con.out, "\n# settings of %s, defaults included\n", d.Name)
 		for _, s := range all {
 			fmt.Fprintf(con.out, "%s: %s\n", s.Name, s.Value)
@@ -65,6 +66,9 @@ func explain(con console, job *bench.Job) {
 	}
 	row("memory",
 		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
+	if sentence := billOf(job); sentence != "" {
+		row("cost", sentence)
+	}
 	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
 	_ = t.Flush()
 }

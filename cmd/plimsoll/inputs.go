@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -27,6 +28,8 @@ type inputs struct {
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
 	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
 
+	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
+
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
@@ -39,6 +42,9 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	}
 	if err := in.override(w); err != nil {
 		return nil, inputError{err}
+	}
+	if in.MaxCost < 0 {
+		return nil, inputError{errors.New("--max-cost: an amount in USD is positive")}
 	}
 	registry := systems.Registry()
 	var jobs []*bench.Job
@@ -56,6 +62,10 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 			err = job.Check()
 		}
 		if err != nil {
+			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
+		}
+		job.MaxUSD = in.MaxCost
+		if err := job.CheckBill(); err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
 		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
@@ -84,6 +94,25 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 		w, err = workload.Parse(in.Workload, src)
 	}
 	return w, string(src), notes, err
+}
+
+// tellBills writes what runs are going to cost, where a provider charges for requests.
+func tellBills(con console, jobs []*bench.Job) {
+	for _, job := range jobs {
+		if sentence := billOf(job); sentence != "" {
+			fmt.Fprintf(con.err, "%s costs %s\n", job.Target.Name, sentence)
+		}
+	}
+}
+
+// billOf says what a run is going to cost; empty: nothing.
+func billOf(job *bench.Job) string {
+	b, charged := job.EstimateBill()
+	if !charged {
+		return ""
+	}
+	return fmt.Sprintf("about %s for %s requests: %s", result.Dollars(b.USD),
+		quantity.Count(b.Requests), b.Price)
 }
 
 // targets returns the names of the targets to measure.

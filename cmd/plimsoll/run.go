@@ -37,6 +37,7 @@ func (c *runCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
+	tellBills(con, jobs)
 	if c.Keep {
 		if err := canKeep(jobs); err != nil {
 			return inputError{err}

@@ -51,6 +51,10 @@ func (c *testbedUpCommand) Run(con console) error {
 			"target %s names a running cluster by its endpoints: use it with plimsoll run -t %s",
 			c.Target, c.Target)}
 	}
+	if s, err := systems.Registry().Get(t.System); err == nil && system.RunsElsewhere(s, t) {
+		return inputError{fmt.Errorf("target %s names a provider's service, which runs already: "+
+			"use it with plimsoll run -t %s", c.Target, c.Target)}
+	}
 	if c.Nodes != nil {
 		t.Testbed.Nodes = *c.Nodes
 	}

@@ -48,6 +48,9 @@ type Job struct {
 	// nothing is missing: copies may come that late. 0: no longer than to be sure.
 	Linger time.Duration
 
+	// MaxUSD is the most that the requests of the run may cost; 0: no limit.
+	MaxUSD float64
+
 	Clock   clock.Clock
 	Build   result.Build
 	Asked   result.Asked
@@ -72,7 +75,7 @@ func (j *Job) Check() error {
 	if embedded && len(j.Target.Endpoints) > 0 {
 		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
 	}
-	if len(j.Target.Endpoints) == 0 && !embedded && !j.starts() {
+	if !j.external() && !embedded && !j.starts() {
 		return fmt.Errorf(
 			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
 			d.Name)
@@ -91,6 +94,9 @@ func (j *Job) Check() error {
 	}
 	if err := observe.Check(j.Target.Processes); err != nil {
 		return fmt.Errorf("processes: %w", err)
+	}
+	if err := j.CheckBill(); err != nil {
+		return err
 	}
 	if err := j.checkIsolation(); err != nil {
 		return err
@@ -153,10 +159,10 @@ func (j *Job) checkSystem() error {
 }
 
 // starts reports whether plimsoll starts the cluster itself.
-func (j *Job) starts() bool {
-	_, provisions := j.System.(system.Provisioner)
-	return provisions && len(j.Target.Endpoints) == 0
-}
+func (j *Job) starts() bool { return system.Starts(j.System, j.Target) }
+
+// external reports whether the servers run already.
+func (j *Job) external() bool { return system.RunsElsewhere(j.System, j.Target) }
 
 // dataDir is where the servers keep their data; empty when that is not known.
 func (j *Job) dataDir() string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // part is something that a run does beside offering its load and waiting for the end of it:
@@ -71,6 +72,9 @@ func partsOf(r *run) (parts []part) {
 	if len(w.Faults) > 0 {
 		faults = newFaults(r)
 		parts = append(parts, faults)
+	}
+	if spender, able := r.cluster.(system.Spender); able && r.run.Bill != nil {
+		parts = append(parts, &purse{run: r, spender: spender})
 	}
 	if w.Audit {
 		parts = append(parts, &audit{run: r, faults: faults})

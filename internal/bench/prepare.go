@@ -27,6 +27,7 @@ func (s *session) prepare(ctx context.Context) error {
 		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings,
 		Durability:  s.job.Workload.Durability,
 		Credentials: system.Credentials(s.job.Secrets), TLS: s.job.TLS,
+		MaxUSD: s.job.MaxUSD,
 	}
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (s *session) readBack(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the durability back: %w", err)
 	}
-	s.run.Durability.Level = int(evidence.Level)
+	s.run.Durability.Level, s.run.Durability.Stated = int(evidence.Level), evidence.Stated
 	s.run.Durability.Evidence = condensed(evidence.Facts)
 	if evidence.Level != s.job.Workload.Durability {
 		return fmt.Errorf(

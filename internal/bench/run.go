@@ -25,19 +25,20 @@ const (
 
 // session is a run under way. It is used by one goroutine.
 type session struct {
-	job      *Job
-	watch    Watch
-	run      result.Run
-	writer   *result.Writer
-	plan     load.Plan
-	workers  []load.Worker
-	failures chan string // of a worker's clients: the first
-	cluster  system.Cluster
-	testbed  *testbed.Testbed
-	held     bool // the testbed is the caller's
-	created  []system.Topic
-	injector system.Injector // nil: no faults
-	beganNs  int64           // the run's time 0 on the clock
+	job        *Job
+	watch      Watch
+	run        result.Run
+	writer     *result.Writer
+	plan       load.Plan
+	workers    []load.Worker
+	failures   chan string // of a worker's clients: the first
+	cluster    system.Cluster
+	testbed    *testbed.Testbed
+	held       bool // the testbed is the caller's
+	created    []system.Topic
+	injector   system.Injector // nil: no faults
+	stopReason string          // why the run itself ended the load; empty: it did not
+	beganNs    int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
 	observedNs int64 // when it was read last
@@ -102,11 +103,12 @@ func newResult(job *Job) result.Run {
 		Name: job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
 		Resolved: result.Resolved{Workload: job.Workload.YAML(), Target: job.Target.YAML()},
-		Load:     job.Load(), Seed: job.Workload.Seed, Trial: job.Trial,
+		Load:     job.Load(), Seed: job.Workload.Seed, Trial: job.Trial, Bill: billOf(job),
 		System: result.System{
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
 			PartitionsOwned: job.ownsPartitions(),
+			Unordered:       system.WhyUnordered(job.System, job.Settings),
 		},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), How: guarantee.How,
@@ -115,7 +117,7 @@ func newResult(job *Job) result.Run {
 		},
 		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},
 	}
-	for _, set := range job.Settings.Applying(len(job.Target.Endpoints) > 0) {
+	for _, set := range job.Settings.Applying(job.external()) {
 		r.Settings = append(r.Settings,
 			result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
 	}
@@ -163,6 +165,7 @@ func (s *session) measure(ctx context.Context) error {
 		err = errors.Join(err, p.end())
 	}
 	err = errors.Join(err, r.account())
+	s.fillBill()
 	s.finish(r.interrupted, err)
 	if err != nil {
 		err = fmt.Errorf("the run failed: %w", err)
@@ -180,6 +183,8 @@ func (s *session) finish(interrupted bool, err error) {
 		s.run.State, s.run.StateReason = result.Failed, err.Error()
 	case interrupted:
 		s.run.State, s.run.StateReason = result.Interrupted, "stopped on request"
+	case s.stopReason != "":
+		s.run.State, s.run.StateReason = result.Interrupted, s.stopReason
 	default:
 		s.run.State = result.Complete
 	}

@@ -41,7 +41,7 @@ func (j *Job) Check() error {
 	switch {
 	case embedded && len(j.Target.Endpoints) > 0:
 		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
-	case len(j.Target.Endpoints) == 0 && !embedded && !j.starts():
+	case !system.RunsElsewhere(j.System, j.Target) && !embedded && !j.starts():
 		return fmt.Errorf(
 			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
 			d.Name)

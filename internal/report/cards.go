@@ -39,6 +39,9 @@ func cards(r *result.Run, sure within) []card {
 	}
 	if r.Durability.Level > 0 {
 		d.Number, d.Unit = fmt.Sprint(r.Durability.Level), "level, read back"
+		if r.Durability.Stated {
+			d.Unit = "level, stated by the provider"
+		}
 		d.Bad = r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked
 	}
 	if n := len(r.Durability.Evidence); n > 0 {

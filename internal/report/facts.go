@@ -141,6 +141,8 @@ func durabilitySentence(d result.Durability) string {
 		return "no level is on record"
 	case d.Level == 0:
 		return level(d.Asked) + " asked, not read back from the cluster" + meaning
+	case d.Stated:
+		return level(d.Asked) + " asked, stated by the provider and not read back" + meaning
 	case d.Asked == 0:
 		return level(d.Level) + " read back from the cluster, none asked" + meaning
 	case d.Asked != d.Level:
@@ -332,4 +334,18 @@ func uncorrectedSentence(r *result.Run) string {
 			percentileName(p), h, d)
 	}
 	return ""
+}
+
+// billSentence says what a run cost; empty: nothing.
+func billSentence(b *result.Bill) string {
+	if b == nil {
+		return ""
+	}
+	limit := ""
+	if b.MaxUSD > 0 {
+		limit = ", of " + result.Dollars(b.MaxUSD) + " allowed"
+	}
+	return fmt.Sprintf("%s requests for %s%s; estimated were %s for %s; %s",
+		quantity.Count(b.Requests), result.Dollars(b.USD), limit,
+		quantity.Count(b.EstimatedRequests), result.Dollars(b.EstimatedUSD), b.Price)
 }

@@ -166,6 +166,7 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	say("Format", lacksSentence(r))
 	say("Start-up", startupSentence(r))
 	say("Cost", costSentence(r))
+	say("Bill", billSentence(r.Bill))
 	say("Limit", limitSentence(r))
 	say("Error", errorSentences(r.Errors)...)
 	for _, v := range r.Verdicts {

@@ -257,6 +257,9 @@ func evidenceTable(d result.Durability) table {
 	t := table{ID: "evidence", Title: "What the live cluster reported",
 		Head: []string{"fact", "value", "source"}, Words: true,
 		Empty: "The cluster was not asked, or did not answer."}
+	if d.Stated {
+		t.Title = "What the provider states, and the servers cannot be asked"
+	}
 	for _, f := range d.Evidence {
 		t.Rows = append(t.Rows, row{Name: clean(f.Where),
 			Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
@@ -291,6 +294,8 @@ func environmentTable(r *result.Run) table {
 	if d := r.System.Redelivery; d != nil {
 		add("redelivery", d.Why)
 	}
+	add("order", r.System.Unordered)
+	add("bill", billSentence(r.Bill))
 	e := r.Environment
 	if r.System.Name != "" && !imported(r) {
 		add("load and servers on one machine", yesNo(r.System.SharesHost))

@@ -128,6 +128,7 @@ func (p *page) run(name string, s *result.Saved) {
 	p.said("durability", "", durabilityWords(r))
 	for _, cost := range []struct{ label, sentence string }{
 		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
+		{"bill", billSentence(r.Bill)},
 	} {
 		if cost.sentence != "" {
 			p.said(cost.label, "", cost.sentence)

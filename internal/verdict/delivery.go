@@ -92,6 +92,9 @@ func order(r *result.Run) result.Verdict {
 			"%s messages came from another partition than the one they were sent to, or with a "+
 				"key of another partition",
 			quantity.Count(l.Misplaced))
+	case r.System.Unordered != "":
+		return say(Order, result.Unknown, "%s messages came out of order, and no order is "+
+			"promised: %s", quantity.Count(l.Reordered), r.System.Unordered)
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order",
 			quantity.Count(l.Reordered))

@@ -34,6 +34,9 @@ func promised(r *result.Run, guarantee string) (yes bool, why string) {
 		}
 		return false, fmt.Sprintf("%s delivery does not promise it", delivery)
 	case Order:
+		if r.System.Unordered != "" {
+			return false, "the system promises no order: " + r.System.Unordered
+		}
 		i := slices.IndexFunc(r.Faults, away)
 		if i >= 0 && delivery == workload.AtLeastOnce {
 			return false, "at_least_once delivery may deliver messages again, and late, " +

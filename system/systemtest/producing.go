@@ -17,7 +17,7 @@ func (s *suite) ordering(t *testing.T) {
 	s.consumer(t, c, topic, "order", 0, workload.AtLeastOnce, b)
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", b.await(s.context(t), messages))
-	b.mustBeInOrder(t)
+	s.mustBeInOrder(t, b)
 }
 
 func (s *suite) everySendEndsOnce(t *testing.T) {
@@ -71,7 +71,7 @@ func (s *suite) batches(t *testing.T) {
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
 	must(t, "receiving", b.await(ctx, good))
-	b.mustBeInOrder(t)
+	s.mustBeInOrder(t, b)
 	mixed := make([]*system.Message, 2)
 	for i := range mixed {
 		m, err := p.prepare(ctx, int32(i), nil, 64)

@@ -1,6 +1,7 @@
 package systemtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,6 +28,7 @@ type Servers[P system.Provisioned] struct {
 	System   system.System // a Provisioner
 	Level    workload.Level
 	Settings []string // name and value in turn
+	Nodes    int      // 0: three
 	// Mounted are nodes whose folders are there before the start, as when a file
 	// system is mounted on each.
 	Mounted []string
@@ -48,7 +50,8 @@ func (s *Servers[P]) Get(t testing.TB) P {
 		s.tried = true
 		began := time.Now()
 		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
-			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings, s.Mounted...)
+			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings,
+				cmp.Or(s.Nodes, nodes), s.Mounted...)
 		}
 		t.Logf("the cluster for level %d took %s to start", s.Level,
 			time.Since(began).Round(time.Millisecond))
@@ -95,7 +98,7 @@ func (s *Servers[P]) Stop() error {
 func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level,
 	settings ...string) P {
 	t.Helper()
-	c, err := start[P](s, t.TempDir(), level, settings)
+	c, err := start[P](s, t.TempDir(), level, settings, nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,7 @@ func Provision[P system.Provisioned](t testing.TB, s system.System, level worklo
 }
 
 func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string,
-	mounted ...string) (none P, err error) {
+	count int, mounted ...string) (none P, err error) {
 	settings, err := resolve(s, given)
 	if err != nil {
 		return none, err
@@ -125,7 +128,7 @@ func start[P system.Provisioned](s system.System, dir string, level workload.Lev
 		}
 	}
 	p, err := s.(system.Provisioner).Provision(context.Background(), system.Provision{
-		Nodes: nodes, DataDir: data, LogDir: filepath.Join(dir,
+		Nodes: count, DataDir: data, LogDir: filepath.Join(dir,
 			"logs"), Durability: level, Settings: settings,
 	})
 	if err != nil {

@@ -77,6 +77,30 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 	return MedianAck(t, p)
 }
 
+// Syncs returns the system calls by which a process syncs anything while do runs, a line each.
+func Syncs(t testing.TB, pid int, do func()) string {
+	t.Helper()
+	said := filepath.Join(t.TempDir(), "syncs")
+	cmd := exec.Command("strace", "-f", "-qq", "-o", said, "-e", "signal=none", "-e",
+		"trace=fsync,fdatasync,msync,sync_file_range,syncfs,sync", "-p", fmt.Sprint(pid))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGINT) // twice is no harm
+		_ = cmd.Wait()
+	}()
+	awaitTraced(t, pid)
+	do()
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait() // it ends by the signal
+	raw, err := os.ReadFile(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
 // WaitedForSync reports whether an acknowledgement that took slow waited for a
 // delayed sync; plain is what it takes without.
 func WaitedForSync(slow, plain time.Duration) bool { return slow-plain >= SyncDelay*9/10 }

@@ -17,17 +17,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// leaderless are three nodes without their leader, the last of them a read-only replica.
+func leaderless(t *testing.T) *servers {
+	s := fresh(t, 3, false, true)
+	s.nodes[0].kill()
+	s.nodes[2].state = gossip.MemberInfo_ReadOnlyReplica
+	return s
+}
+
 func TestRefusals(t *testing.T) {
 	stranger, err := authority.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(http.NotFoundHandler())
+	web, greets := httptest.NewServer(http.NotFoundHandler()), greeter(t)
 	t.Cleanup(web.Close)
-	greets := greeter(t)
-	leaderless := fresh(t, 3, false, true)
-	leaderless.nodes[0].kill()
-	leaderless.nodes[2].state = gossip.MemberInfo_ReadOnlyReplica
+	leaderless := leaderless(t)
 	for name, c := range map[string]struct {
 		level  workload.Level // the servers are encrypted at level 3
 		change func(o *system.Options)
@@ -40,9 +45,9 @@ func TestRefusals(t *testing.T) {
 		"wrong password": {workload.AsyncSync, func(o *system.Options) {
 			o.Credentials.Password = "wrong"
 		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {workload.AsyncSync, func(o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"does not allow the user", "$ops or $admins"}},
+		"no password": {workload.AsyncSync,
+			func(o *system.Options) { o.Credentials = system.Credentials{} },
+			[]string{"does not allow the user", "$ops or $admins"}},
 		"password without TLS": {workload.SyncAsync, func(o *system.Options) {
 			o.Credentials = system.Credentials{User: "admin", Password: "secret"}
 		}, []string{"over TLS only", "give the target tls"}},

@@ -93,16 +93,7 @@ func (s streamServer) Append(
 		call.SetTrailer(metadata.Pairs("exception", "stream-deleted", "stream-name", name))
 		return status.Error(codes.FailedPrecondition, "Event stream is deleted.")
 	}
-	wrong := false
-	switch o.GetExpectedStreamRevision().(type) {
-	case *streams.AppendReq_Options_NoStream:
-		wrong = len(to.events) > 0
-	case *streams.AppendReq_Options_StreamExists:
-		wrong = len(to.events) == 0
-	case *streams.AppendReq_Options_Revision:
-		wrong = len(to.events) != int(o.GetRevision())+1
-	}
-	if wrong {
+	if otherRevision(o, len(to.events)) {
 		return call.SendAndClose(wrongVersion(to))
 	}
 	if !to.repeated(events) {
@@ -121,6 +112,19 @@ func (s streamServer) Append(
 			PositionOption: &streams.AppendResp_Success_NoPosition{
 				NoPosition: &shared.Empty{}},
 		}}})
+}
+
+// otherRevision reports whether a stream has another length than an append expects.
+func otherRevision(o *streams.AppendReq_Options, events int) bool {
+	switch o.GetExpectedStreamRevision().(type) {
+	case *streams.AppendReq_Options_NoStream:
+		return events > 0
+	case *streams.AppendReq_Options_StreamExists:
+		return events == 0
+	case *streams.AppendReq_Options_Revision:
+		return events != int(o.GetRevision())+1
+	}
+	return false
 }
 
 // receiveAll receives the events of an append.

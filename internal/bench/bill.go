@@ -1,0 +1,73 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// EstimateBill returns what the run is going to cost; charged is false when it costs nothing.
+func (j *Job) EstimateBill() (b system.Bill, charged bool) {
+	priced, able := j.System.(system.Priced)
+	if !able {
+		return b, false
+	}
+	w, e := j.Workload, j.Estimate()
+	return priced.EstimateBill(j.Settings, j.Target, system.Expected{
+		Messages: e.Messages, MessageBytes: w.Message.Size,
+		Topics: w.Topics, Partitions: w.Partitions, Producers: w.Producers,
+		Subscriptions: w.AllSubscriptions(), Consumers: w.Consumers, Length: e.Length + w.Drain,
+	})
+}
+
+// CheckBill refuses a run that is going to cost more than it may.
+func (j *Job) CheckBill() error {
+	b, charged := j.EstimateBill()
+	if !charged || j.MaxUSD == 0 || b.USD <= j.MaxUSD {
+		return nil
+	}
+	return fmt.Errorf("the run is going to cost about %s (%s), and --max-cost allows %s: lower "+
+		"the rate or the duration, or allow more", result.Dollars(b.USD), b.Price,
+		result.Dollars(j.MaxUSD))
+}
+
+// billOf returns the estimate for the result; nil: the run costs nothing.
+func billOf(j *Job) *result.Bill {
+	b, charged := j.EstimateBill()
+	if !charged {
+		return nil
+	}
+	return &result.Bill{EstimatedRequests: b.Requests, EstimatedUSD: b.USD, MaxUSD: j.MaxUSD,
+		Price: b.Price}
+}
+
+// purse ends the load when the limit of cost is reached. The drain goes on, so that what was
+// sent is received and accounted for.
+type purse struct {
+	idle
+	run     *run
+	spender system.Spender
+}
+
+func (p *purse) interval(e ended) error {
+	b, _ := p.spender.Spent()
+	if !b.Exhausted || !e.going || p.run.stopReason != "" || e.phase == result.PhaseDrain {
+		return nil
+	}
+	p.run.stopReason = fmt.Sprintf("sending stopped at --max-cost %s, after %d requests for %s",
+		result.Dollars(p.run.job.MaxUSD), b.Requests, result.Dollars(b.USD))
+	p.run.note(p.run.stopReason)
+	p.run.watch.Phase(e.phase, p.run.stopReason)
+	return p.run.cut(p.run.course.Stop(p.run.job.Clock.Now()))
+}
+
+// fillBill writes what the run has cost. It is called when the clients are closed.
+func (s *session) fillBill() {
+	spender, able := s.cluster.(system.Spender)
+	if !able || s.run.Bill == nil {
+		return
+	}
+	b, _ := spender.Spent()
+	s.run.Bill.Requests, s.run.Bill.USD = b.Requests, b.USD
+}

@@ -1,0 +1,148 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+const (
+	elasticVersion = "1.7.1"
+	elasticClass   = "org.elasticmq.server.Main"
+	clientPort     = 9324
+	configFile     = "elasticmq.conf"
+	nodeName       = "n1"
+
+	setHeap    = "heap"
+	setStorage = "messages_storage"
+)
+
+var _ system.Fetcher = sqsSystem{}
+
+// serverSettings are the settings of the server that plimsoll starts.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+heap bytes 256MiB 64MiB..
+    heap of ElasticMQ's virtual machine; it holds every message that is not deleted
+messages_storage bool true
+    ElasticMQ writes messages and queues to a file as well, which a restart needs (ElasticMQ's
+    default is memory only)
+`))
+
+// jars are ElasticMQ.
+var jars = maven.Artifacts{
+	Name:        "elasticmq-" + elasticVersion,
+	Coordinates: []string{"org.elasticmq:elasticmq-server_2.13:" + elasticVersion},
+}
+
+// servers is how ElasticMQ starts, fails and stops.
+var servers = driver.Servers{
+	StartWithin: 60 * time.Second, StopGrace: 10 * time.Second,
+	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
+	LastComplaint: driver.LastLineWith("ERROR", "Exception"),
+}
+
+// checkNodes returns the violations of the server to start; nodes is the number of servers, 0
+// when they run already.
+func checkNodes(s system.Settings, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings)
+	}
+	bad := s.OutOfRange(serverSettings)
+	if nodes != 1 {
+		bad = append(bad, strict.Violation{Message: fmt.Sprintf("ElasticMQ has no replicas and "+
+			"the testbed has %d nodes: write testbed: {nodes: 1}", nodes)})
+	}
+	return bad
+}
+
+// Fetch brings ElasticMQ to this machine, unless it is there already.
+func (sqsSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
+	_, err := driver.FetchJava(ctx, jars, progress)
+	return err
+}
+
+// NodeNames is the name of the only node: ElasticMQ has no replicas.
+func (sqsSystem) NodeNames(system.Provision) []string { return []string{nodeName} }
+
+// Provision starts an ElasticMQ, and returns when it answers.
+func (sqsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
+	if p.Durability != workload.AsyncAsync {
+		bad = append(bad, strict.Violation{Message: notElastic(p.Durability)})
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	java, err := driver.FetchJava(ctx, jars, nil)
+	if err != nil {
+		return nil, err
+	}
+	return servers.Provision(ctx, p, func(ctx context.Context, c *driver.Cluster) (
+		system.Provisioned, error,
+	) {
+		return c, start(ctx, c, java, p.Settings)
+	})
+}
+
+// start starts the server of a cluster.
+func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Settings) error {
+	addresses, err := process.Addresses(1, clientPort)
+	if err != nil {
+		return err
+	}
+	n := c.Add(nodeName, addresses[0][0])
+	if err := java.Furnish(c, n, map[string]string{configFile: elasticConfig(n, s)}); err != nil {
+		return err
+	}
+	options := append(java.Options(n, s.Bytes(setHeap)), "-XX:+UseSerialGC",
+		"-Dconfig.file="+n.Path(configFile))
+	err = c.Launch(c.Members(), func(*driver.Node) process.Spec {
+		return java.Command(options, elasticClass)
+	})
+	if err != nil {
+		return err
+	}
+	return c.AwaitEach(ctx, c.Members(), isHealthy)
+}
+
+// elasticConfig has the server listen on its own address alone, keep messages in a file, and
+// say its version in the ARN of each queue.
+func elasticConfig(n *driver.Node, s system.Settings) string {
+	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	return fmt.Sprintf(`include classpath("application.conf")
+node-address { protocol = http, host = %[1]q, port = %[2]s }
+rest-sqs { bind-hostname = %[1]q, bind-port = %[2]s }
+aws { region = "%[3]s-%[4]s" }
+messages-storage { enabled = %[5]t, driver-class = "org.h2.Driver", uri = %[6]q }
+`, host, port, elasticRegion, elasticVersion, s.Bool(setStorage),
+		"jdbc:h2:"+n.Path("messages"))
+}
+
+// isHealthy asks the server.
+func isHealthy(ctx context.Context, n *driver.Node) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address+"/health", nil)
+	if err != nil {
+		return err
+	}
+	r.Close = true
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return driver.PlainError(err)
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read
+	said, err := io.ReadAll(io.LimitReader(answer.Body, 100))
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("it says %q", said)
+	}
+	return err
+}

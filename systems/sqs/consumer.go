@@ -1,0 +1,248 @@
+package sqs
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// deleteAttempts is how often a deletion is tried: it can be repeated safely, and a message
+// that is not deleted only comes again.
+const deleteAttempts = 3
+
+// consumer polls the queues of a subscription, each by goroutines of its own.
+type consumer struct {
+	driver.Receiver
+	of          *cluster
+	closing     driver.Closing
+	deleteFirst bool // at most once
+
+	handling sync.Mutex      // held while Receive runs
+	open     context.Context // ends when the consumer is to ask for no more
+	shut     context.CancelFunc
+	life     context.Context // ends when requests are to end at once
+	cancel   context.CancelFunc
+	polls    sync.WaitGroup
+	ended    chan struct{} // closed when every poll has ended
+}
+
+// OpenConsumer makes the subscription's queues, unless they are there, and polls them.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, error,
+) {
+	topic, err := c.topic(ctx, o.Topic)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(c.queueName(o.Topic, o.Topic.Partitions-1, o.Subscription)); n > maxName {
+		return nil, fmt.Errorf("the queue of subscription %s would have a name of %d characters, "+
+			"and %d is the most: choose shorter names", o.Subscription, n, maxName)
+	}
+	urls, err := c.createQueues(ctx, o.Topic, o.Subscription)
+	if err != nil {
+		return nil, fmt.Errorf("making subscription %s: %w", o.Subscription, err)
+	}
+	c.queues.subscribe(topic, o.Subscription, urls)
+	r := newConsumer(c, o)
+	var polls []*poll
+	for partition, url := range urls {
+		for range c.Count(setPolls) {
+			p := &poll{consumer: r, url: url, partition: int32(partition)}
+			p.taking = p.take
+			polls = append(polls, p)
+		}
+	}
+	r.begin(polls...)
+	if err := c.clients.Keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func newConsumer(c *cluster, o system.ConsumerOptions) *consumer {
+	r := &consumer{
+		Receiver: driver.Receiver{Options: o}, of: c,
+		deleteFirst: o.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
+	}
+	r.open, r.shut = context.WithCancel(context.Background())
+	r.life, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// begin starts the polls, which Close ends.
+func (r *consumer) begin(all ...*poll) {
+	for _, p := range all {
+		r.polls.Go(p.run)
+	}
+	go func() {
+		r.polls.Wait()
+		close(r.ended)
+	}()
+}
+
+// poll asks one queue again and again.
+type poll struct {
+	*consumer
+	url       string
+	partition int32
+	taking    func(got []types.Message) // what to do with what arrives
+	payload   []byte                    // of the message being handled
+}
+
+// run takes what arrives until the consumer closes or cannot go on.
+func (p *poll) run() {
+	for p.open.Err() == nil {
+		got, err := p.receive()
+		switch {
+		case err == nil:
+			p.taking(got)
+		case p.life.Err() != nil:
+			return
+		case final(err):
+			p.Fail(p.of.explain(err))
+			return
+		default:
+			clock.Sleep(p.open, retryPause)
+		}
+	}
+}
+
+// final says whether an error is an answer that will not change.
+func final(err error) bool {
+	status := statusOf(err)
+	return status >= http.StatusBadRequest && status < http.StatusInternalServerError &&
+		!isThrottled(err)
+}
+
+func (p *poll) receive() ([]types.Message, error) {
+	wait := p.of.Duration(setWait)
+	ctx, cancel := context.WithTimeout(p.life, wait+p.of.Duration(setRequest))
+	defer cancel()
+	got, err := p.of.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
+		QueueUrl: &p.url, MaxNumberOfMessages: batchMost, WaitTimeSeconds: int32(wait.Seconds()),
+		MessageAttributeNames: []string{keyAttribute},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return got.Messages, nil
+}
+
+// take hands messages over and deletes them, in the order that the delivery asks for.
+func (p *poll) take(got []types.Message) {
+	if len(got) == 0 {
+		return
+	}
+	if p.deleteFirst {
+		if p.open.Err() != nil {
+			p.giveBack(got)
+			return
+		}
+		p.handle(p.delete(got))
+		return
+	}
+	n := p.handle(got)
+	p.delete(got[:n])
+	p.giveBack(got[n:])
+}
+
+// handle hands messages over until the consumer stops, and returns how many it did.
+func (p *poll) handle(got []types.Message) int {
+	p.handling.Lock()
+	defer p.handling.Unlock()
+	for i := range got {
+		m := &got[i]
+		body, err := base64.StdEncoding.AppendDecode(p.payload[:0], []byte(aws.ToString(m.Body)))
+		if err != nil {
+			p.Fail(fmt.Errorf("a body is not in base64, so plimsoll has not sent it: %w", err))
+			return i
+		}
+		p.payload = body
+		out := system.Received{Payload: body, Partition: p.partition}
+		if key, has := m.MessageAttributes[keyAttribute]; has {
+			out.Key = key.BinaryValue
+		}
+		if !p.Handle(out) {
+			return i
+		}
+	}
+	return len(got)
+}
+
+// delete acknowledges messages, and returns those that were deleted.
+func (p *poll) delete(some []types.Message) (deleted []types.Message) {
+	for attempt := 0; len(some) > 0 && attempt < deleteAttempts; attempt++ {
+		if attempt > 0 && !clock.Sleep(p.life, retryPause) {
+			break
+		}
+		entries := make([]types.DeleteMessageBatchRequestEntry, len(some))
+		for i := range some {
+			entries[i] = types.DeleteMessageBatchRequestEntry{Id: &entryIDs[i],
+				ReceiptHandle: some[i].ReceiptHandle}
+		}
+		ctx, cancel := context.WithTimeout(p.life, p.of.Duration(setRequest))
+		got, err := p.of.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{
+			QueueUrl: &p.url, Entries: entries,
+		})
+		cancel()
+		if err != nil {
+			continue
+		}
+		failed := make(map[string]bool)
+		for _, f := range got.Failed {
+			failed[aws.ToString(f.Id)] = true
+		}
+		var left []types.Message
+		for i, m := range some {
+			if failed[entryIDs[i]] {
+				left = append(left, m)
+			} else {
+				deleted = append(deleted, m)
+			}
+		}
+		some = left
+	}
+	p.of.meter.settle(int64(len(deleted)))
+	return deleted
+}
+
+// giveBack makes messages visible to others at once. What cannot be given back comes to them
+// after visibility_timeout.
+func (p *poll) giveBack(some []types.Message) {
+	if len(some) == 0 {
+		return
+	}
+	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, len(some))
+	for i := range some {
+		entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{Id: &entryIDs[i],
+			ReceiptHandle: some[i].ReceiptHandle}
+	}
+	ctx, cancel := context.WithTimeout(p.life, p.of.Duration(setRequest))
+	defer cancel()
+	_, _ = p.of.client.ChangeMessageVisibilityBatch(ctx,
+		&awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &p.url, Entries: entries})
+}
+
+// Close asks for no more and waits within ctx until what was received is handled and deleted.
+// When ctx ends first, the rest comes to others after visibility_timeout.
+func (r *consumer) Close(ctx context.Context) error {
+	return r.closing.Once(&r.of.clients, r, func() error {
+		r.shut()
+		err := driver.AwaitHandled(ctx, r.ended)
+		r.Stop()
+		r.cancel()
+		return errors.Join(err)
+	})
+}

@@ -1,0 +1,155 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func levels() map[workload.Level]system.Guarantee {
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync: {Refusal: "Amazon states copies in several availability zones and " +
+			"says nothing about syncs; ElasticMQ is one node that never syncs"},
+		workload.SyncAsync: {How: "Amazon SQS only (region): stored in several availability " +
+			"zones before the answer, as the provider states; it is not read back. ElasticMQ, " +
+			"which plimsoll starts without a region, is one node and cannot give it"},
+		workload.AsyncSync: {Refusal: "ElasticMQ never syncs the file of its H2 database, and " +
+			"Amazon SQS is level 2"},
+		workload.AsyncAsync: {How: "ElasticMQ, or another imitation at an endpoint: in the " +
+			"memory of one node; ElasticMQ writes it to a file within a second and never " +
+			"syncs it. Amazon SQS is level 2"},
+	}
+}
+
+// notElastic is why ElasticMQ cannot have a level.
+func notElastic(l workload.Level) string {
+	return fmt.Sprintf("durability level %d: plimsoll starts ElasticMQ, one node that never "+
+		"syncs: ask for level 4 (--durability 4), or write settings: {region: eu-central-1} for "+
+		"Amazon SQS, which is level 2", l)
+}
+
+// checkLevel refuses a level that the service or server does not have.
+func (c *cluster) checkLevel() error {
+	switch {
+	case c.amazon && c.level != workload.SyncAsync:
+		return fmt.Errorf("durability level %d: Amazon SQS is level 2, by the provider's "+
+			"statement: ask for that", c.level)
+	case !c.amazon && c.level != workload.AsyncAsync:
+		return fmt.Errorf("durability level %d: a server at %s that imitates SQS is level 4: ask "+
+			"for that", c.level, c.at())
+	}
+	return nil
+}
+
+// elasticRegion begins the region in the name (ARN) that ElasticMQ gives its queues. Plimsoll
+// configures its own ElasticMQ with the version behind it.
+const elasticRegion = "elasticmq"
+
+// serverOf names the server behind a queue by the region of its ARN.
+func serverOf(arn string) string {
+	const regionField = 3 // arn:aws:sqs:REGION:ACCOUNT:NAME
+	fields := strings.Split(arn, ":")
+	if len(fields) <= regionField {
+		return "an imitation of SQS that does not say its name"
+	}
+	region := fields[regionField]
+	version, is := strings.CutPrefix(region, elasticRegion)
+	switch {
+	case is && version == "":
+		return "ElasticMQ, of a version that it does not say"
+	case is:
+		return "ElasticMQ " + strings.TrimPrefix(version, "-")
+	}
+	return "an imitation of SQS that does not say its name, region " + region
+}
+
+// ReadDurability reads the attributes of every queue. Of Amazon SQS that is all that can be
+// read: the level is what the provider states.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
+	system.Evidence, error,
+) {
+	if len(topics) == 0 {
+		return system.Evidence{}, driver.ErrNoTopics
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	r := &driver.Reading{Level: c.level}
+	server := ""
+	for _, t := range topics {
+		for p := range t.Partitions {
+			name := c.queueName(t, p, "")
+			url, err := c.queueURL(ctx, name)
+			if err != nil {
+				return system.Evidence{}, fmt.Errorf("queue %s: %w", name, c.explain(err))
+			}
+			have, err := c.readAttributes(ctx, url)
+			if err != nil {
+				return system.Evidence{}, fmt.Errorf("queue %s: %w", name, c.explain(err))
+			}
+			server = serverOf(have["QueueArn"])
+			if err := c.checkQueue(r, name, have); err != nil {
+				return system.Evidence{}, err
+			}
+		}
+	}
+	if c.amazon {
+		r.Add(c.service(), "stored before the answer",
+			"on servers in several availability zones",
+			"stated by the provider (Amazon SQS Developer Guide), not read back")
+	} else {
+		r.Add(c.at(), "server", server+": one node", "QueueArn of GetQueueAttributes")
+	}
+	e := r.Evidence()
+	e.Stated = c.amazon
+	return e, nil
+}
+
+// checkQueue holds a queue's attributes against the settings.
+func (c *cluster) checkQueue(r *driver.Reading, name string, have map[string]string) error {
+	for attribute, want := range map[string]string{
+		"VisibilityTimeout": strconv.Itoa(int(c.Duration(setVisibility).Seconds())),
+		"FifoQueue":         map[bool]string{true: "true"}[c.Bool(setFIFO)],
+	} {
+		if have[attribute] == "false" {
+			delete(have, attribute)
+		}
+		if have[attribute] != want {
+			return r.Contradicts(attribute+" "+want, "queue %s has %s %s", name, attribute,
+				have[attribute])
+		}
+		if want != "" {
+			r.Add(name, attribute, want, "GetQueueAttributes")
+		}
+	}
+	return nil
+}
+
+// versionQueue is a queue that is made to read the name of the server, and deleted again.
+const versionQueue = "plimsoll-version"
+
+// ServerVersions names the service or server. An imitation says its name in the ARN of a queue.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	if c.amazon {
+		return []string{c.service()}, nil
+	}
+	t := system.Topic{Name: versionQueue, Partitions: 1}
+	urls, err := c.createQueues(ctx, t, "")
+	if err != nil {
+		return nil, err
+	}
+	have, err := c.readAttributes(ctx, urls[0])
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	if err := c.DeleteTopic(ctx, t); err != nil {
+		return nil, err
+	}
+	return []string{serverOf(have["QueueArn"]) + " at " + c.at()}, nil
+}

@@ -1,0 +1,329 @@
+package sqs
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ system.Prober = (*cluster)(nil)
+
+func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
+
+// OpenReplay has nothing to begin again with.
+func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	return nil, "", lacks("a queue forgets a message when it is deleted, which is its " +
+		"acknowledgement")
+}
+
+// OpenShared opens a consumer: those of a subscription share each queue.
+func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	r, err := c.OpenConsumer(ctx, o)
+	return r, "", err
+}
+
+// post sends a message to every queue of partition 0, and returns what the last one answered.
+func (c *cluster) post(ctx context.Context, t system.Topic, payload []byte,
+	change func(m *awssqs.SendMessageInput)) (got *awssqs.SendMessageOutput, err error) {
+	topic, err := c.topic(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range (*topic.places.Load())[0] {
+		m := &awssqs.SendMessageInput{QueueUrl: &url,
+			MessageBody: aws.String(base64.StdEncoding.EncodeToString(payload))}
+		if c.Bool(setFIFO) {
+			m.MessageGroupId = aws.String("probe")
+			m.MessageDeduplicationId = aws.String(driver.Secret())
+		}
+		if change != nil {
+			change(m)
+		}
+		if got, err = c.client.SendMessage(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	return got, nil
+}
+
+// PublishAcked publishes a message. Every request has an answer, always of the same meaning.
+func (c *cluster) PublishAcked(
+	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
+) (string, error) {
+	switch {
+	case kind == system.AckNone:
+		return "", lacks("every request has an answer")
+	case kind == system.AckRefusal:
+		_, err := c.post(ctx, t, nil, nil) // SQS takes no empty body
+		if codeOf(err) == "" {
+			return "", fmt.Errorf("the server did not refuse: %w", err)
+		}
+		return "an empty body: " + codeOf(err), nil
+	case kind == system.AckReplicas && !c.amazon:
+		return "", lacks("ElasticMQ is one node; Amazon states that SQS stores a message in " +
+			"several availability zones before it answers")
+	case kind == system.AckOne && c.amazon:
+		return "", lacks("Amazon states that SQS answers when several availability zones have " +
+			"the message, and nothing less can be asked for")
+	}
+	got, err := c.post(ctx, t, payload, nil)
+	if err != nil {
+		return "", fmt.Errorf("publishing: %w", c.explain(err))
+	}
+	return "SendMessage answered MessageId " + aws.ToString(got.MessageId), nil
+}
+
+// OpenRoutes has a queue for each key, or for each receiver.
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
+	system.Publisher, string, error,
+) {
+	switch r.Kind {
+	case system.RoutePattern, system.RouteHeaders:
+		return nil, "", lacks("a queue does not choose among its messages; SNS filters what it " +
+			"sends to queues, outside SQS")
+	}
+	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
+	for i, b := range r.Bindings {
+		name, err := x.topics.Ensure(ctx, b.Key)
+		var reading system.Consumer
+		if err == nil {
+			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
+				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
+				Delivery: workload.AtLeastOnce,
+				Receive:  func(m system.Received) { b.Receive(m.Payload) },
+			})
+		}
+		if err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+		x.reading = append(x.reading, reading)
+	}
+	if r.Kind == system.RouteFanout {
+		return x, "the publisher sends a copy to a queue for each receiver (SNS does, outside SQS)",
+			nil
+	}
+	return x, "a queue for each key", nil
+}
+
+// routes are queues in place of keys.
+type routes struct {
+	of      *cluster
+	topics  driver.KeyTopics
+	reading []system.Consumer
+}
+
+// Post publishes to the key's queue.
+func (x *routes) Post(ctx context.Context, e system.Envelope) error {
+	name, err := x.topics.Ensure(ctx, e.Key)
+	if err == nil {
+		_, err = x.of.post(ctx, system.Topic{Name: name, Partitions: 1}, e.Payload, nil)
+	}
+	return err
+}
+
+// Close ends the consumers and deletes the queues.
+func (x *routes) Close(ctx context.Context) error {
+	var errs []error
+	for _, r := range x.reading {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+}
+
+// OpenMailbox has a delay, which is a message's own in standard queues.
+func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (
+	system.Mailbox, string, error,
+) {
+	switch {
+	case f == system.FeatureTTL:
+		return nil, "", lacks("a message has no time to live of its own; MessageRetentionPeriod " +
+			"is the queue's, from 60 seconds to 14 days")
+	case f == system.FeaturePriority:
+		return nil, "", lacks("a queue has no priorities; urgent messages take a queue of their " +
+			"own, which a consumer polls first")
+	case c.Bool(setFIFO):
+		return nil, "", &system.NotSupported{Reason: "messages of a FIFO queue have the delay of " +
+			"the queue (DelaySeconds)", Condition: "standard queues"}
+	}
+	return &mailbox{of: c, topic: t}, "DelaySeconds, at most 15 minutes", c.CreateTopic(ctx, t)
+}
+
+// mailbox is a queue whose messages have delays.
+type mailbox struct {
+	of      *cluster
+	topic   system.Topic
+	reading system.Consumer
+}
+
+// mailboxReader is the subscription of a mailbox.
+const mailboxReader = "reader"
+
+// Post publishes with the delay, in whole seconds.
+func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
+	if err := b.reserve(ctx); err != nil {
+		return err
+	}
+	_, err := b.of.post(ctx, b.topic, e.Payload, func(m *awssqs.SendMessageInput) {
+		m.DelaySeconds = int32(math.Ceil(e.Delay.Seconds()))
+	})
+	return err
+}
+
+// reserve makes the queue of the reader before the first message.
+func (b *mailbox) reserve(ctx context.Context) error {
+	topic, err := b.of.topic(ctx, b.topic)
+	if err != nil || b.reading != nil || len(topic.subscriptions) > 0 {
+		return err
+	}
+	urls, err := b.of.createQueues(ctx, b.topic, mailboxReader)
+	if err == nil {
+		b.of.queues.subscribe(topic, mailboxReader, urls)
+	}
+	return err
+}
+
+// Open begins to receive.
+func (b *mailbox) Open(ctx context.Context, receive func(payload []byte)) (err error) {
+	b.reading, err = b.of.OpenConsumer(ctx, system.ConsumerOptions{
+		Topic: b.topic, Subscription: mailboxReader, Delivery: workload.AtLeastOnce,
+		Receive: func(m system.Received) { receive(m.Payload) },
+	})
+	return err
+}
+
+// Close ends the reader and deletes the queues.
+func (b *mailbox) Close(ctx context.Context) error {
+	var err error
+	if b.reading != nil {
+		err = b.reading.Close(ctx)
+	}
+	return errors.Join(err, b.of.DeleteTopic(ctx, b.topic))
+}
+
+// PublishBeyond refuses, because a queue has no bound.
+func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
+	p system.BackPressure, condition string, err error,
+) {
+	return p, "", lacks("a queue takes any number of messages; Amazon bounds those that were " +
+		"received and not deleted (120,000, and 20,000 of a FIFO queue), and throttles requests")
+}
+
+// Transact refuses: a batch is no transaction.
+func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
+	return "", lacks("there are no transactions: SendMessageBatch answers for each message by " +
+		"itself, and may refuse some")
+}
+
+// PublishTwice publishes twice with one deduplication id.
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (
+	answer, condition string, err error,
+) {
+	condition = "FIFO queues and a deduplication id, for five minutes"
+	if !c.Bool(setFIFO) {
+		return "", "", &system.NotSupported{
+			Reason: "standard queues do not compare messages", Condition: condition}
+	}
+	id := driver.Secret()
+	var got [2]*awssqs.SendMessageOutput
+	for i := range got {
+		got[i], err = c.post(ctx, t, payload, func(m *awssqs.SendMessageInput) {
+			m.MessageDeduplicationId = &id
+		})
+		if err != nil {
+			return "", "", fmt.Errorf("publishing: %w", c.explain(err))
+		}
+	}
+	return fmt.Sprintf("MessageId %s, and the second time %s", aws.ToString(got[0].MessageId),
+		aws.ToString(got[1].MessageId)), condition, nil
+}
+
+// deadAfter is how often a message is received before it is dead.
+const deadAfter = 2
+
+// OpenRejecting has a queue whose messages go to a dead-letter queue.
+func (c *cluster) OpenRejecting(
+	ctx context.Context, t system.Topic, rejected, dead func([]byte),
+) (system.Publisher, string, error) {
+	dlq := system.Topic{Name: t.Name + "-dead", Partitions: 1}
+	if err := c.CreateTopic(ctx, dlq); err != nil {
+		return nil, "", err
+	}
+	if err := c.CreateTopic(ctx, t); err != nil {
+		return nil, "", errors.Join(err, c.DeleteTopic(ctx, dlq))
+	}
+	r := &rejecting{of: c, topic: t, dead: dlq}
+	from, to := c.queues.of(t).own[0], c.queues.of(dlq).own[0]
+	have, err := c.readAttributes(ctx, to)
+	if err == nil {
+		_, err = c.client.SetQueueAttributes(ctx, &awssqs.SetQueueAttributesInput{QueueUrl: &from,
+			Attributes: map[string]string{"RedrivePolicy": fmt.Sprintf(
+				`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, have["QueueArn"], deadAfter)}})
+	}
+	if err != nil {
+		return nil, "", errors.Join(c.explain(err), r.Close(ctx))
+	}
+	r.begin(from, func(p *poll, got []types.Message) {
+		p.each(got, rejected)
+		p.giveBack(got)
+	})
+	r.begin(to, func(p *poll, got []types.Message) {
+		p.each(got, dead)
+		p.delete(got)
+	})
+	return r, fmt.Sprintf("a RedrivePolicy, here with maxReceiveCount %d", deadAfter), nil
+}
+
+// rejecting is a queue and its dead-letter queue.
+type rejecting struct {
+	of          *cluster
+	topic, dead system.Topic
+	polls       []*consumer
+}
+
+// begin polls a queue.
+func (r *rejecting) begin(url string, take func(*poll, []types.Message)) {
+	one := newConsumer(r.of, system.ConsumerOptions{})
+	p := &poll{consumer: one, url: url}
+	p.taking = func(got []types.Message) { take(p, got) }
+	one.begin(p)
+	r.polls = append(r.polls, one)
+}
+
+// Post publishes to the queue.
+func (r *rejecting) Post(ctx context.Context, e system.Envelope) error {
+	_, err := r.of.post(ctx, r.topic, e.Payload, nil)
+	return err
+}
+
+// Close ends the polls and deletes the queues.
+func (r *rejecting) Close(ctx context.Context) error {
+	var errs []error
+	for _, one := range r.polls {
+		errs = append(errs, one.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), r.of.DeleteTopic(ctx, r.topic),
+		r.of.DeleteTopic(ctx, r.dead))
+}
+
+// each hands the payloads over.
+func (p *poll) each(got []types.Message, to func(payload []byte)) {
+	for i := range got {
+		if payload, err := base64.StdEncoding.DecodeString(aws.ToString(got[i].Body)); err == nil {
+			to(payload)
+		}
+	}
+}

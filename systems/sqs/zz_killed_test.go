@@ -1,0 +1,57 @@
+package sqs
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The test of this file breaks the shared server, so it runs last.
+
+// A server that was killed comes back on its file, and clients wait for it. What it had
+// acknowledged and not written is lost: level 4 promises no more.
+func TestKilledServer(t *testing.T) {
+	server(t)
+	servers := shared.Take(t)
+	c, node := connect(t, setVisibility, "2s"), servers.Members()[0]
+	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	send := func(name string) error {
+		m := systemtest.NewTestMessage(name)
+		p.Send(&m.Message)
+		return m.Await(t)
+	}
+	if err := send("before"); err != nil {
+		t.Fatal(err)
+	}
+	got.AwaitAll(t, "before")
+	awaitWritten(t, node) // the queues too
+	killed := time.Now()
+	if err := servers.Kill(node.Name); err != nil {
+		t.Fatal(err)
+	}
+	back := make(chan error, 1)
+	go func() { back <- servers.Restart(node.Name) }()
+	var acknowledged []string
+	for i := range 100 {
+		name := fmt.Sprint("during-", i)
+		switch err := send(name); {
+		case err == nil:
+			acknowledged = append(acknowledged, name)
+		case i > 0 || !errors.Is(err, system.ErrUnknown): // the first may meet the end
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if err := <-back; err != nil {
+		t.Fatal(err)
+	}
+	got.AwaitAll(t, acknowledged...)
+	t.Logf("%d of 100 acknowledged, all received %s after the kill", len(acknowledged),
+		time.Since(killed).Round(time.Millisecond))
+}
