@@ -4,6 +4,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
@@ -21,6 +22,7 @@ func All() []system.System {
 		pulsar.New(),
 		rabbitmq.New(),
 		redis.New(),
+		mongodb.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}
