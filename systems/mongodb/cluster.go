@@ -97,7 +97,7 @@ func unavailable(s system.Settings, l workload.Level) error {
 		return missing
 	case l == workload.AsyncAsync:
 		return nil
-	case missing == nil:
+	case s.Text(setServer) == serverJava:
 		missing = errors.New("the target asks for server: java-server")
 	}
 	return fmt.Errorf("durability level %d cannot be had: %w; mongo-java-server, which "+

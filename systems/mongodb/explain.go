@@ -34,6 +34,7 @@ var refusals = map[int32]bool{
 
 // explain says in one sentence why the servers cannot be talked to.
 func (c *cluster) explain(err error) error {
+	err = plain(err)
 	peer := kit.Peer{
 		Endpoints: c.options.Endpoints, Protocol: "MongoDB", Encrypted: c.options.TLS != nil,
 		Advertises: true,
@@ -50,6 +51,17 @@ func (c *cluster) explain(err error) error {
 	}
 	if hungUp(err) {
 		return peer.HungUp(err)
+	}
+	return err
+}
+
+// plain returns the error of a connection alone, which the library wraps in errors that say
+// the same again. It returns other errors as they are.
+func plain(err error) error {
+	var connection topology.ConnectionError
+	var answer driver.Error
+	if errors.As(err, &connection) && !(errors.As(err, &answer) && answer.Code != 0) {
+		return connection
 	}
 	return err
 }
@@ -111,13 +123,13 @@ func explainSelection(peer kit.Peer, err topology.ServerSelectionError) error {
 		if told := explainAnswer(peer, s.LastError); told != nil {
 			return told
 		}
-		if hungUp(s.LastError) {
-			return peer.HungUp(s.LastError)
+		if hungUp(plain(s.LastError)) {
+			return peer.HungUp(plain(s.LastError))
 		}
-		if told := peer.Explain(s.LastError); told != nil {
+		if told := peer.Explain(plain(s.LastError)); told != nil {
 			return told
 		}
-		return fmt.Errorf("%s cannot be used: %w", peer.At(), s.LastError)
+		return fmt.Errorf("%s cannot be used: %w", peer.At(), plain(s.LastError))
 	}
 	if len(err.Desc.Servers) == 0 {
 		return fmt.Errorf("none of %s is a member of a replica set: name one server, or "+

@@ -154,7 +154,7 @@ func (p *producer) outcome(life context.Context, err error) error {
 	case unsent(err), errors.As(err, &answer) && refusals[answer.Code]:
 		return p.of.explain(err)
 	}
-	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+	return fmt.Errorf("%w: %w", plain(err), system.ErrUnknown)
 }
 
 // Close waits within ctx for the answers under way.

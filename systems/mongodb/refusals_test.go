@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 			[]string{"level 3 needs MongoDB's own server"}},
 		"TLS to a plaintext port": {false, func(o *system.Options) {
 			o.TLS = stranger.ClientConfig()
-		}, []string{"does not speak TLS", "remove tls from the target"}},
+		}, []string{"as a port without TLS does", "remove tls from the target"}},
 		"plaintext to a TLS port": {true, func(o *system.Options) { o.TLS = nil },
 			[]string{"give the target tls or correct the port"}},
 		"untrusted certificate": {true, func(o *system.Options) {
@@ -51,9 +51,6 @@ func TestRefusals(t *testing.T) {
 		}, []string{"nobody trusted has signed", "tls.ca_file"}},
 		"another protocol": {false, func(o *system.Options) { o.Endpoints = []string{greeter(t)} },
 			[]string{"is not MongoDB's", "correct the port"}},
-		"servers without a replica set": {false, func(o *system.Options) {
-			o.Endpoints = append(o.Endpoints, o.Endpoints[0][:len(o.Endpoints[0])-1]+"8")
-		}, []string{"none of", "name one server"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			servers := shared
@@ -108,6 +105,8 @@ func TestSecondaryWithoutPrimary(t *testing.T) {
 		"login refused": {description.Topology{Servers: []description.Server{{
 			Addr: "a:27017", LastError: mongo.CommandError{Code: codeLoginFailed}}}},
 			[]string{"refuses the user or password", setAuthSource}},
+		"no replica set": {description.Topology{}, []string{"none of b:27017 is a member",
+			"name one server"}},
 		"silence": {description.Topology{Servers: []description.Server{{Addr: "a:27017"}}},
 			[]string{"does not answer"}},
 	} {
