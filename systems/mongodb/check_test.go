@@ -85,7 +85,7 @@ func TestSequence(t *testing.T) {
 	var s sequence
 	s.begin()
 	last := s.next()
-	s.last.Store(s.last.Load() | 1<<countBits - 10) // the count is about to be full
+	s.last.Store(s.last.Load() | (1<<countBits - 10)) // the count is about to be full
 	for range 100 {
 		id := s.next()
 		if id.Hex() <= last.Hex() {

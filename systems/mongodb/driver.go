@@ -85,7 +85,8 @@ func (mongoSystem) Describe() system.Description {
 	return system.Description{
 		Name: "mongodb",
 		Summary: "MongoDB as a queue: a document per message, which consumers lease by " +
-			"findOneAndUpdate and delete",
+			"findOneAndUpdate and delete; tried against mongo-java-server and FerretDB, and " +
+			"not yet against a real mongod",
 		Client: "mongo-driver " + driver.LibraryVersion(library),
 		Terms: driver.Terms{
 			Topic:           "collection",

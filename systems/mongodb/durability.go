@@ -176,6 +176,9 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 		return system.Evidence{}, err
 	}
 	r.Add(c.options.Endpoints[0], "server", c.server.String(), "buildInfo")
+	if c.server.kind != kindMongod {
+		r.Add(c.options.Endpoints[0], system.StandIn, c.server.String(), "buildInfo")
+	}
 	r.Add("producers", "write concern", concern(c.level), "set by this client")
 	if c.server.set == "" {
 		r.Add(c.options.Endpoints[0], "replica set", "none", "hello")

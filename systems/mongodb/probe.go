@@ -16,7 +16,18 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ system.Prober = (*cluster)(nil)
+var (
+	_ system.Prober = (*cluster)(nil)
+	_ system.Varied = mongoSystem{}
+)
+
+// Variant names the stand-in that plimsoll would start.
+func (mongoSystem) Variant(o system.Options) string {
+	if len(o.Endpoints) == 0 && chosen(o.Settings) == serverJava {
+		return "on " + kindJava
+	}
+	return ""
+}
 
 func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
 
