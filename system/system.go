@@ -205,6 +205,10 @@ type Fact struct {
 	Source string // the way by which it was read
 }
 
+// StandIn is the name of a fact about a server that speaks the system's protocol and is not
+// the system's own. Its value is the server. Every result with such a fact has a warning.
+const StandIn = "stand-in"
+
 // VersionReader is a Cluster that knows its servers' versions.
 type VersionReader interface {
 	// ServerVersions returns a line for each server, such as "n1 2.15.2".

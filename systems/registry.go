@@ -5,6 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
@@ -25,6 +26,7 @@ func All() []system.System {
 		redis.New(),
 		eventstore.New(),
 		sqs.New(),
+		mongodb.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // good is a run to which nothing is wrong.
@@ -93,6 +94,16 @@ func TestNothingAcknowledgedIsNotSound(t *testing.T) {
 
 // A generator that shares its cores with the servers is not accused of using
 // them, but its reader is told.
+func TestStandInIsTold(t *testing.T) {
+	r := good()
+	r.Durability.Evidence = []result.Fact{{Where: "a:1", Name: system.StandIn, Value: "Other 1"}}
+	Judge(r)
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "stand_in" ||
+		!strings.Contains(r.Warnings[0].Sentence, "Other 1 at a:1") {
+		t.Errorf("%+v", r.Warnings)
+	}
+}
+
 func TestSharedHostIsTold(t *testing.T) {
 	r := good()
 	r.System.SharesHost, r.Summary.Generator.CPUShare = true, 0.99

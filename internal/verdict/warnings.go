@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // hiccupBoundNs is the greatest pause of this process without a warning.
@@ -56,6 +57,12 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 		warn("hiccup",
 			"plimsoll's own process paused for up to %s: the latencies include that pause",
 			quantity.Duration(worst))
+	}
+	for _, f := range r.Durability.Evidence {
+		if f.Name == system.StandIn {
+			warn("stand_in", "%s at %s: the figures say nothing of the system itself",
+				f.Value, f.Where)
+		}
 	}
 	machine(&all, r)
 	if r.System.SharesHost {

@@ -17,6 +17,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// webServer is the address of a server of another kind.
+func webServer(t *testing.T) string {
+	web := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(web.Close)
+	return strings.TrimPrefix(web.URL, "http://")
+}
+
 // leaderless are three nodes without their leader, the last of them a read-only replica.
 func leaderless(t *testing.T) *servers {
 	s := fresh(t, 3, false, true)
@@ -30,9 +37,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web, greets := httptest.NewServer(http.NotFoundHandler()), greeter(t)
-	t.Cleanup(web.Close)
-	leaderless := leaderless(t)
+	web, greets, alone := webServer(t), greeter(t), leaderless(t).endpoints()
 	for name, c := range map[string]struct {
 		level  workload.Level // the servers are encrypted at level 3
 		change func(o *system.Options)
@@ -66,16 +71,16 @@ func TestRefusals(t *testing.T) {
 			o.TLS.ServerName = "elsewhere"
 		}, []string{"remove tls.server_name"}},
 		"a web server": {workload.SyncAsync, func(o *system.Options) {
-			o.Endpoints = []string{strings.TrimPrefix(web.URL, "http://")}
+			o.Endpoints = []string{web}
 		}, []string{"is not EventStoreDB's", "correct the port"}},
 		"a server that speaks first": {workload.SyncAsync, func(o *system.Options) {
 			o.Endpoints = []string{greets}
 		}, []string{"is not EventStoreDB's", "correct the port"}},
 		"follower without a leader": {workload.SyncAsync, func(o *system.Options) {
-			o.Endpoints = leaderless.endpoints()[1:2]
+			o.Endpoints = alone[1:2]
 		}, []string{"knows no leader", "nothing can be written"}},
 		"read-only replica without a leader": {workload.SyncAsync, func(o *system.Options) {
-			o.Endpoints = leaderless.endpoints()[2:]
+			o.Endpoints = alone[2:]
 		}, []string{"knows no leader", "start the nodes that are missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {

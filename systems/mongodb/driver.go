@@ -1,0 +1,310 @@
+package mongodb
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type mongoSystem struct{}
+
+var (
+	_ driver.CompleteSystem  = mongoSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.Fetcher         = mongoSystem{}
+)
+
+// New returns the MongoDB system.
+func New() system.System { return mongoSystem{} }
+
+// Names of the clients' settings.
+const (
+	setDatabase    = "database"
+	setAuthSource  = "auth_source"
+	setBatch       = "batch_max"
+	setLinger      = "linger"
+	setOrdered     = "ordered"
+	setRetry       = "retry_writes"
+	setRequest     = "request_timeout"
+	setDelivery    = "delivery_timeout"
+	setReceive     = "receive_max"
+	setLease       = "lease"
+	setPoll        = "poll"
+	setReplication = "replication_factor"
+)
+
+// clientSettings are the settings of clients and topics.
+var clientSettings = system.MustSettings(`
+database text plimsoll
+    the database that holds the topics; the server creates it with the first topic
+auth_source text admin
+    the database that knows the user of the credentials
+batch_max count 1000 1..100k
+    most documents of one insertMany; a producer has one under way
+linger duration 0s 0s..1m
+    how long a producer waits for a batch to fill; it fills as well while the batch before
+    it is under way
+ordered bool true
+    insertMany keeps the order, and stops at the first document that the server refuses;
+    false: the server may store a batch in any order
+retry_writes bool true
+    the library repeats a write once after a lost connection; only the servers of a replica
+    set recognise the copy, so it repeats nothing on other servers
+request_timeout duration 10s 1ms..1h
+    how long a server may take to answer; after it the outcome of a write is unknown
+delivery_timeout duration 30s 1ms..1h
+    how long a message is kept while no primary is known
+receive_max count 10 1..10k
+    at least once: most messages that a consumer takes, one by one, before it acknowledges
+    them together
+lease duration 30s 1ms..1h
+    at least once: for how long a message that was taken is hidden from other consumers
+poll duration 5ms 1ms..1m
+    pause of a consumer that found no message
+replication_factor count 3 3..7, because a majority of fewer is no majority, and 7 members vote
+    levels 1 and 2: members of the replica set that hold data
+`)
+
+// Describe returns MongoDB's terms, durability levels and settings.
+func (mongoSystem) Describe() system.Description {
+	const library = "go.mongodb.org/mongo-driver/v2"
+	return system.Description{
+		Name: "mongodb",
+		Summary: "MongoDB as a queue: a document per message, which consumers lease by " +
+			"findOneAndUpdate and delete; tried against mongo-java-server and FerretDB, and " +
+			"not yet against a real mongod",
+		Client: "mongo-driver " + driver.LibraryVersion(library),
+		Terms: driver.Terms{
+			Topic:           "collection",
+			Partition:       "field q of the document; all partitions are in one collection",
+			Key:             "field k of the document",
+			Subscription:    "field l0, l1, … of the document, which holds the lease",
+			Consumer:        "a client that takes the oldest document without a lease",
+			Acknowledgement: "the answer to insertMany at the level's write concern",
+			Backlog:         "documents that the subscription has not marked or deleted",
+		}.List(),
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: slices.Concat(clientSettings, serverSettings),
+	}
+}
+
+// Check returns all violations of a request before anything starts.
+func (mongoSystem) Check(c system.Check) error {
+	bad := append(problems(c.Settings, c.Durability),
+		checkServers(c.Settings, c.Durability, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	if c.Nodes > 0 {
+		return unavailable(c.Settings, c.Durability)
+	}
+	return nil
+}
+
+// problems returns the violations of the settings at a level.
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	return append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+}
+
+// Redelivery returns when a message comes again although no consumer fails.
+func (mongoSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	if d == workload.AtMostOnce {
+		return system.Redelivery{Never: true,
+			Why: "findOneAndDelete: a message is gone from the collection when it is taken"}
+	}
+	lease := s.Duration(setLease)
+	return system.Redelivery{After: lease + claimEvery(lease),
+		Why: "consumers take documents whose " + setLease + " (" + s.Text(setLease) +
+			") has passed, also from a consumer that is merely slow"}
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	askWithin     = 4 * time.Second
+	retryPause    = 50 * time.Millisecond
+)
+
+// cluster is a connection to a server or a replica set. Its methods may be called from any
+// goroutine.
+type cluster struct {
+	system.Settings
+	options  system.Options
+	level    workload.Level
+	client   *mongo.Client // for everything; it has a pool of connections
+	direct   bool          // it talks to the server at the endpoint only
+	server   server        // that answered first
+	sequence sequence
+	clients  driver.Clients
+}
+
+// Connect asks the endpoints what they are. It returns within ten seconds.
+func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := driver.CheckEndpoints(o.Endpoints, "mongo-1:27017"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c.sequence.begin()
+	if err := c.reach(ctx); err != nil {
+		return nil, c.explain(err)
+	}
+	client, err := c.dial(o.Endpoints, o.Credentials)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	c.client = client
+	if c.server, err = identify(ctx, client); err == nil {
+		err = c.server.gives(c.level)
+	}
+	if err != nil {
+		// Without a client there is nothing to end but its connections.
+		return nil, errors.Join(c.explain(err), disconnect(client))
+	}
+	return c, nil
+}
+
+// reach returns nil when an endpoint accepts a connection, so that errors of the network
+// and of TLS come at once: the library goes on trying.
+func (c *cluster) reach(ctx context.Context) (first error) {
+	for _, address := range c.options.Endpoints {
+		conn, err := driver.Dial(ctx, "tcp", address, c.options.TLS)
+		if err == nil {
+			_ = conn.Close() // nothing was sent
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// dial returns a client, which connects when it is first used.
+func (c *cluster) dial(endpoints []string, s system.Credentials) (*mongo.Client, error) {
+	const atOnce = 16 // connections that are being opened
+	o := options.Client().SetHosts(endpoints).SetAppName("plimsoll").
+		SetMaxPoolSize(0). // a producer and a consumer take one connection each
+		SetMaxConnecting(atOnce).SetConnectTimeout(askWithin).
+		SetServerSelectionTimeout(c.Duration(setDelivery)).
+		SetRetryWrites(c.Bool(setRetry)).SetMaxAdaptiveRetries(0).SetDirect(c.direct)
+	if s.User != "" || s.Password != "" {
+		o.SetAuth(options.Credential{
+			Username: s.User, Password: s.Password, AuthSource: c.Text(setAuthSource),
+		})
+	}
+	if c.options.TLS != nil {
+		o.SetTLSConfig(c.options.TLS.Clone())
+	}
+	return mongo.Connect(o)
+}
+
+// disconnect ends a client's connections.
+func disconnect(client *mongo.Client) error {
+	ctx, cancel := context.WithTimeout(context.Background(), askWithin)
+	defer cancel()
+	return client.Disconnect(ctx)
+}
+
+// database holds the topics. Writes to it have the level's write concern.
+func (c *cluster) database() *mongo.Database {
+	return c.client.Database(c.Text(setDatabase),
+		options.Database().SetWriteConcern(concernOf(c.level)))
+}
+
+// Leader returns the address of the primary, as long as there is the topic.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
+	if _, err := c.readTopic(ctx, t.Name); err != nil {
+		return "", err
+	}
+	if c.server.set == "" {
+		return c.options.Endpoints[0], nil
+	}
+	now, err := identify(ctx, c.client)
+	if err == nil && now.primary == "" {
+		err = fmt.Errorf("the replica set %s has no primary now", c.server.set)
+	}
+	if err != nil {
+		return "", c.explain(err)
+	}
+	return now.primary, nil
+}
+
+// ServerVersions returns a line for each server.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	if c.server.set == "" {
+		return []string{c.options.Endpoints[0] + " " + c.server.String()}, nil
+	}
+	members, err := c.readMembers(ctx)
+	var lines []string
+	for _, m := range members {
+		lines = append(lines, m.host+" "+m.server.String())
+	}
+	return lines, err
+}
+
+// Close closes every producer and consumer that is open, and the connections.
+func (c *cluster) Close(ctx context.Context) error {
+	first, err := c.clients.Close(ctx)
+	if first {
+		err = errors.Join(err, disconnect(c.client))
+	}
+	return err
+}
+
+// concernOf returns the write concern that makes a level.
+func concernOf(l workload.Level) *writeconcern.WriteConcern {
+	synced := l.Synced()
+	if l.Majority() {
+		return &writeconcern.WriteConcern{W: "majority", Journal: &synced}
+	}
+	return &writeconcern.WriteConcern{W: 1, Journal: &synced}
+}
+
+// sequence makes the _id of messages: object ids that grow, across all producers of the
+// cluster. The library's own begin again at zero in the midst of a second.
+type sequence struct {
+	process [5]byte
+	last    atomic.Uint64 // second and count: 32 and 24 bits
+}
+
+const countBits = 24
+
+func (s *sequence) begin() {
+	id := bson.NewObjectID()
+	copy(s.process[:], id[4:9]) // bytes of the process and of chance, as the format has them
+}
+
+// next returns a greater id than all before.
+func (s *sequence) next() (id bson.ObjectID) {
+	for {
+		last := s.last.Load()
+		now := max(last+1, uint64(time.Now().Unix())<<countBits)
+		if s.last.CompareAndSwap(last, now) {
+			binary.BigEndian.PutUint32(id[:4], uint32(now>>countBits))
+			copy(id[4:9], s.process[:])
+			id[9], id[10], id[11] = byte(now>>16), byte(now>>8), byte(now)
+			return id
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package mongodb
+
+import (
+	"os"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
+}
+
+// shared is the server of most tests: mongo-java-server, which has level 4 only.
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: mongoSystem{}, Level: workload.AsyncAsync,
+	Settings: []string{setServer, serverJava}, Mounted: []string{"n1"},
+}
+
+// secured is encrypted.
+var secured = &systemtest.Servers[*driver.Cluster]{
+	System: mongoSystem{}, Level: workload.AsyncAsync,
+	Settings: []string{setServer, serverJava, setSecurity, secTLS},
+}
+
+func needServer(t testing.TB) {
+	t.Helper()
+	if err := maven.Available(); err != nil {
+		t.Skipf("%s needs Java and Maven for mongo-java-server: %v", t.Name(), err)
+	}
+}
+
+func clusterOf(t testing.TB) *driver.Cluster {
+	t.Helper()
+	needServer(t)
+	return shared.Get(t)
+}
+
+func optionsOf(t testing.TB, settings ...string) system.Options {
+	t.Helper()
+	return systemtest.OptionsOf(t, mongoSystem{}, clusterOf(t), workload.AsyncAsync, settings...)
+}
+
+func connect(t testing.TB, o system.Options) *cluster {
+	t.Helper()
+	return systemtest.Connect[*cluster](t, mongoSystem{}, o)
+}
+
+// The suite runs against mongo-java-server. Levels 1 to 3 are refused there, which the suite
+// holds too.
+func TestConformance(t *testing.T) {
+	needServer(t)
+	systemtest.Run(t, systemtest.Harness{
+		System:  New(),
+		Options: func(t *testing.T, _ workload.Level) system.Options { return optionsOf(t) },
+		Levels:  []workload.Level{workload.AsyncAsync},
+	})
+}

@@ -1,0 +1,258 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var (
+	_ system.Prober = (*cluster)(nil)
+	_ system.Varied = mongoSystem{}
+)
+
+// Variant names the stand-in that plimsoll would start.
+func (mongoSystem) Variant(o system.Options) string {
+	if len(o.Endpoints) == 0 && chosen(o.Settings) == serverJava {
+		return "on " + kindJava
+	}
+	return ""
+}
+
+func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
+
+// OpenReplay refuses: an acknowledgement deletes.
+func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	return nil, "", lacks("the acknowledgement of the last subscription deletes the document")
+}
+
+// OpenShared opens a consumer: those of a subscription share all documents.
+func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	r, err := c.OpenConsumer(ctx, o)
+	return r, "", err
+}
+
+// insert inserts a message into partition 0 under an _id.
+func (c *cluster) insert(ctx context.Context, t system.Topic, id bson.ObjectID, payload []byte,
+	w *writeconcern.WriteConcern, more ...bson.E,
+) error {
+	into := c.database().Collection(t.Name, options.Collection().SetWriteConcern(w))
+	_, err := into.InsertOne(ctx, append(bson.D{{Key: fieldID, Value: id},
+		{Key: fieldPartition, Value: int32(0)}, {Key: fieldPayload, Value: payload}}, more...))
+	return err
+}
+
+// PublishAcked publishes at a write concern.
+func (c *cluster) PublishAcked(
+	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
+) (string, error) {
+	id, w := c.sequence.next(), writeconcern.W1()
+	answer := "insert answered at w: 1"
+	switch kind {
+	case system.AckNone:
+		w, answer = writeconcern.Unacknowledged(), ""
+	case system.AckReplicas:
+		if c.server.set == "" {
+			return "", &system.NotSupported{
+				Reason:    c.server.String() + " is no member of a replica set",
+				Condition: "a replica set of mongod",
+			}
+		}
+		w, answer = writeconcern.Majority(), "insert answered at w: majority"
+	case system.AckRefusal:
+		if err := c.insert(ctx, t, id, payload, w); err != nil {
+			return "", fmt.Errorf("publishing: %w", c.explain(err))
+		}
+		return refusal(c.insert(ctx, t, id, payload, w))
+	}
+	if err := c.insert(ctx, t, id, payload, w); err != nil {
+		return "", fmt.Errorf("publishing: %w", c.explain(err))
+	}
+	return answer, nil
+}
+
+// refusal returns the answer of a server that was to refuse a document whose _id exists.
+func refusal(err error) (string, error) {
+	if mongo.IsDuplicateKeyError(err) {
+		return err.Error(), nil
+	}
+	return "", fmt.Errorf("the server did not refuse: %w", err)
+}
+
+// OpenRoutes has a collection for each key.
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
+	system.Publisher, string, error,
+) {
+	switch r.Kind {
+	case system.RoutePattern, system.RouteHeaders:
+		return nil, "", lacks("the server routes nothing; consumers may query any field of a " +
+			"document, and a document that several of them want needs a lease for each")
+	}
+	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
+	for i, b := range r.Bindings {
+		name, err := x.topics.Ensure(ctx, b.Key)
+		var reading system.Consumer
+		if err == nil {
+			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
+				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
+				Delivery: workload.AtLeastOnce,
+				Receive:  func(m system.Received) { b.Receive(m.Payload) },
+			})
+		}
+		if err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+		x.reading = append(x.reading, reading)
+	}
+	return x, x.topics.Condition(), nil
+}
+
+// routes are collections in place of keys.
+type routes struct {
+	of      *cluster
+	topics  driver.KeyTopics
+	reading []system.Consumer
+}
+
+// Post publishes to the key's collection.
+func (x *routes) Post(ctx context.Context, e system.Envelope) error {
+	name, err := x.topics.Ensure(ctx, e.Key)
+	if err == nil {
+		err = x.of.insert(ctx, system.Topic{Name: name}, x.of.sequence.next(), e.Payload,
+			concernOf(x.of.level))
+	}
+	return err
+}
+
+// Close ends the consumers and deletes the collections.
+func (x *routes) Close(ctx context.Context) error {
+	var errs []error
+	for _, r := range x.reading {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+}
+
+// OpenMailbox delays a message by a lease that begins with it. It refuses other features.
+func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (
+	system.Mailbox, string, error,
+) {
+	if f == system.FeatureDelay {
+		const condition = "the publisher writes the lease of the subscription"
+		return &mailbox{of: c, topic: t}, condition, c.CreateTopic(ctx, t)
+	}
+	return nil, "", lacks(map[system.Feature]string{
+		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +
+			"queue has none, and it was therefore not tried",
+		system.FeaturePriority: "consumers take the smallest _id; a priority would be a field " +
+			"before it in index and sort, which this queue does not have",
+	}[f])
+}
+
+// mailbox is a topic whose messages are leased until they are due.
+type mailbox struct {
+	of      *cluster
+	topic   system.Topic
+	reading system.Consumer
+}
+
+// Post publishes a message that becomes visible after its delay.
+func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
+	lease := bson.E{Key: leaseField(0), Value: time.Now().Add(e.Delay)}
+	return b.of.insert(ctx, b.topic, b.of.sequence.next(), e.Payload, concernOf(b.of.level), lease)
+}
+
+// Open begins to receive.
+func (b *mailbox) Open(ctx context.Context, receive func(payload []byte)) (err error) {
+	b.reading, err = b.of.OpenConsumer(ctx, system.ConsumerOptions{
+		Topic: b.topic, Subscription: "delayed", Delivery: workload.AtLeastOnce,
+		Receive: func(m system.Received) { receive(m.Payload) },
+	})
+	return err
+}
+
+// Close ends the consumer and deletes the topic.
+func (b *mailbox) Close(ctx context.Context) error {
+	var err error
+	if b.reading != nil {
+		err = b.reading.Close(ctx)
+	}
+	return errors.Join(err, b.of.DeleteTopic(ctx, b.topic))
+}
+
+// OpenRejecting says what takes the place of rejection.
+func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
+	system.Publisher, string, error,
+) {
+	return nil, "", lacks("there is no rejection: a lease passes, and the message comes again; " +
+		"a consumer may count deliveries in the document and move it itself")
+}
+
+// PublishBeyond refuses, and says what bounds a collection.
+func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
+	p system.BackPressure, condition string, err error,
+) {
+	return p, "", lacks("no collection can refuse more: a capped collection removes its oldest " +
+		"documents, read or not")
+}
+
+// Transact publishes in a transaction of several documents.
+func (c *cluster) Transact(
+	ctx context.Context, t system.Topic, payloads [][]byte, commit bool,
+) (string, error) {
+	const condition = "a replica set of mongod"
+	if c.server.set == "" {
+		return "", &system.NotSupported{
+			Reason:    "transactions need a replica set, and this is " + c.server.String(),
+			Condition: condition,
+		}
+	}
+	var documents []any
+	for _, payload := range payloads {
+		documents = append(documents, bson.D{{Key: fieldID, Value: c.sequence.next()},
+			{Key: fieldPartition, Value: int32(0)}, {Key: fieldPayload, Value: payload}})
+	}
+	err := c.client.UseSession(ctx, func(ctx context.Context) error {
+		session := mongo.SessionFromContext(ctx)
+		if err := session.StartTransaction(); err != nil {
+			return err
+		}
+		_, err := c.database().Collection(t.Name).InsertMany(ctx, documents)
+		if err != nil || !commit {
+			return errors.Join(err, session.AbortTransaction(ctx))
+		}
+		return session.CommitTransaction(ctx)
+	})
+	if err != nil {
+		return "", fmt.Errorf("publishing in a transaction: %w", c.explain(err))
+	}
+	return condition, nil
+}
+
+// PublishTwice inserts a document twice under an _id that the publisher chose.
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (
+	answer, condition string, err error,
+) {
+	condition = "the publisher chooses the _id, and the first copy has not been acknowledged " +
+		"and deleted"
+	id, w := c.sequence.next(), concernOf(c.level)
+	if err = c.insert(ctx, t, id, payload, w); err != nil {
+		return "", "", fmt.Errorf("inserting the document: %w", c.explain(err))
+	}
+	answer, err = refusal(c.insert(ctx, t, id, payload, w))
+	return "the second time: " + answer, condition, err
+}

@@ -1,0 +1,35 @@
+package mongodb
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+)
+
+// What is certain of a queue in MongoDB is found by trying it, on mongo-java-server: so
+// replicas and transactions are not there.
+func TestProbes(t *testing.T) {
+	options := optionsOf(t, setLease, "1s")
+	want := map[string]probe.Answer{
+		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,
+		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,
+		"routing: fanout": probe.Yes, "routing: direct": probe.Conditional,
+		"routing: headers": probe.No, "priorities": probe.No,
+		"delayed delivery": probe.Conditional, "dead letters": probe.No, "flow control": probe.No,
+	}
+	var rows []string
+	for name := range want {
+		rows = append(rows, name)
+	}
+	began := time.Now()
+	subject := probe.Subject{Name: "mongodb", System: New(), Options: options, Rows: rows}
+	column, err := probe.On(t.Context(), subject, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range column.Differences(want) {
+		t.Error(wrong)
+	}
+	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+}

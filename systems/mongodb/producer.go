@@ -1,0 +1,165 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// Fields of a message.
+const (
+	fieldID        = "_id"
+	fieldPartition = "q"
+	fieldPayload   = "p"
+	fieldKey       = "k"
+)
+
+// overhead is more than what a document has besides payload and key, in bytes.
+const overhead = 4 << 10
+
+// producer inserts documents into one collection, one insertMany after another.
+type producer struct {
+	*driver.Batches[document]
+	of         *cluster
+	collection *mongo.Collection
+	options    *options.InsertManyOptionsBuilder
+	ordered    bool
+	documents  []any // of the batch under way
+	closing    driver.Closing
+}
+
+// document is a message in BSON. Its bytes are used again.
+type document struct{ raw []byte }
+
+// MarshalBSON is how the library asks for the bytes.
+func (d *document) MarshalBSON() ([]byte, error) { return d.raw, nil }
+
+// OpenProducer opens a producer.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
+	system.Producer, error,
+) {
+	if most := c.server.maxBytes - overhead; o.MessageMax > most {
+		return nil, fmt.Errorf("messages of %d bytes do not fit into documents, which take %d: "+
+			"send smaller messages", o.MessageMax, most)
+	}
+	if _, err := c.readTopic(ctx, o.Topic.Name); err != nil {
+		return nil, err
+	}
+	p := &producer{
+		of: c, collection: c.database().Collection(o.Topic.Name), ordered: c.Bool(setOrdered),
+	}
+	p.options = options.InsertMany().SetOrdered(p.ordered)
+	p.Batches = driver.NewBatches(driver.Batching[document]{
+		InFlight: o.InFlight, Most: int(c.Count(setBatch)), Linger: c.Duration(setLinger),
+		Partitions: o.Topic.Partitions, Deliver: p.deliver,
+		Create: func(*document) {},
+		Fill:   func(one *driver.Batched[document]) { c.write(&one.Own, one.Message) },
+	})
+	if err := c.clients.Keep(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// write makes a message's document.
+func (c *cluster) write(d *document, m *system.Message) {
+	index, raw := bsoncore.AppendDocumentStart(d.raw[:0])
+	raw = bsoncore.AppendObjectIDElement(raw, fieldID, c.sequence.next())
+	raw = bsoncore.AppendInt32Element(raw, fieldPartition, m.Partition)
+	raw = bsoncore.AppendBinaryElement(raw, fieldPayload, 0, m.Payload)
+	if m.Key != nil {
+		raw = bsoncore.AppendBinaryElement(raw, fieldKey, 0, m.Key)
+	}
+	d.raw, _ = bsoncore.AppendDocumentEnd(raw, index) // it was begun
+}
+
+// deliver inserts a batch and reports the outcome of each message. It tries again when the
+// batch has reached no server.
+func (p *producer) deliver(life context.Context, batch []*driver.Batched[document]) {
+	p.documents = p.documents[:0]
+	for _, one := range batch {
+		p.documents = append(p.documents, &one.Own)
+	}
+	deadline := time.Now().Add(p.of.Duration(setDelivery))
+	var err error
+	for {
+		ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
+		_, err = p.collection.InsertMany(ctx, p.documents, p.options)
+		cancel()
+		again := err != nil && unsent(err) && time.Now().Before(deadline)
+		if !again || !clock.Sleep(life, retryPause) {
+			break
+		}
+	}
+	if err == nil {
+		for _, one := range batch {
+			p.End(one, nil)
+		}
+		return
+	}
+	for i, outcome := range p.outcomes(life, len(batch), err) {
+		p.End(batch[i], outcome)
+	}
+}
+
+// errNotTried is the error of a message behind a document that the server refused.
+var errNotTried = errors.New("an ordered batch ends at the first document that the server " +
+	"refuses, and this message came after it")
+
+// outcomes returns what the error of an insertMany means for each of its n documents.
+func (p *producer) outcomes(life context.Context, n int, err error) []error {
+	all := make([]error, n)
+	set := func(from int, to error) {
+		for i := from; i < n; i++ {
+			all[i] = to
+		}
+	}
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) {
+		set(0, p.outcome(life, err))
+		return all
+	}
+	if w := bulk.WriteConcernError; w != nil {
+		// Nothing takes back what was inserted.
+		set(0, fmt.Errorf("the write concern was not reached: %s: %w", w.Message,
+			system.ErrUnknown))
+	}
+	for _, refused := range bulk.WriteErrors {
+		if refused.Index < 0 || refused.Index >= n {
+			continue
+		}
+		if p.ordered {
+			set(refused.Index, errNotTried)
+		}
+		all[refused.Index] = errors.New(refused.Message)
+	}
+	return all
+}
+
+// outcome returns what an error means that concerns a whole batch.
+func (p *producer) outcome(life context.Context, err error) error {
+	var answer mongo.CommandError
+	switch {
+	case life.Err() != nil:
+		return driver.ErrUnanswered
+	case unsent(err), errors.As(err, &answer) && refusals[answer.Code]:
+		return p.of.explain(err)
+	}
+	return fmt.Errorf("%w: %w", plain(err), system.ErrUnknown)
+}
+
+// Close waits within ctx for the answers under way.
+func (p *producer) Close(ctx context.Context) error {
+	return p.closing.Once(&p.of.clients, p, func() error {
+		return p.Batches.Close(ctx, func() error { return nil })
+	})
+}
