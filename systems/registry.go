@@ -5,6 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/postgres"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/redis"
@@ -20,6 +21,7 @@ func All() []system.System {
 		kafka.New(),
 		pulsar.New(),
 		rabbitmq.New(),
+		postgres.New(),
 		redis.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
