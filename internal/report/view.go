@@ -138,6 +138,9 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	if t := errorTable(r.Errors); len(t.Rows) > 0 {
 		v.Tables = append(v.Tables, t)
 	}
+	if t, ok := gaugeTable(r); ok {
+		v.Tables = append(v.Tables, t)
+	}
 	if !imported(r) {
 		v.Tables = append(v.Tables, generatorTable(r))
 	}

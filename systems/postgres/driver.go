@@ -148,9 +148,10 @@ type cluster struct {
 	standbys []string
 	clients  driver.Clients
 
-	mu     sync.Mutex // guards admin and gauges, which one goroutine at a time uses
-	admin  *link      // for what is not measured
-	gauges *link
+	mu         sync.Mutex // guards admin
+	admin      *link      // for what is not measured
+	gaugesBusy sync.Mutex // guards gauges
+	gauges     *link
 }
 
 // Connect finds the primary among the endpoints. It returns within ten seconds.
@@ -298,6 +299,8 @@ func (c *cluster) Close(ctx context.Context) error {
 	if first {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.gaugesBusy.Lock()
+		defer c.gaugesBusy.Unlock()
 		c.admin.drop()
 		c.gauges.drop()
 	}

@@ -130,6 +130,10 @@ func (c *cluster) checkStandbys(ctx context.Context, r *driver.Reading) error {
 	streaming, synchronous := 0, 0
 	for _, row := range rows[1:] {
 		f := follower{row[0], row[1], row[2]}
+		if f.state == "" {
+			return fmt.Errorf("%s hides its standbys: grant the user pg_monitor, or name an "+
+				"administrator in the target's credentials", c.primary)
+		}
 		if f.state != "streaming" {
 			continue
 		}

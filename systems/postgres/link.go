@@ -113,31 +113,13 @@ func (l *link) config() (*pgconn.Config, error) {
 	return config, nil
 }
 
-// plain is the reason without the library's own words, which may be several lines.
+// plain is the reason without the words in which the library names user and database.
 func plain(err error) error {
 	var failed *pgconn.ConnectError
-	if !errors.As(err, &failed) {
-		return err
+	if errors.As(err, &failed) {
+		return failed.Unwrap()
 	}
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			if many, is := err.(interface{ Unwrap() []error }); is && len(many.Unwrap()) > 0 {
-				return plain(many.Unwrap()[len(many.Unwrap())-1])
-			}
-			return err
-		}
-		if _, told := inner.(*pgconn.PgError); told {
-			return inner
-		}
-		if _, told := inner.(*net.OpError); told {
-			return inner
-		}
-		if driver.TimedOut(inner) && errors.Is(inner, context.DeadlineExceeded) {
-			return inner
-		}
-		err = inner
-	}
+	return err
 }
 
 // drop ends the connection at once. The server rolls back what is not committed.
