@@ -182,6 +182,9 @@ func (r *consumer) Close(ctx context.Context) error {
 		err := driver.AwaitHandled(ctx, r.ended)
 		r.Stop()
 		r.abort()
+		if err != nil {
+			r.link.sever() // the server takes back what a message still being handled holds
+		}
 		return err
 	})
 }

@@ -213,7 +213,7 @@ func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
 // askOnce asks a server over a connection of its own, as the administrator where the target
 // names one.
 func (c *cluster) askOnce(ctx context.Context, address, query string) ([][]string, error) {
-	as := *c.link(nil)
+	as := c.link(nil)
 	as.address = address
 	if s := c.options.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
 		as.user, as.password = s.AdminUser, s.AdminPassword

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,8 +36,9 @@ type link struct {
 	channel        string            // to LISTEN to; empty: none
 
 	conn    *pgconn.PgConn
-	woken   bool  // a notification has come
-	warning error // of a commit that no standby may have
+	socket  atomic.Pointer[net.Conn] // of the last connection
+	woken   bool                     // a notification has come
+	warning error                    // of a commit that no standby may have
 }
 
 // link returns a link to the primary with prepared statements.
@@ -101,7 +103,11 @@ func (l *link) config() (*pgconn.Config, error) {
 	}
 	config.ConnectTimeout = askWithin
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		return driver.Dial(ctx, network, address, nil) // the protocol begins TLS by itself
+		conn, err := driver.Dial(ctx, network, address, nil) // the protocol begins TLS by itself
+		if err == nil {
+			l.socket.Store(&conn)
+		}
+		return conn, err
 	}
 	config.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) { l.woken = true }
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -131,6 +137,13 @@ func (l *link) drop() {
 	defer cancel()
 	_ = l.conn.Close(over) // it closes in any case
 	l.conn = nil
+}
+
+// sever ends the connection. Unlike drop, any goroutine may call it.
+func (l *link) sever() {
+	if conn := l.socket.Load(); conn != nil {
+		_ = (*conn).Close() // it may be closed already
+	}
 }
 
 // ask sends a query and returns the rows as text. NULL is empty.

@@ -92,7 +92,7 @@ func (g *log) take(ctx context.Context) (empty bool, err error) {
 		if locked {
 			g.batch.add(row)
 			g.tx = strconv.AppendUint(g.tx[:0], binary.BigEndian.Uint64(row[colTx]), 10)
-			g.id = strconv.AppendUint(g.id[:0], binary.BigEndian.Uint64(row[colID]), 10)
+			g.id = strconv.AppendInt(g.id[:0], int64(binary.BigEndian.Uint64(row[colID])), 10)
 		}
 	}, stTake, g.subscription, part, g.most)
 	if err := x.do(); err != nil {

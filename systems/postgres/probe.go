@@ -191,12 +191,12 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 ) {
 	condition = "the publisher chooses each row's number (OVERRIDING SYSTEM VALUE), which the " +
 		"primary key holds unique"
-	insert := table{name: t.Name}.named("INSERT INTO MESSAGES (subscription, id, part, payload) " +
-		"OVERRIDING SYSTEM VALUE SELECT id, -1, 0, " + hex(payload) + " FROM READERS")
-	if c.isLog() {
-		insert = table{name: t.Name}.named("INSERT INTO MESSAGES (part, tx, id, payload) " +
-			"OVERRIDING SYSTEM VALUE VALUES (0, '1', -1, " + hex(payload) + ")")
+	if !c.isLog() {
+		return "", "", &system.NotSupported{Condition: setShape + ": " + shapeLog,
+			Reason: "a row that was handled is deleted, and its number is free again"}
 	}
+	insert := table{name: t.Name}.named("INSERT INTO MESSAGES (part, tx, id, payload) " +
+		"OVERRIDING SYSTEM VALUE VALUES (0, '1', 0, " + hex(payload) + ")")
 	if err := c.change(ctx, "publishing", insert); err != nil {
 		return "", "", err
 	}
