@@ -32,7 +32,9 @@ func children(t *testing.T, spec Spec, n int) []int {
 // A child's children that lead groups of their own belong to its family: Kill ends them too,
 // even when they are stopped.
 func TestKillReachesOtherGroups(t *testing.T) {
-	const script = `for i in 1 2; do setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' & done; wait`
+	const script = `for i in 1 2; do
+		setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' &
+	done; wait`
 	spec := shell(t.TempDir(), "groups", script)
 	s := start(t, spec)
 	pids := children(t, spec, 4)

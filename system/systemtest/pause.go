@@ -16,8 +16,8 @@ import (
 const pausedWithin = 10 * time.Second
 
 // Pause stops processes, and all that descend from them, with SIGSTOP and returns when all
-// their threads have stopped: the signal alone leaves them time to answer. The returned function resumes them; it may be
-// called twice. They are resumed after the test in any case.
+// their threads have stopped: the signal alone leaves them time to answer. The returned
+// function resumes them; it may be called twice. They are resumed after the test in any case.
 func Pause(t *testing.T, pids ...int) (resume func()) {
 	t.Helper()
 	resume = func() {

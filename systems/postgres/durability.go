@@ -21,21 +21,22 @@ import (
 
 func levels() map[workload.Level]system.Guarantee {
 	const (
-		quorum = ", with synchronous_standby_names = 'ANY 1 (…)' on the primary (more with more " +
-			"copies), and fsync on"
+		quorum = ", with synchronous_standby_names = 'ANY 1 (…)' on the primary (more with " +
+			"more copies), and fsync on"
 		moved = "; nothing promotes a standby: an operator who does must choose the one that is " +
 			"furthest, or acknowledged messages are lost"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "synchronous_commit on: synced on the primary and on a majority " +
 			"of the copies" + quorum + moved},
-		workload.SyncAsync: {How: "synchronous_commit remote_write: synced on the primary, and in " +
-			"the memory of standbys so that a majority of the copies has it; more than the level " +
-			"asks for, because PostgreSQL replicates nothing that is not synced" + quorum + moved},
-		workload.AsyncSync: {How: "synchronous_commit local: synced on the primary; standbys follow"},
+		workload.SyncAsync: {How: "synchronous_commit remote_write: synced on the primary, and " +
+			"in the memory of standbys so that a majority of the copies has it; more than the " +
+			"level asks for, because a commit waits for the primary's disk first" + quorum + moved},
+		workload.AsyncSync: {
+			How: "synchronous_commit local: synced on the primary; standbys follow"},
 		workload.AsyncAsync: {How: "synchronous_commit off: in the memory of the primary, which " +
-			"syncs within three times wal_writer_delay (0.6 s); its end, not only a loss of power, " +
-			"loses what was acknowledged since"},
+			"syncs within three times wal_writer_delay (0.6 s); its end, not only a loss of " +
+			"power, loses what was acknowledged since"},
 	}
 }
 

@@ -17,9 +17,11 @@ var gauges = []struct{ name, unit, query string }{
 	{"dead rows", "", "sum(n_dead_tup)"},
 	{"tables and indexes", "bytes", "sum(pg_total_relation_size(relid))"},
 	{"autovacuum runs", "", "sum(autovacuum_count)"},
-	{"since the last autovacuum", "s", "extract(epoch FROM now() - max(last_autovacuum))"},
-	{"oldest open transaction", "s", "(SELECT extract(epoch FROM now() - min(xact_start)) " +
-		"FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())"},
+	{"since the last autovacuum", "s",
+		"extract(epoch FROM clock_timestamp() - max(last_autovacuum))"},
+	{"oldest open transaction", "s",
+		"(SELECT extract(epoch FROM clock_timestamp() - min(xact_start)) " +
+			"FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())"},
 }
 
 // ReadGauges reads what VACUUM has to do, over a connection of its own. A figure that is not
@@ -41,8 +43,9 @@ func (c *cluster) ReadGauges(ctx context.Context, topics []system.Topic) ([]syst
 	}
 	var all []system.Gauge
 	for i, text := range rows[0] {
+		g := gauges[i]
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
-			all = append(all, system.Gauge{Name: gauges[i].name, Unit: gauges[i].unit, Value: value})
+			all = append(all, system.Gauge{Name: g.name, Unit: g.unit, Value: value})
 		}
 	}
 	return all, nil

@@ -109,7 +109,8 @@ func TestOtherTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			_, err := c.of.OpenProducer(t.Context(), system.ProducerOptions{Topic: c.topic, InFlight: 1})
+			_, err := c.of.OpenProducer(t.Context(),
+				system.ProducerOptions{Topic: c.topic, InFlight: 1})
 			systemtest.Refused(t, began, err, c.says...)
 			_, err = c.of.OpenConsumer(t.Context(),
 				system.ConsumerOptions{Topic: c.topic, Subscription: "s"})
@@ -191,7 +192,8 @@ func TestStandbysMustBeNamed(t *testing.T) {
 	c := connect(t, o)
 	topic := systemtest.Topic(t, c, "alone", 1)
 	_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
-	systemtest.Refused(t, time.Now(), err, "0 of 2 standbys are among the endpoints", "name them all")
+	systemtest.Refused(t, time.Now(), err, "0 of 2 standbys are among the endpoints",
+		"name them all")
 	four := connect(t, optionsOf(t, workload.SyncAsync, setReplication, "4"))
 	topic = systemtest.Topic(t, four, "four-copies", 1)
 	_, err = four.ReadDurability(t.Context(), []system.Topic{topic})

@@ -38,7 +38,8 @@ func (t table) create() string {
 	}
 	if t.shape == shapeLog {
 		statements = []string{
-			`CREATE TABLE MESSAGES (part int NOT NULL, tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
+			`CREATE TABLE MESSAGES (part int NOT NULL,
+			 tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
 			 id bigint GENERATED ALWAYS AS IDENTITY, key bytea, payload bytea NOT NULL,
 			 PRIMARY KEY (part, tx, id))`,
 			`CREATE TABLE READERS (name text, part int, tx xid8 NOT NULL, id bigint NOT NULL,
