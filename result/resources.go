@@ -16,6 +16,8 @@ type Resources struct {
 	Host      HostUse      `json:"host"`
 	Disks     []DiskUse    `json:"disks,omitempty"`
 	Processes []ProcessUse `json:"processes"`
+	// Gauges are the figures of the system's servers, where it has any, as last read.
+	Gauges []Gauge `json:"gauges,omitempty"`
 }
 
 // HostUse is what the whole machine used. CPU time is summed over its cores.
@@ -82,6 +84,7 @@ type Observation struct {
 	Host      HostUse      `json:"host"`
 	Disks     []DiskUse    `json:"disks,omitempty"`
 	Processes []ProcessUse `json:"processes,omitempty"` // summed; memory is the greatest
+	Gauges    []GaugeUse   `json:"gauges,omitempty"`
 
 	// MsgsPerCoreSecond is the number of acknowledged messages per second of CPU time of the
 	// servers. 0: not known.
@@ -157,6 +160,7 @@ func (o *Observation) Add(r Resources) {
 		}
 		o.Processes[at].add(p)
 	}
+	o.addGauges(r.Gauges)
 	o.WindowNs += length
 }
 

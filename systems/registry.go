@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/postgres"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/redis"
@@ -23,6 +24,7 @@ func All() []system.System {
 		kafka.New(),
 		pulsar.New(),
 		rabbitmq.New(),
+		postgres.New(),
 		redis.New(),
 		eventstore.New(),
 		sqs.New(),

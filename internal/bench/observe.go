@@ -30,6 +30,7 @@ func (s *session) observe() (err error) {
 			"this machine's limits are left out, because it is not known where the servers keep " +
 				"their data")
 	}
+	s.gauges = newGauges(s.cluster, s.created)
 	// Now, for a run whose process is killed.
 	o.Methods = s.methods()
 	return nil
@@ -67,6 +68,9 @@ func (s *session) methods() []string {
 				"this machine, like processes: [{name: n1, pid: 4711}].")
 	}
 	all = append(all, s.observer.Methods()...)
+	if err := s.gauges.gaps(); err != nil {
+		all = append(all, fmt.Sprintf("Some figures of the system's own are missing: %v.", err))
+	}
 	if s.unlimited != nil {
 		reason := s.unlimited.Error()
 		all = append(all, strings.ToUpper(reason[:1])+reason[1:]+".")
@@ -78,6 +82,7 @@ func (s *session) methods() []string {
 func (s *session) spent(phase result.PhaseName) error {
 	r, ended, back := s.observer.Read()
 	now := s.job.Clock.Now()
+	r.Gauges = s.gauges.take()
 	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
 	s.observedNs = now
 	var errs []error
@@ -94,7 +99,7 @@ func (s *session) spent(phase result.PhaseName) error {
 		tell("node %s is back (pid %d)", p)
 	}
 	// Where nothing is observed there is nothing to write.
-	if len(r.Processes) == 0 {
+	if len(r.Processes) == 0 && len(r.Gauges) == 0 {
 		return errors.Join(errs...)
 	}
 	if phase == result.PhaseMeasure {

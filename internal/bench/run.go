@@ -43,6 +43,7 @@ type session struct {
 	observer   *observe.Observer
 	observedNs int64 // when it was read last
 	unlimited  error // why the limits of the machine are not known
+	gauges     *gauges
 }
 
 // Run does the job and returns the run's directory. When ctx is cancelled the
@@ -211,6 +212,7 @@ func (s *session) tearDown() error {
 			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
+	s.gauges.close()
 	if s.observer != nil {
 		step("end the observation", closeLimit,
 			func(context.Context) error { return s.observer.Close() })

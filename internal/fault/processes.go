@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -49,6 +50,10 @@ func freeze(ctx context.Context, nodes []system.Node) (began time.Time, err erro
 	if err := signal(nodes, syscall.SIGSTOP); err != nil {
 		return began, err
 	}
+	// Processes that were started meanwhile are running: a stopped server starts no more.
+	if err := signal(nodes, syscall.SIGSTOP); err != nil {
+		return began, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, stillLimit)
 	defer cancel()
 	for _, thread := range threads {
@@ -81,7 +86,7 @@ func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error
 // signal signals the nodes with all their processes. An ended node is no error.
 func signal(nodes []system.Node, s syscall.Signal) error {
 	for _, n := range nodes {
-		if err := syscall.Kill(-n.PID, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := process.Signal(process.Family(n.PID), s); err != nil {
 			return fmt.Errorf("sending %s a signal: %w", n.Name, err)
 		}
 	}

@@ -4,23 +4,18 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// threadsOf lists the threads of all processes in the groups of these leaders, as paths of
-// their stat files.
+// threadsOf lists the threads of these processes and of all that descend from them, as paths
+// of their stat files.
 func threadsOf(leaders []int) (threads []string) {
-	processes, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil
-	}
-	for _, path := range processes {
-		if group, known, _ := readStat(path); known && slices.Contains(leaders, group) {
-			all, err := filepath.Glob(filepath.Join(filepath.Dir(path), "task", "*", "stat"))
-			if err == nil {
-				threads = append(threads, all...)
-			}
+	for pid := range process.Descendants(leaders...) {
+		all, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+		if err == nil {
+			threads = append(threads, all...)
 		}
 	}
 	return threads
@@ -28,22 +23,11 @@ func threadsOf(leaders []int) (threads []string) {
 
 // still reports whether a thread is stopped or has ended.
 func still(thread string) bool {
-	_, _, stopped := readStat(thread)
-	return stopped
-}
-
-// readStat reads a process' or a thread's group from its stat file, and whether it is
-// stopped or has ended; see proc(5). known is false when the file cannot be read.
-func readStat(path string) (group int, known, stopped bool) {
-	raw, err := os.ReadFile(path)
+	raw, err := os.ReadFile(thread)
 	if err != nil {
-		return 0, false, true
+		return true
 	}
-	// The fields are: pid (name) state parent group …, where name may hold any character.
+	// The fields are: pid (name) state …, where name may hold any character; see proc(5).
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	if len(fields) < 3 {
-		return 0, false, true
-	}
-	group, err = strconv.Atoi(string(fields[2]))
-	return group, err == nil, bytes.ContainsAny(fields[0], "TtZX")
+	return len(fields) == 0 || bytes.ContainsAny(fields[0], "TtZX")
 }

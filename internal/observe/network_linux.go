@@ -158,7 +158,11 @@ func (n *network) findOwners(notes *methods) {
 		if p.hidden {
 			continue
 		}
-		err := eachSocket(p.PID, func(inode uint32) { n.owners[inode] = p })
+		owns := func(inode uint32) { n.owners[inode] = p }
+		for _, d := range p.descendants {
+			_ = eachSocket(d.PID, owns) // it may have ended
+		}
+		err := eachSocket(p.PID, owns)
 		switch {
 		case errors.Is(err, os.ErrPermission):
 			p.hidden = true

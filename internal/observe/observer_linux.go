@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	family "github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -41,7 +42,8 @@ func New(servers []target.Process) (*Observer, error) {
 	}
 	o := &Observer{host: &host{proc: proc, block: block}}
 	o.note("CPU time, memory and disk bytes of the processes are the kernel's own accounts " +
-		"(/proc/PID/stat, /proc/PID/io); CPU time has steps of 10 ms.")
+		"(/proc/PID/stat, /proc/PID/io), with those of all processes that descend from them; CPU " +
+		"time has steps of 10 ms.")
 	for _, s := range servers {
 		if s.PID == os.Getpid() {
 			s.Name = result.Self
@@ -95,8 +97,11 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 // servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	back = o.welcome()
+	o.findDescendants()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
 	o.syncs.read(&o.notes)
+	o.syncs.forgetDescendants()
+	o.countDescendants()
 	r.Host.LoopbackBytes = o.network.read(&o.notes)
 	var living []*process
 	for _, p := range o.processes {
@@ -120,6 +125,36 @@ func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	}
 	o.processes = living
 	return r, ended, back
+}
+
+// findDescendants looks up which processes descend from the servers. Those of this process
+// are the servers, and what it starts for a moment.
+func (o *Observer) findDescendants() {
+	of := make(map[int]*process, len(o.processes))
+	var pids []int
+	for _, p := range o.processes {
+		if p.Name != result.Self {
+			of[p.PID], p.descendants = p, p.descendants[:0]
+			pids = append(pids, p.PID)
+		}
+	}
+	for pid, ancestor := range family.Descendants(pids...) {
+		if pid == ancestor {
+			continue
+		}
+		if d, err := o.host.proc.Proc(pid); err == nil {
+			of[ancestor].descendants = append(of[ancestor].descendants, d)
+		}
+	}
+	o.countDescendants() // beside those that have ended since the last reading
+}
+
+func (o *Observer) countDescendants() {
+	for _, p := range o.processes {
+		for _, d := range p.descendants {
+			o.syncs.addDescendant(d.PID, p)
+		}
+	}
 }
 
 // welcome observes restarted servers again. The successor of an ended server is the only

@@ -1,7 +1,10 @@
 package observe
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
@@ -22,26 +25,41 @@ type process struct {
 	alive   uint64         // the last reading at which it ran, in such ticks
 	cpu     float64        // seconds at the last reading
 	io      *procfs.ProcIO // at the last reading
+	// descendants are the processes that descend from it, as last looked up. What those
+	// that have ended used is in its own account, as long as it has waited for them.
+	descendants []procfs.Proc
 
 	// The counts since the last reading, which syncs and network add to.
 	syncs, mapSyncs, received, sent tally
 	hidden                          bool // its connections are unknown
 }
 
-// read returns the process' use since the last reading, and whether the process runs.
+// read returns the use of the process and its descendants since the last reading, and whether
+// the process runs.
 func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	stat, err := p.proc.Stat()
 	if err != nil || over(stat) || p.started != 0 && stat.Starttime != p.started {
 		return result.ProcessUse{}, false
 	}
 	p.started, p.alive = stat.Starttime, ticks()
-	use := result.ProcessUse{
-		Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(stat.CPUTime(), p.cpu)),
-		RSSBytes: int64(stat.ResidentMemory()),
+	io, ioErr := p.proc.IO()
+	cpu, memory := cpuWithChildren(stat), int64(stat.ResidentMemory())
+	for _, d := range p.descendants {
+		more, err := d.Stat()
+		if err != nil {
+			continue // it has ended, and is its parent's
+		}
+		cpu += cpuWithChildren(more)
+		memory += unshared(d)
+		if of, err := d.IO(); err == nil {
+			io.ReadBytes += of.ReadBytes
+			io.WriteBytes += of.WriteBytes
+		}
 	}
-	p.cpu = stat.CPUTime()
-	io, err := p.proc.IO()
-	if err != nil {
+	use := result.ProcessUse{Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(cpu, p.cpu)),
+		RSSBytes: memory}
+	p.cpu = max(cpu, p.cpu) // less: a descendant ended while they were read
+	if ioErr != nil {
 		notes.add("The disk reads and writes of %s are not known, because /proc/%d/io cannot be "+
 			"read: run as root or as its user.", p.Name, p.PID)
 		return use, true
@@ -50,9 +68,34 @@ func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 		read := int64(since(io.ReadBytes, p.io.ReadBytes))
 		written := int64(since(io.WriteBytes, p.io.WriteBytes))
 		use.ReadBytes, use.WriteBytes = &read, &written
+		io.ReadBytes = max(io.ReadBytes, p.io.ReadBytes)
+		io.WriteBytes = max(io.WriteBytes, p.io.WriteBytes)
 	}
 	p.io = &io
 	return use, true
+}
+
+// cpuWithChildren is the CPU time in seconds of a process and of the children that it has
+// waited for.
+func cpuWithChildren(stat procfs.ProcStat) float64 {
+	return float64(int(stat.UTime+stat.STime)+stat.CUTime+stat.CSTime) / ticksPerSecond
+}
+
+// ticksPerSecond is the kernel's unit of times in /proc.
+const ticksPerSecond = 100
+
+// unshared is the memory of a process that it shares with no other, as far as the kernel
+// counts that at low cost: not that of files, nor of shared memory.
+func unshared(p procfs.Proc) int64 {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/statm")
+	if err != nil {
+		return 0
+	}
+	var total, resident, shared int64
+	if _, err := fmt.Sscan(string(raw), &total, &resident, &shared); err != nil {
+		return 0
+	}
+	return (resident - shared) * int64(os.Getpagesize())
 }
 
 // commandLine returns a process' command line, or "" when it cannot be read.

@@ -25,6 +25,8 @@ type syncs struct {
 	rings    []ring
 	mapSyncs map[uint64]bool     // by event: true for msync, false for fsync and fdatasync
 	counted  map[uint32]*process // by process number
+	// descended are the processes of counted that descend from another one of it.
+	descended []uint32
 }
 
 const (
@@ -137,6 +139,26 @@ func (s *syncs) forget(p *process) {
 	if s != nil {
 		delete(s.counted, uint32(p.PID))
 	}
+}
+
+// addDescendant counts the calls of a process that descends from p for p.
+func (s *syncs) addDescendant(pid int, p *process) {
+	if s != nil && s.counted[uint32(pid)] == nil {
+		s.counted[uint32(pid)] = p
+		s.descended = append(s.descended, uint32(pid))
+	}
+}
+
+// forgetDescendants stops counting for descendants, until they are added again. It is called
+// after a reading, so the calls up to the end of a descendant are counted.
+func (s *syncs) forgetDescendants() {
+	if s == nil {
+		return
+	}
+	for _, pid := range s.descended {
+		delete(s.counted, pid)
+	}
+	s.descended = s.descended[:0]
 }
 
 // read adds the calls since the last reading to their processes.

@@ -5,6 +5,6 @@ package process
 import "syscall"
 
 // attributes makes a child the leader of a process group.
-func attributes() *syscall.SysProcAttr {
+func attributes(Spec) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

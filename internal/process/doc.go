@@ -12,9 +12,10 @@
 //     command lines show the directories they were given.
 //
 // A child leads a process group of its own, so an interrupt typed at the parent's
-// terminal does not reach it, and Kill reaches the child's own children. It gets the
-// environment it is given and nothing of the parent's. Its output goes straight into a
-// file; nothing here reads or limits it.
+// terminal does not reach it. Kill reaches all processes that descend from the child, also
+// those that lead groups of their own (Family). A child gets the environment that it is
+// given and nothing of the parent's. Its output goes straight into a file; nothing here
+// reads or limits it.
 //
 // The package knows no system and no configuration. In a Spec, only the input may hold
 // secrets: every user can read arguments, and every process of the same user can read

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,13 @@ type Spec struct {
 	// Group is the number of the user group of the child. It takes root, and lets a
 	// firewall tell whose packets it sees. 0 means the group of this process.
 	Group int
+	// User is the number of the user of the child. It takes root. The child keeps one of
+	// root's rights on Linux: the modes of files and folders do not bind it, because the
+	// folders above its own may belong to root alone. Its working directory is /. 0 means the user
+	// of this process.
+	User int
+	// Quit is the signal by which Stop asks the child to end. 0 means SIGTERM.
+	Quit syscall.Signal
 
 	Name string // for errors
 	Path string // of the program
@@ -64,13 +72,17 @@ func begin(spec Spec) (*life, error) {
 	// The list must not be nil, which would mean the parent's environment.
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
+	if spec.User != 0 {
+		cmd.Dir = "/" // the child has its right over folders only once its program runs
+	}
 	if spec.Input != nil {
 		cmd.Stdin = bytes.NewReader(spec.Input)
 	}
-	cmd.SysProcAttr = attributes()
-	if spec.Group != 0 {
+	cmd.SysProcAttr = attributes(spec)
+	if spec.Group != 0 || spec.User != 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{
-			Uid: uint32(os.Getuid()), Gid: uint32(spec.Group),
+			Uid: uint32(cmp.Or(spec.User, os.Getuid())),
+			Gid: uint32(cmp.Or(spec.Group, os.Getgid())),
 		}
 	}
 	l := &life{cmd: cmd, exited: make(chan struct{})}
@@ -141,7 +153,7 @@ func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	l := s.now
 	s.mu.Unlock()
 	// An ended child returns ErrProcessDone, so the signal reaches no other process.
-	err := l.cmd.Process.Signal(syscall.SIGTERM)
+	err := l.cmd.Process.Signal(cmp.Or(s.spec.Quit, syscall.SIGTERM))
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking %s to end: %w", s.spec.Name, err)
 	}
@@ -170,16 +182,33 @@ func (s *Server) Kill() error {
 		return nil
 	default:
 	}
-	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	family := Family(pid)
+	if err := Signal(family, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing %s: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(killWait)
 	defer timer.Stop()
 	select {
 	case <-l.exited:
-		return nil
 	case <-timer.C:
-		return fmt.Errorf("%s (process %d) has not ended %s after it was killed: "+
-			"see what it waits for with: cat /proc/%d/stack", s.spec.Name, pid, killWait, pid)
+		return s.stays(pid)
 	}
+	for _, other := range family[1:] {
+		for ; running(other); time.Sleep(killPoll) {
+			select {
+			case <-timer.C:
+				return s.stays(other)
+			default:
+			}
+		}
+	}
+	return nil
+}
+
+// killPoll is the pause between two looks at a killed process that is not a child.
+const killPoll = time.Millisecond
+
+func (s *Server) stays(pid int) error {
+	return fmt.Errorf("%s (process %d) has not ended %s after it was killed: "+
+		"see what it waits for with: cat /proc/%d/stack", s.spec.Name, pid, killWait, pid)
 }

@@ -141,11 +141,10 @@ func newRunView(index int, name string, s *result.Saved) runView {
 	} else {
 		v.Tables = append(v.Tables, countersTable(r), ledgerTable(r))
 	}
-	if t := lostTable(r.Ledger); len(t.Rows) > 0 {
-		v.Tables = append(v.Tables, t)
-	}
-	if t := errorTable(r.Errors); len(t.Rows) > 0 {
-		v.Tables = append(v.Tables, t)
+	for _, t := range []table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r)} {
+		if len(t.Rows) > 0 {
+			v.Tables = append(v.Tables, t)
+		}
 	}
 	if !imported(r) {
 		v.Tables = append(v.Tables, generatorTable(r))

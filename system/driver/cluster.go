@@ -21,7 +21,11 @@ type Cluster struct {
 	credentials system.Credentials
 	authority   *authority.Authority // nil: not encrypted
 	caFile      string
+	user        user
 }
+
+// user is a user of the operating system; 0: this process's.
+type user struct{ id, group int }
 
 var (
 	_ system.Provisioned = (*Cluster)(nil)
@@ -30,6 +34,10 @@ var (
 
 // SetCredentials sets the credentials of the clients.
 func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
+
+// RunAs makes every later Furnish, Launch and Run use another user and its group, for
+// servers that refuse to run as root. It takes root.
+func (c *Cluster) RunAs(id, group int) { c.user = user{id, group} }
 
 // Encrypt makes every later Furnish write a certificate.
 func (c *Cluster) Encrypt() (err error) {

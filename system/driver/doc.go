@@ -9,6 +9,7 @@
 //
 //	Add, AddHelper    a node: its name, its address, its folder, its log
 //	Encrypt           certificates for the nodes, signed by an authority of the cluster
+//	RunAs             the user of servers that refuse to run as root
 //	SetCredentials    the credentials of the clients
 //	Furnish           a node's folder: configuration files, certificates, empty folders
 //	Run               a program that must end before a server starts

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,12 +79,20 @@ func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) e
 
 func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) error {
 	for _, folder := range append(folders, "") {
-		if err := os.MkdirAll(n.Path(folder), 0o700); err != nil {
+		err := os.MkdirAll(n.Path(folder), 0o700)
+		if err == nil {
+			err = c.own(n.Path(folder))
+		}
+		if err != nil {
 			return err
 		}
 	}
 	write := func(name string, content []byte) error {
-		return os.WriteFile(n.Path(name), content, 0o600)
+		err := os.WriteFile(n.Path(name), content, 0o600)
+		if err == nil {
+			err = c.own(n.Path(name))
+		}
+		return err
 	}
 	for name, content := range files {
 		if err := write(name, []byte(content)); err != nil {
@@ -102,6 +111,14 @@ func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) er
 		write(KeyStoreFile, append(key, certificate...)), write(CAFile, c.authority.PEM()))
 }
 
+// own gives a file or folder to the user of RunAs.
+func (c *Cluster) own(path string) error {
+	if c.user == (user{}) {
+		return nil
+	}
+	return os.Chown(path, c.user.id, c.user.group)
+}
+
 // Launch starts the servers of a stage, each by its command. A server runs in its folder,
 // writes to its log, and belongs to the group that Provision.Groups has for its node.
 func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err error) {
@@ -116,7 +133,8 @@ func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err e
 
 func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Server, error) {
 	command.Name, command.Dir, command.Log = name, n.Dir, n.Log
-	command.Group = c.provision.Groups[n.Name]
+	command.User = c.user.id
+	command.Group = cmp.Or(c.provision.Groups[n.Name], c.user.group)
 	return process.Start(command)
 }
 

@@ -8,18 +8,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
 // pausedWithin bounds the wait until every thread of a process has stopped.
 const pausedWithin = 10 * time.Second
 
-// Pause stops processes with SIGSTOP and returns when all their threads have stopped: the
-// signal alone leaves them time to answer. The returned function resumes them; it may be
-// called twice. They are resumed after the test in any case.
+// Pause stops processes, and all that descend from them, with SIGSTOP and returns when all
+// their threads have stopped: the signal alone leaves them time to answer. The returned
+// function resumes them; it may be called twice. They are resumed after the test in any case.
 func Pause(t *testing.T, pids ...int) (resume func()) {
 	t.Helper()
 	resume = func() {
-		for _, pid := range pids {
+		for pid := range process.Descendants(pids...) {
 			_ = syscall.Kill(pid, syscall.SIGCONT) // a process that is gone needs none
 		}
 	}
@@ -28,6 +30,9 @@ func Pause(t *testing.T, pids ...int) (resume func()) {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for pid := range process.Descendants(pids...) { // they start no more
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
 		for end := time.Now().Add(pausedWithin); !allStopped(pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("process %d does not stop", pid)

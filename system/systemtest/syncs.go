@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -50,8 +51,8 @@ func NeedDelays(t testing.TB) {
 	}
 }
 
-// DelayedAck is MedianAck while each sync of some processes takes SyncDelay
-// longer.
+// DelayedAck is MedianAck while each sync of some processes, and of all that descend from
+// them, takes SyncDelay longer.
 func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 	t.Helper()
 	var tracers []*exec.Cmd
@@ -62,17 +63,22 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 		}
 	}()
 	for _, pid := range pids {
-		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e",
-			"trace=fsync,fdatasync,msync",
+		arguments := []string{"-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync,fdatasync,msync",
 			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d",
-				SyncDelay.Microseconds()), "-p", fmt.Sprint(pid))
+				SyncDelay.Microseconds())}
+		for _, member := range process.Family(pid) {
+			arguments = append(arguments, "-p", fmt.Sprint(member))
+		}
+		cmd := exec.Command("strace", arguments...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		tracers = append(tracers, cmd)
 	}
 	for _, pid := range pids {
-		awaitTraced(t, pid)
+		for _, member := range process.Family(pid) {
+			awaitTraced(t, member, member == pid)
+		}
 	}
 	return MedianAck(t, p)
 }
@@ -90,7 +96,7 @@ func Syncs(t testing.TB, pid int, do func()) string {
 		_ = cmd.Process.Signal(syscall.SIGINT) // twice is no harm
 		_ = cmd.Wait()
 	}()
-	awaitTraced(t, pid)
+	awaitTraced(t, pid, true)
 	do()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait() // it ends by the signal
@@ -105,12 +111,16 @@ func Syncs(t testing.TB, pid int, do func()) string {
 // delayed sync; plain is what it takes without.
 func WaitedForSync(slow, plain time.Duration) bool { return slow-plain >= SyncDelay*9/10 }
 
-// awaitTraced waits until every thread of a process is traced.
-func awaitTraced(t testing.TB, pid int) {
+// awaitTraced waits until every thread of a process is traced, or has ended where it is not
+// needed.
+func awaitTraced(t testing.TB, pid int, needed bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(
 		20 * time.Millisecond) {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		if !needed && len(threads) == 0 {
+			return
+		}
 		if err != nil || len(threads) == 0 {
 			t.Fatalf("process %d is gone", pid)
 		}

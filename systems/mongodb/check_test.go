@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		{level: workload.SyncSync, nodes: 3, settings: []string{setServer, serverJava},
 			want: []string{"level 1 cannot be had: the target asks for server: java-server"}},
 		{level: workload.AsyncAsync, nodes: 3, settings: []string{setServer, kindMongod},
-			want: []string{"there is no mongod on the PATH: install MongoDB's server"}},
+			want: []string{"install the package mongodb-org-server"}},
 		{level: workload.SyncSync, nodes: 5, settings: []string{setServer, kindMongod},
 			want: []string{"asks for 3 members, and the testbed has 5 nodes"}},
 		{level: workload.AsyncAsync, settings: []string{setHeap, "2GB"},
@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		if len(c.want) == 0 && err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if len(c.want) > 0 && strings.Contains(c.want[0], "mongod on the PATH") &&
+		if len(c.want) > 0 && strings.Contains(c.want[0], "mongod") &&
 			!withoutMongod(err) {
 			t.Errorf("%+v: a study would take it for a mistake: %v", c, err)
 		}

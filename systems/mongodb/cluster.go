@@ -63,12 +63,22 @@ func chosen(s system.Settings) string {
 	return serverJava
 }
 
+// FindSoftware looks for mongod, or for Java, and for Maven while mongo-java-server is not on
+// this machine.
+func (mongoSystem) FindSoftware(s system.Settings) error {
+	if chosen(s) == kindMongod {
+		_, err := findMongod()
+		return err
+	}
+	return driver.FindJava(jars)
+}
+
 func findMongod() (string, error) {
 	path, err := exec.LookPath(kindMongod)
 	if err != nil {
-		return "", errors.New("there is no mongod on the PATH: install MongoDB's server " +
-			"(mongodb.com has the packages, Debian has none), or name the endpoints of a " +
-			"replica set that runs")
+		return "", fmt.Errorf("there is no mongod on the PATH: %w", &system.Missing{
+			Software: "MongoDB's server, which mongodb.com has",
+			Packages: []string{"mongodb-org-server"}})
 	}
 	return path, nil
 }

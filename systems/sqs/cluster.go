@@ -38,6 +38,9 @@ messages_storage bool true
     default is memory only)
 `))
 
+// FindSoftware looks for Java, and for Maven while ElasticMQ is not on this machine.
+func (sqsSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
+
 // jars are ElasticMQ.
 var jars = maven.Artifacts{
 	Name:        "elasticmq-" + elasticVersion,

@@ -1,0 +1,44 @@
+package observe
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// What a server's children use, which lead sessions of their own, is the server's.
+func TestDescendantsAreTheServers(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "setsid sh -c 'while :; do :; done' & wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	o, err := New([]target.Process{{Name: "n1", PID: cmd.Process.Pid}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, p := range o.processes[0].descendants {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+		_ = cmd.Wait() // it ends with its child
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const enough = 0.05 // seconds of CPU time
+	used := 0.0
+	for end := time.Now().Add(20 * time.Second); used < enough; time.Sleep(10 * time.Millisecond) {
+		r, _, _ := o.Read()
+		used += r.Processes[0].CPUSeconds
+		if time.Now().After(end) {
+			t.Fatalf("only %.2f s of CPU time", used)
+		}
+	}
+	if own, err := o.processes[0].proc.Stat(); err != nil || own.CPUTime() >= enough {
+		t.Errorf("the server itself used %.2f s: %v", own.CPUTime(), err)
+	}
+}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"math"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// gaugeTable has the figures of the system's servers; it has no rows when there are none.
+func gaugeTable(r *result.Run) table {
+	t := table{ID: "gauges", Title: "Figures of the system's own",
+		Note: "As the servers report them, about once a second of the measured window.",
+		Head: []string{"first", "last", "greatest"}}
+	for _, g := range r.Observation.Gauges {
+		t.Rows = append(t.Rows, row{Name: clean(g.Name), Values: []string{
+			gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest)}})
+	}
+	return t
+}
+
+// gauge prints a figure.
+func gauge(unit string, v float64) string {
+	switch {
+	case !finite(v):
+		return none
+	case unit == "bytes" && math.Abs(v) < math.MaxInt64/2:
+		return quantity.Bytes(int64(v))
+	case unit == "":
+		return rounded(v)
+	}
+	return rounded(v) + " " + clean(unit)
+}

@@ -1,0 +1,337 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// Names of the servers' settings, in PostgreSQL's own words where it has one.
+const (
+	setSecurity    = "security"
+	setConnections = "max_connections"
+	setBuffers     = "shared_buffers"
+	setNaptime     = "autovacuum_naptime"
+)
+
+// Values of the servers' settings.
+const (
+	secTLS  = "tls"
+	secNone = "none"
+)
+
+// serverSettings are the settings of the servers that plimsoll starts.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+security text password password|tls|none
+    what clients and servers show each other: a user and password (scram-sha-256), these over
+    TLS, or nothing
+max_connections count 300 100..10k
+    most connections; each producer and each consumer has one (PostgreSQL's default is 100)
+shared_buffers bytes 128MB 16MB..
+    the memory in which a server keeps pages of tables
+autovacuum_naptime duration 1m 1s..1h
+    how often the server looks for tables whose dead rows VACUUM should remove
+`))
+
+// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
+// they run already.
+func checkNodes(s system.Settings, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings)
+	}
+	bad := s.OutOfRange(serverSettings)
+	if want := s.Count(setReplication); want != int64(nodes) {
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("asks for %d servers, one of them "+
+			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
+	}
+	return bad
+}
+
+const (
+	clientPort = 5432
+	configFile = "postgresql.conf"
+	hbaFile    = "pg_hba.conf"
+	passFile   = "pgpass"
+	firstPass  = "password" // for initdb, removed afterwards
+	dataFolder = "data"
+	benchUser  = "plimsoll"
+	superuser  = "postgres" // without passwords, and the operating system's user of the package
+)
+
+// servers is how PostgreSQL's servers start, fail and stop.
+var servers = driver.Servers{
+	StartWithin: 60 * time.Second, StopGrace: 15 * time.Second,
+	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
+	LastComplaint: driver.LastLineWith("FATAL:", "PANIC:", "error:"),
+	AddressTaken:  []string{"could not create any TCP/IP sockets"},
+}
+
+// NodeNames are the names of the servers: the first is the primary.
+func (postgresSystem) NodeNames(p system.Provision) []string {
+	return driver.Numbered("n", p.Nodes)
+}
+
+// Provision starts a primary and its standbys as processes of this machine. It returns when
+// all standbys are streaming. The primary stays the primary: nothing here promotes another.
+func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
+	system.Provisioned, error,
+) {
+	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	programs, err := findPrograms(programFolders)
+	if err != nil {
+		return nil, err
+	}
+	s := starter{Provision: p, programs: programs}
+	if os.Geteuid() == 0 {
+		if s.user, s.group, err = serverUser(); err != nil {
+			return nil, err
+		}
+	}
+	return servers.Provision(ctx, p, s.build)
+}
+
+// programFolders are where the programs of a version are, the newest first. The types that
+// the log uses came with version 13.
+var programFolders = func() []string {
+	var all []string
+	for version := 18; version >= 13; version-- {
+		for _, format := range []string{"/usr/lib/postgresql/%d/bin", "/usr/pgsql-%d/bin",
+			"/opt/homebrew/opt/postgresql@%d/bin", "/usr/local/opt/postgresql@%d/bin"} {
+			all = append(all, fmt.Sprintf(format, version))
+		}
+	}
+	return append(all, "/usr/bin", "/usr/local/bin")
+}()
+
+// findPrograms returns the folder of the servers' programs.
+func findPrograms(folders []string) (string, error) {
+	for _, folder := range folders {
+		for _, name := range []string{"postgres", "initdb"} {
+			if driver.FindProgram(filepath.Join(folder, name)) == "" {
+				folder = ""
+				break
+			}
+		}
+		if folder != "" {
+			return folder, nil
+		}
+	}
+	return "", &system.Missing{Software: "a PostgreSQL server of version 13 or later",
+		Packages: []string{"postgresql"}}
+}
+
+// FindSoftware looks for the servers' programs.
+func (postgresSystem) FindSoftware(system.Settings) error {
+	_, err := findPrograms(programFolders)
+	return err
+}
+
+// serverUser is the user as which root runs the servers, because they refuse to run as root.
+func serverUser() (id, group int, err error) {
+	u, err := user.Lookup(superuser)
+	if err == nil {
+		id, err = strconv.Atoi(u.Uid)
+	}
+	if err == nil {
+		group, err = strconv.Atoi(u.Gid)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("PostgreSQL refuses to run as root: run plimsoll as another user, "+
+			"or make the user %s, which its packages have: %w", superuser, err)
+	}
+	return id, group, nil
+}
+
+// starter starts one cluster.
+type starter struct {
+	system.Provision
+	programs    string // their folder
+	user, group int    // of the operating system; 0: this process's
+}
+
+func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	addresses, err := process.Addresses(s.Nodes, clientPort)
+	if err == nil {
+		c.RunAs(s.user, s.group)
+		err = s.buildAt(ctx, c, addresses)
+	}
+	return c, err
+}
+
+func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
+	if s.Settings.Text(setSecurity) != secNone {
+		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
+	}
+	if s.Settings.Text(setSecurity) == secTLS {
+		if err := c.Encrypt(); err != nil {
+			return err
+		}
+	}
+	for i, name := range (postgresSystem{}).NodeNames(s.Provision) {
+		if err := s.prepare(ctx, c, c.Add(name, addresses[i][0])); err != nil {
+			return err
+		}
+	}
+	err := c.Launch(c.Members(), func(n *driver.Node) process.Spec {
+		return s.run("postgres", "-D", n.Path(dataFolder), "-c",
+			"config_file="+n.Path(configFile))
+	})
+	if err != nil {
+		return err
+	}
+	of := &cluster{Settings: s.Settings, primary: c.Members()[0].Address, level: s.Durability,
+		options: system.Options{Credentials: c.Credentials(), TLS: c.TLS()}}
+	asking := of.link(nil)
+	defer asking.drop()
+	return c.AwaitEach(ctx, c.Members()[:1], func(ctx context.Context, _ *driver.Node) error {
+		return awaitStandbys(ctx, asking, s.Nodes-1)
+	})
+}
+
+// run is a command of one of the programs.
+func (s starter) run(program string, args ...string) process.Spec {
+	return process.Spec{Path: filepath.Join(s.programs, program), Args: args,
+		Env:  []string{"LC_ALL=C", "PATH=/usr/bin:/bin"},
+		Quit: syscall.SIGINT, // a fast shutdown: SIGTERM waits until all clients are gone
+	}
+}
+
+// prepare makes a node's folder. The standbys begin as copies of the cluster that initdb has
+// made and nothing has written to, so all servers can start at once.
+func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node) error {
+	secrets, primary := c.Credentials(), c.Members()[0]
+	files := map[string]string{configFile: s.config(c, n), hbaFile: s.access()}
+	if n != primary {
+		host, port, _ := net.SplitHostPort(primary.Address) // it was made of the two
+		files[passFile] = strings.Join([]string{host, port, "*", secrets.User, secrets.Password},
+			":") + "\n"
+		if err := c.Furnish(n, files); err != nil {
+			return err
+		}
+		copying := s.run("cp", "-a", primary.Path(dataFolder), n.Path(dataFolder))
+		copying.Path = "/bin/cp"
+		if err := c.Run(ctx, n, "copying the primary's folder", copying); err != nil {
+			return err
+		}
+		signal := map[string]string{filepath.Join(dataFolder, "standby.signal"): ""}
+		if err := c.Furnish(n, signal); err != nil {
+			return err
+		}
+		return c.Run(ctx, n, "writing the copy to disk",
+			s.run("initdb", "--sync-only", "-D", n.Path(dataFolder)))
+	}
+	args := []string{"-D", n.Path(dataFolder), "-E", "UTF8", "--locale=C", "-U", superuser,
+		"--auth=trust"}
+	if secrets.User != "" {
+		files[firstPass] = secrets.Password
+		args = []string{"-D", n.Path(dataFolder), "-E", "UTF8", "--locale=C", "-U", secrets.User,
+			"--auth=scram-sha-256", "--pwfile=" + n.Path(firstPass)}
+	}
+	if err := c.Furnish(n, files); err != nil {
+		return err
+	}
+	if err := c.Run(ctx, n, "initdb", s.run("initdb", args...)); err != nil {
+		return err
+	}
+	if secrets.User != "" {
+		return os.Remove(n.Path(firstPass))
+	}
+	return nil
+}
+
+// access is the file that says who may connect, and how they prove who they are.
+func (s starter) access() string {
+	kind, method := "host", "scram-sha-256"
+	switch s.Settings.Text(setSecurity) {
+	case secTLS:
+		kind = "hostssl"
+	case secNone:
+		method = "trust"
+	}
+	return fmt.Sprintf("%[1]s all all 127.0.0.0/8 %[2]s\n%[1]s replication all 127.0.0.0/8 "+
+		"%[2]s\n", kind, method)
+}
+
+// config is the configuration file of a server. It holds no secret.
+func (s starter) config(c *driver.Cluster, n *driver.Node) string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		value := strings.ReplaceAll(fmt.Sprintf(format, args...), "'", "''")
+		fmt.Fprintf(&b, "%s = '%s'\n", name, value)
+	}
+	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	line("listen_addresses", "%s", host)
+	line("port", "%s", port)
+	line("unix_socket_directories", "")
+	line("hba_file", "%s", n.Path(hbaFile))
+	line("cluster_name", "%s", n.Name)
+	line("max_connections", "%d", s.Settings.Count(setConnections))
+	line("shared_buffers", "%dkB", s.Settings.Bytes(setBuffers)>>10)
+	line("autovacuum_naptime", "%ds", s.Settings.Duration(setNaptime)/time.Second)
+	line("wal_level", "replica")
+	// A standby refuses less of it, and fewer connections, than initdb has given the primary.
+	line("max_wal_senders", "%d", 10+s.Nodes)
+	// A standby that comes back finds what it has missed.
+	line("wal_keep_size", "512MB")
+	// A standby that starts, or is back, before its primary tries again soon.
+	line("wal_retrieve_retry_interval", "100ms")
+	line("synchronous_standby_names", "%s", s.synchronous())
+	if c.TLS() != nil {
+		line("ssl", "on")
+		line("ssl_cert_file", "%s", n.Path(driver.CertificateFile))
+		line("ssl_key_file", "%s", n.Path(driver.KeyFile))
+	}
+	if primary := c.Members()[0]; primary != n {
+		line("primary_conninfo", "%s", s.follow(c, primary, n))
+	}
+	return b.String()
+}
+
+// synchronous is the value of synchronous_standby_names: as many of the standbys as make a
+// majority with the primary. Levels that wait for none say so in their sessions.
+func (s starter) synchronous() string {
+	names := (postgresSystem{}).NodeNames(s.Provision)[1:]
+	return fmt.Sprintf("ANY %d (%s)", standbysAwaited(s.Settings), strings.Join(names, ", "))
+}
+
+// follow is how a standby connects to its primary. The password is in a file.
+func (s starter) follow(c *driver.Cluster, primary, n *driver.Node) string {
+	host, port, _ := net.SplitHostPort(primary.Address) // it was made of the two
+	user, encryption := superuser, "sslmode=disable"
+	if c.Credentials().User != "" {
+		user = c.Credentials().User
+	}
+	if c.TLS() != nil {
+		encryption = "sslmode=verify-full sslrootcert='" + n.Path(driver.CAFile) + "'"
+	}
+	return fmt.Sprintf("host=%s port=%s user=%s passfile='%s' application_name=%s %s", host, port,
+		user, n.Path(passFile), n.Name, encryption)
+}
+
+// awaitStandbys is nil when a primary has all of its standbys streaming.
+func awaitStandbys(ctx context.Context, l *link, want int) error {
+	rows, err := l.ask(ctx, "SELECT count(*)::text FROM pg_stat_replication "+
+		"WHERE state = 'streaming' AND sync_state = 'quorum'")
+	if err != nil {
+		return err
+	}
+	if rows[0][0] != strconv.Itoa(want) {
+		return fmt.Errorf("%s of %d standbys are streaming", rows[0][0], want)
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Names of the consumers' prepared statements.
+const (
+	stBegin  = "begin"
+	stCommit = "commit"
+	stTake   = "take"
+)
+
+// source is where a consumer takes messages from: a queue or a log.
+type source interface {
+	// statements are those that the source uses, by name.
+	statements() map[string]string
+	// take acknowledges what was handled and takes the next messages into the batch, in one
+	// round trip. empty reports that nothing is there for this consumer now.
+	take(ctx context.Context) (empty bool, err error)
+	// secure has the messages taken never come again: at most once.
+	secure(ctx context.Context) error
+	// handled notes that the batch was handled.
+	handled()
+	// rest acknowledges what was handled, and holds nothing any more.
+	rest(ctx context.Context) error
+	// lost forgets what was taken: the connection is gone.
+	lost()
+}
+
+// consumer takes messages over a connection of its own, which one goroutine uses until it
+// ends.
+type consumer struct {
+	driver.Receiver
+	of      *cluster
+	link    *link
+	source  source
+	batch   *batch
+	closing driver.Closing
+
+	life   context.Context // ends when the consumer is to take no more
+	cancel context.CancelFunc
+	within context.Context // ends when the consumer has no more time
+	abort  context.CancelFunc
+	ended  chan struct{} // closed when run has ended
+}
+
+// OpenConsumer makes the subscription, unless it is there, and takes messages.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, error,
+) {
+	t, err := c.open(ctx, o.Topic)
+	if err != nil {
+		return nil, err
+	}
+	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, link: c.link(nil),
+		batch: &batch{}, ended: make(chan struct{})}
+	if c.Text(setShape) == shapeLog {
+		r.source, err = c.newLog(ctx, t, o, r.link, r.batch)
+	} else {
+		r.source, err = c.newQueue(ctx, t, o, r.link, r.batch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The planner knows nothing of a table that has just been made, and would read and sort
+	// all of it for a few rows. All statements of a consumer have their index.
+	r.link.parameters = map[string]string{"enable_seqscan": "off", "enable_bitmapscan": "off",
+		"synchronous_commit": synchronousCommit(c.level)}
+	if c.Text(setAcknowledge) == ackOff {
+		r.link.parameters["synchronous_commit"] = "off"
+	}
+	r.link.statements = map[string]string{stBegin: "BEGIN", stCommit: "COMMIT"}
+	maps.Copy(r.link.statements, r.source.statements())
+	if c.Text(setWake) == wakeNotify {
+		r.link.channel = t.name
+	}
+	if err := r.link.open(ctx); err != nil {
+		return nil, c.explain(err)
+	}
+	r.life, r.cancel = context.WithCancel(context.Background())
+	r.within, r.abort = context.WithCancel(context.Background())
+	go r.run()
+	if err := c.clients.Keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// run takes what arrives until the consumer closes or cannot go on.
+func (r *consumer) run() {
+	defer close(r.ended)
+	defer r.link.drop()
+	for r.life.Err() == nil {
+		err := r.round()
+		switch {
+		case err == nil:
+		case !passing(err):
+			r.Fail(r.of.explain(err))
+			return
+		default:
+			r.link.drop() // the server gives what it holds to others
+			r.source.lost()
+			clock.Sleep(r.life, retryPause)
+		}
+	}
+	_ = r.timed(r.source.rest) // what cannot be acknowledged any more comes to others
+}
+
+// timed does something within request_timeout.
+func (r *consumer) timed(do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(r.within, r.of.Duration(setRequest))
+	defer cancel()
+	return do(ctx)
+}
+
+// round takes messages once and handles them, or waits where there are none.
+func (r *consumer) round() error {
+	empty := false
+	err := r.timed(func(ctx context.Context) error {
+		err := r.link.open(ctx)
+		if err == nil {
+			empty, err = r.source.take(ctx)
+		}
+		if err == nil && len(r.batch.all) > 0 && r.Options.Delivery == workload.AtMostOnce {
+			err = r.source.secure(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range r.batch.all {
+		if !r.Handle(r.batch.received(m)) {
+			return errors.New("the consumer has no more time")
+		}
+	}
+	if len(r.batch.all) > 0 {
+		r.source.handled()
+	}
+	if empty {
+		return r.idle()
+	}
+	return nil
+}
+
+// idle waits for a notification or for poll_interval.
+func (r *consumer) idle() error {
+	if r.link.channel == "" {
+		clock.Sleep(r.life, r.of.Duration(setPoll))
+		return nil
+	}
+	if r.link.woken {
+		r.link.woken = false
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.life, r.of.Duration(setPoll))
+	defer cancel()
+	err := r.link.conn.WaitForNotification(ctx)
+	r.link.woken = false
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Close takes no more and waits within ctx until what was taken is handled and acknowledged.
+// When ctx ends first, the connection ends, and what was taken comes to others.
+func (r *consumer) Close(ctx context.Context) error {
+	return r.closing.Once(&r.of.clients, r, func() error {
+		r.cancel()
+		err := driver.AwaitHandled(ctx, r.ended)
+		r.Stop()
+		r.abort()
+		if err != nil {
+			r.link.sever() // the server takes back what a message still being handled holds
+		}
+		return err
+	})
+}
+
+// batch holds the messages taken, in memory that is used again.
+type batch struct {
+	bytes []byte
+	all   []taken
+}
+
+// taken is a message's place in the bytes. Without a key, keyEnd is before keyStart.
+type taken struct {
+	part                  int32
+	keyStart, keyEnd, end int
+}
+
+// The columns of a taken row; a log has further ones.
+const (
+	colPart = iota
+	colKey
+	colPayload
+	colTx
+	colID
+)
+
+// add copies a row in binary form.
+func (b *batch) add(row [][]byte) {
+	m := taken{part: int32(binary.BigEndian.Uint32(row[colPart])), keyStart: len(b.bytes)}
+	b.bytes = append(b.bytes, row[colKey]...)
+	m.keyEnd = len(b.bytes)
+	if row[colKey] == nil {
+		m.keyStart++
+	}
+	b.bytes = append(b.bytes, row[colPayload]...)
+	m.end = len(b.bytes)
+	b.all = append(b.all, m)
+}
+
+// received is a message as Receive takes it.
+func (b *batch) received(m taken) system.Received {
+	got := system.Received{Partition: m.part, Payload: b.bytes[m.keyEnd:m.end:m.end]}
+	if m.keyStart <= m.keyEnd {
+		got.Key = b.bytes[m.keyStart:m.keyEnd:m.keyEnd]
+	}
+	return got
+}
+
+func (b *batch) clear() { b.bytes, b.all = b.bytes[:0], b.all[:0] }
+
+// exchange is a round trip of prepared statements. Each transaction has a slot for the rows
+// that it answers.
+type exchange struct {
+	link *link
+	pipe *pgconn.Pipeline
+	read []func(row [][]byte) // by transaction; nil: no rows are expected
+}
+
+// binaryRows asks for rows in binary form.
+var binaryRows = []int16{1}
+
+func (l *link) exchange(ctx context.Context) *exchange {
+	return &exchange{link: l, pipe: l.conn.StartPipeline(ctx)}
+}
+
+// add adds statements that end with a synchronization, so that those before BEGIN are a
+// transaction. read, which may be nil, is called with each row.
+func (x *exchange) add(read func(row [][]byte), name string, values ...[]byte) {
+	x.pipe.SendQueryPrepared(name, values, nil, binaryRows)
+	x.pipe.SendPipelineSync()
+	x.read = append(x.read, read)
+}
+
+// do sends everything and reads the answers. Its error is the first.
+func (x *exchange) do() error {
+	err := x.pipe.Flush()
+	for i := 0; err == nil && i < len(x.read); {
+		var got any
+		if got, err = x.pipe.GetResults(); err != nil {
+			break
+		}
+		switch one := got.(type) {
+		case *pgconn.ResultReader:
+			for x.read[i] != nil && one.NextRow() {
+				x.read[i](one.Values())
+			}
+			_, err = one.Close()
+		case *pgconn.PipelineSync:
+			i++
+		default:
+			err = errors.New("the primary's answers ended too early")
+		}
+	}
+	if closed := x.pipe.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,0 +1,308 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type postgresSystem struct{}
+
+var (
+	_ driver.CompleteSystem  = postgresSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.BatchAdmin      = (*cluster)(nil)
+)
+
+// New returns the PostgreSQL system.
+func New() system.System { return postgresSystem{} }
+
+// Names of the clients' settings.
+const (
+	setShape       = "shape"
+	setDatabase    = "database"
+	setWake        = "wake"
+	setPoll        = "poll_interval"
+	setLinger      = "linger"
+	setBatch       = "batch_max"
+	setFetch       = "fetch"
+	setAcknowledge = "acknowledge"
+	setRequest     = "request_timeout"
+	setDelivery    = "delivery_timeout"
+	setReplication = "replication_factor"
+)
+
+// Values of the clients' settings.
+const (
+	shapeQueue = "queue"
+	shapeLog   = "log"
+	wakeNotify = "notify"
+	ackOff     = "off"
+)
+
+// clientSettings are the settings of clients and topics.
+var clientSettings = system.MustSettings(`
+shape text queue queue|log
+    what a topic is: a queue, whose consumers delete what they have handled (FOR UPDATE SKIP
+    LOCKED), or a log, which is only appended to and is read by position
+database text postgres
+    the database that holds the topics
+wake text notify notify|poll
+    how an idle consumer learns of messages: by NOTIFY, which producers send after each commit,
+    or by asking again
+poll_interval duration 100ms 1ms..1h
+    how long an idle consumer waits before it asks again; with wake notify it does so too,
+    because a notification may be lost with a connection
+linger duration 0s 0s..1m
+    how long a producer waits for a batch to fill; it fills as well while the batch before it
+    is under way
+batch_max count 1000 1..1M
+    most messages of one INSERT; a producer has one INSERT under way
+fetch count 100 1..1M
+    most messages that a consumer takes at once
+acknowledge text level level|off
+    what a consumer's commit waits for: the same as a producer's, or nothing
+    (synchronous_commit off), so that a crash of the primary delivers again
+request_timeout duration 10s 1ms..1h
+    how long the primary may take to answer; after it the outcome is unknown
+delivery_timeout duration 30s 1ms..1h
+    how long a message is kept while the primary is away or recovers
+replication_factor count 3 3..9, because every durability level asks for copies
+    servers that have each message: the primary and its standbys, 3 or more
+`)
+
+// Describe returns PostgreSQL's terms, durability levels and settings.
+func (postgresSystem) Describe() system.Description {
+	return system.Description{
+		Name: "postgres",
+		Summary: "PostgreSQL: a table as a queue (SKIP LOCKED) or as a log, on one primary with " +
+			"streaming replication",
+		Client: "pgx " + driver.LibraryVersion("github.com/jackc/pgx/v5"),
+		Terms: driver.Terms{
+			Topic:     "table, and a second one for its readers",
+			Partition: "column part; all partitions are in the table, on the primary",
+			Key:       "column key",
+			Subscription: "queue: a copy of each row for it; log: a row of positions for each " +
+				"partition, from the start of the log",
+			Consumer: "connection; queue: it takes rows of all partitions; log: one partition " +
+				"after the other, each under an advisory lock",
+			Acknowledgement: "the answer to the commit of an INSERT of many rows",
+			Backlog:         "queue: rows of the table; log: rows behind the position",
+		}.List(),
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: slices.Concat(clientSettings, serverSettings),
+	}
+}
+
+// Check returns all violations of a request before anything starts.
+func (postgresSystem) Check(c system.Check) error {
+	bad := append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// problems are the violations of the settings at a level.
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	if s.Text(setDatabase) == "" {
+		bad = append(bad, s.Wrong(setDatabase, "names no database: postgres is always there"))
+	}
+	return bad
+}
+
+// Redelivery says when a message comes again although no consumer fails.
+func (postgresSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+	why := "rows are locked by their consumer's transaction, which no time-out ends"
+	switch {
+	case s.Text(setShape) == shapeLog:
+		why = "a partition is locked by its consumer's connection, which no time-out ends"
+	case d == workload.AtMostOnce:
+		why = "rows are deleted before they are handled"
+	}
+	return system.Redelivery{Never: true, Why: why}
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	askWithin     = 5 * time.Second
+	retryPause    = 50 * time.Millisecond
+)
+
+// cluster is a connection to a primary. Its methods may be called from any goroutine.
+type cluster struct {
+	system.Settings
+	options  system.Options
+	level    workload.Level
+	primary  string // its address
+	standbys []string
+	clients  driver.Clients
+
+	mu         sync.Mutex // guards admin
+	admin      *link      // for what is not measured
+	gaugesBusy sync.Mutex // guards gauges
+	gauges     *link
+}
+
+// Connect finds the primary among the endpoints. It returns within ten seconds.
+func (postgresSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := driver.CheckEndpoints(o.Endpoints, "postgres-1:5432"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	servers, errs := c.askAll(ctx)
+	if err := c.choosePrimary(servers, errs); err != nil {
+		return nil, c.explain(err)
+	}
+	c.admin, c.gauges = c.link(nil), c.link(nil)
+	return c, nil
+}
+
+// server is what a server says of itself.
+type server struct {
+	address   string
+	standby   bool
+	follows   string // host and port of a standby's primary
+	identity  string // of the data: a primary and its standbys have the same
+	version   string
+	fsync     string
+	pageWrite string // full_page_writes
+}
+
+// askServer asks one server what it is.
+const askServer = `SELECT pg_is_in_recovery()::text,
+ coalesce((SELECT sender_host || ':' || sender_port FROM pg_stat_wal_receiver), ''),
+ (SELECT system_identifier::text FROM pg_control_system()),
+ current_setting('server_version'), current_setting('fsync'), current_setting('full_page_writes')`
+
+// askAll asks all endpoints at once.
+func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
+	all := c.options.Endpoints
+	found, errs := make([]server, len(all)), make([]error, len(all))
+	var asking sync.WaitGroup
+	for i, address := range all {
+		asking.Go(func() {
+			rows, err := c.askOnce(ctx, address, askServer)
+			if errs[i] = err; err != nil {
+				return
+			}
+			r := rows[0]
+			found[i] = server{address: address, standby: r[0] == "true", follows: r[1],
+				identity: r[2], version: r[3], fsync: r[4], pageWrite: r[5]}
+		})
+	}
+	asking.Wait()
+	return found, errs
+}
+
+// askOnce asks a server over a connection of its own, as the administrator where the target
+// names one.
+func (c *cluster) askOnce(ctx context.Context, address, query string) ([][]string, error) {
+	as := c.link(nil)
+	as.address = address
+	if s := c.options.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
+		as.user, as.password = s.AdminUser, s.AdminPassword
+	}
+	defer as.drop()
+	return as.ask(ctx, query)
+}
+
+// choosePrimary keeps the only primary among servers that said what they are, or could not,
+// and its standbys.
+func (c *cluster) choosePrimary(found []server, errs []error) error {
+	var failed error
+	identity := ""
+	for i, s := range found {
+		switch {
+		case errs[i] != nil:
+			failed = errors.Join(failed, errs[i])
+		case s.standby:
+		case c.primary != "":
+			return fmt.Errorf("%s and %s are both primaries: name one of them, and its standbys",
+				c.primary, s.address)
+		default:
+			c.primary, identity = s.address, s.identity
+		}
+	}
+	for i, s := range found {
+		switch {
+		case errs[i] != nil || !s.standby:
+		case c.primary != "" && s.identity == identity:
+			c.standbys = append(c.standbys, s.address)
+		case c.primary == "" && s.follows != "":
+			return fmt.Errorf("%s is a read-only standby of %s: name the primary among the "+
+				"endpoints", s.address, s.follows)
+		case c.primary == "":
+			return fmt.Errorf("%s is a read-only standby: name the primary among the endpoints",
+				s.address)
+		default:
+			return fmt.Errorf("%s is a standby of another primary than %s: remove it from the "+
+				"endpoints", s.address, c.primary)
+		}
+	}
+	if c.primary == "" {
+		return errs[slices.IndexFunc(errs, func(err error) bool { return err != nil })]
+	}
+	return nil
+}
+
+// ask asks the primary, for what is not measured.
+func (c *cluster) ask(ctx context.Context, query string, args ...string) ([][]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	rows, err := c.admin.ask(ctx, query, args...)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return rows, nil
+}
+
+// Leader is the primary, as long as it is one and has the topic.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	rows, err := c.ask(ctx, "SELECT pg_is_in_recovery()::text")
+	if err != nil {
+		return "", err
+	}
+	if rows[0][0] != "false" {
+		return "", fmt.Errorf("%s is the primary no more", c.primary)
+	}
+	have, err := c.tableOf(ctx, t.Name)
+	if err == nil && partition >= have.partitions {
+		err = fmt.Errorf("topic %s has %d partitions", t.Name, have.partitions)
+	}
+	if err != nil {
+		return "", err
+	}
+	return c.primary, nil
+}
+
+// Close closes every producer and consumer that is open, and the connections.
+func (c *cluster) Close(ctx context.Context) error {
+	first, err := c.clients.Close(ctx)
+	if first {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.gaugesBusy.Lock()
+		defer c.gaugesBusy.Unlock()
+		c.admin.drop()
+		c.gauges.drop()
+	}
+	return err
+}

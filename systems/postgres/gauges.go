@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var _ system.GaugeReader = (*cluster)(nil)
+
+// gauges are what the primary counts of the topics' tables. The statistics of a table are half
+// a second old or so.
+var gauges = []struct{ name, unit, query string }{
+	{"live rows", "", "sum(n_live_tup)"},
+	{"dead rows", "", "sum(n_dead_tup)"},
+	{"tables and indexes", "bytes", "sum(pg_total_relation_size(relid))"},
+	{"autovacuum runs", "", "sum(autovacuum_count)"},
+	{"since the last autovacuum", "s",
+		"extract(epoch FROM clock_timestamp() - max(last_autovacuum))"},
+	{"oldest open transaction", "s",
+		"(SELECT extract(epoch FROM clock_timestamp() - min(xact_start)) " +
+			"FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())"},
+}
+
+// ReadGauges reads what VACUUM has to do, over a connection of its own. A figure that is not
+// known, such as the time since an autovacuum that has not happened, is left out.
+func (c *cluster) ReadGauges(ctx context.Context, topics []system.Topic) ([]system.Gauge, error) {
+	var columns, names []string
+	for _, g := range gauges {
+		columns = append(columns, g.query+"::float8")
+	}
+	for _, t := range topics {
+		names = append(names, literal(t.Name), literal(t.Name+readersSuffix))
+	}
+	c.gaugesBusy.Lock()
+	defer c.gaugesBusy.Unlock()
+	rows, err := c.gauges.ask(ctx, "SELECT "+strings.Join(columns, ", ")+
+		" FROM pg_stat_user_tables WHERE relname IN ("+strings.Join(names, ", ")+")")
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	var all []system.Gauge
+	for i, text := range rows[0] {
+		g := gauges[i]
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			all = append(all, system.Gauge{Name: g.name, Unit: g.unit, Value: value})
+		}
+	}
+	return all, nil
+}

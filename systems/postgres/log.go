@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// log reads one partition after another, each from the subscription's position on.
+//
+// A position is a pair: the transaction that wrote a row (tx) and the row's number (id). An
+// id alone will not do. It is drawn when a row is written, and rows become visible when
+// their transaction commits, in another order: a reader at id 7 would skip the row 6 that
+// commits later. So a reader takes only rows of transactions below pg_snapshot_xmin, the
+// oldest that is still under way. Everything below has ended: what it wrote is visible now,
+// or never. Ordered by (tx, id), no row can appear below a position.
+//
+// The price is that a transaction that stays open anywhere on the server, prepared ones
+// included, holds back all readers. The other way is to draw positions under a lock of the
+// partition that is kept until the commit. Then producers of a partition commit one at a
+// time, each waiting for the disk and the standbys.
+//
+// An advisory lock of the connection keeps a partition for one consumer of a subscription at
+// a time. A lock of a row would do too, but takes a number as a transaction, and the
+// messages' handling would hold back all readers.
+type log struct {
+	link         *link
+	batch        *batch
+	table        table
+	subscription []byte
+	lock         []byte // the first key of the advisory locks; the second is the partition
+	most         []byte // rows of one take
+
+	next    int    // the partition to take from next
+	idle    int    // partitions in turn that had nothing
+	held    []byte // the partition that is locked, as text; nil: none
+	tx, id  []byte // of the last row taken, as text
+	pending bool   // the row was handled, and the position is not yet written
+}
+
+const (
+	stPosition = "position"
+	stLock     = "lock"
+	stUnlock   = "unlock"
+)
+
+func (c *cluster) newLog(ctx context.Context, t table, o system.ConsumerOptions, l *link,
+	b *batch,
+) (*log, error) {
+	err := c.change(ctx, "creating the subscription", t.named(fmt.Sprintf(
+		`INSERT INTO READERS SELECT %s, part, '0', 0 FROM generate_series(0, %d) AS part
+		 ON CONFLICT DO NOTHING`, literal(o.Subscription), t.partitions-1)))
+	if err != nil {
+		return nil, err
+	}
+	key := fnv.New32a()
+	_, _ = key.Write([]byte(t.name + "\x00" + o.Subscription)) // it cannot fail
+	return &log{link: l, batch: b, table: t, subscription: []byte(o.Subscription),
+		lock: strconv.AppendInt(nil, int64(int32(key.Sum32())), 10),
+		most: strconv.AppendInt(nil, c.Count(setFetch), 10), next: o.Index % t.partitions}, nil
+}
+
+func (g *log) statements() map[string]string {
+	return map[string]string{
+		stTake: g.table.named(`SELECT m.part, m.key, m.payload, m.tx, m.id
+		 FROM READERS r, MESSAGES m WHERE r.name = $1 AND r.part = $2::int AND m.part = $2::int
+		 AND (m.tx, m.id) > (r.tx, r.id) AND m.tx < pg_snapshot_xmin(pg_current_snapshot())
+		 ORDER BY m.tx, m.id LIMIT $3::bigint`),
+		stPosition: g.table.named(`UPDATE READERS SET tx = $3::text::xid8, id = $4::bigint
+		 WHERE name = $1 AND part = $2::int`),
+		stLock:   `SELECT pg_try_advisory_lock($1::int, $2::int)`,
+		stUnlock: `SELECT pg_advisory_unlock($1::int, $2::int)`,
+	}
+}
+
+// take writes the position, lets the partition go, and reads the next one. The lock and the
+// read are two transactions: the read must see the position that the lock's last holder
+// wrote.
+func (g *log) take(ctx context.Context) (empty bool, err error) {
+	g.batch.clear()
+	x := g.link.exchange(ctx)
+	g.release(x)
+	part := strconv.AppendInt(nil, int64(g.next), 10)
+	g.next = (g.next + 1) % g.table.partitions
+	locked := false
+	x.add(func(row [][]byte) { locked = row[0][0] == 1 }, stLock, g.lock, part)
+	x.add(func(row [][]byte) {
+		if locked {
+			g.batch.add(row)
+			g.tx = strconv.AppendUint(g.tx[:0], binary.BigEndian.Uint64(row[colTx]), 10)
+			g.id = strconv.AppendInt(g.id[:0], int64(binary.BigEndian.Uint64(row[colID])), 10)
+		}
+	}, stTake, g.subscription, part, g.most)
+	if err := x.do(); err != nil {
+		return false, err
+	}
+	if locked {
+		g.held = part
+	}
+	if g.idle++; len(g.batch.all) > 0 {
+		g.idle = 0
+	}
+	if g.idle < g.table.partitions {
+		return false, nil
+	}
+	g.idle = 0
+	return true, g.rest(ctx)
+}
+
+// release adds what lets the partition go, after the position is written.
+func (g *log) release(x *exchange) {
+	if g.pending {
+		x.add(nil, stPosition, g.subscription, g.held, g.tx, g.id)
+	}
+	if g.held != nil {
+		x.add(nil, stUnlock, g.lock, g.held)
+	}
+	g.pending, g.held = false, nil
+}
+
+func (g *log) secure(ctx context.Context) error {
+	x := g.link.exchange(ctx)
+	x.add(nil, stPosition, g.subscription, g.held, g.tx, g.id)
+	return x.do()
+}
+
+func (g *log) handled() { g.pending = true }
+
+func (g *log) rest(ctx context.Context) error {
+	if g.held == nil {
+		return nil
+	}
+	x := g.link.exchange(ctx)
+	g.release(x)
+	return x.do()
+}
+
+func (g *log) lost() {
+	g.pending, g.held, g.idle = false, nil, 0
+	g.batch.clear()
+}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+var _ system.Prober = (*cluster)(nil)
+
+func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
+
+func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }
+
+// OpenReplay sets the subscription's positions to the start of the log.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	if !c.isLog() {
+		return nil, "", &system.NotSupported{Condition: setShape + ": " + shapeLog,
+			Reason: "a queue's rows are deleted when they have been handled"}
+	}
+	err := c.change(ctx, "setting the positions", table{name: o.Topic.Name}.named(
+		"UPDATE READERS SET tx = '0', id = 0 WHERE name = "+literal(o.Subscription)))
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := c.OpenConsumer(ctx, o)
+	return r, setShape + ": " + shapeLog, err
+}
+
+// OpenShared opens a consumer: those of a queue take rows of each partition.
+func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	if c.isLog() {
+		return nil, "", &system.NotSupported{Condition: setShape + ": " + shapeQueue,
+			Reason: "a position is one consumer's at a time, under an advisory lock"}
+	}
+	r, err := c.OpenConsumer(ctx, o)
+	return r, setShape + ": " + shapeQueue, err
+}
+
+// insertion is an INSERT of a message without a key to partition 0.
+func (c *cluster) insertion(topic, payload string) string {
+	t := table{name: topic}
+	if c.isLog() {
+		return t.named("INSERT INTO MESSAGES (part, payload) VALUES (0, " + payload + ")")
+	}
+	return t.named("INSERT INTO MESSAGES (subscription, part, payload) SELECT id, 0, " + payload +
+		" FROM READERS")
+}
+
+func hex(payload []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, payload) }
+
+// PublishAcked publishes at the levels of one server and of a standby.
+func (c *cluster) PublishAcked(
+	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
+) (string, error) {
+	commit := "local"
+	switch kind {
+	case system.AckNone:
+		return "", lacks("every statement is answered")
+	case system.AckRefusal:
+		return refusal(c.change(ctx, "publishing", c.insertion(t.Name, "NULL")))
+	case system.AckReplicas:
+		commit = "remote_write"
+	}
+	err := c.change(ctx, "publishing", "SET LOCAL synchronous_commit = "+commit+";"+
+		c.insertion(t.Name, hex(payload)))
+	return "the commit was answered, synchronous_commit " + commit, err
+}
+
+// refusal is what a server answered that was to refuse.
+func refusal(err error) (string, error) {
+	if state(err) != "" {
+		return err.Error(), nil
+	}
+	return "", fmt.Errorf("the server did not refuse: %w", err)
+}
+
+// OpenRoutes has a topic for each key.
+func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
+	system.Publisher, string, error,
+) {
+	switch r.Kind {
+	case system.RoutePattern:
+		return nil, "", lacks("a consumer takes all rows of its subscription; a WHERE on the key " +
+			"would choose among them, and is not part of this queue")
+	case system.RouteHeaders:
+		return nil, "", lacks("the table has no headers; a column of jsonb and a WHERE on it are " +
+			"not part of this queue")
+	}
+	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
+	for i, b := range r.Bindings {
+		name, err := x.topics.Ensure(ctx, b.Key)
+		var reading system.Consumer
+		if err == nil {
+			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
+				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
+				Delivery: workload.AtLeastOnce,
+				Receive:  func(m system.Received) { b.Receive(m.Payload) },
+			})
+		}
+		if err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+		x.reading = append(x.reading, reading)
+	}
+	return x, x.topics.Condition(), nil
+}
+
+// routes are topics in place of keys.
+type routes struct {
+	of      *cluster
+	topics  driver.KeyTopics
+	reading []system.Consumer
+}
+
+// Post publishes to the key's topic.
+func (x *routes) Post(ctx context.Context, e system.Envelope) error {
+	name, err := x.topics.Ensure(ctx, e.Key)
+	if err == nil {
+		err = x.of.change(ctx, "publishing", x.of.insertion(name, hex(e.Payload)))
+	}
+	return err
+}
+
+// Close ends the consumers and deletes the topics.
+func (x *routes) Close(ctx context.Context) error {
+	var errs []error
+	for _, r := range x.reading {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+}
+
+// OpenMailbox refuses each feature, and says what SQL offers instead.
+func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
+	system.Mailbox, string, error,
+) {
+	return nil, "", lacks(map[system.Feature]string{
+		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
+			"somebody repeats, are not part of this queue",
+		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
+			"time is not part of this queue",
+		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +
+			"of this queue",
+	}[f])
+}
+
+// OpenRejecting says what takes the place of rejection.
+func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
+	system.Publisher, string, error,
+) {
+	return nil, "", lacks("ROLLBACK returns a row, and nothing counts how often; a column of " +
+		"attempts and a second table are not part of this queue")
+}
+
+// PublishBeyond refuses, and says what bounds a table.
+func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
+	p system.BackPressure, condition string, err error,
+) {
+	return p, "", lacks("a table has no bound but the disk, which was therefore not tried")
+}
+
+// Transact publishes between BEGIN and COMMIT, or ROLLBACK.
+func (c *cluster) Transact(
+	ctx context.Context, t system.Topic, payloads [][]byte, commit bool,
+) (string, error) {
+	statements := []string{"BEGIN"}
+	for _, payload := range payloads {
+		statements = append(statements, c.insertion(t.Name, hex(payload)))
+	}
+	end := "ROLLBACK"
+	if commit {
+		end = "COMMIT"
+	}
+	return "", c.change(ctx, "publishing in a transaction",
+		strings.Join(append(statements, end), ";"))
+}
+
+// PublishTwice inserts a row twice under a number that the publisher chose.
+func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (
+	answer, condition string, err error,
+) {
+	condition = "the publisher chooses each row's number (OVERRIDING SYSTEM VALUE), which the " +
+		"primary key holds unique"
+	if !c.isLog() {
+		return "", "", &system.NotSupported{Condition: setShape + ": " + shapeLog,
+			Reason: "a row that was handled is deleted, and its number is free again"}
+	}
+	insert := table{name: t.Name}.named("INSERT INTO MESSAGES (part, tx, id, payload) " +
+		"OVERRIDING SYSTEM VALUE VALUES (0, '1', 0, " + hex(payload) + ")")
+	if err := c.change(ctx, "publishing", insert); err != nil {
+		return "", "", err
+	}
+	answer, err = refusal(c.change(ctx, "publishing again", insert))
+	return "the second time: " + answer, condition, err
+}

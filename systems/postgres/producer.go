@@ -1,0 +1,235 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// Names of the producers' prepared statements.
+const (
+	stInsert = "insert"
+	stNotify = "notify"
+)
+
+// maxInsert bounds the payload bytes of one INSERT. A batch of large messages is several.
+const maxInsert = 8 << 20
+
+// producer sends to one topic over a connection of its own: one INSERT of many rows after
+// another, each committed by itself.
+type producer struct {
+	*driver.Batches[struct{}]
+	of      *cluster
+	link    *link
+	notify  bool
+	closing driver.Closing
+	rows    rows
+	values  [][]byte
+}
+
+// insert is the statement of a shape. The arrays are unnested side by side as the rows are
+// written, without a copy, so their order is the order of the ids.
+func (t table) insert() string {
+	if t.shape == shapeLog {
+		return t.named(`INSERT INTO MESSAGES (part, key, payload)
+		 SELECT unnest($1::int[]), unnest($2::bytea[]), unnest($3::bytea[])`)
+	}
+	return t.named(`INSERT INTO MESSAGES (subscription, part, key, payload)
+	 SELECT id, unnest($1::int[]), unnest($2::bytea[]), unnest($3::bytea[]) FROM READERS`)
+}
+
+// notification is a transaction of its own after the commit that it announces. Within that
+// commit it would hold a lock of the whole database while the commit waits for standbys, so
+// that no two producers could commit at once.
+func notification(topic string) string {
+	return "SELECT set_config('synchronous_commit', 'off', true), pg_notify(" + literal(topic) +
+		", '')"
+}
+
+// OpenProducer opens a producer with a connection of its own.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
+	system.Producer, error,
+) {
+	t, err := c.open(ctx, o.Topic)
+	if err != nil {
+		return nil, err
+	}
+	statements := map[string]string{stInsert: t.insert()}
+	p := &producer{of: c, notify: c.Text(setWake) == wakeNotify, values: make([][]byte, 3)}
+	if p.notify {
+		statements[stNotify] = notification(t.name)
+	}
+	p.link = c.link(statements)
+	if err := p.link.open(ctx); err != nil {
+		return nil, c.explain(err)
+	}
+	p.Batches = driver.NewBatches(driver.Batching[struct{}]{
+		InFlight: o.InFlight, Most: int(c.Count(setBatch)), Linger: c.Duration(setLinger),
+		Partitions: o.Topic.Partitions, Deliver: p.deliver,
+		Create: func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
+	})
+	if err := c.clients.Keep(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// deliver inserts a batch, in parts where its messages are large, and reports the outcome of
+// each message.
+func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
+	for len(batch) > 0 {
+		n := p.rows.fill(batch)
+		err := p.insertKept(life, batch[:n])
+		for _, one := range batch[:n] {
+			p.End(one, err)
+		}
+		batch = batch[n:]
+	}
+}
+
+// insertKept inserts, again when nothing reached the primary, for delivery_timeout.
+func (p *producer) insertKept(life context.Context, batch []*driver.Batched[struct{}]) error {
+	deadline := time.Now().Add(p.of.Duration(setDelivery))
+	for {
+		err := p.insert(life, batch)
+		switch again := unsent(err) && passing(err) && time.Now().Before(deadline); {
+		case err != nil && life.Err() != nil && !unsent(err) && state(err) == "":
+			return driver.ErrUnanswered
+		case !again || !clock.Sleep(life, retryPause):
+			return p.of.outcome(err)
+		}
+	}
+}
+
+// insert inserts once and waits for the commit. The notification follows in the same
+// round trip; nobody waits for it.
+func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}]) error {
+	ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
+	defer cancel()
+	if err := p.link.open(ctx); err != nil {
+		return err
+	}
+	p.link.warning = nil
+	pipe := p.link.conn.StartPipeline(ctx)
+	pipe.SendQueryPrepared(stInsert, p.rows.values(p.values), binaryFormat, nil)
+	pipe.SendPipelineSync()
+	if p.notify {
+		pipe.SendQueryPrepared(stNotify, nil, nil, nil)
+		pipe.SendPipelineSync()
+	}
+	err := pipe.Flush()
+	if err == nil {
+		err = committed(pipe)
+	}
+	if err == nil {
+		err = p.of.unreplicated(p.link)
+	}
+	_ = pipe.Close() // what is left of the answers is the notification's
+	return err
+}
+
+var binaryFormat = []int16{1, 1, 1}
+
+// committed reads the answers up to the end of a transaction.
+func committed(pipe *pgconn.Pipeline) error {
+	for {
+		got, err := pipe.GetResults()
+		if err != nil {
+			return err
+		}
+		switch one := got.(type) {
+		case *pgconn.ResultReader:
+			if _, err := one.Close(); err != nil {
+				return err
+			}
+		case *pgconn.PipelineSync:
+			return nil
+		default:
+			return errors.New("the primary's answers ended before the commit's")
+		}
+	}
+}
+
+// Close waits within ctx for the answers under way.
+func (p *producer) Close(ctx context.Context) error {
+	return p.closing.Once(&p.of.clients, p, func() error {
+		err := p.Batches.Close(ctx, func() error { return nil })
+		p.link.drop()
+		return err
+	})
+}
+
+// rows are the three arrays of an INSERT in PostgreSQL's binary form. Their memory is used
+// again.
+type rows struct{ parts, keys, payloads array }
+
+// array is an array of one dimension in binary form.
+type array []byte
+
+// Types (OID) of the arrays' elements.
+const (
+	oidInt4  = 23
+	oidBytea = 17
+)
+
+// arrayHead is the length of an array's head, and countAt where its count stands.
+const (
+	arrayHead = 20
+	countAt   = 12
+)
+
+// begin empties the array. Its head says: one dimension, which may hold NULL, of elements of
+// a type, so many, numbered from 1.
+func (a *array) begin(oid uint32) {
+	b := (*a)[:0]
+	for _, word := range [...]uint32{1, 1, oid, 0, 1} {
+		b = binary.BigEndian.AppendUint32(b, word)
+	}
+	*a = b
+}
+
+// add appends an element; nil is NULL.
+func (a *array) add(value []byte) {
+	if value == nil {
+		*a = binary.BigEndian.AppendUint32(*a, 0xffffffff)
+		return
+	}
+	*a = append(binary.BigEndian.AppendUint32(*a, uint32(len(value))), value...)
+}
+
+// fill takes messages up to maxInsert, one at least, and returns their number.
+func (r *rows) fill(batch []*driver.Batched[struct{}]) int {
+	r.parts.begin(oidInt4)
+	r.keys.begin(oidBytea)
+	r.payloads.begin(oidBytea)
+	n := 0
+	for _, one := range batch {
+		m := one.Message
+		if n > 0 && len(r.payloads)+len(r.keys)+len(m.Payload) > maxInsert {
+			break
+		}
+		r.parts = binary.BigEndian.AppendUint32(r.parts, 4)
+		r.parts = binary.BigEndian.AppendUint32(r.parts, uint32(m.Partition))
+		r.keys.add(m.Key)
+		r.payloads = binary.BigEndian.AppendUint32(r.payloads, uint32(len(m.Payload)))
+		r.payloads = append(r.payloads, m.Payload...)
+		n++
+	}
+	for _, a := range []array{r.parts, r.keys, r.payloads} {
+		binary.BigEndian.PutUint32(a[countAt:], uint32(n))
+	}
+	return n
+}
+
+// values are the statement's parameters.
+func (r *rows) values(into [][]byte) [][]byte {
+	into[0], into[1], into[2] = r.parts, r.keys, r.payloads
+	return into
+}

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// sides are the processes of the primary and of its standbys.
+func sides(c *driver.Cluster) (primary int, standbys []int) {
+	nodes := c.Nodes()
+	for _, n := range nodes[1:] {
+		standbys = append(standbys, n.PID)
+	}
+	return nodes[0].PID, standbys
+}
+
+// It shows what the levels rest on: syncs are delayed on one side and the other, and
+// standbys are paused.
+func TestAcknowledgementWaitsFor(t *testing.T) {
+	for level, want := range map[workload.Level]struct{ primary, standbys, answer bool }{
+		workload.SyncSync:   {true, true, true},
+		workload.SyncAsync:  {true, false, true}, // nothing is replicated before it is synced
+		workload.AsyncSync:  {true, false, false},
+		workload.AsyncAsync: {false, false, false},
+	} {
+		t.Run(fmt.Sprintf("level %d", level), func(t *testing.T) {
+			c := connect(t, optionsOf(t, level, setRequest, "2s"))
+			topic := systemtest.Topic(t, c, fmt.Sprintf("waits-%d", level), 1)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+			primary, standbys := sides(clusterOf(t, level))
+			t.Run("standbys", func(t *testing.T) {
+				holdsWithPausedStandbys(t, p, standbys, want.answer)
+			})
+			t.Run("syncs", func(t *testing.T) {
+				systemtest.NeedDelays(t)
+				plain := systemtest.MedianAck(t, p)
+				atPrimary := systemtest.DelayedAck(t, p, primary)
+				atStandbys := spacedAck(t, p, standbys)
+				t.Logf("acknowledged after %s; primary's syncs delayed by %s: %s; standbys': %s",
+					plain, systemtest.SyncDelay, atPrimary, atStandbys)
+				if waits := systemtest.WaitedForSync(atPrimary, plain); waits != want.primary {
+					t.Errorf("waits for the primary's sync: %v", waits)
+				}
+				if waits := systemtest.WaitedForSync(atStandbys, plain); waits != want.standbys {
+					t.Errorf("waits for the standbys' syncs: %v", waits)
+				}
+			})
+		})
+	}
+}
+
+// spacedAck is DelayedAck for standbys. One process of a standby writes and syncs in turn, so
+// that a message behind another would wait for the sync of that one: the messages are sent
+// far apart.
+func spacedAck(t *testing.T, p system.Producer, standbys []int) time.Duration {
+	t.Helper()
+	return systemtest.DelayedAck(t, spaced{p}, standbys...) - space
+}
+
+// space is the time between two messages.
+const space = 3 * systemtest.SyncDelay
+
+// spaced sends a message only when the servers have had time to sync the one before it.
+type spaced struct{ system.Producer }
+
+func (s spaced) Send(m *system.Message) {
+	time.Sleep(space) // what is waited for cannot be seen from here
+	s.Producer.Send(m)
+}
+
+// holdsWithPausedStandbys sends while one standby is paused, which costs no level anything,
+// and while both are.
+func holdsWithPausedStandbys(t *testing.T, p system.Producer, standbys []int, needed bool) {
+	for i, pid := range standbys {
+		defer systemtest.Pause(t, pid)()
+		last := i == len(standbys)-1
+		l := systemtest.NewTestMessage("replicated?")
+		p.Send(&l.Message)
+		err := l.Await(t)
+		switch {
+		case !last || !needed:
+			if err != nil {
+				t.Errorf("with %d standbys paused: %v", i+1, err)
+			}
+		case !errors.Is(err, system.ErrUnknown):
+			t.Errorf("with both standbys paused: %v", err)
+		}
+	}
+}
+
+// A primary that stops waiting for its standbys says so in a warning and answers as if nothing
+// were amiss. Such a message is not acknowledged.
+func TestCancelledWaitIsNoAcknowledgement(t *testing.T) {
+	c := connect(t, optionsOf(t, workload.SyncAsync, setWake, "poll"))
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "cancelled", 1), 0, workload.AtLeastOnce)
+	_, standbys := sides(clusterOf(t, workload.SyncAsync))
+	systemtest.MedianAck(t, p)
+	defer systemtest.Pause(t, standbys...)()
+	l := systemtest.NewTestMessage("replicated?")
+	p.Send(&l.Message)
+	err := driver.Until(t.Context(), 20*time.Millisecond, func() (bool, error) {
+		rows, err := c.ask(t.Context(), "SELECT pg_cancel_backend(pid)::text FROM "+
+			"pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%\"cancelled\"%'")
+		return len(rows) == 0 && err == nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.Await(t)
+	if !errors.Is(err, system.ErrUnknown) ||
+		!strings.Contains(err.Error(), "canceling wait for synchronous replication") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A producer that waits for its batch to fill has many messages in it.
+func TestLingerFillsTheBatch(t *testing.T) {
+	c := connect(t, optionsOf(t, workload.SyncAsync, setLinger, "50ms", setBatch, "10"))
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "lingers", 1), 0, workload.AtLeastOnce)
+	if took := systemtest.MedianAck(t, p); took < 50*time.Millisecond {
+		t.Errorf("a message alone did not linger: %s", took)
+	}
+}

@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The tests of this file break the shared cluster, so they run last.
+
+// The process of a primary that is killed costs no acknowledged message: it comes back
+// as the primary, on its data, and clients wait for it.
+func TestKilledPrimary(t *testing.T) {
+	needServer(t)
+	servers := shared.Take(t)
+	for _, shape := range []string{shapeQueue, shapeLog} {
+		t.Run(shape, func(t *testing.T) { killedPrimary(t, servers, shape) })
+	}
+}
+
+// fetched is what a consumer takes at once, and so what it may receive twice.
+const fetched = 5
+
+func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
+	c := connect(t, systemtest.OptionsOf(t, postgresSystem{}, servers, workload.SyncAsync,
+		setShape, shape, setFetch, strconv.Itoa(fetched)))
+	topic, got := systemtest.Topic(t, c, "killed-"+shape, 2), systemtest.NewInbox()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	var acked []string
+	send := func(name string) error {
+		l := systemtest.NewTestMessage(name)
+		p.Send(&l.Message)
+		err := l.Await(t)
+		if err == nil {
+			acked = append(acked, name)
+		}
+		return err
+	}
+	for i := range 100 {
+		if err := send(fmt.Sprint("before-", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, killed := make(chan error, 1), time.Now()
+	primary := servers.Nodes()[0].Name
+	if err := servers.Kill(primary); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(500 * time.Millisecond)
+		back <- servers.Restart(primary)
+	}()
+	// What is sent while it is away waits for it. The first may have met the connection's end,
+	// or a primary that is back before its standbys.
+	for i := range 100 {
+		err := send(fmt.Sprint("during-", i))
+		if err != nil && (i > 0 || !errors.Is(err, system.ErrUnknown)) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if err := <-back; err != nil {
+		t.Fatal(err)
+	}
+	sent := time.Since(killed)
+	got.AwaitAll(t, acked...)
+	received := time.Since(killed)
+	awaitDurable(t, c, topic)
+	t.Logf("after the kill all was sent in %s, received in %s, and replicated in %s",
+		sent, received, time.Since(killed))
+	killStandby(t, servers, c, topic)
+	if again := len(got.Contents()) - len(acked); again > fetched {
+		t.Errorf("%d messages arrived twice", again)
+	}
+}
+
+// A standby that was killed copies from the primary again.
+func killStandby(t *testing.T, servers *driver.Cluster, c *cluster, topic system.Topic) {
+	t.Helper()
+	standby := servers.Nodes()[1].Name
+	if err := servers.Kill(standby); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers.Restart(standby); err != nil {
+		t.Fatal(err)
+	}
+	awaitDurable(t, c, topic)
+}
+
+// awaitDurable waits until all standbys are online.
+func awaitDurable(t *testing.T, c *cluster, topic system.Topic) {
+	t.Helper()
+	err := driver.Until(t.Context(), 50*time.Millisecond, func() (bool, error) {
+		_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+		return err != nil && t.Context().Err() == nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
