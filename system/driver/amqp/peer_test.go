@@ -122,10 +122,13 @@ func (c *peerConn) handle(channel uint16, code byte, f [][]byte, payload []byte)
 		if clientSends {
 			send(codeFlow, number(0), number(5000), number(0), number(5000), f[1], number(0),
 				number(c.credit))
-			break
+		}
+	case codeFlow:
+		if f[4][0] == null[0] || c.id > 0 {
+			break // no link's, or not the first
 		}
 		for _, one := range c.deliver {
-			c.frame(0, channel, append(list(codeTransfer, f[1], number(c.id),
+			c.frame(0, channel, append(list(codeTransfer, f[4], number(c.id),
 				[]byte{0xa0, 1, byte(c.id)}, number(0), []byte{0x42}), one...))
 			c.id++
 		}
