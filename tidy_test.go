@@ -43,7 +43,7 @@ var rooms = []string{
 	"systems",
 	"systems/*",
 	"system/systemtest",
-	"system/driver/amqp",
+	"system/driver/*",
 	"system/driver",
 	"internal/maven",
 	"internal/process",

@@ -13,6 +13,8 @@
 //	Furnish           a node's folder: configuration files, certificates, empty folders
 //	Run               a program that must end before a server starts
 //	Launch            a stage: servers that start together and stop together
+//	LaunchInTurn      a stage whose servers start one after another
+//	KeyStore          a node's key and certificate for Java, in PKCS #12
 //	Await, AwaitEach  until the servers answer
 //
 // The kit guarantees of every provisioned cluster:
