@@ -1,0 +1,67 @@
+package artemis
+
+import (
+	"os"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
+}
+
+// shared is the cluster of most tests: a pair, at level 2, with the default settings.
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.SyncAsync, Settings: smallHeap,
+}
+
+// secured is the second cluster: mirrors, encrypted, at level 1.
+var secured = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.SyncSync,
+	Settings: append([]string{setSecurity, secTLS}, smallHeap...),
+}
+
+var smallHeap = []string{setHeap, "192MB", setGC, "serial"}
+
+func needServer(t testing.TB) {
+	t.Helper()
+	if err := maven.Available(); err != nil {
+		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
+	}
+}
+
+// clusterOf is the shared cluster that gives a level.
+func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
+	t.Helper()
+	needServer(t)
+	if level == workload.SyncSync {
+		return secured.Get(t)
+	}
+	return shared.Get(t)
+}
+
+// optionsOf is how to connect to the shared cluster that gives a level.
+func optionsOf(t testing.TB, level workload.Level, settings ...string) system.Options {
+	t.Helper()
+	return systemtest.OptionsOf(t, artemisSystem{}, clusterOf(t, level), level, settings...)
+}
+
+func connect(t testing.TB, o system.Options) *cluster {
+	t.Helper()
+	return systemtest.Connect[*cluster](t, artemisSystem{}, o)
+}
+
+func TestConformance(t *testing.T) {
+	needServer(t)
+	systemtest.Run(t, systemtest.Harness{
+		System: New(), Levels: []workload.Level{workload.SyncSync, workload.SyncAsync},
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			return optionsOf(t, level)
+		},
+	})
+}
