@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	goamqp "github.com/Azure/go-amqp"
@@ -65,10 +66,7 @@ func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redel
 		"its consumer's connection has ended: acceptance has no time-out"}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	retryPause    = 50 * time.Millisecond
-)
+const connectWithin = 9 * time.Second // the contract allows ten
 
 // cluster is a connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
@@ -78,6 +76,9 @@ type cluster struct {
 	dialer  *amqp.Dialer
 	admin   *management // of the active server
 	clients driver.Clients
+
+	checking sync.Mutex
+	checked  bool // the servers were held against the level
 }
 
 // Connect finds the server that takes clients. It returns within ten seconds.
@@ -126,8 +127,23 @@ func queue(t system.Topic, subscription string, partition int) string {
 // server accepts a message to an address without queues, and drops it.
 const unread = "plimsoll-unread"
 
+// checkServers holds the servers against the level, once.
+func (c *cluster) checkServers(ctx context.Context) error {
+	c.checking.Lock()
+	defer c.checking.Unlock()
+	if c.checked {
+		return nil
+	}
+	err := c.readServers(ctx, &driver.Reading{Level: c.level}, nil)
+	c.checked = err == nil
+	return err
+}
+
 // CreateTopic makes the topic's addresses, each with the queue unread.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	if err := c.checkServers(ctx); err != nil {
+		return fmt.Errorf("creating the topic: %w", err)
+	}
 	for i := range t.Partitions {
 		_, err := c.admin.call(ctx, broker, "createAddress", address(t, i), multicast)
 		if err != nil {

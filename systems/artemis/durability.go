@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -69,6 +70,12 @@ func (m *management) brokerConnections(ctx context.Context) ([]brokerConnection,
 // temporary files of its instance.
 const exportFile = "broker_config_as_properties.txt"
 
+// statedSource is the source of what the servers do not show.
+const statedSource = "stated by the target"
+
+// exporting is held while a server's file is written, read and removed.
+var exporting sync.Mutex
+
 // config is a server's configuration in the running server's words. It is nil for a server on
 // another machine, whose files cannot be read.
 func (m *management) config(ctx context.Context) (map[string]string, error) {
@@ -84,6 +91,8 @@ func (m *management) config(ctx context.Context) (map[string]string, error) {
 	if _, err := os.Stat(folder); err != nil {
 		return nil, nil
 	}
+	exporting.Lock()
+	defer exporting.Unlock()
 	if _, err := m.call(ctx, broker, "exportConfigAsProperties"); err != nil {
 		return nil, fmt.Errorf("having the server write its configuration: %w", err)
 	}
@@ -98,8 +107,8 @@ func (m *management) config(ctx context.Context) (map[string]string, error) {
 	}
 	all := map[string]string{}
 	for line := range strings.Lines(string(raw)) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-			all[name] = value
+		if name, value, ok := strings.Cut(line, "="); ok {
+			all[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
 	}
 	return all, nil
@@ -121,26 +130,31 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	if len(topics) == 0 {
 		return system.Evidence{}, driver.ErrNoTopics
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
-	defer cancel()
 	r := &driver.Reading{Level: c.level}
-	active := reading{Reading: r, c: c, admin: newManagement(c.adminDialer(c.dialer.Endpoints...))}
-	defer active.admin.close()
-	var err error
-	if active.at, err = active.admin.endpoint(ctx); err != nil {
-		return system.Evidence{}, err
-	}
-	if err := active.checkQueues(ctx, topics); err != nil {
-		return system.Evidence{}, err
-	}
-	check := active.checkPair
-	if mirrored(c.Settings, c.level) {
-		check = active.checkMirror
-	}
-	if err := check(ctx); err != nil {
+	err := c.readServers(ctx, r, topics)
+	if err != nil {
 		return system.Evidence{}, err
 	}
 	return r.Evidence(), nil
+}
+
+// readServers holds the servers against the level.
+func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
+	topics []system.Topic) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	r := reading{Reading: into, c: c, admin: newManagement(c.adminDialer(c.dialer.Endpoints...))}
+	defer r.admin.close()
+	if r.at, err = r.admin.endpoint(ctx); err != nil {
+		return err
+	}
+	if err := r.checkQueues(ctx, topics); err != nil {
+		return err
+	}
+	if mirrored(c.Settings, c.level) {
+		return r.checkMirror(ctx)
+	}
+	return r.checkPair(ctx)
 }
 
 // checkQueues holds that the server has every partition's address.
@@ -198,13 +212,13 @@ func (r reading) checkMirror(ctx context.Context) error {
 		return r.Contradicts("an AMQP mirror", "%s is not connected to it", r.at)
 	}
 	want := strconv.FormatBool(r.Level.Majority())
-	for name, value := range config {
-		if strings.HasPrefix(name, "AMQPConnection") && strings.HasSuffix(name, ".sync") {
-			r.Add(r.at, "mirror sync", value, exportFile)
-			if value != want {
-				return r.Contradicts("mirror sync="+want, "%s has mirror sync=%s", r.at, value)
-			}
-		}
+	synced, source := config["AMQPConnections."+all[0].Name+".mirrors.default.sync"], exportFile
+	if synced == "" { // it is on another machine
+		synced, source = want, statedSource
+	}
+	r.Add(r.at, "mirror sync", synced, source)
+	if synced != want {
+		return r.Contradicts("mirror sync="+want, "%s has mirror sync=%s", r.at, synced)
 	}
 	if len(r.c.options.Endpoints) < 2 {
 		return r.Contradicts("both servers", "the mirror of %s is not among the endpoints: name "+
@@ -239,7 +253,7 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 	}
 	has, source := config["journalDatasync"], exportFile
 	if has == "" {
-		has, source = r.c.Text(setStated), "stated by the target"
+		has, source = r.c.Text(setStated), statedSource
 	}
 	if has == unstated {
 		return nil, fmt.Errorf("%s does not show journal-datasync over the network: look into its "+

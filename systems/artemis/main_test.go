@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured, detached}))
 }
 
 // shared is the cluster of most tests: a pair, at level 2, with the default settings.
@@ -24,6 +24,12 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 var secured = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.SyncSync,
 	Settings: append([]string{setSecurity, secTLS}, smallHeap...),
+}
+
+// detached is the third cluster: mirrors that nobody waits for, at level 3, with nothing asked.
+var detached = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.AsyncSync,
+	Settings: append([]string{setSecurity, secNone}, smallHeap...),
 }
 
 var smallHeap = []string{setHeap, "192MB", setGC, "serial"}
@@ -39,8 +45,11 @@ func needServer(t testing.TB) {
 func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
 	t.Helper()
 	needServer(t)
-	if level == workload.SyncSync {
+	switch level {
+	case workload.SyncSync:
 		return secured.Get(t)
+	case workload.AsyncSync:
+		return detached.Get(t)
 	}
 	return shared.Get(t)
 }
@@ -59,7 +68,8 @@ func connect(t testing.TB, o system.Options) *cluster {
 func TestConformance(t *testing.T) {
 	needServer(t)
 	systemtest.Run(t, systemtest.Harness{
-		System: New(), Levels: []workload.Level{workload.SyncSync, workload.SyncAsync},
+		System: New(),
+		Levels: []workload.Level{workload.SyncSync, workload.SyncAsync, workload.AsyncSync},
 		Options: func(t *testing.T, level workload.Level) system.Options {
 			return optionsOf(t, level)
 		},

@@ -82,10 +82,10 @@ func (m *management) attribute(ctx context.Context, resource, name string, into 
 	raw, err := m.request(ctx, map[string]any{
 		"_AMQ_ResourceName": resource, "_AMQ_Attribute": name,
 	}, "[]")
-	if err == nil {
-		err = json.Unmarshal(raw, into)
-	}
 	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	return nil

@@ -45,6 +45,11 @@ func ombBroker(d *omb.DriverFile, broker string) {
 	if !has {
 		rest = broker
 	}
+	// A password may hold a question mark, so the user is cut off first.
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		d.Secret("brokerAddress", true)
+		rest = rest[i+1:]
+	}
 	host, query, _ := strings.Cut(rest, "?")
 	if strings.Contains(query, "sslEnabled=true") {
 		d.Encrypt("")

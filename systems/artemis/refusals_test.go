@@ -1,7 +1,6 @@
 package artemis
 
 import (
-	"context"
 	"crypto/x509"
 	"net"
 	"testing"
@@ -85,15 +84,9 @@ func TestDurabilityIsReadBack(t *testing.T) {
 				c.change(&o)
 			}
 			connected := connect(t, o)
-			topic := system.Topic{Name: "read-back", Partitions: 1}
-			if err := connected.CreateTopic(t.Context(), topic); err != nil {
-				t.Fatal(err)
-			}
-			_, err := connected.ReadDurability(t.Context(), []system.Topic{topic})
-			systemtest.Refused(t, time.Now(), err, c.says...)
-			if err := connected.DeleteTopic(context.Background(), topic); err != nil {
-				t.Error(err)
-			}
+			began := time.Now()
+			err := connected.CreateTopic(t.Context(), system.Topic{Name: "read-back", Partitions: 1})
+			systemtest.Refused(t, began, err, c.says...)
 		})
 	}
 	c := connect(t, optionsOf(t, workload.SyncAsync))

@@ -49,7 +49,7 @@ replication text auto auto|mirror|pair|zookeeper
     others
 stated_journal-datasync text no no|true|false
     journal-datasync of servers on other machines, which do not show it over the network: what
-    you read in their broker.xml
+    you read in their broker.xml, where a mirror's sync must be what the level asks for
 idle_timeout duration 10s 1s..1h
     how long a server may send nothing, not even a heartbeat, before clients give up the
     connection

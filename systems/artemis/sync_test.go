@@ -13,7 +13,7 @@ import (
 const pausedFor = 500 * time.Millisecond
 
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
-// second one is paused. Levels 3 and 4 are mirrors of their own.
+// second one is paused. Level 4 differs from level 3 by journal-datasync alone.
 func TestAcknowledgementWaitsFor(t *testing.T) {
 	for _, c := range []struct {
 		level                 workload.Level
@@ -21,6 +21,7 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 	}{
 		{workload.SyncSync, true, true, true},
 		{workload.SyncAsync, false, false, true},
+		{workload.AsyncSync, true, false, false},
 	} {
 		t.Run(fmt.Sprintf("level %d", c.level), func(t *testing.T) {
 			servers := clusterOf(t, c.level)

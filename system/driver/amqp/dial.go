@@ -128,11 +128,19 @@ func (e *openError) Unwrap() error { return e.err }
 // Explain says in one sentence why servers cannot be talked to and what to do.
 func (d *Dialer) Explain(err error) error {
 	peer := driver.Peer{Endpoints: d.Endpoints, Protocol: "AMQP 1.0", Encrypted: d.TLS != nil}
+	var opening *openError
+	if errors.As(err, &opening) && driver.TimedOut(err) {
+		hint := ""
+		if d.TLS == nil {
+			hint = "give the target tls or "
+		}
+		return fmt.Errorf("%s takes the connection and does not answer, as a server does that "+
+			"stands still or another protocol's port: %scorrect the port: %w", peer.At(), hint, err)
+	}
 	if told := peer.Explain(err); told != nil {
 		return told
 	}
 	var refusal *goamqp.Error
-	var opening *openError
 	switch {
 	case errors.As(err, &refusal) && refusal.Condition == goamqp.ErrCondUnauthorizedAccess:
 		if errors.As(err, &opening) {
