@@ -37,10 +37,10 @@ func (artemisSystem) Describe() system.Description {
 		Client: amqp.Client(),
 		Terms: driver.Terms{
 			Topic:           "multicast addresses, one for each partition",
-			Partition:       "address, called topic.partition; all of them are on the active server",
+			Partition:       "address, called topic.partition; all are on the active server",
 			Key:             "correlation id of the message; servers do nothing with it",
 			Subscription:    "durable queue on each of the addresses, called address.subscription",
-			Consumer:        "consumer of all of these queues, which it shares with the others",
+			Consumer:        "consumer of all these queues, which it shares with the others",
 			Acknowledgement: "accepted, the outcome that the server gives a delivery",
 			Backlog:         "messages that wait in the queues",
 		}.List(),

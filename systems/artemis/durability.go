@@ -33,8 +33,8 @@ func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "AMQP mirror with sync=true, and journal-datasync=true on both " +
 			"servers" + moved + "; a replicated pair is refused, because its backup never syncs"},
-		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, whatever " +
-			"journal-datasync is; or a mirror with sync=true" + alone},
+		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, with " +
+			"either journal-datasync; or a mirror with sync=true" + alone},
 		workload.AsyncSync: {How: "journal-datasync=true, and an AMQP mirror with sync=false" +
 			later},
 		workload.AsyncAsync: {How: "journal-datasync=false, and an AMQP mirror with sync=false" +

@@ -33,9 +33,9 @@ func translateOMB(d *omb.DriverFile) {
 		ombBroker(d, f.Broker)
 	}
 	d.SetLevel(workload.AsyncAsync,
-		"OMB's driver waits for the server's answer, and the file does not say what that waits for")
-	d.Note("how servers replicate and whether they sync is in their broker.xml: see the levels of " +
-		"plimsoll systems artemis")
+		"OMB's driver waits for the server's answer, and the file does not say what that means")
+	d.Note("how servers replicate and whether they sync is in their broker.xml: see the levels " +
+		"of plimsoll systems artemis")
 	d.Note("OMB's driver speaks Artemis's core protocol, and this one AMQP 1.0")
 }
 
@@ -55,6 +55,6 @@ func ombBroker(d *omb.DriverFile, broker string) {
 		d.Encrypt("")
 	}
 	d.Endpoint(host)
-	d.Note("the acceptor of brokerAddress must speak AMQP too, as Artemis's usual one on port 61616 " +
-		"does")
+	d.Note("the acceptor of brokerAddress must speak AMQP too, as Artemis's usual one on port " +
+		"61616 does")
 }

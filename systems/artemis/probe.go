@@ -279,7 +279,7 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic,
 	rejected, dead func([]byte)) (system.Publisher, string, error) {
 	letters := t.Name + "-dead"
 	x, err := c.openMailbox(ctx, t,
-		fmt.Sprintf(`{"dead-letter-address":%q,"max-delivery-attempts":1}`, letters))
+		fmt.Sprintf(`{"deadLetterAddress":%q,"maxDeliveryAttempts":1}`, letters))
 	if err != nil {
 		return nil, "", err
 	}
@@ -304,8 +304,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (
 	p system.BackPressure, condition string, err error,
 ) {
 	limit := n / 2
-	x, err := c.openMailbox(ctx, t, fmt.Sprintf(`{"address-full-policy":"FAIL",`+
-		`"max-size-messages":%d}`, limit))
+	x, err := c.openMailbox(ctx, t, fmt.Sprintf(`{"addressFullMessagePolicy":"FAIL",`+
+		`"maxSizeMessages":%d}`, limit))
 	if err != nil {
 		return p, "", err
 	}

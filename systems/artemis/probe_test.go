@@ -17,7 +17,8 @@ func TestProbes(t *testing.T) {
 		"publisher acks": probe.Yes, "routing: fanout": probe.Yes,
 		"routing: direct": probe.Conditional, "routing: pattern": probe.Conditional,
 		"routing: headers": probe.Yes, "priorities": probe.Yes, "delayed delivery": probe.Yes,
-		"message TTL": probe.Yes, "dead letters": probe.Conditional, "flow control": probe.Conditional,
+		"message TTL": probe.Yes, "dead letters": probe.Conditional,
+		"flow control": probe.Conditional,
 		"transactions": probe.No, "exactly once": probe.Conditional,
 	}
 	var rows []string

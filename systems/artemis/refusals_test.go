@@ -85,7 +85,8 @@ func TestDurabilityIsReadBack(t *testing.T) {
 			}
 			connected := connect(t, o)
 			began := time.Now()
-			err := connected.CreateTopic(t.Context(), system.Topic{Name: "read-back", Partitions: 1})
+			topic := system.Topic{Name: "read-back", Partitions: 1}
+			err := connected.CreateTopic(t.Context(), topic)
 			systemtest.Refused(t, began, err, c.says...)
 		})
 	}

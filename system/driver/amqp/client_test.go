@@ -27,7 +27,8 @@ func dialer(endpoints ...string) *Dialer {
 func open(t *testing.T, d *Dialer, timeout time.Duration) *Producer {
 	t.Helper()
 	p, err := NewProducer(t.Context(), ProducerOptions{
-		Dialer: d, Clients: &driver.Clients{}, Targets: []Target{{Address: "q:0"}, {Address: "q:1"}},
+		Dialer: d, Clients: &driver.Clients{},
+		Targets:  []Target{{Address: "q:0"}, {Address: "q:1"}},
 		InFlight: 8, Durable: true, Timeout: timeout,
 	})
 	if err != nil {
