@@ -16,11 +16,10 @@ func TestCheck(t *testing.T) {
 		settings []string
 		want     string
 	}{
-		{level: workload.SyncSync, nodes: 3},
+		{level: workload.AsyncSync, nodes: 3},
 		{level: workload.SyncAsync, nodes: 2, settings: []string{setDatasync, "true"}},
 		{level: workload.SyncAsync, settings: []string{setReplication, mirror}},
-		{level: workload.SyncSync, settings: []string{setReplication, pair},
-			want: "the backup of a replicated pair never syncs"},
+		{level: workload.SyncSync, nodes: 3, want: "a pair's backup never syncs"},
 		{level: workload.AsyncSync, settings: []string{setReplication, zooKeeper},
 			want: "a primary always waits for its backup"},
 		{level: 5, want: "the levels are 1 to 4"},

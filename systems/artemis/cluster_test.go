@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestProvisionedCluster(t *testing.T) {
-	c := clusterOf(t, workload.SyncAsync)
+	needServer(t)
+	c := shared.Get(t)
 	systemtest.RunsOnLoopback(t, c, 2, 2)
 	systemtest.KeepsSecrets(t, c.Nodes(), c.Credentials().Password)
 	for _, n := range c.Members() {
 		systemtest.IsPrivate(t, n.Path(brokerFile))
 		systemtest.IsPrivate(t, n.Path(usersFile))
 	}
-	if clusterOf(t, workload.SyncSync).TLS() == nil || c.TLS() != nil {
+	if secured.Get(t).TLS() == nil || c.TLS() != nil {
 		t.Error("the wrong cluster is encrypted")
 	}
 }

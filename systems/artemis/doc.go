@@ -28,11 +28,11 @@
 //
 // A server accepts a durable message when its journal file has it, and with journal-datasync
 // when that is synced; a primary also waits until its backup has received it, and a server
-// with a mirror whose sync is true until the mirror has accepted it, by the mirror's own rule.
-// So level 1 is a mirror with sync=true and journal-datasync=true on both. The vendor calls a
-// pair with journal-datasync "replicated" and its data safe; but the backup never syncs, so
-// that an acknowledgement is worth one disk and one memory: that is level 2 here, whatever
-// journal-datasync is.
+// with a mirror whose sync is true until the mirror has accepted it.
+// That is level 2. Level 1 is refused, because nothing waits for the second server's disk: the
+// backup of a pair never syncs, so that what the vendor calls a replicated and synced journal
+// is worth one disk and one memory; and a mirror commits what it is sent without a sync, in
+// Artemis 2.44.0, whatever its own journal-datasync is. TestAcknowledgementWaitsFor shows both.
 //
 // What no level promises:
 //

@@ -2,16 +2,14 @@ package artemis
 
 import (
 	"testing"
-	"time"
 
-	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // The mirror has the queues of a topic, and what was acknowledged.
 func TestMirrorHasWhatWasAcknowledged(t *testing.T) {
-	o := optionsOf(t, workload.SyncSync)
+	o := optionsOf(t, secured, workload.SyncAsync, setReplication, mirror)
 	c := connect(t, o)
 	topic := systemtest.Topic(t, c, "mirrored", 1)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
@@ -26,14 +24,11 @@ func TestMirrorHasWhatWasAcknowledged(t *testing.T) {
 	there := newManagement(dialer(o, o.Endpoints[1]))
 	defer there.close()
 	count, durable := 0, 0
-	err := driver.Until(t.Context(), 50*time.Millisecond, func() (bool, error) {
-		of := "queue." + queue(topic, unread, 0)
-		err := there.attribute(t.Context(), of, "MessageCount", &count)
-		if err == nil {
-			err = there.attribute(t.Context(), of, "DurableMessageCount", &durable)
-		}
-		return false, err
-	})
+	of := "queue." + queue(topic, unread, 0)
+	err := there.attribute(t.Context(), of, "MessageCount", &count)
+	if err == nil {
+		err = there.attribute(t.Context(), of, "DurableMessageCount", &durable)
+	}
 	if err != nil || count != sent || durable != sent {
 		t.Errorf("the mirror has %d messages, %d of them durable, %v", count, durable, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // What is certain of Artemis is found by trying it.
 func TestProbes(t *testing.T) {
-	options := optionsOf(t, workload.SyncAsync)
+	options := optionsOf(t, shared, workload.SyncAsync)
 	want := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,
 		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,

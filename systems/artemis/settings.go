@@ -45,8 +45,7 @@ const (
 var clientSettings = system.MustSettings(`
 replication text auto auto|mirror|pair|zookeeper
     how two servers hold each message: mirror, over AMQP; pair, a primary and its backup;
-    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2 and mirror at the
-    others
+    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2 and mirror at 3 and 4
 stated_journal-datasync text no no|true|false
     journal-datasync of servers on other machines, which do not show it over the network: what
     you read in their broker.xml, where a mirror's sync must be what the level asks for
@@ -106,21 +105,17 @@ func datasync(s system.Settings, l workload.Level) bool {
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	if l == workload.SyncSync {
+		return append(bad, strict.Violation{
+			Message: "durability level 1: " + neverSynced + ": take level 2",
+		})
+	}
 	if mirrored(s, l) {
 		return bad
 	}
-	why := ""
-	switch l {
-	case workload.SyncSync:
-		why = "cannot give level 1: the backup of a replicated pair never syncs, so an " +
-			"acknowledgement is worth the primary's disk and the backup's memory, which is level " +
-			"2: take " + mirror
-	case workload.AsyncSync, workload.AsyncAsync:
-		why = fmt.Sprintf("cannot give level %d: a primary always waits for its backup: take %s",
-			l, mirror)
-	}
-	if why != "" {
-		bad = append(bad, s.Wrong(setReplication, why))
+	if !l.Majority() && l.Valid() {
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("cannot give level %d: a primary "+
+			"always waits for its backup: take %s", l, mirror)))
 	}
 	return bad
 }

@@ -1,10 +1,10 @@
 package artemis
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -15,18 +15,20 @@ const pausedFor = 500 * time.Millisecond
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
 // second one is paused. Level 4 differs from level 3 by journal-datasync alone.
 func TestAcknowledgementWaitsFor(t *testing.T) {
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
+		servers               *systemtest.Servers[*driver.Cluster]
 		level                 workload.Level
+		how                   string
 		first, second, answer bool
 	}{
-		{workload.SyncSync, true, true, true},
-		{workload.SyncAsync, false, false, true},
-		{workload.AsyncSync, true, false, false},
+		"pair":          {shared, workload.SyncAsync, pair, false, false, true},
+		"mirror, sync":  {secured, workload.SyncAsync, mirror, true, false, true},
+		"mirror, async": {detached, workload.AsyncSync, mirror, true, false, false},
 	} {
-		t.Run(fmt.Sprintf("level %d", c.level), func(t *testing.T) {
-			servers := clusterOf(t, c.level)
-			connected := connect(t, optionsOf(t, c.level))
-			topic := systemtest.Topic(t, connected, fmt.Sprintf("waits-%d", c.level), 1)
+		t.Run(name, func(t *testing.T) {
+			connected := connect(t, optionsOf(t, c.servers, c.level, setReplication, c.how))
+			servers := c.servers.Get(t)
+			topic := systemtest.Topic(t, connected, "waits", 1)
 			p := systemtest.Producer(t, connected, topic, 0, workload.AtLeastOnce)
 			pids := []int{servers.Nodes()[0].PID, servers.Nodes()[1].PID}
 			plain := systemtest.MedianAck(t, p)
