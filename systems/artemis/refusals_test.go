@@ -20,8 +20,8 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		encrypted bool
-		change func(o *system.Options)
-		says   []string
+		change    func(o *system.Options)
+		says      []string
 	}{
 		"wrong password": {false, func(o *system.Options) {
 			o.Credentials.Password = "wrong"
