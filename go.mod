@@ -3,6 +3,7 @@ module github.com/plimsoll-bench/plimsoll
 go 1.26.0
 
 require (
+	github.com/Azure/go-amqp v1.7.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/alecthomas/kong v1.17.0
@@ -37,6 +38,7 @@ require (
 	golang.org/x/term v0.47.0
 	google.golang.org/grpc v1.79.3
 	pgregory.net/rapid v1.3.0
+	software.sslmate.com/src/go-pkcs12 v0.5.0
 )
 
 require (

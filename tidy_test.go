@@ -43,6 +43,7 @@ var rooms = []string{
 	"systems",
 	"systems/*",
 	"system/systemtest",
+	"system/driver/*",
 	"system/driver",
 	"internal/maven",
 	"internal/process",

@@ -4,6 +4,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
+	"github.com/plimsoll-bench/plimsoll/systems/artemis"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
@@ -29,6 +30,7 @@ func All() []system.System {
 		eventstore.New(),
 		sqs.New(),
 		mongodb.New(),
+		artemis.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

@@ -82,11 +82,6 @@ func (all Dialects) classes() []string {
 // undriven has notes on drivers of systems that plimsoll cannot measure.
 var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
-		"artemis.ArtemisBenchmarkDriver": func(d *DriverFile) {
-			if d.Decode(&artemisFile{}) {
-				d.Undriven("ActiveMQ Artemis")
-			}
-		},
 		"jms.JMSBenchmarkDriver":            func(d *DriverFile) { d.Undriven("JMS") },
 		"mqtt5.MqttBenchmarkDriver":         func(d *DriverFile) { d.Undriven("MQTT") },
 		"rocketmq.RocketMQBenchmarkDriver":  func(d *DriverFile) { d.Undriven("RocketMQ") },
@@ -102,12 +97,5 @@ var undriven = Dialect{
 			"clock, and its failed messages are counted nowhere"},
 		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
 			"the born timestamp, in whole milliseconds"},
-		{Driver: "artemis", Note: "the end-to-end latency of OMB's Artemis driver begins at the " +
-			"wall clock, in whole milliseconds"},
 	},
-}
-
-type artemisFile struct {
-	Head
-	Address string `yaml:"brokerAddress"`
 }

@@ -14,6 +14,8 @@
 //	Furnish           a node's folder: configuration files, certificates, empty folders
 //	Run               a program that must end before a server starts
 //	Launch            a stage: servers that start together and stop together
+//	LaunchInTurn      a stage whose servers start one after another
+//	KeyStore          a node's key and certificate for Java, in PKCS #12
 //	Await, AwaitEach  until the servers answer
 //
 // The kit guarantees of every provisioned cluster:
@@ -43,6 +45,8 @@
 //	Peer, Outcome      the meaning of a refusal, of a connection and of a message
 //	API                requests to servers over HTTP, in JSON
 //	Until, Sleep       retries and pauses that end with their context
+//
+// The package amqp in this folder has the producers and consumers of AMQP 1.0.
 //
 // A message costs no allocation and no lock other than its producer's.
 package driver

@@ -131,6 +131,24 @@ func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err e
 	return nil
 }
 
+// LaunchInTurn is Launch for servers that must not start at the same time. It starts each
+// server when ready returns nil for the server before, and does not wait for the last one.
+func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
+	command func(*Node) process.Spec, ready func(ctx context.Context, n *Node) error) (err error) {
+	c.stages = append(c.stages, stage)
+	for i, n := range stage {
+		if i > 0 {
+			if err := c.AwaitEach(ctx, stage[i-1:i], ready); err != nil {
+				return err
+			}
+		}
+		if n.process, err = c.start(n, n.title, command(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Server, error) {
 	command.Name, command.Dir, command.Log = name, n.Dir, n.Log
 	command.User = c.user.id

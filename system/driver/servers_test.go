@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"software.sslmate.com/src/go-pkcs12"
+
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -149,6 +151,32 @@ func TestStages(t *testing.T) {
 	order := strings.Fields(string(raw))
 	if err != nil || len(order) != 4 || order[2] != "keeper" || order[3] != "names" {
 		t.Errorf("stopped in the order %v: %v", order, err)
+	}
+}
+
+// A server starts when the one before it is ready.
+func TestLaunchInTurn(t *testing.T) {
+	c := start(t, provision(t), func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+		stage := []*Node{c.Add("a", "127.0.0.1:1"), c.Add("b", "127.0.0.1:2")}
+		for _, n := range stage {
+			if err := c.Furnish(n, map[string]string{"secret": n.Name}); err != nil {
+				return nil, err
+			}
+		}
+		command := func(n *Node) process.Spec {
+			return script(n, "ls ../a > seen; "+runs)
+		}
+		if err := c.LaunchInTurn(ctx, stage, command, isReady); err != nil {
+			return nil, err
+		}
+		return c, c.AwaitEach(ctx, stage, isReady)
+	})
+	if len(c.Endpoints()) != 2 {
+		t.Errorf("endpoints %v", c.Endpoints())
+	}
+	seen, err := os.ReadFile(c.Members()[1].Path("seen"))
+	if err != nil || !strings.Contains(string(seen), "ready") {
+		t.Errorf("b started when a had %q: %v", seen, err)
 	}
 }
 
@@ -314,6 +342,7 @@ func TestEncrypt(t *testing.T) {
 				t.Errorf("%s: %v, %v", file, info, err)
 			}
 		}
+		checkKeyStore(t, n)
 		pairs := map[string]string{CertificateFile: KeyFile, KeyStoreFile: KeyStoreFile}
 		for certificate, key := range pairs {
 			pair, err := tls.LoadX509KeyPair(n.Path(certificate), n.Path(key))
@@ -329,6 +358,28 @@ func TestEncrypt(t *testing.T) {
 	pem, err := os.ReadFile(c.CAFile())
 	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
 		t.Errorf("%s: %v", c.CAFile(), err)
+	}
+}
+
+// checkKeyStore holds that the key store of a node has the node's certificate.
+func checkKeyStore(t *testing.T, n *Node) {
+	t.Helper()
+	if err := n.KeyStore("node.p12", "geheim"); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(n.Path("node.p12")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	raw, err := os.ReadFile(n.Path("node.p12"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, certificate, err := pkcs12.Decode(raw, "geheim")
+	if err != nil || certificate.VerifyHostname(n.Host) != nil {
+		t.Errorf("%v: %v", certificate, err)
+	}
+	if err := n.KeyStore("none/node.p12", "geheim"); err == nil {
+		t.Error("a key store was written into a folder that does not exist")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/zookeeper"
 )
 
 const (
@@ -147,7 +148,7 @@ func (s *starter) start(ctx context.Context) error {
 	c := s.config
 	zooKeeper := kind{
 		class: zooKeeperClass, port: zooKeeperPort, memory: memory{heap: c.Bytes(setZooKeeperHeap)},
-		conf: c.zooKeeperConf, ready: isZooKeeperReady,
+		conf: c.zooKeeperConf, ready: zookeeper.IsReady,
 	}
 	bookie := kind{
 		class: bookieClass, port: bookiePort,

@@ -3,38 +3,10 @@ package pulsar
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
-
-// isZooKeeperReady asks ZooKeeper whether it is well, in its own short words.
-func isZooKeeperReady(ctx context.Context, n *driver.Node) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.Address)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return err
-		}
-	}
-	if _, err := conn.Write([]byte("ruok")); err != nil {
-		return err
-	}
-	said, err := io.ReadAll(io.LimitReader(conn, 100))
-	if err != nil {
-		return err
-	}
-	if string(said) != "imok" {
-		return fmt.Errorf("it says %q", said)
-	}
-	return nil
-}
 
 func isBookieReady(ctx context.Context, n *driver.Node) error {
 	heartbeat := "http://" + driver.At(n.Host, bookieHTTPPort) + "/heartbeat"

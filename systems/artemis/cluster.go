@@ -1,0 +1,186 @@
+package artemis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/zookeeper"
+)
+
+const (
+	artemisVersion = "2.44.0"
+	clientPort     = 5672
+	corePort       = 61616
+	serverClass    = "org.apache.activemq.artemis.boot.Artemis"
+	zooKeeperHeap  = 64 << 20
+)
+
+// servers is how Artemis's servers start, fail and stop. Two Javas that share two cores are
+// there after some seconds, but a machine busy with other things takes ten times as long.
+var servers = driver.Servers{
+	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
+	AskEvery: 50 * time.Millisecond, AskWithin: 5 * time.Second,
+	LastComplaint: driver.LastLineWith(" ERROR ", " WARN "),
+}
+
+// distribution is the servers.
+var distribution = maven.Archive{
+	Name:        "artemis-" + artemisVersion,
+	Coordinates: "org.apache.activemq:apache-artemis:" + artemisVersion + ":tar.gz:bin",
+}
+
+// Fetch downloads the servers, unless they are on this machine already. ZooKeeper is fetched
+// when it is first needed.
+func (artemisSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
+	_, err := driver.FetchJava(ctx, distribution, progress)
+	return err
+}
+
+// NodeNames are the names of the servers. The first one is the primary, or has the mirror.
+func (artemisSystem) NodeNames(p system.Provision) []string {
+	names := driver.Numbered("n", 2)
+	if replication(p.Settings, p.Durability) == zooKeeper {
+		names = append(names, zookeeper.Name)
+	}
+	return names
+}
+
+// Provision starts two servers as processes of this machine, and ZooKeeper where it
+// arbitrates. It returns when the second server holds what the first one has.
+func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
+	system.Provisioned, error,
+) {
+	bad := append(problems(p.Settings, p.Durability),
+		checkNodes(p.Settings, p.Durability, p.Nodes)...)
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	s := starter{Provision: p, how: replication(p.Settings, p.Durability)}
+	var err error
+	if s.java, err = driver.FetchJava(ctx, distribution, nil); err != nil {
+		return nil, err
+	}
+	s.java.Classpath = filepath.Join(s.java.Dir, "lib", "artemis-boot.jar")
+	if s.how == zooKeeper {
+		if s.zooKeeper, err = zookeeper.Fetch(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	return servers.Provision(ctx, p, s.build)
+}
+
+// starter starts one cluster.
+type starter struct {
+	system.Provision
+	how             string
+	java, zooKeeper driver.Java
+}
+
+func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
+	addresses, err := process.Addresses(2, clientPort, corePort)
+	if err == nil {
+		err = s.buildAt(ctx, c, addresses)
+	}
+	return c, err
+}
+
+// buildAt starts servers at addresses: each listens at its first one to clients and mirrors,
+// and at its second one to the other server of a pair.
+func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
+	config := serverConfig{
+		starter: s, tls: s.Settings.Text(setSecurity) == secTLS,
+		clients: []string{addresses[0][0], addresses[1][0]},
+		cores:   []string{addresses[0][1], addresses[1][1]},
+	}
+	if s.Settings.Text(setSecurity) != secNone {
+		config.password, config.peerPassword = driver.Secret(), driver.Secret()
+		c.SetCredentials(system.Credentials{User: benchUser, Password: config.password})
+	}
+	if config.tls {
+		if err := c.Encrypt(); err != nil {
+			return err
+		}
+	}
+	names := artemisSystem{}.NodeNames(s.Provision)
+	nodes := []*driver.Node{c.Add(names[0], addresses[0][0]), c.Add(names[1], addresses[1][0])}
+	if s.how == zooKeeper {
+		hosts, err := process.Addresses(1, zookeeper.Port)
+		if err != nil {
+			return err
+		}
+		config.zooKeeper = hosts[0][0]
+		err = zookeeper.Launch(ctx, c, s.zooKeeper, c.Add(names[2], config.zooKeeper),
+			zooKeeperHeap)
+		if err != nil {
+			return err
+		}
+	}
+	for i, n := range nodes {
+		err := s.java.Furnish(c, n, config.files(n, i), "data", "log", "lock")
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.Launch(nodes, s.command); err != nil {
+		return err
+	}
+	return s.await(ctx, c, nodes)
+}
+
+func (s starter) command(n *driver.Node) process.Spec {
+	options := append(s.java.Options(n, s.Settings.Bytes(setHeap)),
+		"--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
+		"-Dlog4j2.configurationFile=file:"+n.Path(loggingFile), "-Dlog4j2.disableJmx=true",
+		"-Djava.security.auth.login.config="+n.Path(loginFile),
+		"-Dartemis.home="+s.java.Dir, "-Dartemis.instance="+n.Dir,
+		"-Dartemis.instance.etc="+n.Dir, "-Ddata.dir="+n.Path("data"),
+	)
+	if s.Settings.Text(setGC) == "serial" {
+		options = append(options, "-XX:+UseSerialGC")
+	} else {
+		options = append(options, "-XX:+UseG1GC")
+	}
+	return s.java.Command(options, serverClass, "run")
+}
+
+// await waits until the first server takes clients and the second one follows it.
+func (s starter) await(ctx context.Context, c *driver.Cluster, nodes []*driver.Node) error {
+	o := system.Options{Credentials: c.Credentials(), TLS: c.TLS(), Settings: s.Settings}
+	admin := newManagement(dialer(o, nodes[0].Address))
+	defer admin.close()
+	follows := func(ctx context.Context) error { return admin.isMirrored(ctx) }
+	if s.how != mirror {
+		follows = func(ctx context.Context) error {
+			inSync := false
+			err := admin.attribute(ctx, broker, "ReplicaSync", &inSync)
+			if err == nil && !inSync {
+				err = errors.New("the backup is not in sync")
+			}
+			return err
+		}
+	}
+	return c.AwaitEach(ctx, nodes[:1], func(ctx context.Context, _ *driver.Node) error {
+		return follows(ctx)
+	})
+}
+
+// isMirrored returns nil when the server is connected to its mirror.
+func (m *management) isMirrored(ctx context.Context) error {
+	all, err := m.brokerConnections(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.Connected {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of %d broker connections is connected", len(all))
+}

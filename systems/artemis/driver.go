@@ -1,0 +1,263 @@
+package artemis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type artemisSystem struct{}
+
+var (
+	_ driver.CompleteSystem  = artemisSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.Fetcher         = artemisSystem{}
+)
+
+// New returns the ActiveMQ Artemis system.
+func New() system.System { return artemisSystem{} }
+
+// Describe returns Artemis's terms, durability levels and settings.
+func (artemisSystem) Describe() system.Description {
+	return system.Description{
+		Name: "artemis",
+		Summary: "ActiveMQ Artemis: queues on one active server, whose journal a backup or a " +
+			"mirror copies, over AMQP 1.0",
+		Client: amqp.Client(),
+		Terms: driver.Terms{
+			Topic:           "multicast addresses, one for each partition",
+			Partition:       "address, called topic.partition; all are on the active server",
+			Key:             "correlation id of the message; servers do nothing with it",
+			Subscription:    "durable queue on each of the addresses, called address.subscription",
+			Consumer:        "consumer of all these queues, which it shares with the others",
+			Acknowledgement: "accepted, the outcome that the server gives a delivery",
+			Backlog:         "messages that wait in the queues",
+		}.List(),
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: slices.Concat(clientSettings, serverSettings),
+	}
+}
+
+// Check returns all violations of a request before anything starts.
+func (artemisSystem) Check(c system.Check) error {
+	bad := append(problems(c.Settings, c.Durability),
+		checkNodes(c.Settings, c.Durability, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// Redelivery says when a message comes again although no consumer fails.
+func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redelivery {
+	return system.Redelivery{Never: true, Why: "the server delivers a message again only after " +
+		"its consumer's connection has ended: acceptance has no time-out"}
+}
+
+const connectWithin = 9 * time.Second // the contract allows ten
+
+// cluster is a connection to the servers. Its methods may be called from any goroutine.
+type cluster struct {
+	system.Settings
+	options system.Options
+	level   workload.Level
+	dialer  *amqp.Dialer
+	admin   *management // of the active server
+	clients driver.Clients
+
+	checking sync.Mutex
+	checked  bool // the servers were held against the level
+}
+
+// Connect finds the server that takes clients. It returns within ten seconds.
+func (artemisSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := driver.CheckEndpoints(o.Endpoints, "artemis-1:5672"); err != nil {
+		return nil, err
+	}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c.dialer = dialer(o, o.Endpoints...)
+	if mirrored(o.Settings, o.Durability) {
+		// The mirror takes clients as well, and what it is sent is on no other server.
+		c.dialer = dialer(o, o.Endpoints[0])
+	}
+	c.admin = newManagement(c.dialer)
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	// Whether this is Artemis, and the user may ask.
+	if _, err := c.admin.text(ctx, broker, "Version"); err != nil {
+		c.admin.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dialer connects to some of the servers.
+func dialer(o system.Options, endpoints ...string) *amqp.Dialer {
+	return &amqp.Dialer{
+		Endpoints: endpoints, Credentials: o.Credentials, TLS: o.TLS,
+		Silence:  o.Settings.Duration(setSilence),
+		Patience: o.Settings.Duration(setPatience),
+	}
+}
+
+// address is a partition's.
+func address(t system.Topic, partition int) string { return t.Name + "." + strconv.Itoa(partition) }
+
+// queue is a subscription's on a partition.
+func queue(t system.Topic, subscription string, partition int) string {
+	return address(t, partition) + "." + subscription
+}
+
+// unread is the subscription whose queues hold a topic's messages until a real one opens. A
+// server accepts a message to an address without queues, and drops it.
+const unread = "plimsoll-unread"
+
+// checkServers holds the servers against the level, once.
+func (c *cluster) checkServers(ctx context.Context) error {
+	c.checking.Lock()
+	defer c.checking.Unlock()
+	if c.checked {
+		return nil
+	}
+	err := c.readServers(ctx, &driver.Reading{Level: c.level}, nil)
+	c.checked = err == nil
+	return err
+}
+
+// CreateTopic makes the topic's addresses, each with the queue unread.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	if err := c.checkServers(ctx); err != nil {
+		return fmt.Errorf("creating the topic: %w", err)
+	}
+	for i := range t.Partitions {
+		_, err := c.admin.call(ctx, broker, "createAddress", address(t, i), multicast)
+		if err != nil {
+			if refused(err, "AMQ229204") {
+				err = fmt.Errorf("a topic of the name exists: delete it, or choose another name: "+
+					"%w", err)
+			}
+			return fmt.Errorf("creating the topic: %w", err)
+		}
+		if err := c.createQueue(ctx, t, unread, i); err != nil {
+			return fmt.Errorf("creating the topic: %w", err)
+		}
+	}
+	return nil
+}
+
+// createQueue makes a durable queue, unless it is there.
+func (c *cluster) createQueue(ctx context.Context, t system.Topic, subscription string,
+	partition int) error {
+	_, err := c.admin.call(ctx, broker, "createQueue", fmt.Sprintf(
+		`{"name":%q,"address":%q,"routing-type":%q,"durable":true,"auto-delete":false,`+
+			`"auto-create-address":false,"max-consumers":-1,"purge-on-no-consumers":false}`,
+		queue(t, subscription, partition), address(t, partition), multicast), true)
+	return err
+}
+
+// DeleteTopic deletes the topic's addresses with their queues.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	var errs []error
+	for i := range t.Partitions {
+		_, err := c.admin.call(ctx, broker, "deleteAddress", address(t, i), true)
+		if err != nil && !refused(err, "AMQ229203") { // it is not there
+			errs = append(errs, fmt.Errorf("deleting the topic: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// OpenProducer opens a producer with a connection of its own.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
+	system.Producer, error,
+) {
+	to := amqp.ProducerOptions{
+		Dialer: c.dialer, Clients: &c.clients, InFlight: o.InFlight, Durable: true,
+		Timeout: c.Duration(setTimeout),
+	}
+	for i := range o.Topic.Partitions {
+		to.Targets = append(to.Targets, amqp.Target{
+			Address: address(o.Topic, i), Options: &goamqp.SenderOptions{
+				TargetCapabilities: []string{"topic"},
+			},
+		})
+	}
+	p, err := amqp.NewProducer(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// OpenConsumer makes the subscription's queues, unless they are there, and reads.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, error,
+) {
+	from := amqp.ConsumerOptions{
+		Dialer: c.dialer, Clients: &c.clients, Credit: int(c.Count(setCredit)), Handle: o,
+	}
+	for i := range o.Topic.Partitions {
+		if err := c.subscribe(ctx, o.Topic, o.Subscription, i); err != nil {
+			return nil, fmt.Errorf("creating the subscription: %w", err)
+		}
+		from.Sources = append(from.Sources, amqp.Source{
+			Address: address(o.Topic, i) + "::" + queue(o.Topic, o.Subscription, i),
+		})
+	}
+	r, err := amqp.NewConsumer(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// subscribe makes a subscription's queue, and then deletes the one that held messages for
+// nobody: from now on somebody reads.
+func (c *cluster) subscribe(ctx context.Context, t system.Topic, subscription string,
+	partition int) error {
+	if err := c.createQueue(ctx, t, subscription, partition); err != nil {
+		return err
+	}
+	_, err := c.admin.call(ctx, broker, "destroyQueue", queue(t, unread, partition))
+	if refused(err, "AMQ229017") { // another consumer has deleted it
+		return nil
+	}
+	return err
+}
+
+// Leader is the active server, as long as it has the partition.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	at, err := c.admin.endpoint(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = c.admin.call(ctx, broker, "getAddressInfo", address(t, partition))
+	if err != nil {
+		return "", fmt.Errorf("looking for partition %d of %s: %w", partition, t.Name, err)
+	}
+	return at, nil
+}
+
+// Close closes every producer and consumer that is open, and the connections.
+func (c *cluster) Close(ctx context.Context) error {
+	first, err := c.clients.Close(ctx)
+	if first {
+		c.admin.close()
+	}
+	return err
+}

@@ -1,0 +1,299 @@
+package artemis
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// What the levels rest on. A server answers a durable message when its journal has it, with
+// journal-datasync when that is synced too, and, as a primary, when its backup has received
+// it; with a mirror whose sync is true, when the mirror has answered, which it does without a
+// sync of its own. TestAcknowledgementWaitsFor delays syncs and pauses servers and looks at
+// what the acknowledgement waits for.
+
+// neverSynced is why there is no level 1.
+const neverSynced = "nothing waits for the second server's sync: a pair's backup never syncs, so " +
+	"that an acknowledgement is worth the primary's disk and the backup's memory, and a mirror " +
+	"with sync=true answers before its journal is synced (Artemis 2.44.0)"
+
+func levels() map[workload.Level]system.Guarantee {
+	const (
+		alone = "; a server that lost the other one goes on alone, and answers by itself"
+		later = "; what the mirror lacks is lost with the first server"
+	)
+	return map[workload.Level]system.Guarantee{
+		workload.SyncSync: {Refusal: neverSynced},
+		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, or an " +
+			"AMQP mirror with sync=true, each with either journal-datasync" + alone},
+		workload.AsyncSync: {How: "journal-datasync=true, and an AMQP mirror with sync=false" +
+			later},
+		workload.AsyncAsync: {How: "journal-datasync=false, and an AMQP mirror with sync=false" +
+			later},
+	}
+}
+
+const mirrorName = "mirror" // of the broker connection
+
+// brokerConnection is a server's connection to another one.
+type brokerConnection struct {
+	Name, URI          string
+	Started, Connected bool
+}
+
+func (m *management) brokerConnections(ctx context.Context) ([]brokerConnection, error) {
+	raw, err := m.call(ctx, broker, "listBrokerConnections")
+	var text string
+	var all []brokerConnection
+	if err == nil {
+		err = json.Unmarshal(raw, &text)
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the broker connections: %w", err)
+	}
+	return all, nil
+}
+
+// exportFile is where a server writes its configuration when it is told to, in the folder for
+// temporary files of its instance.
+const exportFile = "broker_config_as_properties.txt"
+
+// statedSource is the source of what the servers do not show.
+const statedSource = "stated by the target"
+
+// exporting is held while a server's file is written, read and removed.
+var exporting sync.Mutex
+
+// config is a server's configuration in the running server's words. It is nil for a server on
+// another machine, whose files cannot be read.
+func (m *management) config(ctx context.Context) (map[string]string, error) {
+	journal, err := m.text(ctx, broker, "JournalDirectory")
+	if err != nil {
+		return nil, err
+	}
+	// An instance has data/journal and tmp.
+	folder := filepath.Join(journal, "..", "..", "tmp")
+	if _, err := os.Stat(journal); err != nil {
+		return nil, nil
+	}
+	if _, err := os.Stat(folder); err != nil {
+		return nil, nil
+	}
+	exporting.Lock()
+	defer exporting.Unlock()
+	if _, err := m.call(ctx, broker, "exportConfigAsProperties"); err != nil {
+		return nil, fmt.Errorf("having the server write its configuration: %w", err)
+	}
+	path := filepath.Join(folder, exportFile)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	// It may hold passwords, and was not there before.
+	if err = errors.Join(err, os.Remove(path)); err != nil {
+		return nil, fmt.Errorf("reading the configuration that the server wrote: %w", err)
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(raw)) {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			all[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	return all, nil
+}
+
+// reading reads the durability of one server.
+type reading struct {
+	*driver.Reading
+	c     *cluster
+	admin *management
+	at    string
+}
+
+// ReadDurability reads the configuration of every server that answers, and whether the second
+// one follows the first.
+func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
+	system.Evidence, error,
+) {
+	if len(topics) == 0 {
+		return system.Evidence{}, driver.ErrNoTopics
+	}
+	r := &driver.Reading{Level: c.level}
+	err := c.readServers(ctx, r, topics)
+	if err != nil {
+		return system.Evidence{}, err
+	}
+	return r.Evidence(), nil
+}
+
+// readServers holds the servers against the level.
+func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
+	topics []system.Topic) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	r := reading{Reading: into, c: c, admin: newManagement(c.adminDialer(c.dialer.Endpoints...))}
+	defer r.admin.close()
+	if r.at, err = r.admin.endpoint(ctx); err != nil {
+		return err
+	}
+	if err := r.checkQueues(ctx, topics); err != nil {
+		return err
+	}
+	if mirrored(c.Settings, c.level) {
+		return r.checkMirror(ctx)
+	}
+	return r.checkPair(ctx)
+}
+
+// checkQueues holds that the server has every partition's address.
+func (r reading) checkQueues(ctx context.Context, topics []system.Topic) error {
+	for _, t := range topics {
+		for i := range t.Partitions {
+			if _, err := r.admin.call(ctx, broker, "getAddressInfo", address(t, i)); err != nil {
+				return fmt.Errorf("topic %s: looking for partition %d: %w", t.Name, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkPair holds that the server is a primary or a backup in its place, and has a backup in
+// sync.
+func (r reading) checkPair(ctx context.Context) error {
+	if _, err := r.checkJournal(ctx); err != nil {
+		return err
+	}
+	policy, err := r.admin.text(ctx, broker, "HAPolicy")
+	if err != nil {
+		return err
+	}
+	r.Add(r.at, "HA policy", policy, managementAddress)
+	inSync := false
+	if err := r.admin.attribute(ctx, broker, "ReplicaSync", &inSync); err != nil {
+		return err
+	}
+	r.Add(r.at, "replica in sync", strconv.FormatBool(inSync), managementAddress)
+	if !inSync {
+		return r.Contradicts("a replicated pair", "%s has no backup in sync (HA policy %s)", r.at,
+			policy)
+	}
+	return nil
+}
+
+// checkMirror holds the server's broker connection, and the configuration of its mirror, the
+// other endpoint, against the level.
+func (r reading) checkMirror(ctx context.Context) error {
+	config, err := r.checkJournal(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := r.admin.brokerConnections(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) != 1 {
+		return r.Contradicts("an AMQP mirror", "%s has %d broker connections", r.at, len(all))
+	}
+	r.Add(r.at, "broker connection "+all[0].Name, all[0].URI, managementAddress)
+	r.Add(r.at, "connected", strconv.FormatBool(all[0].Connected), managementAddress)
+	if !all[0].Connected {
+		return r.Contradicts("an AMQP mirror", "%s is not connected to it", r.at)
+	}
+	want := strconv.FormatBool(r.Level.Majority())
+	synced, source := config["AMQPConnections."+all[0].Name+".mirrors.default.sync"], exportFile
+	if synced == "" { // it is on another machine
+		synced, source = want, statedSource
+	}
+	r.Add(r.at, "mirror sync", synced, source)
+	if synced != want {
+		return r.Contradicts("mirror sync="+want, "%s has mirror sync=%s", r.at, synced)
+	}
+	if len(r.c.options.Endpoints) < 2 {
+		return r.Contradicts("both servers", "the mirror of %s is not among the endpoints: name "+
+			"it as the second one", r.at)
+	}
+	other := r
+	other.at = r.c.options.Endpoints[1]
+	other.admin = newManagement(r.c.adminDialer(other.at))
+	defer other.admin.close()
+	_, err = other.checkJournal(ctx)
+	return err
+}
+
+// checkJournal holds a server's journal against the level, and returns its configuration.
+func (r reading) checkJournal(ctx context.Context) (config map[string]string, err error) {
+	kind, err := r.admin.text(ctx, broker, "JournalType")
+	if err != nil {
+		return nil, err
+	}
+	r.Add(r.at, "journal-type", kind, managementAddress)
+	waits := false
+	if err := r.admin.attribute(ctx, broker, "JournalSyncNonTransactional", &waits); err != nil {
+		return nil, err
+	}
+	r.Add(r.at, "journal-sync-non-transactional", strconv.FormatBool(waits), managementAddress)
+	if !waits {
+		return nil, r.Contradicts("journal-sync-non-transactional=true", "%s has false: it "+
+			"answers before it has written", r.at)
+	}
+	if config, err = r.admin.config(ctx); err != nil {
+		return nil, err
+	}
+	has, source := config["journalDatasync"], exportFile
+	if has == "" {
+		has, source = r.c.Text(setStated), statedSource
+	}
+	if has == unstated {
+		return nil, fmt.Errorf("%s does not show journal-datasync over the network: look into its "+
+			"broker.xml and state it in %s", r.at, setStated)
+	}
+	r.Add(r.at, "journal-datasync", has, source)
+	// A level asks for the least; the primary of a pair may sync as well.
+	if want := strconv.FormatBool(r.Level.Synced()); has != want && r.Level != workload.SyncAsync {
+		return nil, r.Contradicts("journal-datasync="+want, "%s has journal-datasync=%s", r.at, has)
+	}
+	return config, nil
+}
+
+// adminDialer connects as the administrator where the target names one.
+func (c *cluster) adminDialer(endpoints ...string) *amqp.Dialer {
+	o := c.options
+	if s := &o.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
+		s.User, s.Password = s.AdminUser, s.AdminPassword
+	}
+	return dialer(o, endpoints...)
+}
+
+// ServerVersions returns a line for each server that answers.
+func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	var lines []string
+	for _, at := range c.options.Endpoints {
+		m := newManagement(dialer(c.options, at))
+		version, err := m.text(ctx, broker, "Version")
+		m.close()
+		if err == nil {
+			lines = append(lines, at+" "+version)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, errors.New("no server tells its version")
+	}
+	return lines, nil
+}

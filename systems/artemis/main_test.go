@@ -1,0 +1,70 @@
+package artemis
+
+import (
+	"os"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured, detached}))
+}
+
+// shared is the cluster of most tests: a pair, at level 2, with the default settings.
+var shared = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.SyncAsync, Settings: smallHeap,
+}
+
+// secured is the second cluster: an encrypted mirror that is waited for, and syncs.
+var secured = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.SyncAsync, Settings: append([]string{
+		setReplication, mirror, setSecurity, secTLS, setDatasync, yes,
+	}, smallHeap...),
+}
+
+// detached is the third cluster: mirrors that nobody waits for, at level 3, with nothing asked.
+var detached = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.AsyncSync,
+	Settings: append([]string{setSecurity, secNone}, smallHeap...),
+}
+
+var smallHeap = []string{setHeap, "192MB", setGC, "serial"}
+
+func needServer(t testing.TB) {
+	t.Helper()
+	if err := maven.Available(); err != nil {
+		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
+	}
+}
+
+// optionsOf is how to connect to one of the clusters.
+func optionsOf(t testing.TB, servers *systemtest.Servers[*driver.Cluster], level workload.Level,
+	settings ...string) system.Options {
+	t.Helper()
+	needServer(t)
+	return systemtest.OptionsOf(t, artemisSystem{}, servers.Get(t), level, settings...)
+}
+
+func connect(t testing.TB, o system.Options) *cluster {
+	t.Helper()
+	return systemtest.Connect[*cluster](t, artemisSystem{}, o)
+}
+
+func TestConformance(t *testing.T) {
+	needServer(t)
+	systemtest.Run(t, systemtest.Harness{
+		System: New(),
+		Levels: []workload.Level{workload.SyncAsync, workload.AsyncSync},
+		Options: func(t *testing.T, level workload.Level) system.Options {
+			if level == workload.AsyncSync {
+				return optionsOf(t, detached, level)
+			}
+			return optionsOf(t, shared, level)
+		},
+	})
+}

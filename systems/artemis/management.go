@@ -1,0 +1,200 @@
+package artemis
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
+)
+
+const (
+	managementAddress = "activemq.management"
+	multicast         = "MULTICAST"
+	broker            = "broker" // the resource that is the server
+	askWithin         = 5 * time.Second
+)
+
+// management asks a server by messages to its management address. It is safe for concurrent
+// use, and connects when it is first used or the connection was lost.
+type management struct {
+	dialer *amqp.Dialer
+	mu     sync.Mutex
+	link   *managementLink
+}
+
+// managementLink is a connection with a queue for answers.
+type managementLink struct {
+	*amqp.Conn
+	ask     *goamqp.Sender
+	answers *goamqp.Receiver
+	replyTo string
+}
+
+func newManagement(d *amqp.Dialer) *management { return &management{dialer: d} }
+
+func (m *management) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		m.link.Close(ctx)
+		m.link = nil
+	}
+}
+
+// refusal is the server's refusal of a request.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return "the server refuses: " + r.reason }
+
+// refused reports whether an error is a refusal with that code.
+func refused(err error, code string) bool {
+	var r *refusal
+	return errors.As(err, &r) && strings.Contains(r.reason, code)
+}
+
+// call carries out an operation of a resource and returns its result in JSON.
+func (m *management) call(ctx context.Context, resource, operation string, arguments ...any) (
+	json.RawMessage, error,
+) {
+	if arguments == nil {
+		arguments = []any{}
+	}
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		return nil, fmt.Errorf("writing the request: %w", err)
+	}
+	return m.request(ctx, map[string]any{
+		"_AMQ_ResourceName": resource, "_AMQ_OperationName": operation,
+	}, string(raw))
+}
+
+// attribute reads an attribute of a resource into a value.
+func (m *management) attribute(ctx context.Context, resource, name string, into any) error {
+	raw, err := m.request(ctx, map[string]any{
+		"_AMQ_ResourceName": resource, "_AMQ_Attribute": name,
+	}, "[]")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return nil
+}
+
+// text is a textual attribute.
+func (m *management) text(ctx context.Context, resource, name string) (text string, err error) {
+	return text, m.attribute(ctx, resource, name, &text)
+}
+
+// endpoint is the address of the server that answers.
+func (m *management) endpoint(ctx context.Context) (string, error) {
+	if _, err := m.text(ctx, broker, "Version"); err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link == nil {
+		return "", errors.New("the connection to the server was lost just now")
+	}
+	return m.link.Endpoint, nil
+}
+
+// request sends a request and waits for its answer. A connection that was lost since the last
+// one is made anew; every request that the driver makes may be made twice.
+func (m *management) request(ctx context.Context, properties map[string]any, body string) (
+	json.RawMessage, error,
+) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for {
+		fresh := m.link == nil
+		if fresh {
+			if err := m.connect(ctx); err != nil {
+				return nil, err
+			}
+		}
+		answer, err := m.link.exchange(ctx, properties, body)
+		if err == nil {
+			return result(answer)
+		}
+		m.link.Cut()
+		m.link = nil
+		if fresh || ctx.Err() != nil {
+			return nil, m.dialer.Explain(fmt.Errorf("asking the server's management: %w", err))
+		}
+	}
+}
+
+func (m *management) connect(ctx context.Context) error {
+	c, err := m.dialer.Dial(ctx, 0)
+	if err != nil {
+		return err
+	}
+	l := &managementLink{Conn: c}
+	l.ask, err = c.NewSender(ctx, managementAddress, nil)
+	if err == nil {
+		l.answers, err = c.NewReceiver(ctx, "", &goamqp.ReceiverOptions{
+			DynamicAddress: true, Credit: 1,
+		})
+	}
+	if err != nil {
+		c.Cut()
+		return m.dialer.Explain(fmt.Errorf("opening links to %s, the server's management: %w",
+			managementAddress, err))
+	}
+	l.replyTo = l.answers.Address()
+	m.link = l
+	return nil
+}
+
+func (l *managementLink) exchange(ctx context.Context, properties map[string]any, body string) (
+	*goamqp.Message, error,
+) {
+	err := l.ask.Send(ctx, &goamqp.Message{
+		Properties:            &goamqp.MessageProperties{ReplyTo: &l.replyTo},
+		ApplicationProperties: properties, Value: body,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := l.answers.Receive(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer, l.answers.AcceptMessage(ctx, answer)
+}
+
+// result returns the only element of an answer.
+func result(answer *goamqp.Message) (json.RawMessage, error) {
+	text, ok := answer.Value.(string)
+	if !ok {
+		text = string(answer.GetData())
+	}
+	elements := []json.RawMessage{nil}
+	if text != "" { // which is the result of an operation without one
+		if err := json.Unmarshal([]byte(text), &elements); err != nil {
+			return nil, fmt.Errorf("the management answers %.100q: %w", text, err)
+		}
+	}
+	if len(elements) == 0 {
+		elements = []json.RawMessage{nil}
+	}
+	if done, _ := answer.ApplicationProperties["_AMQ_OperationSucceeded"].(bool); !done {
+		reason := string(elements[0])
+		_ = json.Unmarshal(elements[0], &reason) // otherwise it is no text
+		return nil, &refusal{reason}
+	}
+	return elements[0], nil
+}

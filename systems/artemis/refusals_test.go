@@ -1,0 +1,102 @@
+package artemis
+
+import (
+	"crypto/x509"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+func TestRefusals(t *testing.T) {
+	stranger, err := authority.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		encrypted bool
+		change    func(o *system.Options)
+		says      []string
+	}{
+		"wrong password": {false, func(o *system.Options) {
+			o.Credentials.Password = "wrong"
+		}, []string{"refuses the user or password", "check the target's credentials"}},
+		"no password": {false, func(o *system.Options) {
+			o.Credentials = system.Credentials{}
+		}, []string{"refuses the user or password"}},
+		"TLS to a plaintext port": {false, func(o *system.Options) {
+			o.TLS = stranger.ClientConfig()
+		}, []string{"remove tls from the target"}},
+		"plaintext to a TLS port": {true, func(o *system.Options) { o.TLS = nil },
+			[]string{"give the target tls or correct the port"}},
+		"untrusted certificate": {true, func(o *system.Options) {
+			o.TLS = o.TLS.Clone()
+			o.TLS.RootCAs = x509.NewCertPool()
+		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		"a backup alone": {false, func(o *system.Options) {
+			o.Endpoints = o.Endpoints[1:2]
+		}, []string{"nothing listens there"}},
+		"the port of the core protocol": {false, func(o *system.Options) {
+			host, _, _ := net.SplitHostPort(o.Endpoints[0])
+			o.Endpoints = []string{net.JoinHostPort(host, "61616")}
+		}, []string{"correct the port"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsOf(t, shared, workload.SyncAsync)
+			if c.encrypted {
+				o = optionsOf(t, secured, workload.SyncAsync, setReplication, mirror)
+			}
+			c.change(&o)
+			began, err := systemtest.TryConnect(t, artemisSystem{}, o)
+			systemtest.Refused(t, began, err, c.says...)
+		})
+	}
+}
+
+// Servers that do not give the level give themselves away.
+func TestDurabilityIsReadBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		servers  *systemtest.Servers[*driver.Cluster]
+		asked    workload.Level
+		change   func(o *system.Options)
+		settings []string
+		says     []string
+	}{
+		"synced, asked for level 3": {secured, workload.AsyncSync, nil, nil,
+			[]string{"level 3", "mirror sync=false", "mirror sync=true"}},
+		"synced, asked for level 4": {secured, workload.AsyncAsync, nil, nil,
+			[]string{"level 4", "journal-datasync=false", "journal-datasync=true"}},
+		"mirrors, asked for a pair": {secured, workload.SyncAsync, nil,
+			[]string{setReplication, pair}, []string{"level 2", "no backup in sync"}},
+		"pair, asked for a mirror": {shared, workload.SyncAsync, nil,
+			[]string{setReplication, mirror}, []string{"an AMQP mirror", "0 broker connections"}},
+		"a mirror that is not named": {secured, workload.SyncAsync,
+			func(o *system.Options) { o.Endpoints = o.Endpoints[:1] },
+			[]string{setReplication, mirror},
+			[]string{"name it as the second one"}},
+		"the mirror for the first server": {secured, workload.SyncAsync,
+			func(o *system.Options) { o.Endpoints = []string{o.Endpoints[1], o.Endpoints[0]} },
+			[]string{setReplication, mirror},
+			[]string{"0 broker connections"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsOf(t, c.servers, c.asked, c.settings...)
+			if c.change != nil {
+				c.change(&o)
+			}
+			connected := connect(t, o)
+			began := time.Now()
+			topic := system.Topic{Name: "read-back", Partitions: 1}
+			err := connected.CreateTopic(t.Context(), topic)
+			systemtest.Refused(t, began, err, c.says...)
+		})
+	}
+	c := connect(t, optionsOf(t, shared, workload.SyncAsync))
+	_, err := c.ReadDurability(t.Context(), []system.Topic{{Name: "nowhere", Partitions: 1}})
+	systemtest.Refused(t, time.Now(), err, "topic nowhere", "partition 0")
+}

@@ -1,0 +1,139 @@
+package artemis
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Names of the settings, in Artemis's own words where it has one.
+const (
+	setReplication = "replication"
+	setStated      = "stated_journal-datasync"
+	setSilence     = "idle_timeout"
+	setTimeout     = "send_timeout"
+	setPatience    = "reconnect_timeout"
+	setCredit      = "credit"
+
+	setSecurity      = "security"
+	setHeap          = "heap"
+	setGC            = "gc"
+	setDatasync      = "journal-datasync"
+	setJournalType   = "journal-type"
+	setBufferTimeout = "journal-buffer-timeout"
+	setTTL           = "connection-ttl"
+)
+
+// Values of the settings.
+const (
+	auto      = "auto"
+	mirror    = "mirror"
+	pair      = "pair"
+	zooKeeper = "zookeeper"
+
+	secTLS  = "tls"
+	secNone = "none"
+
+	unstated = "no"
+	yes      = "true"
+)
+
+// clientSettings are the settings of clients, and of the servers' roles.
+var clientSettings = system.MustSettings(`
+replication text auto auto|mirror|pair|zookeeper
+    how two servers hold each message: mirror, over AMQP; pair, a primary and its backup;
+    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2 and mirror at 3 and 4
+stated_journal-datasync text no no|true|false
+    journal-datasync of servers on other machines, which do not show it over the network: what
+    you read in their broker.xml, where a mirror's sync must be what the level asks for
+idle_timeout duration 10s 1s..1h
+    how long a server may send nothing, not even a heartbeat, before clients give up the
+    connection
+send_timeout duration 30s 100ms..1h
+    how long the server may take to answer a message, or to take it; after it the outcome is
+    unknown, and the producer connects again
+reconnect_timeout duration 2m 100ms..1h
+    how long a client that lost its server looks for another one; after it a producer refuses
+    messages and a consumer ends
+credit count 1000 1..1M
+    most messages of a partition that the server sends to a consumer ahead of their acceptance
+`)
+
+// serverSettings are the settings of the servers that plimsoll starts.
+var serverSettings = driver.ServerSettings(system.MustSettings(`
+security text password password|tls|none
+    what clients and servers show each other: user and password, these over TLS, or nothing
+journal-datasync text auto auto|true
+    whether the journal is synced before the answer; auto is what the level asks for; true at
+    level 2 has the primary sync too (Artemis's default)
+journal-type text NIO NIO|MAPPED|ASYNCIO
+    how the journal is written; ASYNCIO takes libaio, and is NIO where the machine lacks it
+journal-buffer-timeout duration 100us 1us..100ms
+    longest that the journal gathers writes (Artemis's default with NIO is 3.3ms, and artemis
+    create measures the disk and sets it)
+connection-ttl duration 60s 1s..1h
+    pairs: after how long of silence the servers give each other up
+heap bytes 512MB 128MB..
+    each server's Java heap; half of it holds messages, and the rest is paged to disk (artemis
+    create takes 2GB)
+gc text g1 g1|serial
+    Java's garbage collector
+`))
+
+// replication returns how the servers hold each message at a level.
+func replication(s system.Settings, l workload.Level) string {
+	switch how := s.Text(setReplication); {
+	case how != auto:
+		return how
+	case l == workload.SyncAsync:
+		return pair
+	}
+	return mirror
+}
+
+// mirrored reports whether the servers are mirrors and no pair.
+func mirrored(s system.Settings, l workload.Level) bool { return replication(s, l) == mirror }
+
+// datasync reports whether the journals of the servers to start are synced.
+func datasync(s system.Settings, l workload.Level) bool {
+	return l.Synced() || s.Text(setDatasync) == yes
+}
+
+// problems are the violations of the settings at a level.
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	if l == workload.SyncSync {
+		return append(bad, strict.Violation{
+			Message: "durability level 1: " + neverSynced + ": take level 2",
+		})
+	}
+	if mirrored(s, l) {
+		return bad
+	}
+	if !l.Majority() && l.Valid() {
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("cannot give level %d: a primary "+
+			"always waits for its backup: take %s", l, mirror)))
+	}
+	return bad
+}
+
+// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
+// they run already.
+func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
+	if nodes == 0 {
+		return driver.AlreadyRunning(s, serverSettings)
+	}
+	bad := s.OutOfRange(serverSettings)
+	if nodes < 2 || nodes > 3 {
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("takes two servers, and with %s a "+
+			"ZooKeeper, and the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
+	}
+	if l == workload.AsyncAsync && s.Text(setDatasync) == yes {
+		bad = append(bad, s.Wrong(setDatasync, "cannot be true at level 4: remove it, or take "+
+			"level 3"))
+	}
+	return bad
+}
