@@ -45,5 +45,7 @@
 //	API                requests to servers over HTTP, in JSON
 //	Until, Sleep       retries and pauses that end with their context
 //
+// The package amqp in this folder has the producers and consumers of AMQP 1.0.
+//
 // A message costs no allocation and no lock other than its producer's.
 package driver

@@ -1,0 +1,207 @@
+package amqp
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Source is where the messages of a partition come from.
+type Source struct {
+	Address string
+	// Options are of the link, such as its capabilities. The consumer sets Credit.
+	Options goamqp.ReceiverOptions
+}
+
+// ConsumerOptions describes a consumer to open.
+type ConsumerOptions struct {
+	Dialer  *Dialer
+	Clients *driver.Clients // has the consumer while it is open
+	Sources []Source        // by partition
+	// Credit is the most messages of a partition that the server sends ahead of their
+	// acceptance.
+	Credit int
+	// Handle has the receiving functions and the delivery.
+	Handle system.ConsumerOptions
+}
+
+// Consumer is a system.Consumer with a connection of its own, and on it a link for each
+// partition.
+type Consumer struct {
+	driver.Receiver
+	o        ConsumerOptions
+	early    bool // accept before handling
+	closing  driver.Closing
+	handling sync.Mutex // held while Receive runs
+
+	mu   sync.Mutex
+	conn *Conn // the latest
+
+	life   context.Context // ends when the consumer is to receive no more
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when run has ended
+}
+
+// NewConsumer opens a consumer. It returns when the server has taken the links of all
+// partitions.
+func NewConsumer(ctx context.Context, o ConsumerOptions) (*Consumer, error) {
+	r := &Consumer{
+		Receiver: driver.Receiver{Options: o.Handle}, o: o,
+		early: o.Handle.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
+	}
+	c, err := o.Dialer.Dial(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	receivers, err := r.attach(ctx, c)
+	if err != nil {
+		c.Cut()
+		return nil, o.Dialer.Explain(err)
+	}
+	r.life, r.cancel = context.WithCancel(context.Background())
+	r.conn = c
+	go r.run(c, receivers)
+	if err := o.Clients.Keep(ctx, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, error) {
+	var all []*goamqp.Receiver
+	for _, s := range r.o.Sources {
+		options := s.Options
+		options.Credit = int32(r.o.Credit)
+		one, err := c.NewReceiver(ctx, s.Address, &options)
+		if err != nil {
+			return nil, fmt.Errorf("opening a link from %s: %w", s.Address, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// run receives until the consumer closes, and follows a failover.
+func (r *Consumer) run(c *Conn, receivers []*goamqp.Receiver) {
+	defer close(r.ended)
+	for {
+		r.receiveAll(receivers)
+		if r.life.Err() != nil || r.Stopped() {
+			return // Close closes the connection
+		}
+		c.Cut()
+		c = r.o.Dialer.redial(r.life, c.number+1,
+			func(c *Conn) (err error) {
+				ctx, cancel := context.WithTimeout(r.life, openWithin)
+				defer cancel()
+				receivers, err = r.attach(ctx, c)
+				return err
+			},
+			func(err error) bool {
+				r.Fail(err)
+				return false
+			})
+		if c == nil || !r.hold(c) {
+			return
+		}
+	}
+}
+
+// hold makes c the connection that Close closes. After Close it cuts c and returns false.
+func (r *Consumer) hold(c *Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Stopped() {
+		c.Cut()
+		return false
+	}
+	r.conn = c
+	return true
+}
+
+// receiveAll receives from all partitions until one of them ends.
+func (r *Consumer) receiveAll(receivers []*goamqp.Receiver) {
+	ctx, cancel := context.WithCancel(r.life)
+	defer cancel()
+	var all sync.WaitGroup
+	for i, one := range receivers {
+		all.Go(func() {
+			defer cancel()
+			r.receive(ctx, one, int32(i))
+		})
+	}
+	all.Wait()
+}
+
+// receive hands the messages of a partition over until the link or ctx ends. Messages that
+// were not handed over go to other consumers.
+func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition int32) {
+	for ctx.Err() == nil { // otherwise the library returns what it holds
+		m, err := from.Receive(ctx, nil)
+		if err != nil {
+			return
+		}
+		if r.early && from.AcceptMessage(context.Background(), m) != nil {
+			return
+		}
+		if !r.handle(m, partition) {
+			return
+		}
+		if !r.early && from.AcceptMessage(context.Background(), m) != nil {
+			return
+		}
+	}
+}
+
+// handle hands a message over; false: the consumer is closed.
+func (r *Consumer) handle(m *goamqp.Message, partition int32) bool {
+	r.handling.Lock()
+	defer r.handling.Unlock()
+	return r.Handle(system.Received{Payload: Payload(m), Key: Key(m), Partition: partition})
+}
+
+// Payload returns the data of a message.
+func Payload(m *goamqp.Message) []byte {
+	switch value := m.Value.(type) {
+	case []byte:
+		return value
+	case string:
+		return []byte(value)
+	}
+	return m.GetData()
+}
+
+// Key returns the key of a message, nil when it has none.
+func Key(m *goamqp.Message) []byte {
+	if m.Properties == nil {
+		return nil
+	}
+	switch key := m.Properties.CorrelationID.(type) {
+	case []byte:
+		return key
+	case string:
+		return []byte(key)
+	}
+	return nil
+}
+
+// Close receives no more and waits within ctx until the message under way is handled and
+// accepted. The server gives the other messages to other consumers. Close is idempotent.
+func (r *Consumer) Close(ctx context.Context) error {
+	return r.closing.Once(r.o.Clients, r, func() error {
+		r.cancel()
+		err := driver.AwaitHandled(ctx, r.ended)
+		r.mu.Lock()
+		r.Stop()
+		c := r.conn
+		r.mu.Unlock()
+		c.Close(ctx)
+		return err
+	})
+}

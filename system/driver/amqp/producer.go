@@ -1,0 +1,295 @@
+package amqp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+)
+
+// sweeps is how many times in Timeout a producer looks for a message that waited too long;
+// a timeout is at most this part of it late.
+const sweeps = 20
+
+// Target is where the messages of a partition go.
+type Target struct {
+	Address string
+	// Options are of the link, such as its capabilities. nil: the library's defaults.
+	Options *goamqp.SenderOptions
+}
+
+// ProducerOptions describes a producer to open.
+type ProducerOptions struct {
+	Dialer   *Dialer
+	Clients  *driver.Clients // has the producer while it is open
+	Targets  []Target        // by partition
+	InFlight int             // most messages sent and not answered
+	Durable  bool            // of each message's header
+	// Timeout is how long the server may take to answer a message or to take it. After it the
+	// connection is given up.
+	Timeout time.Duration
+}
+
+// Producer is a system.Producer with a connection of its own, and on it a link for each
+// partition.
+type Producer struct {
+	o       ProducerOptions
+	header  goamqp.MessageHeader
+	slots   *driver.Slots[slot]
+	closing driver.Closing
+
+	link  *link // nil: there is no connection; guarded by the slots' lock
+	given error // not nil: no server was reached for too long; guarded too
+
+	sent chan *slot // in the order of sending; it holds all that can be in flight
+
+	sweep   atomic.Int64 // sweeps since the beginning
+	sending atomic.Int64 // the sweep, from 1, at which the Send under way began; 0: none
+	waiting atomic.Int64 // the sweep, from 1, at which the message that waits was sent; 0: none
+
+	life       context.Context
+	cancel     context.CancelFunc
+	supervised chan struct{} // closed when supervise has ended
+	answered   chan struct{} // closed when takeAnswers has ended
+}
+
+// link is a connection with the senders of all partitions.
+type link struct {
+	*Conn
+	senders []*goamqp.Sender
+	broken  chan struct{} // holds one note that a sender has ended
+	late    atomic.Bool   // it was given up because the server did not answer
+}
+
+// slot is a message in flight.
+type slot struct {
+	m       *system.Message
+	message goamqp.Message
+	data    [1][]byte
+	key     []byte
+	keyed   goamqp.MessageProperties
+	receipt goamqp.SendReceipt
+	of      *link
+	since   int64
+}
+
+// NewProducer opens a producer. It returns when the server has taken the links of all
+// partitions.
+func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
+	p := &Producer{
+		o: o, header: goamqp.MessageHeader{Durable: o.Durable, Priority: 4},
+		supervised: make(chan struct{}), answered: make(chan struct{}),
+	}
+	p.slots = driver.NewSlots(o.InFlight, p.createSlot)
+	p.sent = make(chan *slot, p.slots.Most())
+	c, err := o.Dialer.Dial(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.attach(ctx, c); err != nil {
+		c.Cut()
+		return nil, o.Dialer.Explain(err)
+	}
+	p.life, p.cancel = context.WithCancel(context.Background())
+	go p.supervise()
+	go p.takeAnswers()
+	if err := o.Clients.Keep(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Producer) createSlot(int) *slot {
+	s := &slot{}
+	s.message.Header = &p.header
+	s.message.Data = s.data[:]
+	s.keyed.CorrelationID = &s.key // the address, so that a key costs no allocation
+	return s
+}
+
+// attach opens the links and makes them those that Send uses.
+func (p *Producer) attach(ctx context.Context, c *Conn) error {
+	l := &link{Conn: c, broken: make(chan struct{}, 1)}
+	for _, t := range p.o.Targets {
+		s, err := c.NewSender(ctx, t.Address, t.Options)
+		if err != nil {
+			return fmt.Errorf("opening a link to %s: %w", t.Address, err)
+		}
+		l.senders = append(l.senders, s)
+	}
+	p.slots.Lock()
+	p.link, p.given = l, nil
+	p.slots.Unlock()
+	p.slots.Wake()
+	return nil
+}
+
+// Send is Producer's. It blocks while every slot is in flight, while the server gives no
+// credit, and while a lost connection is made anew.
+func (p *Producer) Send(m *system.Message) {
+	if err := driver.CheckPartition(m, len(p.o.Targets)); err != nil {
+		m.Done(err)
+		return
+	}
+	s, err := p.take()
+	if err != nil {
+		m.Done(err)
+		return
+	}
+	s.m, s.data[0], s.message.Properties = m, m.Payload, nil
+	if m.Key != nil {
+		s.key, s.message.Properties = m.Key, &s.keyed
+	}
+	s.since = p.sweep.Load() + 1
+	p.sending.Store(s.since)
+	s.receipt, err = s.of.senders[m.Partition].SendWithReceipt(p.life, &s.message, nil)
+	p.sending.Store(0)
+	if err == nil {
+		p.sent <- s
+		return
+	}
+	p.end(s, p.failed(s, err))
+}
+
+// take waits for a free slot and a connection.
+func (p *Producer) take() (*slot, error) {
+	p.slots.Lock()
+	defer p.slots.Unlock()
+	s, err := p.slots.Take(func() (bool, error) { return p.link != nil, p.given })
+	if err == nil {
+		s.of = p.link
+	}
+	return s, err
+}
+
+// takeAnswers ends the messages, in the order of sending, until sent is closed.
+func (p *Producer) takeAnswers() {
+	defer close(p.answered)
+	for s := range p.sent {
+		p.waiting.Store(s.since)
+		answer, err := s.receipt.Wait(context.Background()) // the link's end ends it
+		p.waiting.Store(0)
+		if err != nil {
+			err = p.failed(s, err)
+		} else {
+			err = Outcome(answer)
+		}
+		p.end(s, err)
+	}
+}
+
+// failed returns the result of a message whose link has ended or did not take it.
+func (p *Producer) failed(s *slot, err error) error {
+	switch {
+	case p.life.Err() != nil:
+		return driver.ErrUnanswered
+	case s.of.late.Load():
+		return fmt.Errorf("%s did not answer within %s: %w", s.of.Endpoint, p.o.Timeout,
+			system.ErrUnknown)
+	}
+	err = sendOutcome(err)
+	if errors.Is(err, system.ErrUnknown) {
+		select {
+		case s.of.broken <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// end tells the message's end and frees its slot.
+func (p *Producer) end(s *slot, err error) {
+	m := s.m
+	s.m, s.data[0], s.key, s.receipt, s.of = nil, nil, nil, goamqp.SendReceipt{}, nil
+	m.Done(err)
+	p.slots.End(s)
+}
+
+// supervise replaces a connection that is lost, until the producer closes.
+func (p *Producer) supervise() {
+	defer close(p.supervised)
+	ticker := time.NewTicker(max(p.o.Timeout/sweeps, time.Millisecond))
+	defer ticker.Stop()
+	l := p.link
+	for {
+		select {
+		case <-p.life.Done():
+			return
+		case <-l.Done():
+		case <-l.broken:
+		case <-ticker.C:
+			if now := p.sweep.Add(1); !p.isLate(now) {
+				continue
+			}
+			l.late.Store(true)
+		}
+		if l = p.replace(l); l == nil {
+			return
+		}
+	}
+}
+
+// isLate says whether a message has waited for too long, to be taken or to be answered.
+func (p *Producer) isLate(now int64) bool {
+	for _, since := range []int64{p.sending.Load(), p.waiting.Load()} {
+		if since > 0 && now-(since-1) > sweeps {
+			return true
+		}
+	}
+	return false
+}
+
+// replace gives a connection up and returns the next one; nil: the producer closes.
+func (p *Producer) replace(l *link) *link {
+	p.slots.Lock()
+	p.link = nil
+	p.slots.Unlock()
+	l.Cut()
+	c := p.o.Dialer.redial(p.life, l.number+1,
+		func(c *Conn) error {
+			ctx, cancel := context.WithTimeout(p.life, openWithin)
+			defer cancel()
+			return p.attach(ctx, c)
+		},
+		func(err error) bool {
+			p.slots.Lock()
+			p.given = err
+			p.slots.Unlock()
+			p.slots.Wake()
+			return true
+		})
+	if c == nil {
+		return nil
+	}
+	p.slots.Lock()
+	defer p.slots.Unlock()
+	return p.link
+}
+
+// Close refuses further messages, waits within ctx for the answers under way, and ends the
+// rest with an error. It is idempotent.
+func (p *Producer) Close(ctx context.Context) error {
+	return p.closing.Once(p.o.Clients, p, func() error {
+		p.slots.Shut()
+		err := p.slots.Drain(ctx)
+		p.cancel()
+		<-p.supervised
+		p.slots.Lock()
+		l := p.link
+		p.slots.Unlock()
+		if l != nil {
+			l.Close(ctx)
+		}
+		// Every link has ended, and with it every Send and every wait.
+		_ = p.slots.Drain(context.Background())
+		close(p.sent)
+		<-p.answered
+		return err
+	})
+}
