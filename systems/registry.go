@@ -3,6 +3,7 @@ package systems
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems/activemq"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
@@ -21,6 +22,7 @@ func All() []system.System {
 		pulsar.New(),
 		rabbitmq.New(),
 		redis.New(),
+		activemq.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

@@ -1,0 +1,2 @@
+// Package activemq is all there is to know about ActiveMQ Classic.
+package activemq
