@@ -122,6 +122,7 @@ func (activeSystem) Redelivery(system.Settings, workload.Delivery) system.Redeli
 
 const (
 	connectWithin = 9 * time.Second // the contract allows ten
+	goneWithin    = 5 * time.Second
 	retryPause    = 50 * time.Millisecond
 )
 
@@ -156,8 +157,9 @@ type cluster struct {
 	jolokia *jolokia
 	clients driver.Clients
 
-	mu   sync.Mutex
-	held map[string]string // by topic: "" while no subscription exists, else the first one
+	mu    sync.Mutex
+	given bool              // the brokers were found to give the level
+	held  map[string]string // by topic: "" while no subscription exists, else the first one
 }
 
 // explain says why the brokers cannot be talked to. A slave opens no port to clients, so it
@@ -223,6 +225,9 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 }
 
 func (c *cluster) createTopic(ctx context.Context, t system.Topic) error {
+	if err := c.checkLevel(ctx); err != nil {
+		return err
+	}
 	b, err := c.jolokia.master(ctx)
 	if err != nil {
 		return err
@@ -269,15 +274,9 @@ func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription s
 
 // DeleteTopic deletes every queue of the topic, and its virtual topics.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
-	defer cancel()
 	b, err := c.jolokia.master(ctx)
 	if err == nil {
-		// A broker keeps a queue for a moment after its last consumer has left.
-		err = driver.Until(ctx, retryPause, func() (bool, error) {
-			err := c.deleteTopic(ctx, b, t)
-			return err != nil && ctx.Err() == nil, err
-		})
+		err = untilGone(ctx, func() error { return c.deleteTopic(ctx, b, t) })
 	}
 	if err != nil {
 		return fmt.Errorf("deleting topic %s: %w", t.Name, err)
@@ -286,6 +285,17 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	defer c.mu.Unlock()
 	delete(c.held, t.Name)
 	return nil
+}
+
+// untilGone repeats the removal of queues, which a broker refuses for a moment after the last
+// consumer has left.
+func untilGone(ctx context.Context, remove func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, goneWithin)
+	defer cancel()
+	return driver.Until(ctx, retryPause, func() (bool, error) {
+		err := remove()
+		return err != nil && ctx.Err() == nil, err
+	})
 }
 
 func (c *cluster) deleteTopic(ctx context.Context, b managed, t system.Topic) error {
@@ -310,19 +320,24 @@ func (c *cluster) deleteTopic(ctx context.Context, b managed, t system.Topic) er
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
-	kind := "queue"
-	if c.Text(setDestination) == virtualTopic {
-		kind = "topic"
-	}
 	var targets []amqp.Target
 	for _, name := range c.partitions(o.Topic) {
-		targets = append(targets, amqp.Target{Address: kind + "://" + name,
-			Options: &goamqp.SenderOptions{TargetCapabilities: []string{kind}}})
+		targets = append(targets, c.target(name))
 	}
 	return amqp.NewProducer(ctx, amqp.ProducerOptions{
 		Dialer: c.dialer, Clients: &c.clients, Targets: targets, InFlight: o.InFlight,
 		Durable: true, Timeout: c.Duration(setRequest),
 	})
+}
+
+// target is the destination of a partition's messages.
+func (c *cluster) target(partition string) amqp.Target {
+	kind := "queue"
+	if c.Text(setDestination) == virtualTopic {
+		kind = "topic"
+	}
+	return amqp.Target{Address: kind + "://" + partition,
+		Options: &goamqp.SenderOptions{TargetCapabilities: []string{kind}}}
 }
 
 // OpenConsumer opens a consumer with a connection of its own. Its links make the queues of

@@ -86,15 +86,31 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 		}
 	}
 	r := &driver.Reading{Level: c.level}
-	check := c.checkLevelDB
-	if c.Text(setStore) == storeKahaDB {
-		check = c.checkKahaDB
-	}
-	if err := check(ctx, r); err != nil {
+	if err := c.check(ctx, r); err != nil {
 		return system.Evidence{}, err
 	}
 	r.Add("producers", "header", "durable", "set by this client")
 	return r.Evidence(), nil
+}
+
+// check compares the brokers' stores with the level.
+func (c *cluster) check(ctx context.Context, r *driver.Reading) error {
+	if c.Text(setStore) == storeKahaDB {
+		return c.checkKahaDB(ctx, r)
+	}
+	return c.checkLevelDB(ctx, r)
+}
+
+// checkLevel refuses brokers that do not give the level, once: no topic can make it.
+func (c *cluster) checkLevel(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.given {
+		return nil
+	}
+	err := c.check(ctx, &driver.Reading{Level: c.level})
+	c.given = err == nil
+	return err
 }
 
 const fromJMX = "JMX"

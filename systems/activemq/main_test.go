@@ -12,24 +12,22 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured, alone, aloneSecured}))
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, alone, secured}))
 }
 
 type testServers = systemtest.Servers[*driver.Cluster]
 
 // The brokers' configuration makes a level, so each cluster has one.
 var (
-	// shared is the cluster of most tests.
-	shared = &testServers{System: activeSystem{}, Level: workload.SyncAsync,
+	// shared is the cluster of most tests: replicated LevelDB. zz_levels_test.go changes its
+	// level.
+	shared = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Mounted: []string{"n1", "n2", "zookeeper"}}
-	// secured is encrypted.
-	secured = &testServers{System: activeSystem{}, Level: workload.SyncSync,
-		Settings: []string{setSecurity, secTLS, setHeap, "192MB"}}
 	// alone is one broker with KahaDB.
 	alone = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setStore, storeKahaDB}}
-	// aloneSecured is one too, and encrypted.
-	aloneSecured = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
+	// secured is one too, encrypted, and syncs always.
+	secured = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
 		Settings: []string{setStore, storeKahaDB, setSecurity, secTLS, setHeap, "128MB"}}
 )
 
@@ -52,7 +50,7 @@ func clusterOf(t testing.TB, of *testServers) *driver.Cluster {
 func optionsOf(t testing.TB, of *testServers, settings ...string) system.Options {
 	t.Helper()
 	c := clusterOf(t, of)
-	if of == alone || of == aloneSecured {
+	if of != shared {
 		settings = append([]string{setStore, storeKahaDB}, settings...)
 	}
 	return systemtest.OptionsOf(t, activeSystem{}, c, of.Level, settings...)
