@@ -15,7 +15,7 @@ func TestProbes(t *testing.T) {
 		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,
 		"publisher acks": probe.Yes, "routing: fanout": probe.Yes,
 		"routing: direct": probe.Conditional, "routing: pattern": probe.Conditional,
-		"routing: headers": probe.Conditional, "priorities": probe.No,
+		"routing: headers": probe.Conditional, "priorities": probe.Conditional,
 		"delayed delivery": probe.Conditional, "dead letters": probe.Yes, "transactions": probe.No,
 	}
 	var rows []string
