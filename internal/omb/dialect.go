@@ -84,7 +84,7 @@ var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
 		"artemis.ArtemisBenchmarkDriver": func(d *DriverFile) {
 			if d.Decode(&artemisFile{}) {
-				d.Undriven("ActiveMQ Artemis")
+				d.Undriven("Artemis")
 			}
 		},
 		"jms.JMSBenchmarkDriver":            func(d *DriverFile) { d.Undriven("JMS") },

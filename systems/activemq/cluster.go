@@ -30,6 +30,8 @@ var servers = driver.Servers{
 	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 3 * time.Second,
 	LastComplaint: maven.LastComplaint,
+	// A broker's listener of ZooKeeper's events is sometimes called before it is set.
+	Races: []string{`listener" is null`, "NodeEventsListener"},
 }
 
 // distributions are the brokers, by store. Replicated LevelDB was removed in 5.17; 5.14 is

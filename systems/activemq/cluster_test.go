@@ -13,8 +13,9 @@ func TestProvisionedCluster(t *testing.T) {
 	c := clusterOf(t, shared)
 	systemtest.RunsOnLoopback(t, c, 4, 4)
 	systemtest.KeepsSecrets(t, c.Nodes(), c.Credentials().Password)
+	password := c.Credentials().Password
 	for _, n := range brokersOf(c) {
-		if !strings.Contains(systemtest.IsPrivate(t, n.Path(configFile)), c.Credentials().Password) {
+		if !strings.Contains(systemtest.IsPrivate(t, n.Path(configFile)), password) {
 			t.Errorf("%s: the password is not where this test looks", n.Name)
 		}
 		systemtest.IsPrivate(t, n.Path(jolokiaFile))

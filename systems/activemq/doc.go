@@ -46,6 +46,9 @@
 //     may be a store without acknowledged messages, when the master is gone.
 //   - One ZooKeeper server runs, so nobody is elected while it is gone, and a master that loses
 //     its session gives up its place.
+//   - Brokers that start at the same time sometimes end at once, because they meet one another
+//     half started in ZooKeeper. A testbed starts them in turn and tries again; after a fault
+//     that has ended all of them, a broker may stay away.
 //   - Acceptance of a received message is not answered. What a consumer had accepted just
 //     before the master failed may come again.
 //   - A virtual topic copies to the queues that exist. A queue that was never written to may

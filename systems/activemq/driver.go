@@ -238,8 +238,8 @@ func (c *cluster) createTopic(ctx context.Context, t system.Topic) error {
 			return err
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("a topic of the name exists, with the queue %s: delete it, or choose "+
-				"another name", found[0])
+			return fmt.Errorf("a topic of the name exists, with the queue %s: delete it, or "+
+				"choose another name", found[0])
 		}
 	}
 	return b.do(ctx, "addQueue", c.queues(t, holding))

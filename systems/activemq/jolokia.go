@@ -70,7 +70,8 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 	}
 	err := b.api.Do(ctx, http.MethodPost, jolokiaPath, request, &answer)
 	switch {
-	case driver.HasStatus(err, http.StatusUnauthorized), driver.HasStatus(err, http.StatusForbidden):
+	case driver.HasStatus(err, http.StatusUnauthorized),
+		driver.HasStatus(err, http.StatusForbidden):
 		return fmt.Errorf("Jolokia at %s refuses the user: give one that may read JMX as "+
 			"admin_user and admin_password: %w", b.api.Bases[0], err)
 	case err != nil:
@@ -166,7 +167,8 @@ func (b managed) do(ctx context.Context, operation string, names []string) error
 func (b managed) destinations(ctx context.Context, kind, pattern string) ([]string, error) {
 	var found []string
 	err := b.ask(ctx, map[string]any{"type": "search",
-		"mbean": brokerPattern + ",destinationType=" + kind + ",destinationName=" + pattern}, &found)
+		"mbean": brokerPattern + ",destinationType=" + kind + ",destinationName=" + pattern,
+	}, &found)
 	for i, bean := range found {
 		found[i] = property(bean, "destinationName")
 	}

@@ -257,8 +257,8 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 	case system.FeatureDelay:
 		condition = "schedulerSupport=true"
 		if c.Text(setStore) == storeLevelDB {
-			condition += "; the scheduler keeps messages in a store of the master's own, which is " +
-				"not replicated"
+			condition += "; the scheduler keeps messages in a store of the master's own, " +
+				"which is not replicated"
 		}
 	}
 	b, err := c.openQueue(ctx, t)
