@@ -5,6 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
 	"github.com/plimsoll-bench/plimsoll/systems/artemis"
+	"github.com/plimsoll-bench/plimsoll/systems/activemq"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
@@ -31,6 +32,7 @@ func All() []system.System {
 		sqs.New(),
 		mongodb.New(),
 		artemis.New(),
+		activemq.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

@@ -88,6 +88,11 @@ func (c *Cluster) explainEnd(n *Node) error {
 			return fmt.Errorf("%s: %w: %s", n.title, ErrAddressTaken, said)
 		}
 	}
+	for _, race := range c.servers.Races {
+		if bytes.Contains(end, []byte(race)) {
+			return fmt.Errorf("%s: %w: %s", n.title, errRace, said)
+		}
+	}
 	err := n.process.Err()
 	if err == nil {
 		err = errors.New("exit code 0")

@@ -37,6 +37,7 @@ var toys = Servers{
 	AskEvery: 5 * time.Millisecond, AskWithin: time.Second,
 	LastComplaint: LastLineWith("[ERR]"),
 	AddressTaken:  []string{"no room at the inn"},
+	Races:         []string{"half started"},
 }
 
 func script(n *Node, text string) process.Spec {
@@ -274,6 +275,17 @@ func TestFailedStarts(t *testing.T) {
 				t.Errorf("logs: %v", logs)
 			}
 		})
+	}
+}
+
+// Servers that met one another half started start in the next attempt.
+func TestRaceIsTriedAgain(t *testing.T) {
+	p := provision(t)
+	marker := filepath.Join(p.DataDir, "met")
+	c := start(t, p, building("if [ -e "+marker+" ]; then "+runs+"; fi; touch "+marker+
+		"; echo a listener was half started; exit 1"))
+	if len(c.Nodes()) != 1 {
+		t.Errorf("%v", c.Nodes())
 	}
 }
 

@@ -20,6 +20,9 @@ const startAttempts = 3
 // another process took an address. Another attempt finds other addresses.
 var ErrAddressTaken = errors.New("another process took an address")
 
+// errRace is wrapped by the error of a start that failed because of a race between servers.
+var errRace = errors.New("the servers met one another half started, again and again")
+
 // Servers describes how a system's servers start, fail and stop.
 type Servers struct {
 	// StartWithin bounds one attempt to start a cluster.
@@ -35,6 +38,9 @@ type Servers struct {
 	// AddressTaken are words in a log, besides the operating system's, that mean that
 	// an address is taken.
 	AddressTaken []string
+	// Races are words in a log that mean that servers met one another half started.
+	// Another attempt may succeed.
+	Races []string
 }
 
 // Build describes a cluster and starts it. It returns when clients can connect.
@@ -45,7 +51,8 @@ func (s Servers) Provision(
 	ctx context.Context, p system.Provision, build Build,
 ) (started system.Provisioned, err error) {
 	for range startAttempts {
-		if started, err = s.Start(ctx, p, build); !errors.Is(err, ErrAddressTaken) {
+		started, err = s.Start(ctx, p, build)
+		if !errors.Is(err, ErrAddressTaken) && !errors.Is(err, errRace) {
 			break
 		}
 	}

@@ -21,19 +21,20 @@ const (
 	version     = "3.9.4"
 	serverClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 	configFile  = "zoo.cfg"
-	loggingFile = "logback.xml"
 	dataFolder  = "data"
 	// tick is the server's unit of time in milliseconds. Sessions last from 2 to 20 ticks.
 	tick = 500
 )
 
-// jars are the server. It does not start without the libraries of metrics and compression.
+// jars are the server. It does not start without the libraries of metrics and compression,
+// and without a binding of slf4j there would be no log.
 var jars = maven.Artifacts{
 	Name: "zookeeper-" + version,
 	Coordinates: []string{
 		"org.apache.zookeeper:zookeeper:" + version,
 		"io.dropwizard.metrics:metrics-core:4.1.12.1",
 		"org.xerial.snappy:snappy-java:1.1.10.5",
+		"org.slf4j:slf4j-simple:2.0.13",
 	},
 }
 
@@ -52,12 +53,14 @@ func Launch(
 	if err != nil {
 		return fmt.Errorf("the address of %s: %w", n.Name, err)
 	}
-	files := map[string]string{configFile: config(n, port), loggingFile: logging}
+	files := map[string]string{configFile: config(n, port)}
 	if err := java.Furnish(c, n, files, dataFolder); err != nil {
 		return err
 	}
 	options := append(java.Options(n, heap), "-XX:+UseSerialGC",
-		"-Dlogback.configurationFile="+n.Path(loggingFile))
+		"-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+		"-Dorg.slf4j.simpleLogger.showShortLogName=true")
 	err = c.Launch([]*driver.Node{n}, func(n *driver.Node) process.Spec {
 		return java.Command(options, serverClass, n.Path(configFile))
 	})
@@ -80,17 +83,6 @@ func config(n *driver.Node, port string) string {
 	p.Set("admin.enableServer", false)
 	return p.String()
 }
-
-// logging has the server write to its standard output.
-const logging = `<configuration>
-  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
-    <encoder>
-      <pattern>%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} [%t] %-5level %logger{0} - %m%n</pattern>
-    </encoder>
-  </appender>
-  <root level="INFO"><appender-ref ref="out"/></root>
-</configuration>
-`
 
 // IsReady returns nil when the ZooKeeper server at a node's address says that it is well.
 func IsReady(ctx context.Context, n *driver.Node) error {

@@ -1,0 +1,29 @@
+package activemq
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// A harness runs at one level, because the level is a matter of the brokers' configuration.
+func TestConformance(t *testing.T) {
+	for _, one := range []struct {
+		name    string
+		servers *testServers
+	}{
+		{"leveldb", shared},
+		{"kahadb", alone},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			systemtest.Run(t, systemtest.Harness{
+				System: New(), Levels: []workload.Level{one.servers.Level},
+				Options: func(t *testing.T, _ workload.Level) system.Options {
+					return optionsOf(t, one.servers)
+				},
+			})
+		})
+	}
+}

@@ -1,0 +1,387 @@
+package activemq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	goamqp "github.com/Azure/go-amqp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type activeSystem struct{}
+
+var (
+	_ driver.CompleteSystem  = activeSystem{}
+	_ driver.CompleteCluster = (*cluster)(nil)
+	_ system.Fetcher         = activeSystem{}
+)
+
+// New returns the ActiveMQ Classic system.
+func New() system.System { return activeSystem{} }
+
+// Names of the clients' settings.
+const (
+	setStore       = "store"
+	setDestination = "destination"
+	setPrefetch    = "prefetch"
+	setRequest     = "request_timeout"
+	setFailover    = "failover_timeout"
+	setSilence     = "idle_timeout"
+	setJolokiaPort = "jolokia_port"
+)
+
+// Values of the clients' settings.
+const (
+	storeLevelDB = "leveldb"
+	storeKahaDB  = "kahadb"
+	virtualTopic = "virtual_topic"
+	plainQueue   = "queue"
+)
+
+// clientSettings are the settings of clients and topics.
+var clientSettings = system.MustSettings(`
+store text leveldb leveldb|kahadb
+    what the brokers keep messages in: leveldb is replicated LevelDB, a master with slaves;
+    kahadb is one broker, whatever the number of nodes, and refuses levels 1 and 2
+destination text virtual_topic virtual_topic|queue
+    what a partition is: virtual_topic takes any number of subscriptions, each a queue;
+    queue is a queue, with a single subscription and one copy less to make
+prefetch count 1000 1..100k
+    most messages of a partition that the broker sends ahead of their acceptance
+request_timeout duration 30s 100ms..1h
+    how long a broker may take to answer a message
+failover_timeout duration 1m 1s..1h
+    how long clients look for a master; after it messages are refused and consumers fail
+idle_timeout duration 10s 1s..10m
+    how long a broker may send nothing, not even a heartbeat, before the connection is lost
+jolokia_port count 8161 1..65535
+    the port, on the hosts of the endpoints, where brokers show JMX over HTTP at /api/jolokia
+`)
+
+// Describe returns ActiveMQ's terms, durability levels and settings.
+func (activeSystem) Describe() system.Description {
+	return system.Description{
+		Name: "activemq",
+		Summary: "ActiveMQ Classic: queues in replicated LevelDB on a master with slaves that " +
+			"ZooKeeper elects, or in KahaDB on one broker; over AMQP 1.0",
+		Client: amqp.Client(),
+		Terms: driver.Terms{
+			Topic: "virtual topics, or queues (" + setDestination + "), one for each partition",
+			Partition: "VirtualTopic.topic.partition, or queue topic.partition; all are on the " +
+				"master",
+			Key:             "correlation id",
+			Subscription:    "queue Consumer.subscription.VirtualTopic.topic.partition",
+			Consumer:        "connection with a link from each of the subscription's queues",
+			Acknowledgement: "the outcome accepted of a durable message, after the store's answer",
+			Backlog:         "messages in the subscription's queues",
+		}.List(),
+		Levels:   levels(),
+		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings: slices.Concat(clientSettings, serverSettings),
+	}
+}
+
+// Check returns all violations of a request before anything starts.
+func (activeSystem) Check(c system.Check) error {
+	bad := append(problems(c.Settings, c.Durability),
+		checkServers(c.Settings, c.Durability, c.Nodes)...)
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// problems are the violations of the settings at a level.
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	if s.Text(setStore) == storeKahaDB && l.Valid() && l.Majority() {
+		bad = append(bad, s.Wrong(setStore, fmt.Sprintf("kahadb has one copy of each message, "+
+			"and level %d asks for a majority of several: take %s, or level %d or %d",
+			l, storeLevelDB, workload.AsyncSync, workload.AsyncAsync)))
+	}
+	return bad
+}
+
+// Redelivery says that no message comes again while nothing fails.
+func (activeSystem) Redelivery(system.Settings, workload.Delivery) system.Redelivery {
+	return system.Redelivery{Never: true,
+		Why: "a broker sends a message again only when the connection of its consumer ends"}
+}
+
+const (
+	connectWithin = 9 * time.Second // the contract allows ten
+	goneWithin    = 5 * time.Second
+	retryPause    = 50 * time.Millisecond
+)
+
+// Connect finds the master among the endpoints. It returns within ten seconds.
+func (activeSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return nil, bad
+	}
+	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:5672"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	c := &cluster{Settings: o.Settings, level: o.Durability, jolokia: newJolokia(o)}
+	c.dialer = &amqp.Dialer{
+		Endpoints: o.Endpoints, Credentials: o.Credentials, TLS: o.TLS,
+		Silence: c.Duration(setSilence), Patience: c.Duration(setFailover),
+	}
+	conn, err := c.dialer.Dial(ctx, 0)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	conn.Close(ctx)
+	return c, nil
+}
+
+// cluster is a connection to the brokers. Its methods may be called from any goroutine.
+type cluster struct {
+	system.Settings
+	level   workload.Level
+	dialer  *amqp.Dialer
+	jolokia *jolokia
+	clients driver.Clients
+
+	mu    sync.Mutex
+	given bool              // the brokers were found to give the level
+	held  map[string]string // by topic: "" while no subscription exists, else the first one
+}
+
+// explain says why the brokers cannot be talked to. A slave opens no port to clients, so it
+// looks like a broker that does not run.
+func (c *cluster) explain(ctx context.Context, err error) error {
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	for _, b := range c.jolokia.brokers {
+		if r, asked := b.readBroker(ctx); asked == nil && r.Slave {
+			return fmt.Errorf("%s is a slave, which takes no clients: name every broker among the "+
+				"endpoints, so that clients find the master: %w", b.endpoint, err)
+		}
+	}
+	return err
+}
+
+// queues are the queues of a subscription.
+func (c *cluster) queues(t system.Topic, subscription string) []string {
+	names := c.partitions(t)
+	if c.Text(setDestination) == virtualTopic {
+		for i, name := range names {
+			names[i] = "Consumer." + element(subscription) + "." + name
+		}
+	}
+	return names
+}
+
+// element makes a name one element of a destination's name, in which dots separate elements.
+func element(name string) string { return strings.ReplaceAll(name, ".", "%2E") }
+
+// partitions are the destinations that producers send to.
+func (c *cluster) partitions(t system.Topic) []string {
+	prefix := ""
+	if c.Text(setDestination) == virtualTopic {
+		prefix = "VirtualTopic."
+	}
+	names := make([]string, t.Partitions)
+	for i := range names {
+		names[i] = prefix + t.Name + "." + strconv.Itoa(i)
+	}
+	return names
+}
+
+// holding is the subscription that keeps messages until the first one opens: a virtual topic
+// drops what no queue takes.
+const holding = "plimsoll-holds"
+
+// existing lists the queues of a partition.
+func (c *cluster) existing(ctx context.Context, b managed, partition string) ([]string, error) {
+	if c.Text(setDestination) == virtualTopic {
+		partition = "Consumer.*." + partition
+	}
+	return b.destinations(ctx, "Queue", partition)
+}
+
+// CreateTopic makes the queues that hold the topic's messages until a subscription opens.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	if err := c.createTopic(ctx, t); err != nil {
+		return fmt.Errorf("creating topic %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (c *cluster) createTopic(ctx context.Context, t system.Topic) error {
+	if err := c.checkLevel(ctx); err != nil {
+		return err
+	}
+	b, err := c.jolokia.master(ctx)
+	if err != nil {
+		return err
+	}
+	for _, partition := range c.partitions(t) {
+		found, err := c.existing(ctx, b, partition)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("a topic of the name exists, with the queue %s: delete it, or "+
+				"choose another name", found[0])
+		}
+	}
+	return b.do(ctx, "addQueue", c.queues(t, holding))
+}
+
+// subscribed removes the queues that held messages before the first subscription.
+func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch first := c.held[t.Name]; {
+	case first == subscription:
+		return nil
+	case first != "" && c.Text(setDestination) == plainQueue:
+		return fmt.Errorf("a queue has one subscription, and topic %s has %s: set %s %s",
+			t.Name, first, setDestination, virtualTopic)
+	case first == "" && c.Text(setDestination) == virtualTopic:
+		b, err := c.jolokia.master(ctx)
+		if err == nil {
+			err = b.do(ctx, "removeQueue", c.queues(t, holding))
+		}
+		if err != nil {
+			return fmt.Errorf("removing the queues of topic %s without a subscription: %w",
+				t.Name, err)
+		}
+	}
+	if c.held == nil {
+		c.held = make(map[string]string)
+	}
+	c.held[t.Name] = subscription
+	return nil
+}
+
+// DeleteTopic deletes every queue of the topic, and its virtual topics.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	b, err := c.jolokia.master(ctx)
+	if err == nil {
+		err = untilGone(ctx, func() error { return c.deleteTopic(ctx, b, t) })
+	}
+	if err != nil {
+		return fmt.Errorf("deleting topic %s: %w", t.Name, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, t.Name)
+	return nil
+}
+
+// untilGone repeats the removal of queues, which a broker refuses for a moment after the last
+// consumer has left.
+func untilGone(ctx context.Context, remove func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, goneWithin)
+	defer cancel()
+	return driver.Until(ctx, retryPause, func() (bool, error) {
+		err := remove()
+		return err != nil && ctx.Err() == nil, err
+	})
+}
+
+func (c *cluster) deleteTopic(ctx context.Context, b managed, t system.Topic) error {
+	var queues []string
+	for _, partition := range c.partitions(t) {
+		found, err := c.existing(ctx, b, partition)
+		if err != nil {
+			return err
+		}
+		queues = append(queues, found...)
+	}
+	if err := b.do(ctx, "removeQueue", queues); err != nil {
+		return err
+	}
+	if c.Text(setDestination) == virtualTopic {
+		return b.do(ctx, "removeTopic", c.partitions(t))
+	}
+	return nil
+}
+
+// OpenProducer opens a producer with a connection of its own.
+func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
+	system.Producer, error,
+) {
+	var targets []amqp.Target
+	for _, name := range c.partitions(o.Topic) {
+		targets = append(targets, c.target(name))
+	}
+	return amqp.NewProducer(ctx, amqp.ProducerOptions{
+		Dialer: c.dialer, Clients: &c.clients, Targets: targets, InFlight: o.InFlight,
+		Durable: true, Timeout: c.Duration(setRequest),
+	})
+}
+
+// target is the destination of a partition's messages.
+func (c *cluster) target(partition string) amqp.Target {
+	kind := "queue"
+	if c.Text(setDestination) == virtualTopic {
+		kind = "topic"
+	}
+	return amqp.Target{Address: kind + "://" + partition,
+		Options: &goamqp.SenderOptions{TargetCapabilities: []string{kind}}}
+}
+
+// OpenConsumer opens a consumer with a connection of its own. Its links make the queues of
+// the subscription.
+func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, error,
+) {
+	var sources []amqp.Source
+	for _, name := range c.queues(o.Topic, o.Subscription) {
+		sources = append(sources, amqp.Source{Address: "queue://" + name,
+			Options: goamqp.ReceiverOptions{SourceCapabilities: []string{"queue"}}})
+	}
+	r, err := amqp.NewConsumer(ctx, amqp.ConsumerOptions{
+		Dialer: c.dialer, Clients: &c.clients, Sources: sources,
+		Credit: int(c.Count(setPrefetch)), Handle: o,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.subscribed(ctx, o.Topic, o.Subscription); err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	return r, nil
+}
+
+// Leader is the master, as long as it has the partition.
+func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
+	b, err := c.jolokia.master(ctx)
+	if err != nil {
+		return "", err
+	}
+	name := c.partitions(system.Topic{Name: t.Name, Partitions: partition + 1})[partition]
+	found, err := c.existing(ctx, b, name)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s has no queue of %s", b.endpoint, name)
+	}
+	return b.endpoint, nil
+}
+
+// Close closes every producer and consumer that is open.
+func (c *cluster) Close(ctx context.Context) error {
+	_, err := c.clients.Close(ctx)
+	return err
+}

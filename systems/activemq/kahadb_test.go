@@ -1,0 +1,49 @@
+package activemq
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The journal of a broker alone is synced before an acknowledgement, or is not.
+func TestKahaDBWaitsForItsJournal(t *testing.T) {
+	for name, one := range map[string]struct {
+		servers *testServers
+		waits   bool
+	}{"always": {secured, true}, "periodic": {alone, false}} {
+		t.Run(name, func(t *testing.T) {
+			systemtest.NeedDelays(t)
+			c := connect(t, optionsOf(t, one.servers))
+			topic := systemtest.Topic(t, c, "waits-"+name, 1)
+			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+			plain := systemtest.MedianAck(t, p)
+			delayed := systemtest.DelayedAck(t, p, one.servers.Get(t).Nodes()[0].PID)
+			t.Logf("acknowledged after %s; syncs delayed by %s: %s", plain,
+				systemtest.SyncDelay, delayed)
+			if waits := systemtest.WaitedForSync(delayed, plain); waits != one.waits {
+				t.Errorf("waits for the sync: %v", waits)
+			}
+			e, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+			if err != nil || e.Level != one.servers.Level {
+				t.Errorf("%+v, %v", e, err)
+			}
+		})
+	}
+}
+
+// A topic that is a queue has one subscription.
+func TestPlainQueue(t *testing.T) {
+	c := connect(t, optionsOf(t, alone, setDestination, plainQueue))
+	topic := systemtest.SendAndReceive(t, c, "plain")
+	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{
+		Topic: topic, Subscription: "another", Delivery: workload.AtLeastOnce,
+		Receive: func(system.Received) {},
+	})
+	if err == nil {
+		t.Error("a second subscription was opened")
+	}
+	t.Log(err)
+}

@@ -1,0 +1,43 @@
+package activemq
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
+)
+
+// What is certain of ActiveMQ is found by trying it.
+func TestProbes(t *testing.T) {
+	options := optionsOf(t, alone)
+	want := map[string]probe.Answer{
+		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,
+		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,
+		"publisher acks": probe.Yes, "routing: fanout": probe.Yes,
+		"routing: direct": probe.Conditional, "routing: pattern": probe.Conditional,
+		"routing: headers": probe.Conditional, "priorities": probe.Conditional,
+		"delayed delivery": probe.Conditional, "dead letters": probe.Yes, "transactions": probe.No,
+	}
+	var rows []string
+	for name := range want {
+		rows = append(rows, name)
+	}
+	began := time.Now()
+	subject := probe.Subject{Name: "activemq", System: New(), Options: options, Rows: rows}
+	column, err := probe.On(t.Context(), subject, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range column.Differences(want) {
+		t.Error(wrong)
+	}
+	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+	b, err := connect(t, options).jolokia.master(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := b.destinations(t.Context(), "Queue", "*plimsoll-probe*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("these are left: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,217 @@
+package activemq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/driver/zookeeper"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// The tests of this file change the shared cluster and break it, so they run last.
+
+// waits is what an acknowledgement waits for.
+type waits struct{ master, slaves, majority bool }
+
+// It shows what the levels rest on: syncs are delayed on the master and on the slaves, and
+// slaves are paused. At quorum_mem a slave syncs before it answers, which is more than the
+// level asks for. The loop ends at level 1.
+func TestAcknowledgementWaitsFor(t *testing.T) {
+	needJava(t)
+	servers := shared.Take(t)
+	for _, one := range []struct {
+		level workload.Level
+		waits
+	}{
+		{workload.AsyncAsync, waits{}},
+		{workload.AsyncSync, waits{master: true}},
+		{workload.SyncAsync, waits{slaves: true, majority: true}},
+		{workload.SyncSync, waits{true, true, true}},
+	} {
+		if one.level != shared.Level {
+			setLevel(t, servers, one.level)
+		}
+		t.Run(fmt.Sprintf("level %d", one.level), func(t *testing.T) {
+			o := systemtest.OptionsOf(t, activeSystem{}, servers, one.level, setRequest, "1s")
+			showWaits(t, servers, o, one.waits)
+		})
+	}
+	t.Run("killed master", func(t *testing.T) { killMaster(t, servers) })
+}
+
+// setLevel starts the brokers again with another configuration.
+func setLevel(t *testing.T, servers *driver.Cluster, level workload.Level) {
+	t.Helper()
+	began := time.Now()
+	for _, n := range brokersOf(servers) {
+		text, err := os.ReadFile(n.Path(configFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := string(text)
+		for _, mode := range syncModes {
+			config = strings.ReplaceAll(config, ` sync="`+mode+`"`, ` sync="`+syncModes[level]+`"`)
+		}
+		if err := servers.Kill(n.Name); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(n.Path(configFile), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range brokersOf(servers) {
+		if err := servers.Restart(n.Name); err != nil {
+			t.Fatal(err)
+		}
+		awaitJoined(t, servers, n)
+	}
+	awaitSlaves(t, servers)
+	t.Logf("the brokers took %s to start with sync=%s", time.Since(began).Round(time.Millisecond),
+		syncModes[level])
+}
+
+func brokersOf(servers *driver.Cluster) []*driver.Node {
+	var all []*driver.Node
+	for _, n := range servers.Members() {
+		if n.Name != zookeeper.Name {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// awaitJoined waits until a broker is among those that elect a master.
+func awaitJoined(t *testing.T, servers *driver.Cluster, n *driver.Node) {
+	t.Helper()
+	o := systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync)
+	o.Endpoints = []string{n.Address}
+	await(t, newJolokia(o).brokers[0].hasJoined)
+}
+
+// await asks until there is no error, for a minute.
+func await(t *testing.T, ask func(context.Context) error) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	err := driver.Until(t.Context(), 50*time.Millisecond, func() (bool, error) {
+		err := ask(t.Context())
+		return err != nil && time.Now().Before(deadline), err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitSlaves waits until there is a master with both slaves.
+func awaitSlaves(t *testing.T, servers *driver.Cluster) {
+	t.Helper()
+	j := newJolokia(systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync))
+	await(t, func(ctx context.Context) error { return j.hasSlaves(ctx, 2) })
+}
+
+// sides are the processes of the master and of the slaves.
+func sides(t *testing.T, c *cluster, servers *driver.Cluster) (master *driver.Node, slaves []int) {
+	t.Helper()
+	b, err := c.jolokia.master(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range brokersOf(servers) {
+		if n.Address == b.endpoint {
+			master = n
+		} else {
+			slaves = append(slaves, n.PID())
+		}
+	}
+	return master, slaves
+}
+
+func showWaits(t *testing.T, servers *driver.Cluster, o system.Options, want waits) {
+	c := connect(t, o)
+	topic := systemtest.Topic(t, c, fmt.Sprintf("waits-%d", o.Durability), 1)
+	if _, err := c.ReadDurability(t.Context(), []system.Topic{topic}); err != nil {
+		t.Error(err)
+	}
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	master, slaves := sides(t, c, servers)
+	t.Run("syncs", func(t *testing.T) {
+		systemtest.NeedDelays(t)
+		plain := systemtest.MedianAck(t, p)
+		atMaster := systemtest.DelayedAck(t, p, master.PID())
+		atSlaves := systemtest.DelayedAck(t, p, slaves...)
+		t.Logf("acknowledged after %s; master's syncs delayed by %s: %s; slaves': %s",
+			plain, systemtest.SyncDelay, atMaster, atSlaves)
+		if waits := systemtest.WaitedForSync(atMaster, plain); waits != want.master {
+			t.Errorf("waits for the master's sync: %v", waits)
+		}
+		if waits := systemtest.WaitedForSync(atSlaves, plain); waits != want.slaves {
+			t.Errorf("waits for the slaves' syncs: %v", waits)
+		}
+	})
+	t.Run("slaves", func(t *testing.T) {
+		for i, pid := range slaves {
+			defer systemtest.Pause(t, pid)()
+			l := systemtest.NewTestMessage("replicated?")
+			p.Send(&l.Message)
+			err := l.Await(t)
+			needed := want.majority && i == len(slaves)-1
+			if needed != errors.Is(err, system.ErrUnknown) || !needed && err != nil {
+				t.Errorf("with %d slaves paused: %v", i+1, err)
+			}
+		}
+	})
+	awaitSlaves(t, servers)
+}
+
+// killMaster shows that at level 1 the end of the master loses nothing that was acknowledged:
+// a slave takes its place, and clients follow.
+func killMaster(t *testing.T, servers *driver.Cluster) {
+	c := connect(t, systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync))
+	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	var acked []string
+	send := func(name string) error {
+		l := systemtest.NewTestMessage(name)
+		p.Send(&l.Message)
+		err := l.Await(t)
+		if err == nil {
+			acked = append(acked, name)
+		}
+		return err
+	}
+	for i := range 50 {
+		if err := send(fmt.Sprint("before-", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	master, _ := sides(t, c, servers)
+	killed := time.Now()
+	if err := servers.Kill(master.Name); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 { // the first may have met the connection's end
+		if err := send(fmt.Sprint("after-", i)); err != nil &&
+			(i > 0 || !errors.Is(err, system.ErrUnknown)) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	sent := time.Since(killed)
+	got.AwaitAll(t, acked...)
+	if now, _ := sides(t, c, servers); now.Name == master.Name {
+		t.Errorf("%s is the master still", now.Name)
+	}
+	if err := servers.Restart(master.Name); err != nil {
+		t.Fatal(err)
+	}
+	awaitSlaves(t, servers)
+	t.Logf("after the kill all was sent in %s, and all brokers followed in %s", sent,
+		time.Since(killed))
+}
