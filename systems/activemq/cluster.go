@@ -64,6 +64,11 @@ func (activeSystem) Fetch(ctx context.Context, progress func(sentence string)) e
 	return nil
 }
 
+// FindSoftware looks for Java, and for Maven while the brokers are not on this machine.
+func (activeSystem) FindSoftware(s system.Settings) error {
+	return driver.FindJava(distributions[s.Text(setStore)])
+}
+
 // software is where the programs are.
 type software struct {
 	broker, zooKeeper driver.Java

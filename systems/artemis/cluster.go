@@ -30,6 +30,9 @@ var servers = driver.Servers{
 	LastComplaint: driver.LastLineWith(" ERROR ", " WARN "),
 }
 
+// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
+func (artemisSystem) FindSoftware(system.Settings) error { return driver.FindJava(distribution) }
+
 // distribution is the servers.
 var distribution = maven.Archive{
 	Name:        "artemis-" + artemisVersion,
