@@ -20,15 +20,16 @@ import (
 
 type peakCommand struct {
 	several
-	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
-	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
-	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
-	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
-	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
-	Warm      string   `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
-	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
-	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
-	JSON      bool     `name:"json" help:"Print the result as JSON instead of a table."`
+	SLO       []string   `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string    `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
+	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
+	Confirm   int        `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
+	Trial     string     `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
+	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
+	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
+	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
+	Resume    resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
+	JSON      bool       `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
 // The bounds of a search.
@@ -44,6 +45,11 @@ const (
 // Run searches for the peak of each target in turn and shows the brackets.
 func (c *peakCommand) Run(con console) error {
 	all, err := c.options(con)
+	if err != nil {
+		return inputError{err}
+	}
+	err = c.Resume.folders(len(all), func(i int) (string, error) { return peak.Find(all[i]) },
+		func(i int, dir string) { all[i].Resume = dir })
 	if err != nil {
 		return inputError{err}
 	}

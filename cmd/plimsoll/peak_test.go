@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -54,8 +55,9 @@ func TestPeakInterrupted(t *testing.T) {
 // A search whose process was killed says so.
 func TestPeakKilled(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, peak.File),
-		[]byte(`{"schema_version": 1, "state": "running", "pid": 99999999}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, experiment.File),
+		[]byte(`{"schema_version": 2, "kind": "peak", "state": "running", "pid": 99999999}`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	s, err := peak.Read(dir)

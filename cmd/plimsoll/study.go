@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,21 +50,21 @@ type studyInputs struct {
 }
 
 // wanted returns the study, the plan that the flags ask for, and an estimate of its cost.
-func (in *studyInputs) wanted() (*study.Study, study.Plan, study.Estimate, error) {
+func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, error) {
 	s, err := study.Find(in.Name)
 	if err != nil {
-		return nil, study.Plan{}, study.Estimate{}, inputError{err}
+		return nil, nil, study.Estimate{}, inputError{err}
 	}
 	scale, err := study.FindScale(in.Scale)
 	if err != nil {
-		return nil, study.Plan{}, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
+		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
 	}
 	p, err := study.NewPlan(s, scale, in.Only)
 	if err != nil {
 		return nil, p, study.Estimate{}, inputError{err}
 	}
-	p.Command = os.Args
-	e, err := study.Prepare(s, &p, jobMaker(), in.Runs)
+	p.Asked.Command, p.Plimsoll = os.Args, build()
+	e, err := study.Prepare(s, p, jobMaker(), in.Runs)
 	if err != nil {
 		return nil, p, e, inputError{err}
 	}
@@ -120,9 +119,7 @@ func (c *runStudy) Run(con console) error {
 	defer done()
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
-		Measure: func(ctx context.Context, job *bench.Job) (*result.Saved, error) {
-			return measureCell(ctx, job, watch)
-		}})
+		Ran: writeOwnReport})
 	watch.Close()
 	err = c.show(con, s, folder)
 	switch {
@@ -133,11 +130,11 @@ func (c *runStudy) Run(con console) error {
 		}
 		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --scale %s%s --resume %s\n",
 			c.Name,
-			folder.Plan.Scale, only, relative(folder.Dir))
+			folder.Saved.Scale, only, relative(folder.Dir()))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
-	case folder.Plan.Left() > 0:
+	case folder.Saved.Left() > 0:
 		return exitError(exitFailed)
 	}
 	return nil
@@ -173,8 +170,8 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	if err := study.GoOn(folder, p); err != nil {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
-	if e, err = study.Prepare(s, &folder.Plan, jobMaker(), dir); err == nil {
-		err = explainStudy(con.err, folder.Plan, e)
+	if e, err = study.Prepare(s, folder.Saved, jobMaker(), dir); err == nil {
+		err = explainStudy(con.err, folder.Saved, e)
 	}
 	if err != nil {
 		err = errors.Join(err, folder.Close())
@@ -183,7 +180,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 }
 
 // explainStudy prints the cells, the time and the disk space that a plan needs.
-func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
+func explainStudy(to io.Writer, p *study.Plan, e study.Estimate) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
 	row("study", p.Name+" at scale "+p.Scale)
@@ -215,8 +212,8 @@ func explainStudy(to io.Writer, p study.Plan, e study.Estimate) error {
 
 // show prints a study's figures and writes its report.
 func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
-	measured := study.Measurements(folder.Dir, folder.Plan)
-	r, err := report.NewStudyResult(s, folder.Plan, measured)
+	measured := study.Measurements(folder.Dir(), folder.Saved)
+	r, err := report.NewStudyResult(s, folder.Saved, measured)
 	if err != nil {
 		return err
 	}
@@ -227,7 +224,7 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 			err = errors.Join(err, failed)
 		}
 	}
-	path, failed := writePage(folder.Dir,
+	path, failed := writePage(folder.Dir(),
 		func(w io.Writer) error { return report.StudyHTML(w, r) })
 	if err := errors.Join(err, failed); err != nil {
 		return err

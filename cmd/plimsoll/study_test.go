@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 )
 
 // A smoke of each built-in study takes less than three quarters of an hour by its
@@ -53,11 +53,11 @@ tables:
 `
 
 // studyBelow is the one study's folder below dir, and its plan.
-func studyBelow(t *testing.T, dir string) (string, study.Plan) {
+func studyBelow(t *testing.T, dir string) (string, *study.Plan) {
 	t.Helper()
 	folders, _ := filepath.Glob(filepath.Join(dir, "runs", "*-study-own-smoke"))
 	if len(folders) != 1 {
-		return "", study.Plan{}
+		return "", &study.Plan{}
 	}
 	plan, _, err := study.Read(folders[0])
 	if err != nil {
@@ -103,7 +103,7 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		}
 		_, p := studyBelow(t, dir)
 		for _, c := range p.Cells {
-			if c.State == sweep.Done {
+			if c.State == experiment.Done {
 				before[c.At] = c.Run
 			}
 		}
@@ -119,7 +119,7 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 	}
 	_, p := studyBelow(t, dir)
 	for _, c := range p.Cells {
-		if was := before[c.At]; c.State != sweep.Done || was != "" && was != c.Run {
+		if was := before[c.At]; c.State != experiment.Done || was != "" && was != c.Run {
 			t.Errorf("%s is %s and was %s, and now %s", c.At, c.State, was, c.Run)
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
@@ -51,6 +51,35 @@ func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
+// folders sets the folders that requests continue. Without a directory each request continues
+// its newest folder, and begins anew where it has none.
+func (r *resumeFlag) folders(requests int, find func(i int) (dir string, err error),
+	set func(i int, dir string)) error {
+	switch {
+	case !r.given:
+		return nil
+	case r.dir != "" && requests > 1:
+		return fmt.Errorf("--resume %s continues one of %d requests: leave the folder out, or "+
+			"name one target and one fault", r.dir, requests)
+	}
+	none := true
+	for i := range requests {
+		dir := r.dir
+		if dir == "" {
+			var err error
+			if dir, err = find(i); err != nil {
+				return err
+			}
+		}
+		set(i, dir)
+		none = none && dir == ""
+	}
+	if none {
+		return errors.New("--resume: nothing of this command was begun: leave the flag out")
+	}
+	return nil
+}
+
 // Run measures every cell and shows all cells together.
 func (c *sweepCommand) Run(con console) error {
 	folder, jobs, err := c.plan(con)
@@ -61,41 +90,32 @@ func (c *sweepCommand) Run(con console) error {
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	live := newLive(con.err)
-	failed := folder.Run(ctx, func(ctx context.Context, i int) (*result.Saved, error) {
-		cell := folder.Plan.Cells[i]
-		live.Plan(planOf(jobs[i]))
-		live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))),
-			sweep.Label(folder.Plan.Axes, cell.Values))
-		return measureCell(ctx, jobs[i], live)
-	})
+	plan := folder.Saved
+	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},
+		func(i int) *experiment.Measurement {
+			live.Plan(planOf(jobs[i]))
+			live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))),
+				sweep.Label(plan.Axes, plan.Cells[i].Values))
+			return &experiment.Measurement{Job: jobs[i]}
+		})
 	live.Close()
-	sound, err := showSweep(con, folder.Dir, folder.Plan)
+	sound, err := showSweep(con, folder.Dir(), plan)
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir))
+		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
-	case !sound || folder.Plan.Left() > 0:
+	case !sound || plan.Left() > 0:
 		return exitError(exitFailed)
 	}
 	return nil
 }
 
-// measureCell measures one cell and writes its own report.
-func measureCell(ctx context.Context, job *bench.Job, watch bench.Watch) (*result.Saved, error) {
-	dir, failed := bench.Run(ctx, job, watch)
-	if dir == "" {
-		return nil, failed
-	}
-	saved, err := verdict.Keep(dir)
-	if failed == nil && err == nil {
-		_, err = writeReport([]*result.Saved{saved})
-	}
-	if failed == nil {
-		failed = err
-	}
-	return saved, failed
+// writeOwnReport writes the report of a cell's run.
+func writeOwnReport(run *result.Saved) error {
+	_, err := writeReport([]*result.Saved{run})
+	return err
 }
 
 // plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
@@ -120,27 +140,28 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return folder, into(jobs, folder.Dir), nil
+		return folder, into(jobs, folder.Dir()), nil
 	}
 	folder, err := c.resumed(wanted)
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
-	jobs, err := jobsOf(folder.Plan, folder.Dir)
+	jobs, err := jobsOf(folder.Saved, folder.Dir())
 	if err != nil {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
-	if err := folder.Reconcile(); err != nil {
+	if err := sweep.Reconcile(folder); err != nil {
 		return nil, nil, errors.Join(err, folder.Close())
 	}
 	if c.Explain {
-		return nil, nil, errors.Join(explainSweep(con.out, folder.Plan, jobs, true), folder.Close())
+		return nil, nil, errors.Join(explainSweep(con.out, folder.Saved, jobs, true),
+			folder.Close())
 	}
-	return folder, jobs, explainSweep(con.err, folder.Plan, jobs, false)
+	return folder, jobs, explainSweep(con.err, folder.Saved, jobs, false)
 }
 
 // resumed opens the folder of the sweep to continue.
-func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
+func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 	dir := c.Resume.dir
 	if dir == "" {
 		if len(wanted.Cells) == 0 {
@@ -158,7 +179,7 @@ func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 	if err != nil || len(wanted.Cells) == 0 {
 		return folder, err
 	}
-	if err := folder.MustBe(wanted); err != nil {
+	if err := sweep.MustBe(folder, wanted); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	return folder, nil
@@ -166,52 +187,55 @@ func (c *sweepCommand) resumed(wanted sweep.Plan) (*sweep.Folder, error) {
 
 // wanted returns the plan that the flags ask for. The plan has no cells when the flags only name
 // a folder to continue.
-func (c *sweepCommand) wanted() (sweep.Plan, error) {
+func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 	if len(c.Vary) == 0 {
 		if !c.Resume.given {
-			return sweep.Plan{}, errors.New(
+			return nil, errors.New(
 				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
 		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil ||
 			c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
-			return sweep.Plan{}, errors.New(
+			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")
 		}
-		return sweep.Plan{}, nil
+		return &sweep.Plan{}, nil
 	}
 	varied, err := sweep.ParseAxes(c.Vary)
 	if err != nil {
-		return sweep.Plan{}, err
+		return nil, err
 	}
 	if err := c.conflicts(varied); err != nil {
-		return sweep.Plan{}, err
+		return nil, err
 	}
 	w, source, err := workload.Find(c.Workload)
 	if err != nil {
-		return sweep.Plan{}, err
+		return nil, err
 	}
 	// The flags that hold for every cell are checked first, by themselves.
 	if err := c.override(w); err != nil {
-		return sweep.Plan{}, err
+		return nil, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
 	for i, name := range c.targets() {
 		t, _, err := systems.FindTarget(name)
 		if err != nil {
-			return sweep.Plan{}, err
+			return nil, err
 		}
 		if slices.Contains(c.targets()[:i], name) {
-			return sweep.Plan{}, fmt.Errorf("target %s is given twice: keep one", name)
+			return nil, fmt.Errorf("target %s is given twice: keep one", name)
 		}
 		base.Targets = append(base.Targets, sweep.Target{Name: name, Target: t})
 	}
 	cells, err := base.Cells(varied)
 	if err != nil {
-		return sweep.Plan{}, err
+		return nil, err
 	}
-	return sweep.Plan{Name: w.Name, StartedAt: time.Now().UTC(), Command: os.Args,
-		Axes: base.Axes(varied), Cells: cells}, nil
+	return &sweep.Plan{
+		Record: experiment.Record{Name: w.Name, Plimsoll: build(),
+			Asked: result.Asked{Command: os.Args}},
+		Axes: base.Axes(varied), Cells: cells,
+	}, nil
 }
 
 // conflicts refuses a flag that would give a varied key the same value in all cells.
@@ -237,7 +261,7 @@ const maxTold = 10
 
 // jobsOf returns the checked jobs of all cells. The error lists the cells that cannot be
 // measured, each reason once.
-func jobsOf(p sweep.Plan, runs string) ([]*bench.Job, error) {
+func jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
 	registry := systems.Registry()
 	var jobs []*bench.Job
 	var errs []error
@@ -273,12 +297,12 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 }
 
 // explainSweep prints the cells, the time and the disk space that a plan needs.
-func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) error {
+func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) error {
 	var length, drain time.Duration
 	var disk, messages int64
 	guessed := ""
 	for i, job := range jobs {
-		if p.Cells[i].State == sweep.Done {
+		if p.Cells[i].State == experiment.Done {
 			continue
 		}
 		e := job.Estimate()
@@ -315,7 +339,7 @@ func explainSweep(to io.Writer, p sweep.Plan, jobs []*bench.Job, cells bool) err
 }
 
 // readSweep reads the runs of a plan's cells; nil for a cell without a readable run.
-func readSweep(dir string, p sweep.Plan) []*result.Saved {
+func readSweep(dir string, p *sweep.Plan) []*result.Saved {
 	runs := make([]*result.Saved, len(p.Cells))
 	for i, c := range p.Cells {
 		if c.Run == "" {
@@ -331,7 +355,7 @@ func readSweep(dir string, p sweep.Plan) []*result.Saved {
 
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the
 // systems kept their promises in every cell.
-func showSweep(con console, dir string, p sweep.Plan) (sound bool, err error) {
+func showSweep(con console, dir string, p *sweep.Plan) (sound bool, err error) {
 	runs := readSweep(dir, p)
 	path, err := writePage(dir, func(w io.Writer) error { return report.SweepHTML(w, p, runs) })
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -20,7 +21,7 @@ var sweepArgs = []string{"sweep", "-w", "swept.yaml", "-t", "sim", "--vary", "pa
 	"--vary", "message.size=100B,1KB,2KB"}
 
 // planBelow returns the one sweep's folder below dir and its plan.
-func planBelow(t *testing.T, dir string) (string, sweep.Plan) {
+func planBelow(t *testing.T, dir string) (string, *sweep.Plan) {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*"))
 	if err != nil || len(folders) != 1 {
@@ -178,7 +179,7 @@ func TestInterruptedSweep(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 ||
-		plan.Cells[0].State != sweep.Pending || plan.Cells[0].Run == "" {
+		plan.Cells[0].State != experiment.Pending || plan.Cells[0].Run == "" {
 		t.Errorf("%s", raw)
 	}
 }

@@ -21,11 +21,12 @@ import (
 
 type verifyCommand struct {
 	several
-	Rounds int    `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
-	Matrix bool   `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
-	Quiet  string `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
-	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
-	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
+	Rounds int        `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
+	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
+	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
+	Runs   string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the verification in DIR, or the newest ones of this command; whole rounds are not repeated."`
+	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
 const (
@@ -51,6 +52,11 @@ var (
 // Run verifies each target under each fault in turn and shows the judgements.
 func (c *verifyCommand) Run(con console) error {
 	all, err := c.options(con)
+	if err != nil {
+		return inputError{err}
+	}
+	err = c.Resume.folders(len(all), func(i int) (string, error) { return verify.Find(all[i]) },
+		func(i int, dir string) { all[i].Resume = dir })
 	if err != nil {
 		return inputError{err}
 	}

@@ -256,6 +256,11 @@ func whole(f float64) int64 {
 	return int64(f)
 }
 
+// Resolved returns the job's input with every default spelled out.
+func (j *Job) Resolved() result.Resolved {
+	return result.Resolved{Workload: j.Workload.YAML(), Target: j.Target.YAML()}
+}
+
 // Load is the job's workload in the figures that a result is judged and reported by.
 func (j *Job) Load() result.Load { return j.Workload.Record() }
 

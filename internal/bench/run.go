@@ -103,7 +103,7 @@ func newResult(job *Job) result.Run {
 			result.NamePart(job.Target.Name+"-"+job.Workload.Name),
 		Name: job.Target.Name, State: result.Running, StartedAt: now, PID: os.Getpid(),
 		Plimsoll: job.Build, Environment: environment(job), Asked: job.Asked,
-		Resolved: result.Resolved{Workload: job.Workload.YAML(), Target: job.Target.YAML()},
+		Resolved: job.Resolved(),
 		Load:     job.Load(), Seed: job.Workload.Seed, Trial: job.Trial, Bill: billOf(job),
 		System: result.System{
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,

@@ -5,7 +5,7 @@
 // It promises that every trial is a whole run in a directory of its own, judged by
 // internal/verdict; that the search is a pure function of its trials' outcomes
 // (Search), makes at most the planned number of trials, and says why it ended; and
-// that its state is on disk after each trial (peak.json), so that a stopped search
+// that its state is on disk after each trial (experiment.json), so that a stopped search
 // keeps its findings.
 //
 // It judges no run itself and shows nothing (internal/report). A bracket is of one

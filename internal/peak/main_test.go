@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 )
 
@@ -14,10 +15,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // What is no search says so.
 func TestReadRefusesWhatIsNoSearch(t *testing.T) {
-	for name, content := range map[string]string{"no JSON": "{", "no version": "{}",
-		"a later version": `{"schema_version": 99}`, "a list": "[]"} {
+	for name, content := range map[string]string{"no JSON": "{", "no version": `{"kind": "peak"}`,
+		"a later version": `{"kind": "peak", "schema_version": 99}`, "a list": "[]", "another kind": `{"kind": "other", "schema_version": 2}`} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, peak.File), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, experiment.File), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := peak.Read(dir); err == nil {
@@ -28,10 +29,10 @@ func TestReadRefusesWhatIsNoSearch(t *testing.T) {
 		t.Error("an empty folder is a search")
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, peak.File), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, experiment.File), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := peak.Read(dir); err == nil || peak.Is(dir) {
-		t.Error("a folder called peak.json is a search")
+		t.Error("a folder called experiment.json is a search")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -27,7 +28,9 @@ type Options struct {
 	// MaxTime bounds the search without the start of servers and Warm: no trial begins that
 	// would end later.
 	MaxTime time.Duration
-	Watch   Watch
+	// Resume is the folder of a search to continue; "": a new one.
+	Resume string
+	Watch  Watch
 }
 
 // Watch receives the progress of a search, from the goroutine that runs it.
@@ -41,11 +44,6 @@ type Watch interface {
 
 // The bounds of a search's runs.
 const (
-	// points is how many readings of the queues a window has: enough for a narrow interval of
-	// their slope. Readings are at least leastInterval apart.
-	points        = 20
-	leastInterval = 100 * time.Millisecond
-	mostInterval  = time.Second
 	// leastLate and lateShare bound how long after its window an overloaded trial continues to
 	// send late messages. Its verdict is known by then, and sent messages must still be drained.
 	leastLate = 2 * time.Second
@@ -57,15 +55,16 @@ const (
 	mostFailed = 2
 )
 
-// finder is a search under way. It must be used by one goroutine.
+// finder is a search under way. It is the strategy that asks for one trial after another.
 type finder struct {
 	Options
-	root    string // of the search's folder
+	folder  *experiment.Folder[Saved]
 	saved   *Saved
 	search  *Search
-	cluster *bench.Cluster
+	step    Step                  // of the trial under way
 	runs    map[int]*result.Saved // by trial number, without histograms
-	beganNs int64                 // when the cluster was ready for the first trial
+	beganNs int64                 // when the servers were ready for the first trial; 0: not yet
+	usedNs  int64                 // time of the trials before the search was resumed
 	extraNs int64                 // time of the last stable trial beside warm-up and window
 	failed  int                   // successive runs that failed
 	hurried bool
@@ -76,63 +75,84 @@ type finder struct {
 // folder, also together with an error. It returns nil when no trial was made. When ctx is
 // cancelled, it returns the trials so far, in the state interrupted.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
-	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{},
-		root: o.Job.Runs}
-	if err := f.create(); err != nil {
+	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{}}
+	if o.Resume == "" {
+		f.folder, err = kind.Create(o.Job.Runs, o.begun(), "peak", o.Job.Target.Name,
+			o.Job.Workload.Name)
+	} else {
+		f.folder, err = kind.Open(o.Resume)
+	}
+	if err != nil {
 		return nil, err
 	}
-	f.cluster = o.Job.Cluster
-	if f.cluster == nil {
-		f.cluster, err = bench.OpenCluster(ctx, o.Job, filepath.Join(f.saved.Dir, result.LogsDir),
-			o.Watch)
-		if err == nil {
-			err = f.warm(ctx)
+	f.saved = f.folder.Saved
+	if o.Resume != "" {
+		if err := f.replay(); err != nil {
+			return nil, errors.Join(err, f.folder.Close())
 		}
 	}
-	if err == nil {
-		f.beganNs = o.Job.Clock.Now()
-		err = f.searchAll(ctx)
-	}
-	if o.Job.Cluster == nil {
-		err = errors.Join(err, f.cluster.Close())
-	}
+	err = f.folder.Run(ctx, f, experiment.Options{Watch: o.Watch, Cluster: o.Job.Cluster})
 	if len(f.saved.Trials) == 0 {
-		f.discard()
-		return nil, err
+		return nil, errors.Join(err, f.folder.Discard())
 	}
-	return f.saved, cmp.Or(f.finish(ctx, err), err)
+	switch {
+	case ctx.Err() != nil:
+		f.saved.End = Stopped
+	case err != nil:
+		f.saved.End = Refused
+	}
+	return f.saved, errors.Join(err, f.folder.Save(), f.folder.Close())
 }
 
-// warm puts servers that the search has started under load.
-func (f *finder) warm(ctx context.Context) error {
-	job := *f.Job
-	job.Cluster, job.Runs = f.cluster, f.saved.Dir
-	return bench.Warm(ctx, &job, f.Warm, f.Watch)
+// begun returns a search without trials.
+func (o *Options) begun() *Saved {
+	job := o.Job
+	s := &Saved{
+		Record: experiment.Record{Name: job.Target.Name, Plimsoll: job.Build, Asked: job.Asked,
+			Resolved: job.Resolved()},
+		Plan: o.Plan, End: Unfinished, Trials: []Trial{}, TrialSeconds: o.Trial.Seconds(),
+		ConfirmSeconds: o.Confirm.Seconds(), MaxSeconds: o.MaxTime.Seconds(),
+	}
+	for _, objective := range o.Objectives {
+		s.Objectives = append(s.Objectives, objective.String())
+	}
+	return s
 }
 
-// searchAll makes one trial after another until the search has ended.
-func (f *finder) searchAll(ctx context.Context) error {
-	for {
-		if ctx.Err() != nil {
-			f.saved.End = Stopped
-			return nil //nolint:nilerr // a stopped search has not failed
-		}
+// Next returns the next trial. It ends the search at a rate that cannot be tried, when there is
+// no smaller step.
+func (f *finder) Next() (*experiment.Measurement, error) {
+	for f.saved.End == Unfinished {
 		step, end := f.search.Next()
 		if f.hurry(step, end) {
 			step, end = f.search.Next()
 		}
-		if end != Unfinished {
+		switch {
+		case end != Unfinished:
 			f.end(end)
-			return nil
-		}
-		if f.left() < f.takes(step.Long) && len(f.saved.Trials) > 0 {
+			return nil, nil
+		case f.left() < f.takes(step.Long) && len(f.saved.Trials) > 0:
 			f.saved.End = OutOfTime
-			return nil
+			return nil, nil
 		}
-		if err := f.trial(ctx, step); err != nil || f.saved.End != Unfinished {
-			return err
+		job, err := f.jobOf(step)
+		if err != nil {
+			f.refuse(step, err)
+			continue
 		}
+		f.step = step
+		return &experiment.Measurement{Job: job, Servers: f.saved.Name, Warm: f.Warm,
+			Begin: f.begin}, nil
 	}
+	return nil, nil
+}
+
+// begin announces a trial. The time of the search begins with the first one.
+func (f *finder) begin(job *bench.Job) {
+	if f.beganNs == 0 {
+		f.beganNs = job.Clock.Now()
+	}
+	f.Watch.Trial(f.saved, f.step, job)
 }
 
 // end records why the search has ended.
@@ -148,7 +168,11 @@ func (f *finder) end(end End) {
 
 // left returns the time that the search may still take.
 func (f *finder) left() time.Duration {
-	return f.MaxTime - time.Duration(f.Job.Clock.Now()-f.beganNs)
+	left := f.MaxTime - time.Duration(f.usedNs)
+	if f.beganNs == 0 {
+		return left
+	}
+	return left - time.Duration(f.Job.Clock.Now()-f.beganNs)
 }
 
 // takes returns the expected time of a trial.
@@ -190,8 +214,7 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	}
 	// With the same seed a repetition would repeat the same random arrivals.
 	w.Seed += uint64(len(f.saved.Trials))
-	job.Workload, job.Cluster, job.Runs = &w, f.cluster, f.saved.Dir
-	job.Interval = min(max(w.Duration/points, leastInterval), mostInterval)
+	job.Workload, job.Interval = &w, experiment.Interval(w.Duration)
 	job.Late = max(w.Duration/lateShare, leastLate)
 	if err := w.Validate(); err != nil {
 		return nil, err
@@ -199,46 +222,33 @@ func (f *finder) jobOf(step Step) (*bench.Job, error) {
 	return &job, job.Check()
 }
 
-// trial makes a trial, judges it and saves the search. It sets the end of the search when the
-// search cannot continue.
-func (f *finder) trial(ctx context.Context, step Step) error {
-	job, err := f.jobOf(step)
-	if err != nil {
-		f.refuse(step, err)
-		return nil
-	}
-	f.Watch.Trial(f.saved, step, job)
-	began := job.Clock.Now()
-	dir, runErr := bench.Run(ctx, job, f.Watch)
-	if dir == "" {
-		if ctx.Err() != nil {
+// Take judges a trial and saves the search. It sets the end of the search when the search
+// cannot continue.
+func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
+	if o.Run == nil {
+		if o.Dir == "" && ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil //nolint:nilerr // as above
+			return nil
 		}
 		f.saved.End = Refused
-		return runErr
+		return o.Err
 	}
-	extraNs := job.Clock.Now() - began - int64(job.Workload.Warmup+job.Workload.Duration)
-	run, err := verdict.Keep(dir)
-	if err != nil {
-		f.saved.End = Refused
-		return cmp.Or(runErr, err)
-	}
-	f.take(step, run)
+	planned := f.Job.Workload.Warmup + f.window(f.step.Long)
+	f.take(f.step, o.Run)
 	if s := f.saved; s.Trials[len(s.Trials)-1].Verdict.Stable {
 		// Unstable trials do not count, because an overloaded trial drains for longer.
-		f.extraNs = max(extraNs, int64(time.Second))
+		f.extraNs = max(o.TookNs-int64(planned), int64(time.Second))
 	}
 	f.failed++
-	if runErr == nil {
+	if o.Err == nil {
 		f.failed = 0
 	}
-	if runErr != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Trials) == 1) {
+	if o.Err != nil && ctx.Err() == nil && (f.failed >= mostFailed || len(f.saved.Trials) == 1) {
 		f.saved.End = Refused
-		return errors.Join(runErr, f.saved.save())
+		return errors.Join(o.Err, f.folder.Save())
 	}
 	f.Watch.TrialEnded(f.saved)
-	return f.saved.save()
+	return f.folder.Save()
 }
 
 // refuse handles a rate that could not be tried. While the search climbs, a smaller step may
@@ -274,7 +284,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 	}
 	if len(s.Trials) == 0 {
 		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
-		result.PointLatest(f.root, s.ID)
+		result.PointLatest(f.Job.Runs, s.ID)
 	}
 	// The explanation does not need the histograms, which are large.
 	run.Latency = nil

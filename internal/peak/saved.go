@@ -1,23 +1,20 @@
 package peak
 
 import (
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// File is the name of a search's file within its folder.
-const File = "peak.json"
+// kind describes the folder of a search.
+var kind = experiment.Kind[Saved]{Name: "peak", Work: "search",
+	Head: func(s *Saved) *experiment.Record { return &s.Record }}
 
-// SchemaVersion is the version of the format that this plimsoll writes.
-const SchemaVersion = 1
-
-var document = folder.Document{File: File, Work: "search", Newest: SchemaVersion}
-
-// Saved is the content of peak.json: the request, the trials, and the bracket. Its keys call a
-// trial a probe, the earlier word, so that searches saved before are still read.
+// Saved is the content of a search's file: the request, the trials, and the bracket. Its name
+// is the target's. Its keys call a trial a probe, the earlier word, so that searches saved
+// before are still read.
 type Saved struct {
-	folder.Record
+	experiment.Record
 
 	Plan Plan `json:"plan"`
 	// Objectives are the objectives of each trial, as verdict.ParseObjective reads them.
@@ -70,18 +67,12 @@ func (p *Trial) Series(name result.Series) result.Latency {
 	return result.Summary{Latency: p.Latency}.Series(name)
 }
 
-// save replaces peak.json as a whole.
-func (s *Saved) save() error { return document.Save(s.Dir, s) }
-
 // Is reports whether a directory is the folder of a search.
-func Is(dir string) bool { return document.Is(dir) }
+func Is(dir string) bool { return kind.Is(dir) }
 
 // Read reads the folder of a search. A running search whose process has ended is
 // incomplete.
-func Read(dir string) (*Saved, error) {
-	s := &Saved{}
-	if err := document.Read(dir, s, &s.Record); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func Read(dir string) (*Saved, error) { return kind.Read(dir) }
+
+// Complete returns the names of the complete searches in a folder.
+func Complete(dir string) (map[experiment.Identity]string, error) { return kind.Complete(dir) }

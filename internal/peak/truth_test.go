@@ -321,6 +321,33 @@ func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	}
 }
 
+// An interrupted search goes on where it was, and ends like one that was not interrupted.
+func TestTruthAnInterruptedSearchGoesOn(t *testing.T) {
+	million(t)
+	settings := map[string]string{"capacity": "20k/s"}
+	whole := trial{settings: settings}.run(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	first := trial{settings: settings, ctx: ctx, watch: &stopper{stop: cancel}}.run(t)
+	rest := trial{settings: settings, change: func(_ *workload.Workload, o *peak.Options) {
+		o.Resume = first.Dir
+	}}.run(t)
+	if rest.Dir != first.Dir || rest.State != result.Complete || rest.Bracket != whole.Bracket ||
+		rest.End != whole.End || len(rest.Trials) != len(whole.Trials) {
+		t.Errorf("whole %sin two parts %s", story(whole), story(rest))
+	}
+	for i, p := range rest.Trials {
+		if repeated := i < 2 && p.Dir != first.Trials[i].Dir; repeated || p.Number != i+1 {
+			t.Errorf("trial %d is %+v, and was %+v", i+1, p, first.Trials[i])
+		}
+	}
+	again := trial{settings: settings, change: func(_ *workload.Workload, o *peak.Options) {
+		o.Resume = rest.Dir
+	}}.run(t)
+	if len(again.Trials) != len(rest.Trials) || again.State != result.Complete {
+		t.Errorf("a complete search that is resumed: %s", story(again))
+	}
+}
+
 func TestTruthASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
 	million(t)
 	s := trial{

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
@@ -208,8 +209,10 @@ func TestChartsLeaveBoundsOut(t *testing.T) {
 // In the small charts of a sweep a bound has an arrow.
 func TestSmallChartsMarkBounds(t *testing.T) {
 	s := bounded(t)
-	plan := sweep.Plan{Name: "s", Axes: []sweep.Axis{{Key: "rate", Values: []string{"1"}}},
-		Cells: []sweep.Cell{{Values: []string{"1"}, State: sweep.Done}}}
+	plan := &sweep.Plan{Record: experiment.Record{Name: "s"},
+		Axes: []sweep.Axis{{Key: "rate", Values: []string{"1"}}},
+		Cells: []sweep.Cell{{Values: []string{"1"},
+			Cell: experiment.Cell{State: experiment.Done}}}}
 	panels, _ := multiples(plan, []*result.Saved{s})
 	for i, want := range []struct {
 		above bool

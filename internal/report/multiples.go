@@ -129,7 +129,7 @@ func placesOf(axes []sweep.Axis) places {
 
 // multiples are the small charts of a sweep. All charts of a figure have one
 // scale, so that panels can be compared.
-func multiples(plan sweep.Plan, runs []*result.Saved) (panels []panel, left int) {
+func multiples(plan *sweep.Plan, runs []*result.Saved) (panels []panel, left int) {
 	if len(plan.Axes) == 0 {
 		return nil, 0
 	}
@@ -165,7 +165,7 @@ func multiples(plan sweep.Plan, runs []*result.Saved) (panels []panel, left int)
 	return panels, max(left, 0)
 }
 
-func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, m metric,
+func newMultiple(plan *sweep.Plan, runs []*result.Saved, at places, cells []int, m metric,
 	title string) multiple {
 	axis, along := uprightOf(runs, m), plan.Axes[at.along]
 	out := multiple{Title: m.title, X: clean(along.Key), YTicks: axis.ticks(m.print)}
@@ -202,7 +202,7 @@ func newMultiple(plan sweep.Plan, runs []*result.Saved, at places, cells []int, 
 }
 
 // add draws the line on to a cell; where it has no figure the line is broken.
-func (l *multipleLine) add(plan sweep.Plan, runs []*result.Saved, cells []int, k int, x float64,
+func (l *multipleLine) add(plan *sweep.Plan, runs []*result.Saved, cells []int, k int, x float64,
 	axis upright, m metric) {
 	if k < 0 || runs[cells[k]] == nil {
 		l.Path += " "
@@ -313,7 +313,7 @@ type cellRow struct {
 	Link            string // to the report of its run
 }
 
-func cellRows(plan sweep.Plan, runs []*result.Saved) []cellRow {
+func cellRows(plan *sweep.Plan, runs []*result.Saved) []cellRow {
 	var out []cellRow
 	for i, c := range plan.Cells {
 		r := cellRow{Reason: cellReason(c, runs[i])}

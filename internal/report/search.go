@@ -36,7 +36,7 @@ func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
 	return errors.New(strict.Unknown("report format", format, SearchFormats()))
 }
 
-// SearchJSON writes each search's peak.json, in one array.
+// SearchJSON writes each search's experiment.json, in one array.
 func SearchJSON(w io.Writer, searches []*peak.Saved) error {
 	raw, err := json.MarshalIndent(searches, "", "  ")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -55,7 +55,7 @@ func trialOf(number int, kind peak.Kind, target float64) peak.Trial {
 // made again.
 func searched(name string) *peak.Saved {
 	s := &peak.Saved{
-		Record: folder.Record{
+		Record: experiment.Record{
 			SchemaVersion: 1, ID: "2026-11-21T101502-peak-" + name, Name: name,
 			State: result.Complete, StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
 			Asked: result.Asked{Workload: "name: 1kb\n", Target: "system: sim\n"},
@@ -240,7 +240,7 @@ func TestLiveSearchLines(t *testing.T) {
 	}
 }
 
-// Any peak.json that parses can be shown, in bounded time.
+// Any search that parses can be shown, in bounded time.
 func FuzzSearchPage(f *testing.F) {
 	for _, s := range []*peak.Saved{searched("x"), stoppedSearch()} {
 		raw, err := json.Marshal(s)

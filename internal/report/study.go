@@ -7,22 +7,22 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 )
 
 // StudyResult is a study as far as it was run: the source of its reports.
 type StudyResult struct {
 	Study    *study.Study
-	Plan     study.Plan
+	Plan     *study.Plan
 	Measured []study.Measured // of the plan's cells
 	Outcome  study.Outcome
 }
 
 // NewStudyResult sets the measured figures beside the published ones.
-func NewStudyResult(s *study.Study, p study.Plan, measured []study.Measured) (StudyResult, error) {
+func NewStudyResult(s *study.Study, p *study.Plan, measured []study.Measured) (StudyResult, error) {
 	outcome, err := study.Assess(s, p, measured)
 	return StudyResult{s, p, measured, outcome}, err
 }
@@ -70,8 +70,8 @@ func StudyJSON(w io.Writer, r StudyResult) error {
 }
 
 // studySentence counts a study's cells by their state.
-func studySentence(p study.Plan) string {
-	counts, absent := map[sweep.State]int{}, 0
+func studySentence(p *study.Plan) string {
+	counts, absent := map[experiment.CellState]int{}, 0
 	for _, c := range p.Cells {
 		if c.Absent {
 			absent++
@@ -79,9 +79,10 @@ func studySentence(p study.Plan) string {
 			counts[c.State]++
 		}
 	}
-	out := fmt.Sprintf("%d of %s measured", counts[sweep.Done],
+	out := fmt.Sprintf("%d of %s measured", counts[experiment.Done],
 		plural(int64(len(p.Cells)), "cell", "cells"))
-	for _, more := range []sweep.State{sweep.Failed, sweep.Running, sweep.Pending} {
+	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
+		experiment.Pending} {
 		if counts[more] > 0 {
 			out += fmt.Sprintf(", %d %s", counts[more], more)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -70,28 +70,28 @@ func studied(t *testing.T) StudyResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.StartedAt, p.Command = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC), []string{"plimsoll",
-		"study", "run", "<b>"}
+	p.StartedAt = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC)
+	p.Asked.Command = []string{"plimsoll", "study", "run", "<b>"}
 	measured := make([]study.Measured, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		switch c.Table + " " + c.At {
 		case "peak quick":
 			measured[i].Search = searched("quick")
-			c.State, c.Run = sweep.Done, "2026-11-21T101502-peak-quick"
+			c.State, c.Run = experiment.Done, "2026-11-21T101502-peak-quick"
 		case "peak slow":
 			measured[i].Search = searched("slow")
 			measured[i].Search.Side.Resource = verdict.NoneSeen
 			measured[i].Search.Bracket.StableRate /= 4
 			measured[i].Search.Bracket.UnstableRate /= 4
-			c.State, c.Run = sweep.Done, "2026-11-21T101602-peak-slow"
+			c.State, c.Run = experiment.Done, "2026-11-21T101602-peak-slow"
 		case "latency 100, quick", "latency 100, slow":
 			run := *small.load(t)
 			verdict.JudgeSaved(&run)
 			measured[i].Run = &run
-			c.State, c.Run = sweep.Done, "run-of-"+strings.TrimPrefix(c.At, "100, ")
+			c.State, c.Run = experiment.Done, "run-of-"+strings.TrimPrefix(c.At, "100, ")
 		case "latency 5000, quick":
-			c.State, c.Reason = sweep.Failed, "the disk\x1b is <full>"
+			c.State, c.Reason = experiment.Failed, "the disk\x1b is <full>"
 		}
 	}
 	r, err := NewStudyResult(s, p, measured)

@@ -78,7 +78,7 @@ func StudyHTML(w io.Writer, r StudyResult) error {
 		doc.Tables = append(doc.Tables, studyTableOf(t))
 	}
 	var words []string
-	for _, word := range r.Plan.Command {
+	for _, word := range r.Plan.Asked.Command {
 		words = append(words, clean(word))
 	}
 	doc.Command = commandLine(words)

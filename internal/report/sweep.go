@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -41,11 +42,11 @@ func cellFigures(s *result.Saved) []string {
 // figures.
 func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 	switch {
-	case s == nil && c.State == sweep.Done:
+	case s == nil && c.State == experiment.Done:
 		return "unreadable", true
-	case c.State == sweep.Pending && s != nil:
+	case c.State == experiment.Pending && s != nil:
 		return stateWord(&s.Run), true
-	case c.State != sweep.Done:
+	case c.State != experiment.Done:
 		return string(c.State), true
 	case s.Run.Summary.Generator.Limited:
 		return "limited", false
@@ -76,14 +77,15 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 }
 
 // sweepSentence counts a sweep's cells by their state.
-func sweepSentence(p sweep.Plan) string {
-	counts := map[sweep.State]int{}
+func sweepSentence(p *sweep.Plan) string {
+	counts := map[experiment.CellState]int{}
 	for _, c := range p.Cells {
 		counts[c.State]++
 	}
-	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[sweep.Done])),
+	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[experiment.Done])),
 		plural(int64(len(p.Cells)), "cell", "cells"))
-	for _, more := range []sweep.State{sweep.Failed, sweep.Running, sweep.Pending} {
+	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
+		experiment.Pending} {
 		if counts[more] > 0 {
 			out += fmt.Sprintf(", %d %s", counts[more], more)
 		}
@@ -97,7 +99,7 @@ const sweepNote = "each cell has another load: compare cells along one axis only
 
 // SweepTable writes a sweep's cells as a table for a terminal, then the reasons
 // of the marked cells. runs are the judged runs of the cells, nil where a cell has none.
-func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, color bool) error {
+func SweepTable(w io.Writer, plan *sweep.Plan, runs []*result.Saved, width int, color bool) error {
 	p := newPage(width, color)
 	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) +
 		p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
@@ -144,7 +146,7 @@ func SweepTable(w io.Writer, plan sweep.Plan, runs []*result.Saved, width int, c
 }
 
 // missingCells count the messages without a latency of each cell that has such messages.
-func missingCells(plan sweep.Plan, runs []*result.Saved) []string {
+func missingCells(plan *sweep.Plan, runs []*result.Saved) []string {
 	var out []string
 	for i, c := range plan.Cells {
 		if runs[i] == nil {
@@ -158,7 +160,7 @@ func missingCells(plan sweep.Plan, runs []*result.Saved) []string {
 }
 
 // reasons writes the reasons for marks, equal ones once.
-func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
+func (p *page) reasons(plan *sweep.Plan, runs []*result.Saved) {
 	type said struct{ mark, reason string }
 	var order []said
 	cells := map[said][]string{}
@@ -187,7 +189,7 @@ func (p *page) reasons(plan sweep.Plan, runs []*result.Saved) {
 
 // cells writes the heads of the table and returns the width of each axis' values. figure is
 // the width of a column of figures.
-func (p *page) cells(plan sweep.Plan, figure int) []int {
+func (p *page) cells(plan *sweep.Plan, figure int) []int {
 	const gap = 2
 	head, widths := "", make([]int, len(plan.Axes))
 	for k, a := range plan.Axes {

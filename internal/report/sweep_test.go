@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -15,10 +16,11 @@ import (
 
 // swept is a sweep with so many values on each of its axes. Of every seven
 // cells one failed, one lost messages and one was limited by plimsoll.
-func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
+func swept(t *testing.T, counts ...int) (*sweep.Plan, []*result.Saved) {
 	t.Helper()
-	p := sweep.Plan{Name: "orders", StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
-		Command: []string{"plimsoll", "sweep", "<b>"}}
+	p := &sweep.Plan{Record: experiment.Record{
+		Name: "orders", StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
+		Asked: result.Asked{Command: []string{"plimsoll", "sweep", "<b>"}}}}
 	cells := [][]string{nil}
 	for k, n := range counts {
 		a := sweep.Axis{Key: []string{"partitions", "message.size", "<producers>", "load.rate"}[k]}
@@ -36,14 +38,14 @@ func swept(t *testing.T, counts ...int) (sweep.Plan, []*result.Saved) {
 	base := small.load(t)
 	var runs []*result.Saved
 	for i, values := range cells {
-		c, run := sweep.Cell{Values: values, State: sweep.Done,
-			Run: fmt.Sprintf("run-%d", i)}, *base
+		c, run := sweep.Cell{Values: values, Cell: experiment.Cell{
+			State: experiment.Done, Run: fmt.Sprintf("run-%d", i)}}, *base
 		run.Run.Summary.AchievedRate = 1000 * float64(i+1)
 		run.Run.Ledger.Subscriptions = []result.SubscriptionLedger{base.Run.Ledger.Subscriptions[0]}
 		shown := &run
 		switch i % 7 {
 		case 2:
-			c.State, c.Run, c.Reason, shown = sweep.Failed, "", "the disk\x1b is <full>", nil
+			c.State, c.Run, c.Reason, shown = experiment.Failed, "", "the disk\x1b is <full>", nil
 		case 4:
 			run.Run.Ledger.Subscriptions[0].Lost = 12
 		case 5:

@@ -40,7 +40,7 @@ type sweepDocument struct {
 // SweepHTML writes a sweep's page: small charts of rate and p99 over the varied settings, and
 // a table of every cell with links to the cells' own reports. The drawing is in the page, so
 // it needs no script. runs are as for SweepTable.
-func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
+func SweepHTML(w io.Writer, plan *sweep.Plan, runs []*result.Saved) error {
 	style := pageStyle() + sweepCSS
 	panels, left := multiples(plan, runs)
 	doc := sweepDocument{
@@ -70,7 +70,7 @@ func SweepHTML(w io.Writer, plan sweep.Plan, runs []*result.Saved) error {
 	for _, c := range cellColumns {
 		doc.Heads = append(doc.Heads, c.title)
 	}
-	for _, word := range plan.Command {
+	for _, word := range plan.Asked.Command {
 		doc.Command += " " + clean(word)
 	}
 	return writePage(w, sweepHTML, doc)

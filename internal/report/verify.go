@@ -38,7 +38,7 @@ func RenderVerifications(w io.Writer, format string, all []*verify.Saved) error 
 	return errors.New(strict.Unknown("report format", format, VerifyFormats()))
 }
 
-// VerifyJSON writes each verification's verify.json, in one array.
+// VerifyJSON writes each verification's experiment.json, in one array.
 func VerifyJSON(w io.Writer, all []*verify.Saved) error {
 	raw, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

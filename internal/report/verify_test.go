@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -57,7 +57,7 @@ func verifiedRound(number int, lost int64) verify.Round {
 // round.
 func verifiedAt(name string, level int, fault string, lost int64, promised bool) *verify.Saved {
 	s := &verify.Saved{
-		Record: folder.Record{
+		Record: experiment.Record{
 			SchemaVersion: 1, ID: "2026-11-21T101502-verify-" + name, Name: name,
 			State: result.Complete, StartedAt: time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC),
 			Plimsoll: result.Build{Version: "0.1.0"},
@@ -189,7 +189,7 @@ func TestMatrixTellsUnknownRounds(t *testing.T) {
 			{Name: verify.Order, Outcome: result.Unknown},
 		}}
 	}
-	s := &verify.Saved{Record: folder.Record{State: result.Complete},
+	s := &verify.Saved{Record: experiment.Record{State: result.Complete},
 		Guarantees: []verify.Guarantee{
 			{Name: verify.NoLoss, Outcome: result.Unknown, Promised: true, Of: 3_000}}}
 	for want, rounds := range map[string][]verify.Round{

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -62,7 +62,7 @@ type QualityRow struct {
 
 // Assess compares the measured with the published figures. measured has an entry for each of the
 // plan's cells.
-func Assess(s *Study, p Plan, measured []Measured) (Outcome, error) {
+func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 	var o Outcome
 	for i := range s.Tables {
 		t := &s.Tables[i]
@@ -87,7 +87,7 @@ func Assess(s *Study, p Plan, measured []Measured) (Outcome, error) {
 }
 
 // outcome returns a figure of a table, cell by cell.
-func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutcome {
+func (t *Table) outcome(f Figure, at int, p *Plan, measured []Measured) TableOutcome {
 	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
 		out.Axes = append(out.Axes, a.Name)
@@ -102,7 +102,7 @@ func (t *Table) outcome(f Figure, at int, p Plan, measured []Measured) TableOutc
 		if ref.Known {
 			row.Theirs, row.About = ref.Value, ref.About
 		}
-		if v, known := f.Value(measured[i]); known && c.State == sweep.Done {
+		if v, known := f.Value(measured[i]); known && c.State == experiment.Done {
 			row.Ours = v
 		}
 		row.Remark, row.Forbidden = c.remark(measured[i], row.Ours > 0)
@@ -134,9 +134,9 @@ func (c *Cell) level() int {
 // remark returns the remark of a cell, and whether the machine limited its figure.
 func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	switch {
-	case c.Absent || c.State == sweep.Failed:
+	case c.Absent || c.State == experiment.Failed:
 		return c.Why(), false
-	case c.State != sweep.Done:
+	case c.State != experiment.Done:
 		return "not measured: " + string(c.State), false
 	}
 	unstable := ""

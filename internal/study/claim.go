@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -86,7 +86,7 @@ func (c Claim) theirs(t *Table) float64 {
 }
 
 // judge judges a claim by the cells that it names.
-func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
+func (s *Study) judge(c Claim, p *Plan, measured []Measured) Judgement {
 	t := s.Table(c.Table)
 	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
 		Bound: c.bound(), Theirs: c.theirs(t), Answer: NoAnswer}
@@ -106,7 +106,7 @@ func (s *Study) judge(c Claim, p Plan, measured []Measured) Judgement {
 			j.Sentence = side.at + " is not in the plan"
 			return j
 		}
-		if v, known := f.Value(side.m); !known || v <= 0 || side.cell.State != sweep.Done {
+		if v, known := f.Value(side.m); !known || v <= 0 || side.cell.State != experiment.Done {
 			remark, forbidden := side.cell.remark(side.m, false)
 			if j.Sentence = side.at + ": " + remark; forbidden {
 				j.Answer = Forbidden
@@ -196,7 +196,7 @@ func (f Figure) interval(of, to Measured) (low, high float64) {
 }
 
 // cellAt returns a plan's cell and its result; nil when the plan does not have the cell.
-func cellAt(p Plan, measured []Measured, table, at string) (Measured, *Cell) {
+func cellAt(p *Plan, measured []Measured, table, at string) (Measured, *Cell) {
 	for i := range p.Cells {
 		if c := &p.Cells[i]; c.Table == table && c.At == at {
 			return measured[i], c

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -21,13 +21,8 @@ type Cell struct {
 	Measure Measure `json:"measure"`
 	// Rate is the name of the workload's rate. Until its value is known, the workload has another
 	// rate.
-	Rate     string      `json:"rate,omitempty"`
-	Workload string      `json:"workload_yaml"`
-	Target   string      `json:"target_yaml"`
-	State    sweep.State `json:"state"`
-	// Run is the run directory or the search's folder, within the study's folder.
-	Run    string `json:"run,omitempty"`
-	Reason string `json:"reason,omitempty"` // why it failed, or cannot be measured
+	Rate string `json:"rate,omitempty"`
+	experiment.Cell
 	// Absent is set when the cell cannot be measured here, or is left out at this scale.
 	Absent bool `json:"absent,omitempty"`
 
@@ -78,7 +73,8 @@ func (t *Table) places() []place {
 
 // cell makes the cell at a place of a table. The error is about the study's file.
 func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
-	c := Cell{Table: t.Name, At: at.name(), Measure: t.Measure, State: sweep.Pending}
+	c := Cell{Table: t.Name, At: at.name(), Measure: t.Measure,
+		Cell: experiment.Cell{State: experiment.Pending}}
 	named := ""
 	for _, v := range at {
 		if v.Target != "" {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -61,7 +61,7 @@ func (c *Cell) grouped() string {
 // order returns the indexes of the cells in the order of measurement, without absent cells. The
 // peaks that give rates come first, then the other cells. Within both parts the cells of one
 // cluster stand together; the second part begins with the last cluster of the first.
-func order(s *Study, p Plan) []int {
+func order(s *Study, p *Plan) []int {
 	first := map[[2]string]bool{}
 	for _, c := range p.Cells {
 		if r := s.rate(c.Rate); r != nil && p.Scale != Full && !c.Absent {
@@ -159,16 +159,16 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 
 // add adds the costs of the cells that are not done.
 func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) {
-	seen := map[identity]bool{}
+	seen := map[experiment.Identity]bool{}
 	serves := ""
-	for _, i := range order(s, *p) {
+	for _, i := range order(s, p) {
 		c := &p.Cells[i]
-		if c.State == sweep.Done {
+		if c.State == experiment.Done {
 			continue
 		}
 		e.Cells++
 		id := c.identity()
-		id.workload += c.Rate
+		id.Workload += c.Rate
 		if seen[id] {
 			e.Same++
 			continue

@@ -6,41 +6,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// SchemaVersion is the version of the format that this plimsoll writes. It reads older ones.
-const SchemaVersion = 1
-
-// Plan is the content of study.json: the request, and the recorded progress.
+// Plan is the content of a study's file: the request, and the recorded progress.
 type Plan struct {
-	SchemaVersion int       `json:"schema_version"`
-	ID            string    `json:"id"`
-	Name          string    `json:"name"`
-	Scale         string    `json:"scale"`
-	Only          []string  `json:"only,omitempty"`
-	StartedAt     time.Time `json:"started_at"`
-	EndedAt       time.Time `json:"ended_at,omitzero"` // all cells were tried
-	Command       []string  `json:"command"`
+	experiment.Record
+
+	Scale string   `json:"scale"`
+	Only  []string `json:"only,omitempty"`
 	// Study is the content of the study's file, so that the folder can be read when the file has
 	// changed.
 	Study string `json:"study_yaml"`
 	Cells []Cell `json:"cells"`
 }
 
-func (p *Plan) check(path string) error {
-	if err := folder.CheckVersion(path, p.SchemaVersion, SchemaVersion); err != nil {
-		return err
-	}
+func (p *Plan) check() error {
 	for _, c := range p.Cells {
-		if err := folder.CheckName(path, c.Run); err != nil {
+		if err := experiment.CheckName(c.Run); err != nil {
 			return err
 		}
 	}
@@ -51,7 +39,7 @@ func (p *Plan) check(path string) error {
 func (p *Plan) Left() int {
 	n := 0
 	for _, c := range p.Cells {
-		if c.State != sweep.Done && !c.Absent {
+		if c.State != experiment.Done && !c.Absent {
 			n++
 		}
 	}
@@ -61,8 +49,8 @@ func (p *Plan) Left() int {
 // NewPlan returns the plan of a study at a scale. only names the tables, targets and systems of
 // the plan; without names the plan has all cells. A cell whose rate is a share of peaks adds the
 // cells of those peaks.
-func NewPlan(s *Study, scale Scale, only []string) (Plan, error) {
-	p := Plan{Name: s.Name, Scale: scale.Name, Only: only, StartedAt: time.Now().UTC(),
+func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
+	p := &Plan{Record: experiment.Record{Name: s.Name}, Scale: scale.Name, Only: only,
 		Study: s.YAML}
 	pick, err := s.pick(only)
 	if err != nil {
@@ -148,17 +136,15 @@ func (s *Study) targetAt(c Cell) (name string) {
 }
 
 // kind describes the folder of a study.
-var kind = folder.Kind[Plan]{Word: "study", ID: func(p *Plan) *string { return &p.ID },
-	Check: (*Plan).check}
+var kind = experiment.Kind[Plan]{Name: "study", Work: "study",
+	Head: func(p *Plan) *experiment.Record { return &p.Record }, Check: (*Plan).check}
 
 // Folder is a study's folder whose lock this process holds.
-type Folder = folder.Folder[Plan]
+type Folder = experiment.Folder[Plan]
 
 // Create makes a study's folder below runs. The folder appears whole or not at all.
-func Create(runs string, plan Plan) (*Folder, error) {
-	plan.SchemaVersion = SchemaVersion
-	plan.ID = result.Stamp(plan.StartedAt) + "-study-" + result.NamePart(plan.Name+"-"+plan.Scale)
-	return kind.Create(runs, plan)
+func Create(runs string, plan *Plan) (*Folder, error) {
+	return kind.Create(runs, plan, "study", plan.Name, plan.Scale)
 }
 
 // Open takes the lock of a study's folder, to resume the study.
@@ -168,21 +154,24 @@ func Open(dir string) (*Folder, error) { return kind.Open(dir) }
 func Is(dir string) bool { return kind.Is(dir) }
 
 // Read reads the plan in a study's folder, and the study of the plan.
-func Read(dir string) (Plan, *Study, error) {
+func Read(dir string) (*Plan, *Study, error) {
 	p, err := kind.Read(dir)
 	if err != nil {
-		return p, nil, err
+		return nil, nil, err
 	}
 	s, err := Parse(filepath.Join(dir, "the study"), []byte(p.Study))
 	return p, s, err
 }
 
+// same reports whether two plans are of the same study, scale and --only.
+func (p *Plan) same(other *Plan) bool {
+	return p.Name == other.Name && p.Scale == other.Scale && p.Study == other.Study &&
+		slices.Equal(p.Only, other.Only)
+}
+
 // FindFolder returns the newest folder below runs with the same study, scale and --only.
-func FindFolder(runs string, like Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, func(p *Plan) (time.Time, bool) {
-		return p.StartedAt, p.Name == like.Name && p.Scale == like.Scale && p.Study == like.Study &&
-			slices.Equal(p.Only, like.Only)
-	})
+func FindFolder(runs string, like *Plan) (dir string, err error) {
+	dir, err = kind.Newest(runs, like.same)
 	if err == nil && dir == "" {
 		what := like.Name + " at scale " + like.Scale
 		if len(like.Only) > 0 {
@@ -195,13 +184,12 @@ func FindFolder(runs string, like Plan) (dir string, err error) {
 
 // GoOn prepares a folder to resume the study. wanted must ask for the same study, scale and
 // cells. Complete cells are not repeated.
-func GoOn(f *Folder, wanted Plan) error {
-	p := &f.Plan
-	if p.Name != wanted.Name || p.Scale != wanted.Scale || p.Study != wanted.Study ||
-		!slices.Equal(p.Only, wanted.Only) {
+func GoOn(f *Folder, wanted *Plan) error {
+	p := f.Saved
+	if !p.same(wanted) {
 		return fmt.Errorf(
 			"the study in %s is of %s at scale %s, or of other cells: give the same name, "+
-				"--scale and --only", f.Dir, p.Name, p.Scale)
+				"--scale and --only", f.Dir(), p.Name, p.Scale)
 	}
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
@@ -218,7 +206,7 @@ func GoOn(f *Folder, wanted Plan) error {
 }
 
 // Measurements reads the results of a plan's cells; the zero Measured where there is none.
-func Measurements(dir string, p Plan) []Measured {
+func Measurements(dir string, p *Plan) []Measured {
 	out := make([]Measured, len(p.Cells))
 	for i, c := range p.Cells {
 		if c.Run != "" {

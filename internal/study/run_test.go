@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -76,7 +77,7 @@ func begun(t *testing.T) (*Study, *Folder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Prepare(s, &p, onSim, t.TempDir())
+	e, err := Prepare(s, p, onSim, t.TempDir())
 	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 ||
 		e.Length < 3*(scale.Warmup+scale.Window) {
 		t.Fatalf("%+v, %v", e, err)
@@ -108,7 +109,21 @@ func measured(t *testing.T, job *bench.Job, state result.State) *result.Saved {
 	return s
 }
 
-func states(p Plan) string {
+// doing measures jobs by a function.
+func doing(
+	do func(job *bench.Job) (*result.Saved, error),
+) func(context.Context, *bench.Job) experiment.Outcome {
+	return func(_ context.Context, job *bench.Job) experiment.Outcome {
+		run, err := do(job)
+		if run == nil {
+			return experiment.Outcome{Err: err}
+		}
+		return experiment.Outcome{Dir: run.Dir, Run: run, State: run.Run.State,
+			StateReason: run.Run.StateReason, Err: err}
+	}
+}
+
+func states(p *Plan) string {
 	var out []string
 	for _, c := range p.Cells {
 		out = append(out, string(c.State))
@@ -120,7 +135,7 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	s, f := begun(t)
 	watch := &silent{}
 	err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch,
-		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		Do: doing(func(job *bench.Job) (*result.Saved, error) {
 			switch {
 			case job.Workload.Partitions == 9:
 				return nil, errors.New("no such server")
@@ -128,16 +143,16 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 				return measured(t, job, result.Failed), nil
 			}
 			return measured(t, job, result.Complete), nil
-		}})
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	on, study, err := Read(f.Dir)
+	on, study, err := Read(f.Dir())
 	if err != nil || study.Name != "two" || states(on) != "done failed done failed" {
 		t.Fatalf("%v: %s", err, states(on))
 	}
 	if on.Cells[1].Reason != "because" || on.Cells[3].Reason != "no such server" ||
-		on.Left() != 2 || on.EndedAt.IsZero() {
+		on.Left() != 2 || on.State != result.Complete {
 		t.Errorf("%+v", on)
 	}
 	// The cell that two tables have is measured once.
@@ -145,33 +160,34 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 		!slices.Equal(watch.cells, []string{"first one", "second 9, one", "first other"}) {
 		t.Errorf("%v, %+v", watch.cells, on.Cells)
 	}
-	if got := Measurements(f.Dir, on); got[0].Run == nil || got[3].Run != nil {
+	if got := Measurements(f.Dir(), on); got[0].Run == nil || got[3].Run != nil {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	s, f := begun(t)
-	wanted := f.Plan
-	wanted.Cells = slices.Clone(f.Plan.Cells)
+	wanted := *f.Saved
+	wanted.Cells = slices.Clone(f.Saved.Cells)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := &silent{}
 	err := Run(ctx, Options{Folder: f, Study: s, Job: onSim, Watch: first,
-		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		Do: doing(func(job *bench.Job) (*result.Saved, error) {
 			if len(first.cells) == 2 {
 				cancel()
 				return measured(t, job, result.Interrupted), nil
 			}
 			return measured(t, job, result.Complete), nil
-		}})
-	if err != nil || states(f.Plan) != "done pending done pending" || !f.Plan.EndedAt.IsZero() {
-		t.Fatalf("%v: %s", err, states(f.Plan))
+		})})
+	if err != nil || states(f.Saved) != "done pending done pending" ||
+		f.Saved.State != result.Interrupted {
+		t.Fatalf("%v: %s", err, states(f.Saved))
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := FindFolder(strings.TrimSuffix(f.Dir, "/"+f.Plan.ID), wanted)
-	if err != nil || dir != f.Dir {
+	dir, err := FindFolder(strings.TrimSuffix(f.Dir(), "/"+f.Saved.ID), &wanted)
+	if err != nil || dir != f.Dir() {
 		t.Fatal(dir, err)
 	}
 	again, err := Open(dir)
@@ -181,21 +197,21 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	defer again.Close()
 	other := wanted
 	other.Scale = Small
-	if err := GoOn(again, other); err == nil ||
+	if err := GoOn(again, &other); err == nil ||
 		!strings.Contains(err.Error(), "or of other cells") {
 		t.Error(err)
 	}
-	if err := GoOn(again, wanted); err != nil || again.Plan.Left() != 2 {
-		t.Fatal(err, states(again.Plan))
+	if err := GoOn(again, &wanted); err != nil || again.Saved.Left() != 2 {
+		t.Fatal(err, states(again.Saved))
 	}
 	second := &silent{}
 	err = Run(t.Context(), Options{Folder: again, Study: s, Job: onSim, Watch: second,
-		Measure: func(_ context.Context, job *bench.Job) (*result.Saved, error) {
+		Do: doing(func(job *bench.Job) (*result.Saved, error) {
 			return measured(t, job, result.Complete), nil
-		}})
-	if err != nil || again.Plan.Left() != 0 ||
+		})})
+	if err != nil || again.Saved.Left() != 0 ||
 		!slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
-		t.Errorf("%v: %s, %v", err, states(again.Plan), second.cells)
+		t.Errorf("%v: %s, %v", err, states(again.Saved), second.cells)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // scaled returns a sentence for each value of a plan that differs from the published one.
-func (s *Study) scaled(p Plan) []string {
+func (s *Study) scaled(p *Plan) []string {
 	scale, err := FindScale(p.Scale)
 	if err != nil || scale.Published {
 		return nil
@@ -71,7 +71,7 @@ func sayLayer(say func(string), where string, l Layer, scale Scale) {
 }
 
 // sayRate adds a sentence with the measured value of a rate.
-func (s *Study) sayRate(say func(string), r Rate, p Plan) {
+func (s *Study) sayRate(say func(string), r Rate, p *Plan) {
 	for _, c := range p.Cells {
 		if c.Rate != r.Name || c.Run == "" {
 			continue

@@ -10,9 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -181,7 +180,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 
 // searched is a peak between two rates, limited by a side.
 func searched(stable, unstable float64, side, resource string) Measured {
-	return Measured{Search: &peak.Saved{Record: folder.Record{State: result.Complete},
+	return Measured{Search: &peak.Saved{Record: experiment.Record{State: result.Complete},
 		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
 		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side,
 			Resource: resource}}}
@@ -195,7 +194,7 @@ func TestClaimsOnPeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range p.Cells {
-		p.Cells[i].State = sweep.Done
+		p.Cells[i].State = experiment.Done
 	}
 	claim := s.Claims[0] // Kafka at least one and a half times Pulsar
 	for _, c := range []struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -13,24 +14,9 @@ import (
 
 // Cell is one combination of values, with its workload and its target.
 type Cell struct {
-	Values   []string `json:"values"` // one of each axis
-	Workload string   `json:"workload_yaml"`
-	Target   string   `json:"target_yaml"`
-	State    State    `json:"state"`
-	Run      string   `json:"run,omitempty"`    // its run directory, in the sweep's folder
-	Reason   string   `json:"reason,omitempty"` // why it failed
+	Values []string `json:"values"` // one of each axis
+	experiment.Cell
 }
-
-// State is the progress of a cell.
-type State string
-
-// The states of a cell.
-const (
-	Pending State = "pending"
-	Running State = "running"
-	Done    State = "done" // its run is complete
-	Failed  State = "failed"
-)
 
 // Base is what a sweep varies.
 type Base struct {
@@ -135,7 +121,8 @@ func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
 	if err := b.Override(w); err != nil {
 		return Cell{}, err
 	}
-	return Cell{Workload: w.YAML(), Target: t.YAML(), State: Pending}, nil
+	return Cell{Cell: experiment.Cell{
+		Workload: w.YAML(), Target: t.YAML(), State: experiment.Pending}}, nil
 }
 
 // set changes the value of a target's setting.

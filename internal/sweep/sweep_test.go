@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -154,9 +157,10 @@ func planned(t *testing.T) *Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Create(filepath.Join(t.TempDir(), "runs"),
-		Plan{Name: "A b", StartedAt: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Axes: axes,
-			Cells: cells})
+	f, err := Create(filepath.Join(t.TempDir(), "runs"), &Plan{
+		Record: experiment.Record{
+			Name: "A b", StartedAt: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)},
+		Axes: axes, Cells: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +173,9 @@ func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved 
 	t.Helper()
 	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
 		StateReason: "because",
-		Asked: result.Asked{Workload: f.Plan.Cells[i].Workload,
-			Target: f.Plan.Cells[i].Target}}
-	w, err := result.Create(f.Dir, &run)
+		Asked: result.Asked{Workload: f.Saved.Cells[i].Workload,
+			Target: f.Saved.Cells[i].Target}}
+	w, err := result.Create(f.Dir(), &run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,26 @@ func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved 
 	return s
 }
 
-func states(p Plan) string {
+// measureBy runs a sweep whose cells are measured by a function.
+func measureBy(
+	ctx context.Context, f *Folder, do func(i int) (*result.Saved, error),
+) error {
+	return Run(ctx, f, experiment.Options{}, func(i int) *experiment.Measurement {
+		return &experiment.Measurement{
+			Job: &bench.Job{Clock: clock.Precise()},
+			Do: func(context.Context, *bench.Job) experiment.Outcome {
+				run, err := do(i)
+				if run == nil {
+					return experiment.Outcome{Err: err}
+				}
+				return experiment.Outcome{Dir: run.Dir, Run: run, State: run.Run.State,
+					StateReason: run.Run.StateReason, Err: err}
+			},
+		}
+	})
+}
+
+func states(p *Plan) string {
 	var out []string
 	for _, c := range p.Cells {
 		out = append(out, string(c.State))
@@ -195,11 +218,11 @@ func states(p Plan) string {
 
 func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	f := planned(t)
-	if filepath.Base(f.Dir) != "2026-11-21T100000-sweep-a-b" {
-		t.Error(f.Dir)
+	if filepath.Base(f.Dir()) != "2026-11-21T100000-sweep-a-b" {
+		t.Error(f.Dir())
 	}
-	err := f.Run(t.Context(), func(_ context.Context, i int) (*result.Saved, error) {
-		if on, err := Read(f.Dir); err != nil || on.Cells[i].State != Running {
+	err := measureBy(t.Context(), f, func(i int) (*result.Saved, error) {
+		if on, err := Read(f.Dir()); err != nil || on.Cells[i].State != experiment.Running {
 			t.Errorf("while cell %d is measured the plan says %s, %v", i, states(on), err)
 		}
 		switch i {
@@ -213,9 +236,9 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on, err := Read(f.Dir)
+	on, err := Read(f.Dir())
 	if err != nil || states(on) != "failed failed done" || on.Cells[0].Reason != "no such server" ||
-		on.Cells[1].Reason != "because" || on.EndedAt.IsZero() {
+		on.Cells[1].Reason != "because" || on.State != result.Complete {
 		t.Errorf("%v: %+v", err, on)
 	}
 	if on.Left() != 2 || on.Cells[2].Run == "" {
@@ -227,7 +250,7 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 	f := planned(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var order []int
-	err := f.Run(ctx, func(_ context.Context, i int) (*result.Saved, error) {
+	err := measureBy(ctx, f, func(i int) (*result.Saved, error) {
 		order = append(order, i)
 		if i == 1 {
 			cancel()
@@ -235,14 +258,15 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 		}
 		return measured(t, f, i, result.Complete), nil
 	})
-	if err != nil || states(f.Plan) != "done pending pending" || !f.Plan.EndedAt.IsZero() {
-		t.Fatalf("%v: %s", err, states(f.Plan))
+	if err != nil || states(f.Saved) != "done pending pending" ||
+		f.Saved.State != result.Interrupted {
+		t.Fatalf("%v: %s", err, states(f.Saved))
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	found, err := Find(filepath.Dir(f.Dir), f.Plan)
-	if err != nil || found != f.Dir {
+	found, err := Find(filepath.Dir(f.Dir()), f.Saved)
+	if err != nil || found != f.Dir() {
 		t.Fatal(found, err)
 	}
 	again, err := Open(found)
@@ -250,16 +274,16 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if err := again.Reconcile(); err != nil {
+	if err := Reconcile(again); err != nil {
 		t.Fatal(err)
 	}
-	err = again.Run(t.Context(), func(_ context.Context, i int) (*result.Saved, error) {
+	err = measureBy(t.Context(), again, func(i int) (*result.Saved, error) {
 		order = append(order, i)
 		return measured(t, again, i, result.Complete), nil
 	})
 	if err != nil || !slices.Equal(order, []int{0, 1, 1, 2}) ||
-		states(again.Plan) != "done done done" {
-		t.Errorf("%v: %v, %s", err, order, states(again.Plan))
+		states(again.Saved) != "done done done" {
+		t.Errorf("%v: %v, %s", err, order, states(again.Saved))
 	}
 }
 
@@ -269,38 +293,39 @@ func TestTheRunsTellWhatIsDone(t *testing.T) {
 	f := planned(t)
 	measured(t, f, 1, result.Complete)
 	measured(t, f, 0, result.Running) // nobody writes to it: it is incomplete
-	f.Plan.Cells[0].State, f.Plan.Cells[1].State, f.Plan.Cells[2].State = Running, Running, Done
+	f.Saved.Cells[0].State, f.Saved.Cells[1].State, f.Saved.Cells[2].State =
+		experiment.Running, experiment.Running, experiment.Done
 	if err := f.Save(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Reconcile(); err != nil {
+	if err := Reconcile(f); err != nil {
 		t.Fatal(err)
 	}
-	if states(f.Plan) != "pending done pending" || f.Plan.Cells[1].Run != "run" {
-		t.Errorf("%s: %+v", states(f.Plan), f.Plan.Cells[1])
+	if states(f.Saved) != "pending done pending" || f.Saved.Cells[1].Run != "run" {
+		t.Errorf("%s: %+v", states(f.Saved), f.Saved.Cells[1])
 	}
 }
 
 func TestAFolderBelongsToOneProcess(t *testing.T) {
 	f := planned(t)
-	if _, err := Open(f.Dir); err == nil ||
+	if _, err := Open(f.Dir()); err == nil ||
 		!strings.Contains(err.Error(), "under way in another process") {
 		t.Errorf("a held folder: %v", err)
 	}
-	other := f.Plan
+	other := *f.Saved
 	other.Cells = other.Cells[:2]
-	if err := f.MustBe(other); err == nil {
+	if err := MustBe(f, &other); err == nil {
 		t.Error("another plan is taken for this one")
 	}
-	if _, err := Find(filepath.Dir(f.Dir), other); err == nil {
+	if _, err := Find(filepath.Dir(f.Dir()), &other); err == nil {
 		t.Error("a folder was found for another plan")
 	}
-	again, err := Create(filepath.Dir(f.Dir), f.Plan)
-	if err != nil || filepath.Base(again.Dir) != "2026-11-21T100000-sweep-a-b-2" ||
-		again.Plan.ID != filepath.Base(again.Dir) {
+	again, err := Create(filepath.Dir(f.Dir()), f.Saved)
+	if err != nil || filepath.Base(again.Dir()) != "2026-11-21T100000-sweep-a-b-2" ||
+		again.Saved.ID != filepath.Base(again.Dir()) {
 		t.Errorf("%v: %+v", err, again)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Dir), ".new-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Dir()), ".new-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	_ = again.Close()

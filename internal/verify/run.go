@@ -1,14 +1,15 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"os"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -21,7 +22,9 @@ type Options struct {
 	// Quiet is how long nothing may arrive after the last heal, before missing messages
 	// count as lost.
 	Quiet time.Duration
-	Watch Watch
+	// Resume is the folder of a verification to continue; "": a new one.
+	Resume string
+	Watch  Watch
 }
 
 // Watch receives the progress of a verification, from the goroutine that runs it.
@@ -51,121 +54,134 @@ func (o *Options) Takes() (usual, most time.Duration) {
 	return usual, most
 }
 
-// verifier is a verification under way. It must be used by one goroutine.
+// verifier is a verification under way. It is the strategy that asks for one round after another.
 type verifier struct {
 	Options
-	saved   *Saved
-	cluster *bench.Cluster
-	fresh   bool // no round has used the cluster yet
+	folder *experiment.Folder[Saved]
 }
 
 // Run makes the rounds, and returns the verification as it is saved in its folder, also
 // together with an error. It returns nil when no round ended. When ctx is cancelled, it
-// returns the rounds so far, in the state interrupted.
+// returns the rounds so far, in the state interrupted. A round that fails is unknown, and the
+// next one gets new servers.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	v := &verifier{Options: o}
-	if err := v.create(); err != nil {
+	if o.Resume == "" {
+		v.folder, err = kind.Create(o.Job.Runs, v.begun(), v.words()...)
+	} else {
+		v.folder, err = v.resumed()
+	}
+	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(v.rounds(ctx), v.cluster.Close())
-	if len(v.saved.Rounds) == 0 {
-		_ = os.RemoveAll(v.saved.Dir)
-		return nil, err
+	err = v.folder.Run(ctx, v, experiment.Options{Watch: o.Watch, Renewals: o.Rounds})
+	if len(v.folder.Saved.Rounds) == 0 {
+		return nil, errors.Join(err, v.folder.Discard())
 	}
-	return v.saved, cmp.Or(v.finish(ctx, err), err)
+	return v.folder.Saved, errors.Join(err, v.folder.Close())
 }
 
-// create makes the folder with verify.json in it.
-func (v *verifier) create() error {
-	job := v.Job
-	v.saved = &Saved{
-		Seed: job.Workload.Seed, Wanted: v.Rounds, QuietSeconds: v.Quiet.Seconds(),
+// begun returns a verification without rounds.
+func (o *Options) begun() *Saved {
+	job := o.Job
+	s := &Saved{
+		Record: experiment.Record{Name: job.Target.Name, Plimsoll: job.Build, Asked: job.Asked,
+			Resolved: job.Resolved()},
+		Seed: job.Workload.Seed, Wanted: o.Rounds, QuietSeconds: o.Quiet.Seconds(),
 		DrainSeconds: max(job.Workload.Drain, leastDrain).Seconds(),
 		Rounds:       []Round{}, Guarantees: []Guarantee{}, Load: job.Load(),
 		Durability: result.Durability{Asked: int(job.Workload.Durability)},
 	}
-	words := []string{"verify", job.Target.Name}
 	for _, f := range job.Workload.Faults {
-		v.saved.Faults = append(v.saved.Faults, f.String())
-		if len(words) == 2 {
-			words = append(words, string(f.Do), string(f.Target))
-		}
+		s.Faults = append(s.Faults, f.String())
 	}
-	record, err := document.Begin(job.Runs, job.Target.Name, job.Build, job.Asked, words...)
+	return s
+}
+
+// words returns the name of the folder: the target and the first fault.
+func (o *Options) words() []string {
+	words := []string{"verify", o.Job.Target.Name}
+	for _, f := range o.Job.Workload.Faults[:min(1, len(o.Job.Workload.Faults))] {
+		words = append(words, string(f.Do), string(f.Target))
+	}
+	return words
+}
+
+// same reports whether a verification is the one that the options ask for.
+func (o *Options) same(s *Saved) bool {
+	return s.Resolved == o.Job.Resolved() && s.Wanted == o.Rounds &&
+		s.QuietSeconds == o.Quiet.Seconds()
+}
+
+// Find returns the newest folder below the job's Runs with the same verification; "": none.
+func Find(o Options) (dir string, err error) { return kind.Newest(o.Job.Runs, o.same) }
+
+// resumed opens the folder of a verification to continue. A round that was interrupted is made
+// again.
+func (o *Options) resumed() (*experiment.Folder[Saved], error) {
+	f, err := kind.Open(o.Resume)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.saved.Record = record
-	return v.saved.save()
-}
-
-// finish saves how the verification ended.
-func (v *verifier) finish(ctx context.Context, err error) error {
-	v.saved.Finish(ctx, err)
-	return v.saved.save()
-}
-
-// rounds makes one round after another. A round that fails is unknown, and the next one gets
-// a new cluster.
-func (v *verifier) rounds(ctx context.Context) error {
-	for n := 1; n <= v.Rounds && ctx.Err() == nil; n++ {
-		dir, runErr := v.round(ctx, n)
-		if dir == "" && ctx.Err() == nil && !v.fresh && v.cluster != nil {
-			// The previous round may have damaged the cluster, so try again on a new one.
-			if err := v.renew(); err != nil {
-				return err
-			}
-			dir, runErr = v.round(ctx, n)
-		}
-		if dir == "" {
-			if ctx.Err() != nil {
-				return nil //nolint:nilerr // an interrupted round has not failed
-			}
-			return runErr
-		}
-		if err := v.take(n, dir); err != nil {
-			return cmp.Or(runErr, err)
-		}
-		v.Watch.Rounded(v.saved)
-		if runErr != nil && ctx.Err() == nil && v.cluster != nil {
-			if err := v.renew(); err != nil {
-				return err
-			}
-		}
+	if !o.same(f.Saved) {
+		return nil, errors.Join(f.Close(), fmt.Errorf(
+			"the verification in %s is another one: repeat its whole command with --resume",
+			o.Resume))
 	}
-	return nil
+	f.Saved.Rounds = slices.DeleteFunc(f.Saved.Rounds, func(r Round) bool {
+		return r.State == result.Interrupted || r.State == result.Incomplete
+	})
+	for i := range f.Saved.Rounds {
+		f.Saved.Rounds[i].Number = i + 1
+	}
+	f.Saved.Guarantees = together(f.Saved.Rounds)
+	return f, nil
 }
 
-// renew ends the cluster, so that the next round starts a new one.
-func (v *verifier) renew() error {
-	cluster := v.cluster
-	v.cluster = nil
-	return cluster.Close()
-}
-
-// round makes the run of round n, with its own seed.
-func (v *verifier) round(ctx context.Context, n int) (dir string, err error) {
-	if v.cluster == nil {
-		logs := filepath.Join(v.saved.Dir, result.LogsDir)
-		v.cluster, err = bench.OpenCluster(ctx, v.Job, logs, v.Watch)
-		if err != nil {
-			return "", err
-		}
-		v.fresh = true
+// Next returns the next round, with its own seed.
+func (v *verifier) Next() (*experiment.Measurement, error) {
+	s := v.folder.Saved
+	n := len(s.Rounds) + 1
+	if n > v.Rounds {
+		return nil, nil
 	}
 	job, w := *v.Job, *v.Job.Workload
 	w.Seed += uint64(n - 1)
 	w.Drain, w.Audit = max(w.Drain, leastDrain), true
-	job.Workload, job.Cluster, job.Runs = &w, v.cluster, v.saved.Dir
-	job.Idle = v.Quiet
+	job.Workload, job.Idle = &w, v.Quiet
 	job.Linger = linger(&job)
 	if err := job.Check(); err != nil {
-		return "", err
+		return nil, err
 	}
-	v.Watch.Round(v.saved, n, &job)
-	dir, err = bench.Run(ctx, &job, v.Watch)
-	v.fresh = false
-	return dir, err
+	return &experiment.Measurement{Job: &job, Servers: s.Name,
+		Begin: func(job *bench.Job) { v.Watch.Round(s, n, job) }}, nil
+}
+
+// Take judges a round, and saves all judgements so far.
+func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
+	if o.Run == nil {
+		if ctx.Err() != nil {
+			return nil // an interrupted round has not failed
+		}
+		return o.Err
+	}
+	s, r := v.folder.Saved, &o.Run.Run
+	if len(s.Rounds) == 0 {
+		s.System, s.Load = r.System, r.Load
+		s.Durability, s.Settings = r.Durability, r.Settings
+		result.PointLatest(v.Job.Runs, s.ID)
+	}
+	s.Rounds = append(s.Rounds, Round{
+		Number: len(s.Rounds) + 1, Dir: filepath.Base(o.Dir), Seed: r.Seed, State: r.State,
+		Guarantees: Judge(o.Run), Faults: r.Faults, Impact: r.Impact, Counters: r.Counters,
+		Ledger: r.Ledger.Subscriptions,
+	})
+	s.Guarantees = together(s.Rounds)
+	if err := v.folder.Save(); err != nil {
+		return err
+	}
+	v.Watch.Rounded(s)
+	return nil
 }
 
 // mostLinger bounds how long a round waits for copies.
@@ -180,25 +196,4 @@ func linger(job *bench.Job) time.Duration {
 		return max(r.After, verdict.WatchAfterFaultNs)
 	}
 	return verdict.WatchAfterFaultNs
-}
-
-// take reads the run of a round, judges it, and saves all judgements so far.
-func (v *verifier) take(n int, dir string) error {
-	run, err := verdict.Keep(dir)
-	if err != nil {
-		return err
-	}
-	s, r := v.saved, &run.Run
-	if len(s.Rounds) == 0 {
-		s.System, s.Load = r.System, r.Load
-		s.Durability, s.Settings = r.Durability, r.Settings
-		result.PointLatest(v.Job.Runs, s.ID)
-	}
-	s.Rounds = append(s.Rounds, Round{
-		Number: n, Dir: filepath.Base(dir), Seed: r.Seed, State: r.State,
-		Guarantees: Judge(run), Faults: r.Faults, Impact: r.Impact, Counters: r.Counters,
-		Ledger: r.Ledger.Subscriptions,
-	})
-	s.Guarantees = together(s.Rounds)
-	return s.save()
 }

@@ -3,21 +3,18 @@ package verify
 import (
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/folder"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// File is the name of a verification's file within its folder.
-const File = "verify.json"
+// kind describes the folder of a verification.
+var kind = experiment.Kind[Saved]{Name: "verify", Work: "verification",
+	Head: func(s *Saved) *experiment.Record { return &s.Record }}
 
-// SchemaVersion is the version of the format that this plimsoll writes.
-const SchemaVersion = 1
-
-var document = folder.Document{File: File, Work: "verification", Newest: SchemaVersion}
-
-// Saved is the content of verify.json: the request, the rounds, and the judgements.
+// Saved is the content of a verification's file: the request, the rounds, and the judgements.
+// Its name is the target's.
 type Saved struct {
-	folder.Record
+	experiment.Record
 
 	Faults []string `json:"faults"` // of each round, as the user writes them
 	Seed   uint64   `json:"seed"`   // of the first round
@@ -68,18 +65,9 @@ func (s *Saved) Guarantee(name string) Guarantee {
 	return Guarantee{Name: name, Outcome: result.Unknown}
 }
 
-// save replaces verify.json as a whole.
-func (s *Saved) save() error { return document.Save(s.Dir, s) }
-
 // Is reports whether a directory is the folder of a verification.
-func Is(dir string) bool { return document.Is(dir) }
+func Is(dir string) bool { return kind.Is(dir) }
 
 // Read reads the folder of a verification. A running verification whose process has ended is
 // incomplete.
-func Read(dir string) (*Saved, error) {
-	s := &Saved{}
-	if err := document.Read(dir, s, &s.Record); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func Read(dir string) (*Saved, error) { return kind.Read(dir) }

@@ -283,3 +283,51 @@ func TestInterruptedVerificationKeepsItsRounds(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// An interrupted verification goes on: whole rounds are kept, the interrupted one is made again.
+func TestInterruptedVerificationGoesOn(t *testing.T) {
+	runs := t.TempDir()
+	var first, rest *verify.Saved
+	synctest.Test(t, func(t *testing.T) {
+		w := small(workload.Fault{
+			Do: workload.FaultKill, Target: workload.TargetOne,
+			At: 400 * time.Millisecond, For: 300 * time.Millisecond,
+		})
+		s := sim.New(clock.Timers(), nil)
+		resolved, err := system.Resolve(s.Describe().Settings, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := verify.Options{Rounds: 3, Quiet: 300 * time.Millisecond, Watch: silent{},
+			Job: &bench.Job{
+				Workload: w, Target: &target.Target{Name: "sim", System: "sim"}, System: s,
+				Settings: resolved, Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
+			}}
+		ctx, cancel := context.WithTimeout(context.Background(), 12300*time.Millisecond)
+		defer cancel()
+		if first, err = verify.Run(ctx, o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Resume, err = verify.Find(o); err != nil || o.Resume != first.Dir {
+			t.Fatalf("found %q, %v", o.Resume, err)
+		}
+		if rest, err = verify.Run(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		o.Rounds = 4
+		if _, err := verify.Run(context.Background(), o); err == nil ||
+			!strings.Contains(err.Error(), "repeat its whole command") {
+			t.Errorf("another verification: %v", err)
+		}
+	})
+	if rest.State != result.Complete || len(rest.Rounds) != 3 ||
+		rest.Rounds[0].Dir != first.Rounds[0].Dir || rest.Rounds[1].Dir == first.Rounds[1].Dir ||
+		rest.Guarantee(verify.NoLoss).Outcome == result.Unknown {
+		t.Errorf("%s, %d rounds: %+v", rest.State, len(rest.Rounds), rest.Guarantees)
+	}
+	for i, r := range rest.Rounds {
+		if r.Number != i+1 || r.Seed != rest.Seed+uint64(i) {
+			t.Errorf("round %d is %+v", i+1, r)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// File is the name of an experiment's file within its folder.
+const File = "experiment.json"
+
+// SchemaVersion is the version of the format that this plimsoll writes. In version 1 the file
+// was named after the kind, such as sweep.json.
+const SchemaVersion = 2
+
+// Record is what the files of all experiments begin with. The type of a kind's file embeds it.
+type Record struct {
+	SchemaVersion int          `json:"schema_version"`
+	Kind          string       `json:"kind"`
+	ID            string       `json:"id"`   // the folder's name
+	Name          string       `json:"name"` // of the target, the workload or the study
+	State         result.State `json:"state"`
+	StateReason   string       `json:"state_reason,omitempty"`
+	StartedAt     time.Time    `json:"started_at"`
+	EndedAt       time.Time    `json:"ended_at,omitzero"`
+	PID           int          `json:"pid"`
+
+	Plimsoll result.Build `json:"plimsoll"`
+	Asked    result.Asked `json:"asked"`
+	// Resolved is the input of searches and verifications, with every default spelled out; empty
+	// in version 1.
+	Resolved result.Resolved `json:"resolved,omitzero"`
+
+	// Command is the command line of sweeps and studies in version 1. Readers find it in Asked.
+	Command []string `json:"command,omitempty"`
+
+	Dir string `json:"-"`
+}
+
+// begin records that this process works on the experiment from now on.
+func (r *Record) begin() {
+	r.State, r.StateReason, r.EndedAt, r.PID = result.Running, "", time.Time{}, os.Getpid()
+}
+
+// Finish records how the work ended: interrupted when ctx is cancelled, failed with an error.
+func (r *Record) Finish(ctx context.Context, err error) {
+	r.EndedAt = time.Now().UTC()
+	switch {
+	case ctx.Err() != nil:
+		r.State, r.StateReason = result.Interrupted, "stopped on request"
+	case err != nil:
+		r.State, r.StateReason = result.Failed, err.Error()
+	default:
+		r.State = result.Complete
+	}
+}
+
+// read completes a record that was read from a file.
+func (r *Record) read(dir, kind, work string) {
+	r.Dir, r.Kind = dir, kind
+	if r.Command != nil {
+		r.Asked.Command, r.Command = r.Command, nil
+	}
+	if r.State == "" { // sweeps and studies in version 1
+		r.State = result.Incomplete
+		if !r.EndedAt.IsZero() {
+			r.State = result.Complete
+		}
+	}
+	if r.State == result.Running && !result.Lives(r.PID) {
+		r.State = result.Incomplete
+		r.StateReason = "the " + work + "'s process ended without finishing"
+	}
+}
+
+// checkVersion refuses a schema version that this plimsoll does not know.
+func checkVersion(path string, version int) error {
+	if version < 1 || version > SchemaVersion {
+		return fmt.Errorf(
+			"%s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			path, version, SchemaVersion)
+	}
+	return nil
+}
+
+// CheckName refuses a run's name that leads out of the folder. An empty name is allowed.
+func CheckName(name string) error {
+	if name != "" && (filepath.Base(name) != name || name == ".." || name == ".") {
+		return errors.New("it names a run outside the folder")
+	}
+	return nil
+}
+
+// maxFile bounds an experiment's file in bytes. The plan of a thousand cells takes some
+// megabytes.
+const maxFile = 64 << 20
+
+// readFile returns the content of a file that plimsoll wrote.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read an experiment: %w", err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return raw, nil
+}
+
+// fileOf returns the path of the file of a kind in a folder; "" when the folder has none.
+func fileOf(dir, kind string) string {
+	now := filepath.Join(dir, File)
+	if raw, err := readFile(now); err == nil {
+		var head struct{ Kind string }
+		if json.Unmarshal(raw, &head) != nil || head.Kind != kind {
+			return ""
+		}
+		return now
+	}
+	former := filepath.Join(dir, kind+".json")
+	if info, err := os.Stat(former); err == nil && info.Mode().IsRegular() {
+		return former
+	}
+	return ""
+}
+
+// hidden reports whether an entry of a folder for runs is not for readers.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// taken reports whether an error of os.Rename says that the new name is in use.
+func taken(err error) bool {
+	return errors.Is(err, os.ErrExist) || errors.Is(err, syscall.ENOTDIR)
+}

@@ -1,0 +1,74 @@
+package peak
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Find returns the newest folder below the job's Runs with the same search; "": none.
+func Find(o Options) (dir string, err error) { return kind.Newest(o.Job.Runs, o.same) }
+
+// same reports whether a search is the one that the options ask for.
+func (o *Options) same(s *Saved) bool {
+	asked := o.begun()
+	return s.Resolved == asked.Resolved && s.Plan == asked.Plan &&
+		slices.Equal(s.Objectives, asked.Objectives) && s.TrialSeconds == asked.TrialSeconds &&
+		s.ConfirmSeconds == asked.ConfirmSeconds && s.MaxSeconds == asked.MaxSeconds
+}
+
+// replay brings the search to where its folder left it: it takes the judged trials again, in
+// their order. A trial that was interrupted is made again.
+func (f *finder) replay() error {
+	if !f.same(f.saved) {
+		return fmt.Errorf(
+			"the search in %s is another one: repeat its whole command with --resume", f.Resume)
+	}
+	before := f.saved.Trials
+	f.saved.Trials, f.saved.End, f.saved.Bracket = []Trial{}, Unfinished, Bracket{}
+	for _, trial := range before {
+		if !trial.Judged {
+			continue
+		}
+		run, err := verdict.Read(filepath.Join(f.folder.Dir(), trial.Dir))
+		if err != nil {
+			return fmt.Errorf("read trial %d of the search: %w", trial.Number, err)
+		}
+		if !f.stepTo(trial) {
+			return fmt.Errorf("trial %d of the search in %s was made by other rules, of another "+
+				"plimsoll: search anew, without --resume", trial.Number, f.Resume)
+		}
+		f.usedNs += run.Run.EndedAt.Sub(run.Run.StartedAt).Nanoseconds()
+		if run.Run.State == result.Failed {
+			f.failed++
+		} else {
+			f.failed = 0
+		}
+		f.take(f.step, run)
+	}
+	return nil
+}
+
+// stepTo sets the step of a trial that was made. It reports whether the search asks for that
+// trial: as it is, when only the ends are tried because time runs out, or when no higher rate
+// can be tried.
+func (f *finder) stepTo(trial Trial) bool {
+	same := func() bool {
+		step, end := f.search.Next()
+		f.step = step
+		return end == Unfinished && step.Rate == trial.TargetRate && step.Long == trial.Long
+	}
+	if same() {
+		return true
+	}
+	if f.search.ConfirmOnly(); same() {
+		f.hurried = true
+		return true
+	}
+	f.search.hurried = f.hurried
+	f.search.Cap(trial.TargetRate)
+	return same()
+}
