@@ -114,7 +114,7 @@ studies: build ## Run the published studies at smoke scale as far as that is not
 
 VERIFIED := runs/verified
 ROUNDS   := 1
-verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about 3 hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
+verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar -t redis \
