@@ -228,7 +228,7 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 	if o.Run == nil {
 		if o.Dir == "" && ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil
+			return nil //nolint:nilerr // a stopped search has not failed
 		}
 		f.saved.End = Refused
 		return o.Err

@@ -161,7 +161,7 @@ func (v *verifier) Next() (*experiment.Measurement, error) {
 func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
 	if o.Run == nil {
 		if ctx.Err() != nil {
-			return nil // an interrupted round has not failed
+			return nil //nolint:nilerr // an interrupted round has not failed
 		}
 		return o.Err
 	}
