@@ -93,6 +93,12 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	}
 	err = f.folder.Run(ctx, f, experiment.Options{Watch: o.Watch, Cluster: o.Job.Cluster})
 	if len(f.saved.Trials) == 0 {
+		if err == nil && f.saved.End == Refused {
+			err = errors.New(f.refusal)
+		}
+		if o.Resume != "" { // its folder may hold trials that were interrupted
+			return nil, errors.Join(err, f.folder.Close())
+		}
 		return nil, errors.Join(err, f.folder.Discard())
 	}
 	switch {
