@@ -208,13 +208,7 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	startNs := beganNs + 1_000_000
 	world.startNs = startNs
 	course := NewCourse(&plan, startNs, 100*time.Millisecond)
-	tell := func(what func(Worker, Window) error, w Window) {
-		for _, one := range all {
-			if err := what(one, overWire(t, w)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	tell := func(what func(Worker, Window) error, w Window) { tellAll(t, all, what, w) }
 	sample := func() {
 		out.Samples = append(out.Samples, sampled(t, all, startNs))
 	}
@@ -255,6 +249,16 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	}
 	slices.Sort(out.Dues)
 	return out
+}
+
+// tellAll gives every worker a window over the wire.
+func tellAll(t *testing.T, all []Worker, what func(Worker, Window) error, w Window) {
+	t.Helper()
+	for _, one := range all {
+		if err := what(one, overWire(t, w)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // pass waits until a time, and until everything that happens at that time has happened.

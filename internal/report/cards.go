@@ -40,7 +40,7 @@ func cards(r *result.Run, sure within) []card {
 	if r.Durability.Level > 0 {
 		d.Number, d.Unit = fmt.Sprint(r.Durability.Level), "level, read back"
 		if r.Durability.Stated {
-			d.Unit = "level, stated by the provider"
+			d.Unit = "level, stated"
 		}
 		d.Bad = r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked
 	}

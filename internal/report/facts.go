@@ -142,7 +142,7 @@ func durabilitySentence(d result.Durability) string {
 	case d.Level == 0:
 		return level(d.Asked) + " asked, not read back from the cluster" + meaning
 	case d.Stated:
-		return level(d.Asked) + " asked, stated by the provider and not read back" + meaning
+		return level(d.Asked) + " asked, stated and not read back from the servers alone" + meaning
 	case d.Asked == 0:
 		return level(d.Level) + " read back from the cluster, none asked" + meaning
 	case d.Asked != d.Level:

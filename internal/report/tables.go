@@ -258,7 +258,7 @@ func evidenceTable(d result.Durability) table {
 		Head: []string{"fact", "value", "source"}, Words: true,
 		Empty: "The cluster was not asked, or did not answer."}
 	if d.Stated {
-		t.Title = "What the provider states, and the servers cannot be asked"
+		t.Title = "What is stated, because the servers do not show it, and what they reported"
 	}
 	for _, f := range d.Evidence {
 		t.Rows = append(t.Rows, row{Name: clean(f.Where),

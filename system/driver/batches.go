@@ -141,8 +141,7 @@ func (b *Batches[T]) next(batch []*Batched[T]) (_ []*Batched[T], wait time.Durat
 	}
 	batch = append(batch, b.queue[:n]...)
 	b.queue = append(b.queue[:0], b.queue[n:]...)
-	b.since = time.Now()
-	return batch, 0
+	return batch, 0 // the rest waits from when the first of these came, and so less than Linger
 }
 
 // End tells the message's end. The message is its sender's from then on.

@@ -29,12 +29,20 @@ var ErrNoTopics = errors.New("no topics to read it for")
 // durability level.
 type Reading struct {
 	Level workload.Level
-	facts []system.Fact
+	facts  []system.Fact
+	stated bool
 }
 
 // Add adds a fact.
 func (r *Reading) Add(where, name, value, source string) {
 	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+// State adds a fact that decides the level and that the servers do not show: a person or the
+// vendor states it.
+func (r *Reading) State(where, name, value, source string) {
+	r.Add(where, name, value, source)
+	r.stated = true
 }
 
 // Contradicts returns the error of servers that do not give the level. It names the
@@ -46,5 +54,5 @@ func (r *Reading) Contradicts(asked, format string, has ...any) error {
 
 // Evidence returns the facts, none of which contradicts the level.
 func (r *Reading) Evidence() system.Evidence {
-	return system.Evidence{Level: r.Level, Facts: r.facts}
+	return system.Evidence{Level: r.Level, Facts: r.facts, Stated: r.stated}
 }

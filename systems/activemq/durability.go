@@ -204,7 +204,8 @@ type brokerReport struct {
 
 // readBroker reads the bean of the broker.
 func (b managed) readBroker(ctx context.Context) (r brokerReport, err error) {
-	return r, b.read(ctx, brokerPattern, []string{"BrokerVersion", "Slave"}, &r)
+	err = b.read(ctx, brokerPattern, []string{"BrokerVersion", "Slave"}, &r)
+	return r, err
 }
 
 // master finds the broker that takes messages.

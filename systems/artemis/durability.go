@@ -211,11 +211,17 @@ func (r reading) checkMirror(ctx context.Context) error {
 		return r.Contradicts("an AMQP mirror", "%s is not connected to it", r.at)
 	}
 	want := strconv.FormatBool(r.Level.Majority())
-	synced, source := config["AMQPConnections."+all[0].Name+".mirrors.default.sync"], exportFile
-	if synced == "" { // it is on another machine
-		synced, source = want, statedSource
+	synced := config["AMQPConnections."+all[0].Name+".mirrors.default.sync"]
+	switch {
+	case config == nil: // it is on another machine, and the target states what it does not show
+		synced = want
+		r.State(r.at, "mirror sync", want, statedSource)
+	case synced == "":
+		return fmt.Errorf("%s does not show the sync of its mirror %s: give the broker connection "+
+			"one mirror with an attribute sync", r.at, all[0].Name)
+	default:
+		r.Add(r.at, "mirror sync", synced, exportFile)
 	}
-	r.Add(r.at, "mirror sync", synced, source)
 	if synced != want {
 		return r.Contradicts("mirror sync="+want, "%s has mirror sync=%s", r.at, synced)
 	}
@@ -254,15 +260,16 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 	if config, err = r.admin.config(ctx); err != nil {
 		return nil, err
 	}
-	has, source := config["journalDatasync"], exportFile
+	has, add := config["journalDatasync"], r.Add
+	source := exportFile
 	if has == "" {
-		has, source = r.c.Text(setStated), statedSource
+		has, add, source = r.c.Text(setStated), r.State, statedSource
 	}
 	if has == unstated {
 		return nil, fmt.Errorf("%s does not show journal-datasync over the network: look into its "+
 			"broker.xml and state it in %s", r.at, setStated)
 	}
-	r.Add(r.at, "journal-datasync", has, source)
+	add(r.at, "journal-datasync", has, source)
 	// A level asks for the least; the primary of a pair may sync as well.
 	if want := strconv.FormatBool(r.Level.Synced()); has != want && r.Level != workload.SyncAsync {
 		return nil, r.Contradicts("journal-datasync="+want, "%s has journal-datasync=%s", r.at, has)

@@ -93,7 +93,8 @@ func (m *management) attribute(ctx context.Context, resource, name string, into 
 
 // text is a textual attribute.
 func (m *management) text(ctx context.Context, resource, name string) (text string, err error) {
-	return text, m.attribute(ctx, resource, name, &text)
+	err = m.attribute(ctx, resource, name, &text)
+	return text, err
 }
 
 // endpoint is the address of the server that answers.

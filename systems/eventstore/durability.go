@@ -95,7 +95,7 @@ type option struct{ Name, Value string }
 func (c *cluster) checkFlush(ctx context.Context, r *driver.Reading, address string) error {
 	value, unread := c.readOption(ctx, address, noFlush)
 	if unread != nil {
-		r.Add(address, noFlush, assumed(r.Level), "stated, not read: "+unread.Error())
+		r.State(address, noFlush, assumed(r.Level), "stated, not read: "+unread.Error())
 		return nil
 	}
 	r.Add(address, noFlush, value, "GET /info/options")

@@ -78,6 +78,11 @@ func (l *link) open(ctx context.Context) error {
 	return nil
 }
 
+// keepalive has a server end the session of a client that is cut off within half a minute. Until
+// then the session's transaction keeps its rows locked.
+var keepalive = map[string]string{"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5",
+	"tcp_keepalives_count": "3", "tcp_user_timeout": "25000"}
+
 // config says how to connect. The environment of this process plays no part in it.
 func (l *link) config() (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig("host=localhost user=nobody sslmode=disable")
@@ -96,6 +101,7 @@ func (l *link) config() (*pgconn.Config, error) {
 	config.Database, config.Fallbacks = l.of.Text(setDatabase), nil
 	config.User, config.Password = cmp.Or(l.user, "postgres"), l.password
 	config.RuntimeParams = map[string]string{"application_name": "plimsoll"}
+	maps.Copy(config.RuntimeParams, keepalive)
 	maps.Copy(config.RuntimeParams, l.parameters)
 	if encrypted := l.of.options.TLS; encrypted != nil {
 		config.TLSConfig = encrypted.Clone()

@@ -32,6 +32,7 @@ type producer struct {
 	closing driver.Closing
 	rows    rows
 	values  [][]byte
+	under   []*driver.Batched[struct{}] // messages of the insert that is under way
 }
 
 // insert is the statement of a shape. The arrays are unnested side by side as the rows are
@@ -86,12 +87,18 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
 	for len(batch) > 0 {
 		n := p.rows.fill(batch)
-		err := p.insertKept(life, batch[:n])
-		for _, one := range batch[:n] {
-			p.End(one, err)
-		}
+		p.under = batch[:n]
+		p.end(p.insertKept(life, p.under))
 		batch = batch[n:]
 	}
+}
+
+// end ends the messages under way, once.
+func (p *producer) end(err error) {
+	for _, one := range p.under {
+		p.End(one, err)
+	}
+	p.under = nil
 }
 
 // insertKept inserts, again when nothing reached the primary, for delivery_timeout.
@@ -108,8 +115,8 @@ func (p *producer) insertKept(life context.Context, batch []*driver.Batched[stru
 	}
 }
 
-// insert inserts once and waits for the commit. The notification follows in the same
-// round trip; nobody waits for it.
+// insert inserts once, waits for the commit and ends the messages. The notification follows in
+// the same round trip; the next batch waits for it, and no message does.
 func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}]) error {
 	ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
 	defer cancel()
@@ -130,6 +137,9 @@ func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}
 	}
 	if err == nil {
 		err = p.of.unreplicated(p.link)
+	}
+	if err == nil {
+		p.end(nil)
 	}
 	_ = pipe.Close() // what is left of the answers is the notification's
 	return err
