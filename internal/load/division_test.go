@@ -208,7 +208,13 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	startNs := beganNs + 1_000_000
 	world.startNs = startNs
 	course := NewCourse(&plan, startNs, 100*time.Millisecond)
-	tell := func(what func(Worker, Window) error, w Window) { tellAll(t, all, what, w) }
+	tell := func(what func(Worker, Window) error, w Window) {
+		for _, one := range all {
+			if err := what(one, overWire(t, w)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	sample := func() {
 		out.Samples = append(out.Samples, sampled(t, all, startNs))
 	}
@@ -240,25 +246,20 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	sample()
 	account := accounted(t, all)
 	out.judge(&plan, account, startNs)
-	out.InFlight = world.flown.mean(tr.w.Seed, beganNs, course.Window())
-	if mean := account.MeanInFlight; !holds(out.InFlight, mean) {
-		t.Errorf("%d workers: a mean of %v in flight, and it is %v", workers, mean, out.InFlight)
-	}
-	for _, due := range world.dues {
-		out.Dues = append(out.Dues, due-startNs)
-	}
-	slices.Sort(out.Dues)
+	out.see(t, &world, account.MeanInFlight, beganNs, course.Window())
 	return out
 }
 
-// tellAll gives every worker a window over the wire.
-func tellAll(t *testing.T, all []Worker, what func(Worker, Window) error, w Window) {
-	t.Helper()
-	for _, one := range all {
-		if err := what(one, overWire(t, w)); err != nil {
-			t.Fatal(err)
-		}
+// see adds what the world saw, and holds the mean number in flight against it.
+func (o *told) see(t *testing.T, w *world, meanInFlight float64, beganNs int64, in Window) {
+	o.InFlight = w.flown.mean(w.plan.Workload.Seed, beganNs, in)
+	if !holds(o.InFlight, meanInFlight) {
+		t.Errorf("a mean of %v in flight, and it is %v", meanInFlight, o.InFlight)
 	}
+	for _, due := range w.dues {
+		o.Dues = append(o.Dues, due-w.startNs)
+	}
+	slices.Sort(o.Dues)
 }
 
 // pass waits until a time, and until everything that happens at that time has happened.

@@ -193,6 +193,9 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 		if err != nil {
 			return fmt.Errorf("asking for the copies of stream %s: %w", queues[i].Name, err)
 		}
+		if told.Leader == nil {
+			return fmt.Errorf("stream %s has no leader now", queues[i].Name)
+		}
 		queues[i].Leader = told.Leader.Host
 		queues[i].Members, queues[i].Online = []string{told.Leader.Host}, []string{told.Leader.Host}
 		for _, replica := range told.Replicas {
