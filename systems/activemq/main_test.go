@@ -21,8 +21,10 @@ type testServers = systemtest.Servers[*driver.Cluster]
 var (
 	// shared is the cluster of most tests: replicated LevelDB. zz_levels_test.go changes its
 	// level.
+	// A machine that is busy with other tests makes a broker miss ZooKeeper's default session.
 	shared = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
-		Mounted: []string{"n1", "n2", "zookeeper"}}
+		Settings: []string{setZKSession, "10s"},
+		Mounted:  []string{"n1", "n2", "zookeeper"}}
 	// alone is one broker with KahaDB.
 	alone = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setStore, storeKahaDB}}

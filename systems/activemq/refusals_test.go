@@ -39,7 +39,7 @@ func TestRefusals(t *testing.T) {
 		}, []string{"nobody trusted has signed", "tls.ca_file"}},
 		"port of another protocol": {alone, func(t *testing.T, o *system.Options) {
 			o.Endpoints = []string{driver.At(alone.Get(t).Members()[0].Host, jolokiaPort)}
-		}, []string{"does not answer", "check the endpoints"}},
+		}, []string{"does not answer", "correct the port"}},
 		"a slave alone": {shared, func(t *testing.T, o *system.Options) {
 			master, err := connect(t, *o).jolokia.master(t.Context())
 			if err != nil {

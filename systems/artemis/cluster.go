@@ -20,6 +20,7 @@ const (
 	corePort       = 61616
 	serverClass    = "org.apache.activemq.artemis.boot.Artemis"
 	zooKeeperHeap  = 64 << 20
+	nativeFolder   = "linux-x86_64" // the distribution's libraries for the setting ASYNCIO
 )
 
 // servers is how Artemis's servers start, fail and stop. Two Javas that share two cores are
@@ -30,8 +31,26 @@ var servers = driver.Servers{
 	LastComplaint: driver.LastLineWith(" ERROR ", " WARN "),
 }
 
-// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
-func (artemisSystem) FindSoftware(system.Settings) error { return driver.FindJava(distribution) }
+// FindSoftware looks for Java, for Maven while the servers are not on this machine, and for
+// libaio where the settings ask for it.
+func (artemisSystem) FindSoftware(s system.Settings) error {
+	err := driver.FindJava(distribution)
+	if err == nil && s.Text(setJournalType) == asyncIO {
+		err = findAsyncIO()
+	}
+	return err
+}
+
+// findAsyncIO looks for libaio, without which a server takes NIO for ASYNCIO.
+func findAsyncIO() error {
+	for _, folder := range []string{"/lib/*", "/lib*", "/usr/lib*", "/usr/local/lib"} {
+		if found, _ := filepath.Glob(folder + "/libaio.so.1"); len(found) > 0 {
+			return nil
+		}
+	}
+	return &system.Missing{Software: "libaio, for journal-type " + asyncIO,
+		Packages: []string{"libaio1"}}
+}
 
 // distribution is the servers.
 var distribution = maven.Archive{
@@ -67,6 +86,11 @@ func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 	}
 	s := starter{Provision: p, how: replication(p.Settings, p.Durability)}
 	var err error
+	if journalType(p.Settings, p.Durability) == asyncIO {
+		if err = findAsyncIO(); err != nil {
+			return nil, err
+		}
+	}
 	if s.java, err = driver.FetchJava(ctx, distribution, nil); err != nil {
 		return nil, err
 	}
@@ -142,6 +166,7 @@ func (s starter) command(n *driver.Node) process.Spec {
 		"--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
 		"-Dlog4j2.configurationFile=file:"+n.Path(loggingFile), "-Dlog4j2.disableJmx=true",
 		"-Djava.security.auth.login.config="+n.Path(loginFile),
+		"-Djava.library.path="+filepath.Join(s.java.Dir, "bin", "lib", nativeFolder),
 		"-Dartemis.home="+s.java.Dir, "-Dartemis.instance="+n.Dir,
 		"-Dartemis.instance.etc="+n.Dir, "-Ddata.dir="+n.Path("data"),
 	)

@@ -20,22 +20,18 @@ import (
 
 // What the levels rest on. A server answers a durable message when its journal has it, with
 // journal-datasync when that is synced too, and, as a primary, when its backup has received
-// it; with a mirror whose sync is true, when the mirror has answered, which it does without a
-// sync of its own. TestAcknowledgementWaitsFor delays syncs and pauses servers and looks at
-// what the acknowledgement waits for.
-
-// neverSynced is why there is no level 1.
-const neverSynced = "nothing waits for the second server's sync: a pair's backup never syncs, so " +
-	"that an acknowledgement is worth the primary's disk and the backup's memory, and a mirror " +
-	"with sync=true answers before its journal is synced (Artemis 2.44.0)"
+// it; with a mirror whose sync is true, when the mirror has answered, which it does
+// before it syncs, unless its journal-type is ASYNCIO. TestAcknowledgementWaitsFor delays syncs
+// and pauses servers and looks at what the acknowledgement waits for.
 
 func levels() map[workload.Level]system.Guarantee {
 	const (
-		alone = "; a server that lost the other one goes on alone, and answers by itself"
+		alone = "; a primary that lost its backup goes on alone, and answers by itself"
 		later = "; what the mirror lacks is lost with the first server"
 	)
 	return map[workload.Level]system.Guarantee{
-		workload.SyncSync: {Refusal: neverSynced},
+		workload.SyncSync: {How: "AMQP mirror with sync=true, and journal-datasync=true and " +
+			"journal-type=ASYNCIO on both servers: each has synced the message"},
 		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, or an " +
 			"AMQP mirror with sync=true, each with either journal-datasync" + alone},
 		workload.AsyncSync: {How: "journal-datasync=true, and an AMQP mirror with sync=false" +
@@ -242,6 +238,10 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 		return nil, err
 	}
 	r.Add(r.at, "journal-type", kind, managementAddress)
+	if r.Level == workload.SyncSync && kind != asyncIO {
+		return nil, r.Contradicts("journal-type="+asyncIO, "%s has %s, which a server takes too "+
+			"where its machine lacks libaio", r.at, kind)
+	}
 	waits := false
 	if err := r.admin.attribute(ctx, broker, "JournalSyncNonTransactional", &waits); err != nil {
 		return nil, err

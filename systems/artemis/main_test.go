@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured, detached}))
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured, detached, unsynced}))
 }
 
 // shared is the cluster of most tests: a pair, at level 2, with the default settings.
@@ -20,16 +20,21 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.SyncAsync, Settings: smallHeap,
 }
 
-// secured is the second cluster: an encrypted mirror that is waited for, and syncs.
+// secured is the second cluster: an encrypted mirror at level 1.
 var secured = &systemtest.Servers[*driver.Cluster]{
-	System: artemisSystem{}, Level: workload.SyncAsync, Settings: append([]string{
-		setReplication, mirror, setSecurity, secTLS, setDatasync, yes,
-	}, smallHeap...),
+	System: artemisSystem{}, Level: workload.SyncSync,
+	Settings: append([]string{setSecurity, secTLS}, smallHeap...),
 }
 
 // detached is the third cluster: mirrors that nobody waits for, at level 3, with nothing asked.
 var detached = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.AsyncSync,
+	Settings: append([]string{setSecurity, secNone}, smallHeap...),
+}
+
+// unsynced are servers of level 4, for one test.
+var unsynced = &systemtest.Servers[*driver.Cluster]{
+	System: artemisSystem{}, Level: workload.AsyncAsync,
 	Settings: append([]string{setSecurity, secNone}, smallHeap...),
 }
 
@@ -47,6 +52,9 @@ func optionsOf(t testing.TB, servers *systemtest.Servers[*driver.Cluster], level
 	settings ...string) system.Options {
 	t.Helper()
 	needServer(t)
+	if servers == secured {
+		systemtest.NeedPackage(t, "libaio1", findAsyncIO)
+	}
 	return systemtest.OptionsOf(t, artemisSystem{}, servers.Get(t), level, settings...)
 }
 

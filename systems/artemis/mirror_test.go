@@ -9,7 +9,7 @@ import (
 
 // The mirror has the queues of a topic, and what was acknowledged.
 func TestMirrorHasWhatWasAcknowledged(t *testing.T) {
-	o := optionsOf(t, secured, workload.SyncAsync, setReplication, mirror)
+	o := optionsOf(t, secured, workload.SyncSync)
 	c := connect(t, o)
 	topic := systemtest.Topic(t, c, "mirrored", 1)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)

@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := optionsOf(t, shared, workload.SyncAsync)
 			if c.encrypted {
-				o = optionsOf(t, secured, workload.SyncAsync, setReplication, mirror)
+				o = optionsOf(t, secured, workload.SyncSync)
 			}
 			c.change(&o)
 			began, err := systemtest.TryConnect(t, artemisSystem{}, o)
@@ -67,6 +67,8 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		settings []string
 		says     []string
 	}{
+		"NIO, asked for level 1": {detached, workload.SyncSync, nil, nil,
+			[]string{"level 1", "journal-type=ASYNCIO", "has NIO"}},
 		"synced, asked for level 3": {secured, workload.AsyncSync, nil, nil,
 			[]string{"level 3", "mirror sync=false", "mirror sync=true"}},
 		"synced, asked for level 4": {secured, workload.AsyncAsync, nil, nil,
@@ -75,13 +77,12 @@ func TestDurabilityIsReadBack(t *testing.T) {
 			[]string{setReplication, pair}, []string{"level 2", "no backup in sync"}},
 		"pair, asked for a mirror": {shared, workload.SyncAsync, nil,
 			[]string{setReplication, mirror}, []string{"an AMQP mirror", "0 broker connections"}},
-		"a mirror that is not named": {secured, workload.SyncAsync,
-			func(o *system.Options) { o.Endpoints = o.Endpoints[:1] },
-			[]string{setReplication, mirror},
+		"a mirror that is not named": {secured, workload.SyncSync,
+			func(o *system.Options) { o.Endpoints = o.Endpoints[:1] }, nil,
 			[]string{"name it as the second one"}},
-		"the mirror for the first server": {secured, workload.SyncAsync,
+		"the mirror for the first server": {secured, workload.SyncSync,
 			func(o *system.Options) { o.Endpoints = []string{o.Endpoints[1], o.Endpoints[0]} },
-			[]string{setReplication, mirror},
+			nil,
 			[]string{"0 broker connections"}},
 	} {
 		t.Run(name, func(t *testing.T) {

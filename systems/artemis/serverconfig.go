@@ -73,7 +73,7 @@ func (s serverConfig) broker(n *driver.Node, i int) string {
 	line("<name>%s</name>", n.Name)
 	line("<security-enabled>%t</security-enabled>", s.password != "")
 	line("<persistence-enabled>true</persistence-enabled>")
-	line("<journal-type>%s</journal-type>", s.Settings.Text(setJournalType))
+	line("<journal-type>%s</journal-type>", journalType(s.Settings, s.Durability))
 	line("<journal-datasync>%t</journal-datasync>", datasync(s.Settings, s.Durability))
 	line("<journal-buffer-timeout>%d</journal-buffer-timeout>",
 		s.Settings.Duration(setBufferTimeout).Nanoseconds())

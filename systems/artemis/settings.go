@@ -37,6 +37,9 @@ const (
 	secTLS  = "tls"
 	secNone = "none"
 
+	asyncIO = "ASYNCIO"
+	nio     = "NIO"
+
 	unstated = "no"
 	yes      = "true"
 )
@@ -45,7 +48,7 @@ const (
 var clientSettings = system.MustSettings(`
 replication text auto auto|mirror|pair|zookeeper
     how two servers hold each message: mirror, over AMQP; pair, a primary and its backup;
-    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2 and mirror at 3 and 4
+    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2, otherwise mirror
 stated_journal-datasync text no no|true|false
     journal-datasync of servers on other machines, which do not show it over the network: what
     you read in their broker.xml, where a mirror's sync must be what the level asks for
@@ -69,8 +72,9 @@ security text password password|tls|none
 journal-datasync text auto auto|true
     whether the journal is synced before the answer; auto is what the level asks for; true at
     level 2 has the primary sync too (Artemis's default)
-journal-type text NIO NIO|MAPPED|ASYNCIO
-    how the journal is written; ASYNCIO takes libaio, and is NIO where the machine lacks it
+journal-type text auto auto|NIO|MAPPED|ASYNCIO
+    how the journal is written; auto is ASYNCIO at level 1, which needs it, and otherwise NIO;
+    ASYNCIO takes the library libaio
 journal-buffer-timeout duration 100us 1us..100ms
     longest that the journal gathers writes (Artemis's default with NIO is 3.3ms, and artemis
     create measures the disk and sets it)
@@ -102,22 +106,29 @@ func datasync(s system.Settings, l workload.Level) bool {
 	return l.Synced() || s.Text(setDatasync) == yes
 }
 
+// journalType is how the servers to start write their journals.
+func journalType(s system.Settings, l workload.Level) string {
+	switch kind := s.Text(setJournalType); {
+	case kind != auto:
+		return kind
+	case l == workload.SyncSync:
+		return asyncIO
+	}
+	return nio
+}
+
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
-	if l == workload.SyncSync {
-		return append(bad, strict.Violation{
-			Message: "durability level 1: " + neverSynced + ": take level 2",
-		})
-	}
-	if mirrored(s, l) {
+	if mirrored(s, l) || !l.Valid() || l == workload.SyncAsync {
 		return bad
 	}
-	if !l.Majority() && l.Valid() {
-		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("cannot give level %d: a primary "+
-			"always waits for its backup: take %s", l, mirror)))
+	why := "a primary always waits for its backup"
+	if l == workload.SyncSync {
+		why = "a backup never syncs"
 	}
-	return bad
+	return append(bad, s.Wrong(setReplication,
+		fmt.Sprintf("cannot give level %d: %s: take %s", l, why, mirror)))
 }
 
 // checkNodes returns the violations of the servers to start; nodes is their number, 0 when
@@ -130,6 +141,10 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 	if nodes < 2 || nodes > 3 {
 		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("takes two servers, and with %s a "+
 			"ZooKeeper, and the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
+	}
+	if kind := journalType(s, l); l == workload.SyncSync && kind != asyncIO {
+		bad = append(bad, s.Wrong(setJournalType, fmt.Sprintf("cannot be %s at level 1, because a "+
+			"mirror then answers before it syncs: remove it, or take level 2", kind)))
 	}
 	if l == workload.AsyncAsync && s.Text(setDatasync) == yes {
 		bad = append(bad, s.Wrong(setDatasync, "cannot be true at level 4: remove it, or take "+

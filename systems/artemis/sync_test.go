@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -13,7 +14,7 @@ import (
 const pausedFor = 500 * time.Millisecond
 
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
-// second one is paused. Level 4 differs from level 3 by journal-datasync alone.
+// second one is paused.
 func TestAcknowledgementWaitsFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		servers               *systemtest.Servers[*driver.Cluster]
@@ -21,14 +22,19 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 		how                   string
 		first, second, answer bool
 	}{
-		"pair":          {shared, workload.SyncAsync, pair, false, false, true},
-		"mirror, sync":  {secured, workload.SyncAsync, mirror, true, false, true},
-		"mirror, async": {detached, workload.AsyncSync, mirror, true, false, false},
+		"pair":            {shared, workload.SyncAsync, pair, false, false, true},
+		"mirror, level 1": {secured, workload.SyncSync, mirror, true, true, true},
+		"mirror, level 3": {detached, workload.AsyncSync, mirror, true, false, false},
+		"mirror, level 4": {unsynced, workload.AsyncAsync, mirror, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			connected := connect(t, optionsOf(t, c.servers, c.level, setReplication, c.how))
 			servers := c.servers.Get(t)
 			topic := systemtest.Topic(t, connected, "waits", 1)
+			_, err := connected.ReadDurability(t.Context(), []system.Topic{topic})
+			if err != nil {
+				t.Error(err)
+			}
 			p := systemtest.Producer(t, connected, topic, 0, workload.AtLeastOnce)
 			pids := []int{servers.Nodes()[0].PID, servers.Nodes()[1].PID}
 			plain := systemtest.MedianAck(t, p)

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The test of this file breaks the shared cluster, so it runs last.
+// The tests of this file break the clusters, so they run last.
 
 // A backup takes the place of a primary that is killed, with all that was acknowledged, and
 // clients follow. When the primary comes back, it copies the backup and is the primary again.
@@ -74,4 +74,66 @@ func TestKilledPrimary(t *testing.T) {
 		t.Error(err)
 	}
 	got.AwaitAll(t, acked...)
+}
+
+// A mirror that is killed amid messages, and comes back, has all that was acknowledged at
+// level 1. Nothing is acknowledged while it is away.
+func TestKilledMirror(t *testing.T) {
+	o := optionsOf(t, secured, workload.SyncSync, setTimeout, "1s")
+	servers := secured.Take(t)
+	c := connect(t, systemtest.OptionsOf(t, artemisSystem{}, servers, workload.SyncSync))
+	topic := systemtest.Topic(t, c, "mirror-killed", 1)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	impatient := systemtest.Producer(t, connect(t, o), topic, 1, workload.AtLeastOnce)
+	all := make([]*systemtest.TestMessage, 1000)
+	for i := range all {
+		all[i] = systemtest.NewTestMessage(fmt.Sprint("amid-", i))
+	}
+	underWay := make(chan struct{})
+	go func() {
+		for i, m := range all {
+			p.Send(&m.Message)
+			if i == len(all)/2 {
+				close(underWay)
+			}
+		}
+	}()
+	<-underWay
+	if err := servers.Kill("n2"); err != nil {
+		t.Fatal(err)
+	}
+	alone := systemtest.NewTestMessage("alone")
+	impatient.Send(&alone.Message)
+	if err := alone.Await(t); !errors.Is(err, system.ErrUnknown) {
+		t.Errorf("without the mirror a message ended with %v", err)
+	}
+	if err := servers.Restart("n2"); err != nil {
+		t.Fatal(err)
+	}
+	acked := 0
+	for i, m := range all {
+		switch err := m.Await(t); {
+		case err == nil:
+			acked++
+		case !errors.Is(err, system.ErrUnknown):
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	t.Logf("%d of %d messages were acknowledged", acked, len(all))
+	awaitMessages(t, o, o.Endpoints[1], queue(topic, unread, 0), acked)
+}
+
+// awaitMessages waits until a server's queue has as many messages as wanted.
+func awaitMessages(t *testing.T, o system.Options, server, of string, want int) {
+	t.Helper()
+	there := newManagement(dialer(o, server))
+	defer there.close()
+	count, began := 0, time.Now()
+	err := driver.Until(t.Context(), 100*time.Millisecond, func() (bool, error) {
+		err := there.attribute(t.Context(), "queue."+of, "MessageCount", &count)
+		return (err != nil || count < want) && time.Since(began) < 30*time.Second, err
+	})
+	if err != nil || count < want {
+		t.Errorf("%s has %d of %d acknowledged messages, %v", server, count, want, err)
+	}
 }

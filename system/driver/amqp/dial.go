@@ -181,7 +181,7 @@ func (d *Dialer) redial(life context.Context, from int, open func(*Conn) error,
 			c.Cut()
 		}
 		if life.Err() != nil {
-			return false, nil
+			return false, err
 		}
 		if time.Since(began) > d.Patience {
 			return over(fmt.Errorf("no server was reached for %s: %w", d.Patience, err)), err
