@@ -5,9 +5,12 @@ type Ledger struct {
 	Accounted bool `json:"accounted"` // false: the run never got that far
 	// WatchedNs is the time for which consumers stayed open after the last message arrived.
 	// Deliveries after that time were not seen.
-	WatchedNs     int64                `json:"watched_ns,omitempty"`
-	Subscriptions []SubscriptionLedger `json:"subscriptions"`
-	MemoryBytes   int64                `json:"memory_bytes"`
+	WatchedNs int64 `json:"watched_ns,omitempty"`
+	// GonePartitions are partitions that the servers answered, at the end of an audit, to have no
+	// more.
+	GonePartitions int                  `json:"gone_partitions,omitempty"`
+	Subscriptions  []SubscriptionLedger `json:"subscriptions"`
+	MemoryBytes    int64                `json:"memory_bytes"`
 }
 
 // SubscriptionLedger is the account of one subscription over all its topics.

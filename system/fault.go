@@ -2,6 +2,7 @@ package system
 
 import (
 	"context"
+	"errors"
 
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -12,6 +13,10 @@ type LeaderReader interface {
 	// partition's messages now. It is an error when no such server is known.
 	Leader(ctx context.Context, t Topic, partition int) (address string, err error)
 }
+
+// ErrNoTopic is wrapped by an error of Leader when the servers answer that they do not have the
+// partition: what they had acknowledged of it, and not delivered, is gone.
+var ErrNoTopic = errors.New("the servers have no such topic")
 
 // Injector injects faults into servers, one at a time, and heals them.
 type Injector interface {

@@ -24,6 +24,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1 // the run failed, or a check did not hold
 	exitUsage       = 2 // the input was wrong
+	exitSpent       = 3 // a run stopped at --max-cost
 	exitInterrupted = 130
 )
 

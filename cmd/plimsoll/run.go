@@ -49,8 +49,21 @@ func (c *runCommand) Run(con console) error {
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))
 	}
-	return exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
+	return c.exit(ctx, runs, failed)
 }
+
+// exit returns how the command ends. Runs that nobody interrupted and that are not complete have
+// stopped themselves.
+func (*runCommand) exit(ctx context.Context, runs []*result.Saved, failed error) error {
+	err := exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
+	if err == nil && slices.ContainsFunc(runs, stoppedItself) {
+		return exitError(exitSpent)
+	}
+	return err
+}
+
+// stoppedItself reports whether a run ended its load before its time.
+func stoppedItself(r *result.Saved) bool { return r.Run.State == result.Interrupted }
 
 // isUnsound reports whether a run shows that the system broke a promise.
 func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }

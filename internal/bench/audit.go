@@ -2,9 +2,13 @@ package bench
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // auditStill is how long nothing may come before an audit counts as read to its
@@ -22,6 +26,7 @@ type audit struct {
 	opened      bool // whatever came of it
 	unopened    bool
 	whole       bool // all that there is was read
+	gone        int  // partitions that the servers no longer have
 }
 
 // drain begins the audit when every fault is healed, and waits while its consumers are
@@ -63,8 +68,32 @@ func (a *audit) drained(settled bool, stillNs int64) {
 	a.whole = a.opened && !a.unopened && (settled || still)
 }
 
+// end asks the servers which partitions they no longer have. A server that does not answer in
+// time is none that says so.
+func (a *audit) end() error {
+	reader, able := a.run.cluster.(system.LeaderReader)
+	if !able || !a.opened || a.run.interrupted {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	const width = 8
+	topics, each := a.run.plan.Topics(), a.run.job.Workload.Partitions
+	var gone atomic.Int64
+	_ = system.Each(ctx, len(topics)*each, width, nil, func(ctx context.Context, i int) error {
+		if _, err := reader.Leader(ctx, topics[i/each], i%each); errors.Is(err,
+			system.ErrNoTopic) {
+			gone.Add(1)
+		}
+		return nil
+	})
+	a.gone = int(gone.Load())
+	return nil
+}
+
 // account counts messages as unread, not lost, when the audit did not finish.
 func (a *audit) account(of []result.SubscriptionLedger) {
+	a.run.run.Ledger.GonePartitions = a.gone
 	if !a.whole {
 		last := &of[len(of)-1]
 		last.Unread, last.Lost, last.LostRanges = last.Lost, 0, nil

@@ -63,9 +63,10 @@ func (r *run) offer(ctx context.Context) error {
 		return fmt.Errorf("start the load: %w", err)
 	}
 	if w.MeasureNs > w.StartNs {
-		end := func(w load.Window) int64 { return w.MeasureNs }
+		// A run that stops itself ends its window before the measured part begins.
+		end := func(w load.Window) int64 { return min(w.MeasureNs, w.EndNs) }
 		err := r.stretch(ctx, result.PhaseWarmup, "load that is not measured", end)
-		if err != nil || r.interrupted {
+		if err != nil || r.interrupted || r.stopReason != "" {
 			return err
 		}
 	}

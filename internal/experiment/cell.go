@@ -37,7 +37,9 @@ func (c *Cell) Set(state CellState, run, reason string) {
 	c.State, c.Run, c.Reason = state, run, reason
 }
 
-// Take records what became of a cell's measurement. A cell that was interrupted stays pending.
+// Take records what became of a cell's measurement. A cell that was interrupted stays pending. A
+// run that stopped itself, at its limit of cost, has failed: measured again, it would cost that
+// again.
 func (c *Cell) Take(ctx context.Context, o Outcome) {
 	run := ""
 	if o.Dir != "" {
@@ -46,7 +48,7 @@ func (c *Cell) Take(ctx context.Context, o Outcome) {
 	switch reason := o.Reason(); {
 	case o.State == result.Complete && o.Err == nil:
 		c.Set(Done, run, "")
-	case o.State == result.Interrupted || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		c.Set(Pending, run, "")
 	default:
 		c.Set(Failed, run, reason)

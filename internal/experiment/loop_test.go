@@ -176,6 +176,8 @@ func TestCellsTakeTheirOutcome(t *testing.T) {
 			Cell{State: Failed, Run: "y", Reason: "full"}},
 		{t.Context(), Outcome{Dir: "y", State: result.Incomplete},
 			Cell{State: Failed, Run: "y", Reason: "the measurement did not finish"}},
+		{t.Context(), Outcome{Dir: "y", State: result.Interrupted, StateReason: "too dear"},
+			Cell{State: Failed, Run: "y", Reason: "too dear"}},
 		{ended, refused, Cell{State: Pending}},
 		{ended, good, Cell{State: Done, Run: "good"}},
 		{ended, Outcome{Dir: "y", State: result.Interrupted}, Cell{State: Pending, Run: "y"}},

@@ -253,6 +253,11 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 		f.saved.End = Refused
 		return errors.Join(o.Err, f.folder.Save())
 	}
+	if o.State == result.Interrupted && ctx.Err() == nil {
+		// It reached its limit of cost, and would cost that again.
+		f.refusal = fmt.Sprintf("%s could not be tried: %s", rate(f.step.Rate), o.StateReason)
+		f.saved.End, f.saved.StateReason = Refused, f.refusal
+	}
 	f.Watch.TrialEnded(f.saved)
 	return f.folder.Save()
 }

@@ -73,6 +73,10 @@ func Judge(s *result.Saved) []Guarantee {
 		if g.Name == NoLoss && total.Corrupt > 0 {
 			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
 		}
+		if n := r.Ledger.GonePartitions; g.Name == NoLoss && n > 0 {
+			g.Sentence += fmt.Sprintf("; the servers say that they no longer have %s of the "+
+				"partitions", quantity.Count(int64(n)))
+		}
 		unknown.decide(g)
 	}
 	return out
@@ -124,9 +128,11 @@ func untested(s *result.Saved) (d doubts) {
 		return d
 	}
 	last := r.Faults[len(r.Faults)-1]
-	delivered := slices.ContainsFunc(s.Intervals, func(i result.Interval) bool {
-		return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0
-	})
+	// Servers that came back without a partition say so, and deliver nothing of it.
+	delivered := r.Ledger.GonePartitions > 0 ||
+		slices.ContainsFunc(s.Intervals, func(i result.Interval) bool {
+			return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0
+		})
 	answered := last.Effect.UnavailableNs <= last.Effect.ResolutionNs ||
 		last.Effect.AckedAgainNs != 0
 	if !delivered {

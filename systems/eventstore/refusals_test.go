@@ -230,3 +230,16 @@ func TestRedelivery(t *testing.T) {
 			After: 3 * time.Second, Why: "message_timeout (2s)"},
 	})
 }
+
+// The library panics on the answer to a deletion that has no position, and here it is an error.
+func TestDeletionWithoutAPosition(t *testing.T) {
+	s := fresh(t, 1, false, true)
+	s.options, s.noPositions = map[string]string{noFlush: "True"}, true
+	c := connect(t, optionsOf(t, s, workload.AsyncAsync))
+	topic := system.Topic{Name: "positionless", Partitions: 1}
+	if err := c.CreateTopic(t.Context(), topic); err != nil {
+		t.Fatal(err)
+	}
+	systemtest.Refused(t, time.Now(), c.DeleteTopic(t.Context(), topic),
+		"cannot read the answer to the deletion")
+}

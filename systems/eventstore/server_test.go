@@ -36,7 +36,9 @@ type servers struct {
 	groups  map[groupKey]*serverGroup
 	nodes   []*server
 	options map[string]string // of /info/options; nil: no user may read them
-	users   map[string]string // header by user; nil: no authentication
+
+	noPositions bool              // deletions are answered without one
+	users       map[string]string // header by user; nil: no authentication
 	// holding, when not nil, is called with each append of events, without the lock, before it
 	// is written. An error ends the append.
 	holding func(stream string) error

@@ -175,11 +175,26 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if c.server, err = identify(ctx, client); err == nil {
 		err = c.server.gives(c.level)
 	}
+	if err == nil {
+		err = c.allowed(ctx)
+	}
 	if err != nil {
 		// Without a client there is nothing to end but its connections.
 		return nil, errors.Join(c.explain(err), disconnect(client))
 	}
 	return c, nil
+}
+
+// allowed returns why the user may not read the database, or nil. Servers answer hello and
+// buildInfo without a login.
+func (c *cluster) allowed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	err := c.topics().FindOne(ctx, byID("")).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil
+	}
+	return err
 }
 
 // reach returns nil when an endpoint accepts a connection, so that errors of the network

@@ -102,4 +102,7 @@ func TestLogin(t *testing.T) {
 	o.Settings = systemtest.Settings(t, mongoSystem{}, setAuthSource, "nowhere")
 	began, err = systemtest.TryConnect(t, mongoSystem{}, o)
 	systemtest.Refused(t, began, err, "refuses the user or password", setAuthSource)
+	o.Credentials = system.Credentials{}
+	began, err = systemtest.TryConnect(t, mongoSystem{}, o)
+	systemtest.Refused(t, began, err, "give the target credentials")
 }

@@ -196,8 +196,8 @@ func (a *api) explain(err error) error {
 	}
 	switch code := codeOf(err); {
 	case isMissing(err):
-		return fmt.Errorf("there is no such queue at %s: the topic was deleted, or is in another "+
-			"region: %w", a.at(), err)
+		return fmt.Errorf("there is no such queue at %s: the topic was deleted, is in another "+
+			"region, or an imitation of SQS has lost it: %w", a.at(), err)
 	case strings.HasPrefix(code, "ExpiredToken"), code == "RequestExpired":
 		return fmt.Errorf("the AWS session has expired: log in again (aws sso login), or renew "+
 			"AWS_SESSION_TOKEN: %w", err)

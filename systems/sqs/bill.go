@@ -11,13 +11,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// The list price, US East (N. Virginia), of the first 100 billion requests of a month, as of
-// June 2026; https://aws.amazon.com/sqs/pricing/.
+// The list price in us-east-1 (US East, N. Virginia) of the first 100 billion requests of a month.
+// It was taken on 23 November 2026 from pages of third parties, which quote it as of June 2026;
+// Amazon's own page could not be opened then. It has to be checked there, and the setting
+// price_per_million_requests_usd overrides it: other regions and contracts have other prices.
 const (
 	priceStandard = 0.40 // USD for a million requests
 	priceFIFO     = 0.50
-	priceSource   = "list price in us-east-1 as of June 2026, aws.amazon.com/sqs/pricing, " +
-		"without the free tier"
+	priceSource   = "list price in us-east-1 as quoted in June 2026, without the free tier: " +
+		"check aws.amazon.com/sqs/pricing, and set " + setPrice + " where yours differs"
 	chunk   = 64 << 10 // bytes of a request that are counted as one
 	million = 1_000_000
 )

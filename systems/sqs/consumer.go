@@ -110,6 +110,10 @@ func (p *poll) run() {
 			p.taking(got)
 		case p.life.Err() != nil:
 			return
+		case isMissing(err) && !p.of.amazon:
+			// An imitation came back without the queue. What it had acknowledged is lost, which
+			// the account of the run shows.
+			clock.Sleep(p.open, retryPause)
 		case final(err):
 			p.Fail(p.of.explain(err))
 			return

@@ -21,7 +21,9 @@
 // there is nothing to read back, and the result is marked so. ElasticMQ answers when the message
 // is in its memory and handed to its H2 database, which writes it to a file within a second and
 // never syncs that file: level 4. It loses acknowledged messages when its process is killed within
-// that second, and after a power cut whole queues may be gone: then consumers stop and say so.
+// that second, and after a power cut whole queues may be gone. Then it refuses further messages,
+// consumers ask on, and the account shows the rest as lost. Amazon SQS loses no queue: there a
+// missing queue was deleted, and its consumers stop and say so.
 //
 // # Sending
 //

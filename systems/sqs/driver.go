@@ -60,7 +60,8 @@ region text none
     the region of Amazon SQS, such as eu-central-1, which is used when the target names no
     endpoints; none: plimsoll starts ElasticMQ; with endpoints, requests are signed for it
 price_per_million_requests_usd number 0 0..1000
-    what Amazon charges; 0: its list price, see the estimate
+    what Amazon charges; 0: its list price in us-east-1 as of June 2026, which the estimate
+    names: check it, and set the price of your region
 fifo bool false
     FIFO queues, which keep the order of each message group, in place of standard ones
 message_group text producer producer|key

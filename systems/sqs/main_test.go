@@ -45,6 +45,7 @@ func TestConformance(t *testing.T) {
 		"fifo": {setFIFO, "true"}, "standard": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // on the same server
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{workload.AsyncAsync},
 				Options: func(t *testing.T, _ workload.Level) system.Options {

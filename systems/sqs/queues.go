@@ -246,10 +246,18 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		})
 }
 
-// Leader is the endpoint, which has every queue.
+// Leader is the endpoint, as long as it has every queue that messages of the partition go to.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
-	if _, err := c.queueURL(ctx, c.queueName(t, partition, "")); err != nil {
-		return "", c.explain(err)
+	topic, err := c.topic(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	for _, url := range (*topic.places.Load())[partition] {
+		if _, err := c.readAttributes(ctx, url); isMissing(err) {
+			return "", fmt.Errorf("%w: %w", system.ErrNoTopic, c.explain(err))
+		} else if err != nil {
+			return "", c.explain(err)
+		}
 	}
 	return c.at(), nil
 }
