@@ -51,7 +51,7 @@ test-code: ## Test what needs no servers but those in plimsoll's own process.
 		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(SINGLE) ./cmd/plimsoll))
 	$(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 $(GOTEST) -parallel 4 -skip RealSystems $(UNRACED)
 
-test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, root).
+test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, PostgreSQL, root).
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 1 -parallel 4 $(GOTEST) $(SERVERS)
 	$(TESTSUM) --jsonfile bin/tests-4.json -- -parallel 2 $(GOTEST) -run RealSystems ./cmd/plimsoll
@@ -88,10 +88,16 @@ golden: ## Write the golden files anew; look at the difference before you commit
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
 
+# Each of these is broken at the highest durability level that it has here.
+HIGHEST := postgres-queue postgres-log artemis-pair artemis-mirror artemis-zookeeper activemq-leveldb
+# And these, whose one node cannot be cut off from others.
+SINGLE_NODE := activemq-kahadb sqs mongodb
+
 PROBED := internal/probe/observed.json
-probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 8 minutes; needs Java, Maven and RabbitMQ).
+probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 15 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	./$(BIN) probe --json -t kafka -t rabbitmq-classic -t rabbitmq-mirrored \
-		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats -t redis > bin/probed.json
+		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats -t redis \
+		$(addprefix -t ,$(HIGHEST) $(SINGLE_NODE)) > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
@@ -108,13 +114,18 @@ studies: build ## Run the published studies at smoke scale as far as that is not
 
 VERIFIED := runs/verified
 ROUNDS   := 1
-verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about 80 minutes for each of ROUNDS; needs root, Java, Maven and RabbitMQ).
+verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar -t redis \
 			-t rabbitmq-quorum -t rabbitmq-mirrored > /dev/null || [ $$? -eq 1 ] || exit 1; \
 	done
 	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 3 --runs $(VERIFIED) -t rabbitmq-classic > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability 1 --or-weaker --runs $(VERIFIED) \
+		$(addprefix -t ,$(HIGHEST)) > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) verify --rounds $(ROUNDS) --duration 50s --durability 1 --or-weaker --runs $(VERIFIED) \
+		--fault 'kill leader' --fault 'pause leader' --fault 'power-cut all' \
+		$(addprefix -t ,$(SINGLE_NODE)) > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $(VERIFIED)/*-verify-* > bin/VERIFY.md
 	mv bin/VERIFY.md docs/results/VERIFY.md
 

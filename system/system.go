@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -341,4 +342,6 @@ type Node struct {
 	Address string
 	PID     int // this process's when the node runs in it
 	Log     string
+	// Quit is the signal that asks the node to end in good order. 0 means SIGTERM.
+	Quit syscall.Signal
 }

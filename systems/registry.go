@@ -3,9 +3,9 @@ package systems
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
-	"github.com/plimsoll-bench/plimsoll/systems/artemis"
 	"github.com/plimsoll-bench/plimsoll/systems/activemq"
+	"github.com/plimsoll-bench/plimsoll/systems/artemis"
+	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"

@@ -43,9 +43,6 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	if err := in.override(w); err != nil {
 		return nil, inputError{err}
 	}
-	if in.MaxCost < 0 {
-		return nil, inputError{errors.New("--max-cost: an amount in USD is positive")}
-	}
 	registry := systems.Registry()
 	var jobs []*bench.Job
 	for _, name := range in.targets() {
@@ -64,8 +61,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
-		job.MaxUSD = in.MaxCost
-		if err := job.CheckBill(); err != nil {
+		if err := in.limit(job); err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
 		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
@@ -73,6 +69,16 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+// limit limits what the requests of a job's run may cost. It refuses a run that is estimated at
+// more.
+func (in *inputs) limit(job *bench.Job) error {
+	if in.MaxCost < 0 {
+		return errors.New("--max-cost: an amount in USD is positive")
+	}
+	job.MaxUSD = in.MaxCost
+	return job.CheckBill()
 }
 
 // workload returns the workload and its source. The notes say what plimsoll assumes about a

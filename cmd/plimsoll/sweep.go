@@ -126,7 +126,7 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 		return nil, nil, inputError{err}
 	}
 	if !c.Resume.given {
-		jobs, err := jobsOf(wanted, c.Runs)
+		jobs, err := c.jobsOf(wanted, c.Runs)
 		if err != nil {
 			return nil, nil, inputError{err}
 		}
@@ -146,7 +146,7 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
-	jobs, err := jobsOf(folder.Saved, folder.Dir())
+	jobs, err := c.jobsOf(folder.Saved, folder.Dir())
 	if err != nil {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
@@ -261,7 +261,7 @@ const maxTold = 10
 
 // jobsOf returns the checked jobs of all cells. The error lists the cells that cannot be
 // measured, each reason once.
-func jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
+func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
 	registry := systems.Registry()
 	var jobs []*bench.Job
 	var errs []error
@@ -274,6 +274,9 @@ func jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
 		job, err := newJob(registry, w, t, runs)
 		if err == nil {
 			err = job.FindSoftware()
+		}
+		if err == nil {
+			err = c.limit(job)
 		}
 		if err != nil {
 			if !told[err.Error()] && len(told) < maxTold {

@@ -150,22 +150,22 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 
 // Who reads hardly faster than is published is given up at the limit.
 func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
-	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
-	w.Backlog.Limit = 40 * time.Second
-	s, _ := onSim(t, w, map[string]string{"drain_rate": "262.5/s"})
-	if b := s.Run.Backlog; b.End != result.BacklogTooLong || b.LeftMessages < 4_375 ||
-		b.LeftMessages > 4_625 {
-		t.Errorf("%+v", b)
+	w.SetRate(50)
+	w.Backlog.Messages, w.Backlog.Limit = 250, 32*time.Second
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "52.5/s"})
+	const left = 250 - 32*2.5
+	if b := s.Run.Backlog; b.End != result.BacklogTooLong || b.LeftMessages < left-10 ||
+		b.LeftMessages > left+10 {
+		t.Errorf("%+v, and %v are left", b, left)
 	}
 }
 
 // A system that acknowledges half of what is offered does not build the backlog
 // in time.
 func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
-	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
-	w.MaxInFlight = 100
+	w.MaxInFlight, w.Backlog.Messages = 100, 1_000
 	s, _ := onSim(t, w, map[string]string{"capacity": "125/s"})
 	if b := s.Run.Backlog; b.End != result.BacklogNotBuilt || len(b.Stretches) != 1 {
 		t.Errorf("%+v", b)

@@ -22,8 +22,7 @@ func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Clus
 	if !job.starts() {
 		return nil, nil
 	}
-	watch.Phase(result.PhaseConnect, fmt.Sprintf("starting %d nodes of %s on this machine",
-		job.Target.Testbed.Nodes, job.Target.Name))
+	watch.Phase(result.PhaseConnect, job.startSentence())
 	if err := job.fetch(ctx, watch); err != nil {
 		return nil, err
 	}
@@ -50,6 +49,12 @@ func (c *Cluster) Close() error {
 		return fmt.Errorf("stop the testbed: %w", err)
 	}
 	return nil
+}
+
+// startSentence says which servers are being started.
+func (j *Job) startSentence() string {
+	return fmt.Sprintf("starting %s of %s on this machine",
+		system.NodesOf(j.System.(system.Provisioner), j.provision("")), j.Target.Name)
 }
 
 // provision is what cluster to start, with the servers' logs in a directory.

@@ -101,8 +101,7 @@ func (s *session) start(ctx context.Context) error {
 func (s *session) connectSentence() string {
 	name := s.job.Target.Name
 	if s.job.starts() && s.job.Cluster == nil {
-		return fmt.Sprintf("starting %d nodes of %s on this machine", s.job.Target.Testbed.Nodes,
-			name)
+		return s.job.startSentence()
 	}
 	if len(s.job.Target.Endpoints) > 0 {
 		return fmt.Sprintf("connecting to %s at %s", name,

@@ -188,7 +188,10 @@ func (l *loop) serve(ctx context.Context, m *Measurement) (*bench.Cluster, error
 	l.serves, l.cluster, l.used = m.Servers, cluster, false
 	job := *m.Job
 	job.Cluster, job.Runs = cluster, l.Dir
-	return cluster, bench.Warm(ctx, &job, m.Warm, l.Watch)
+	if err := bench.Warm(ctx, &job, m.Warm, l.Watch); err != nil {
+		return nil, errors.Join(err, l.end())
+	}
+	return cluster, nil
 }
 
 // renew stops servers on which a measurement failed, because they may be damaged. The next

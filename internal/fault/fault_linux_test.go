@@ -175,7 +175,8 @@ func TestTwentyRoundsOfEachFaultLeaveNothing(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, round %d: %v", f.Do, round, err)
 			}
-			if len(done.Nodes) != 1 || done.Sentence == "" {
+			killed := f.Do == workload.FaultRestart && strings.Contains(done.Sentence, "killed")
+			if len(done.Nodes) != 1 || done.Sentence == "" || killed {
 				t.Errorf("%s: %+v", f.Do, done)
 			}
 			hit[done.Nodes[0]] = true

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func freeze(ctx context.Context, nodes []system.Node) (began time.Time, err erro
 func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error) {
 	for _, n := range nodes {
 		// The signal goes to the server only, which ends the processes that it started.
-		err := syscall.Kill(n.PID, syscall.SIGTERM)
+		err := syscall.Kill(n.PID, cmp.Or(n.Quit, syscall.SIGTERM))
 		if err != nil && !errors.Is(err, syscall.ESRCH) {
 			return "", fmt.Errorf("asking %s to end: %w", n.Name, err)
 		}

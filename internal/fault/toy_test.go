@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	ossignal "os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ const (
 	patience = 20 * time.Second
 	toyPort  = 47120
 	file     = "log"
+	quit     = syscall.SIGINT
 )
 
 // TestMain lets the tests start themselves as servers, and as the owner of a testbed.
@@ -45,7 +48,11 @@ func TestMain(m *testing.M) {
 // serve runs a server that keeps lines in a file of its folder. It knows five commands: put
 // writes a line, sync writes a line and syncs the file, get returns all lines, ask sends a
 // get to another server, and keep does so by one connection that it keeps.
+//
+// Like some real servers it does not end at SIGTERM while clients are connected: it ends at
+// quit.
 func serve(address string) {
+	ossignal.Ignore(syscall.SIGTERM)
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		fmt.Println(err)
@@ -166,7 +173,8 @@ func (s toys) Provision(ctx context.Context, p system.Provision) (system.Provisi
 			}
 		}
 		err = c.Launch(c.Members(), func(n *driver.Node) process.Spec {
-			return process.Spec{Path: os.Args[0], Env: []string{serverEnv + "=" + n.Address}}
+			return process.Spec{Path: os.Args[0], Quit: quit,
+				Env: []string{serverEnv + "=" + n.Address}}
 		})
 		if err != nil {
 			return nil, err

@@ -36,10 +36,12 @@ type lots struct {
 type world struct {
 	lots
 	plan    Plan
+	startNs int64 // of the schedule
 	mu      sync.Mutex
 	readers map[string][]func(system.Received) // of a topic's subscription, by index
 	kept    map[string][]system.Received       // of a topic
 	dues    []int64
+	flown   flown
 }
 
 func (w *world) at(topic, subscription string) string { return topic + " " + subscription }
@@ -88,18 +90,38 @@ func (p *worldProducer) Send(m *system.Message) {
 		} else {
 			lot = 100
 		}
-		// No two answers at the same moment, so that their order is the seed's alone.
 		wait += time.Duration(mix(draw) % 1_000_003)
+		if lot == 6 {
+			wait += time.Duration(draw % 97_000_001) // out of order, and overtaken
+		}
+		wait = p.alone(wait, s)
 		p.sent++
 		m.InTransaction(uint32(p.sent/5) + 1)
 		p.mu.Lock()
 		p.dues = append(p.dues, s.dueNs)
+		p.flown = append(p.flown, change{clock.Now(), 1})
 		p.mu.Unlock()
-		if lot == 6 {
-			wait += time.Duration(draw % 97_000_001) // out of order, and overtaken
-		}
 	}
-	time.AfterFunc(wait, func() { p.answer(m, lot) })
+	time.AfterFunc(wait, func() {
+		if p.answer(m, lot); state == stampGood && lot != 7 {
+			p.mu.Lock()
+			p.flown = append(p.flown, change{clock.Now(), -1})
+			p.mu.Unlock()
+		}
+	})
+}
+
+// alone lengthens a wait until a moment at which no other message is answered, so that the
+// order of answers is the seed's alone. The remainder of the moment is the message's own, among
+// all lanes and among messages that are near it in its lane.
+func (w *world) alone(wait time.Duration, s stamp) time.Duration {
+	const lanes, near = 64, 1024
+	own := int64(s.lane)%lanes*near + s.seq%near
+	short := (own - (clock.Now() + int64(wait) - w.startNs)) % (lanes * near)
+	if short < 0 {
+		short += lanes * near
+	}
+	return wait + time.Duration(short)
 }
 
 func (p *worldProducer) answer(m *system.Message, lot uint64) {
@@ -155,7 +177,7 @@ type told struct {
 	Ledger   result.Ledger
 	Arrived  int64
 	Errors   []result.Error
-	InFlight string // the mean, to six digits
+	InFlight [2]float64 // the mean is within these
 	Proofs   int64
 }
 
@@ -182,7 +204,9 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 		t.Fatal(err)
 	}
 	world.kept = make(map[string][]system.Received)
-	startNs := clock.Now() + 1_000_000
+	beganNs := clock.Now()
+	startNs := beganNs + 1_000_000
+	world.startNs = startNs
 	course := NewCourse(&plan, startNs, 100*time.Millisecond)
 	tell := func(what func(Worker, Window) error, w Window) {
 		for _, one := range all {
@@ -198,21 +222,21 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	cut := tr.cutAt
 	for next := tr.every; ; next += tr.every {
 		if cut > 0 && cut <= next {
-			time.Sleep(time.Duration(startNs + int64(cut) - clock.Now()))
+			pass(startNs + int64(cut))
 			tell(Worker.Cut, tr.apply(course, clock.Now()))
 			cut = 0
 		}
-		time.Sleep(time.Duration(startNs + int64(next) - clock.Now()))
+		pass(startNs + int64(next))
 		if clock.Now() > course.Window().HaltNs {
 			break
 		}
 		sample()
 	}
 	tell(Worker.Cut, course.Stop(clock.Now()))
-	time.Sleep(200 * time.Millisecond)
+	pass(clock.Now() + int64(200*time.Millisecond))
 	if tr.w.Audit {
 		tell(Worker.Cut, course.Read())
-		time.Sleep(50 * time.Millisecond)
+		pass(clock.Now() + int64(50*time.Millisecond))
 	}
 	for _, one := range all {
 		if err := one.Close(time.Second); err != nil {
@@ -220,12 +244,23 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 		}
 	}
 	sample()
-	out.judge(&plan, accounted(t, all), startNs)
+	account := accounted(t, all)
+	out.judge(&plan, account, startNs)
+	out.InFlight = world.flown.mean(tr.w.Seed, beganNs, course.Window())
+	if mean := account.MeanInFlight; !holds(out.InFlight, mean) {
+		t.Errorf("%d workers: a mean of %v in flight, and it is %v", workers, mean, out.InFlight)
+	}
 	for _, due := range world.dues {
 		out.Dues = append(out.Dues, due-startNs)
 	}
 	slices.Sort(out.Dues)
 	return out
+}
+
+// pass waits until a time, and until everything that happens at that time has happened.
+func pass(untilNs int64) {
+	time.Sleep(time.Duration(untilNs - clock.Now()))
+	synctest.Wait()
 }
 
 // opened returns so many workers on the world, all of whose clients are open.
@@ -251,7 +286,6 @@ func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
 func (o *told) judge(plan *Plan, account Account, startNs int64) {
 	o.Ledger, o.Arrived = plan.Judge(account)
 	o.Ledger.MemoryBytes, o.Errors = 0, account.Errors
-	o.InFlight = fmt.Sprintf("%.6g", account.MeanInFlight)
 	for _, l := range o.Ledger.Subscriptions {
 		for _, r := range l.LostRanges {
 			if r.When != nil {
@@ -437,17 +471,4 @@ func blur(o *told) {
 		l.Overtaken, l.Reordered, l.PartialTransactions, l.WholeTransactions = 0, 0, 0, 0
 		l.DuplicateRanges, l.ReorderedRanges = nil, nil
 	}
-}
-
-// difference names what differs.
-func difference(a, b told) string {
-	for i := range min(len(a.Samples), len(b.Samples)) {
-		if x, y := a.Samples[i], b.Samples[i]; !reflect.DeepEqual(x, y) {
-			return fmt.Sprintf("sample %d: %+v, not %+v", i, y, x)
-		}
-	}
-	if !reflect.DeepEqual(a.Ledger, b.Ledger) {
-		return fmt.Sprintf("ledger: %+v, not %+v", b.Ledger, a.Ledger)
-	}
-	return fmt.Sprintf("%d messages, not %d", len(b.Dues), len(a.Dues))
 }

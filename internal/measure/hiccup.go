@@ -35,15 +35,27 @@ func NewWatcher(c clock.Clock, inFlight func() int64, phase func(ns int64) Phase
 		phase: phase}
 }
 
+// Looks draws the times at which a Watcher looks. They follow from the seed and from the
+// time of the look before.
+type Looks struct{ random *rand.Rand }
+
+// NewLooks returns the looks of a seed.
+func NewLooks(seed uint64) Looks { return Looks{rand.New(rand.NewPCG(seed, seed))} }
+
+// Next returns when the next look is due after one at lastNs.
+func (l Looks) Next(lastNs int64) int64 {
+	return lastNs + watchEveryNs/2 + l.random.Int64N(watchEveryNs)
+}
+
 // Run watches until Stop. It is to be called on a goroutine of its own.
 func (w *Watcher) Run(seed uint64) {
 	alarm := w.clock.NewAlarm()
 	defer alarm.Close()
 	w.alarm.Store(&alarm)
-	random := rand.New(rand.NewPCG(seed, seed))
+	looks := NewLooks(seed)
 	last, seen := w.clock.Now(), w.inFlight()
 	for !w.stopped.Load() {
-		due := last + watchEveryNs/2 + random.Int64N(watchEveryNs)
+		due := looks.Next(last)
 		now := w.clock.Now()
 		for now < due && !w.stopped.Load() {
 			alarm.WaitUntil(due)

@@ -93,6 +93,12 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	}
 	err = f.folder.Run(ctx, f, experiment.Options{Watch: o.Watch, Cluster: o.Job.Cluster})
 	if len(f.saved.Trials) == 0 {
+		if err == nil && f.saved.End == Refused {
+			err = errors.New(f.refusal)
+		}
+		if o.Resume != "" { // its folder may hold trials that were interrupted
+			return nil, errors.Join(err, f.folder.Close())
+		}
 		return nil, errors.Join(err, f.folder.Discard())
 	}
 	switch {
@@ -228,7 +234,7 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 	if o.Run == nil {
 		if o.Dir == "" && ctx.Err() != nil {
 			f.saved.End = Stopped
-			return nil
+			return nil //nolint:nilerr // a stopped search has not failed
 		}
 		f.saved.End = Refused
 		return o.Err

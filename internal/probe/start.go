@@ -111,7 +111,8 @@ func (j *Job) Name() string {
 func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column, err error) {
 	options := j.options()
 	if j.starts() {
-		say(fmt.Sprintf("%s: starting %d nodes on this machine", j.Name(), j.Target.Testbed.Nodes))
+		say(fmt.Sprintf("%s: starting %s on this machine", j.Name(),
+			system.NodesOf(j.System.(system.Provisioner), j.provision(""))))
 		end, err := j.start(ctx, &options, say)
 		if err != nil {
 			return Column{}, fmt.Errorf("start %s: %w", j.Name(), err)
@@ -126,6 +127,12 @@ func (j *Job) Run(ctx context.Context, say func(sentence string)) (column Column
 		func(f Finding, took time.Duration) {
 			say(fmt.Sprintf("%s: %s: %s, after %s", j.Name(), f.Row, f.Answer, rounded(took)))
 		})
+}
+
+// provision is the cluster to start, with the servers' logs in a directory.
+func (j *Job) provision(logs string) system.Provision {
+	return system.Provision{Nodes: j.Target.Testbed.Nodes, LogDir: logs,
+		Durability: j.Durability, Settings: j.Settings}
 }
 
 // start starts the cluster and returns the function that ends it. That function removes the
@@ -151,8 +158,7 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 	}
 	bed, err := testbed.Up(starting, testbed.Options{
 		Base: base, Provisioner: provisioner, Progress: say,
-		Provision: system.Provision{Nodes: j.Target.Testbed.Nodes, LogDir: logs,
-			Durability: j.Durability, Settings: j.Settings},
+		Provision: j.provision(logs),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w (logs: %s)", err, logs)

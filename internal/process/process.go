@@ -131,6 +131,9 @@ func (s *Server) life() *life {
 // PID returns the process number of the child's last start.
 func (s *Server) PID() int { return s.life().cmd.Process.Pid }
 
+// Quit returns the signal by which Stop asks the child to end.
+func (s *Server) Quit() syscall.Signal { return cmp.Or(s.spec.Quit, syscall.SIGTERM) }
+
 // Exited returns a channel that is closed when the child's last start has ended.
 func (s *Server) Exited() <-chan struct{} { return s.life().exited }
 
@@ -153,7 +156,7 @@ func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	l := s.now
 	s.mu.Unlock()
 	// An ended child returns ErrProcessDone, so the signal reaches no other process.
-	err := l.cmd.Process.Signal(cmp.Or(s.spec.Quit, syscall.SIGTERM))
+	err := l.cmd.Process.Signal(s.Quit())
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking %s to end: %w", s.spec.Name, err)
 	}

@@ -62,15 +62,20 @@ func Run(ctx context.Context, o Options) (err error) {
 	if r.complete, err = completeIn(o.Folder.Dir()); err != nil {
 		return err
 	}
-	r.plan.reset()
+	r.plan.reconcile(r.complete)
 	r.left = order(o.Study, r.plan)
 	return o.Folder.Run(ctx, r, experiment.Options{Watch: o.Watch, Renewals: 1, Ran: o.Ran})
 }
 
-// reset makes all cells pending that can be measured here.
-func (p *Plan) reset() {
+// reconcile records which cells are complete. All others that can be measured here are pending.
+func (p *Plan) reconcile(complete map[experiment.Identity]string) {
 	for i := range p.Cells {
-		if c := &p.Cells[i]; !c.Absent {
+		c := &p.Cells[i]
+		switch run := complete[c.identity()]; {
+		case c.Absent:
+		case run != "":
+			c.Set(experiment.Done, run, "")
+		default:
 			c.Set(experiment.Pending, "", "")
 		}
 	}
@@ -93,13 +98,7 @@ func Reconcile(f *Folder) error {
 	if err != nil {
 		return err
 	}
-	f.Saved.reset()
-	for i := range f.Saved.Cells {
-		c := &f.Saved.Cells[i]
-		if run := complete[c.identity()]; run != "" && !c.Absent {
-			c.Set(experiment.Done, run, "")
-		}
-	}
+	f.Saved.reconcile(complete)
 	return nil
 }
 
@@ -112,10 +111,10 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 		c := &r.plan.Cells[r.at]
 		job, err := r.jobOf(c)
 		switch run := r.complete[c.identity()]; {
-		case err != nil:
-			c.Set(experiment.Failed, "", err.Error())
 		case run != "":
 			c.Set(experiment.Done, run, "")
+		case err != nil:
+			c.Set(experiment.Failed, "", err.Error())
 		default:
 			c.Set(experiment.Running, "", "")
 			r.Watch.Cell(r.number, len(r.plan.Cells), c, job)

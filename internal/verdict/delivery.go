@@ -53,21 +53,18 @@ func Watched(r *result.Run) (whole bool, why string) {
 	return true, ""
 }
 
-// duplicates judges whether each message came once. Only exactly_once delivery promises it.
+// duplicates judges whether each message came once. Sound counts copies as a broken promise of
+// exactly_once delivery only. At most once, consumers acknowledge a message before they handle
+// it, which leaves no room for copies either, but not every system promises that it makes none.
 func duplicates(r *result.Run) result.Verdict {
 	if !r.Ledger.Accounted {
 		return say(Duplicates, result.Unknown, notAccounted)
 	}
 	l := ledger(r)
 	switch {
-	case l.Duplicate > 0 && exactlyOnce(r):
-		return say(Duplicates, result.Broken,
-			"%s extra copies of messages were received, which exactly_once delivery forbids",
-			quantity.Count(l.Duplicate))
 	case l.Duplicate > 0:
-		return say(Duplicates, result.Broken,
-			"%s extra copies of messages were received, which %s delivery allows",
-			quantity.Count(l.Duplicate), r.Load.Delivery)
+		return say(Duplicates, result.Broken, "%s extra copies of messages were received, which %s",
+			quantity.Count(l.Duplicate), roomForCopies(r))
 	case l.Received == 0:
 		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
 	}
@@ -77,6 +74,17 @@ func duplicates(r *result.Run) result.Verdict {
 	}
 	return say(Duplicates, result.Holds,
 		"none of %s messages was received more than once", quantity.Count(l.Received))
+}
+
+// roomForCopies says what a run's delivery means for copies.
+func roomForCopies(r *result.Run) string {
+	switch {
+	case exactlyOnce(r):
+		return "exactly_once delivery forbids"
+	case r.Load.Delivery == "at_most_once":
+		return "at_most_once delivery does not allow, and which is not held against the system"
+	}
+	return r.Load.Delivery + " delivery allows"
 }
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and

@@ -203,6 +203,30 @@ func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 	}
 }
 
+// Copies are no broken promise of the deliveries that make none about them, and the sentence says
+// which delivery has room for copies.
+func TestCopiesByDelivery(t *testing.T) {
+	for delivery, c := range map[string]struct {
+		says  string
+		sound bool
+	}{
+		"at_least_once": {"3 extra copies of messages were received, which at_least_once " +
+			"delivery allows", true},
+		"at_most_once": {"3 extra copies of messages were received, which at_most_once delivery " +
+			"does not allow, and which is not held against the system", true},
+		"exactly_once": {"3 extra copies of messages were received, which exactly_once delivery " +
+			"forbids", false},
+	} {
+		r := good()
+		r.Load.Delivery, r.Ledger.Subscriptions[0].Duplicate = delivery, 3
+		v := duplicates(r)
+		Judge(r)
+		if v.Outcome != result.Broken || v.Sentence != c.says || Sound(r) != c.sound {
+			t.Errorf("%s: %+v, sound %v", delivery, v, Sound(r))
+		}
+	}
+}
+
 func TestExactlyOnceVerdicts(t *testing.T) {
 	once := func(spoil func(*result.SubscriptionLedger)) *result.Run {
 		r := good()

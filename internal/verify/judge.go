@@ -198,12 +198,12 @@ func MostFailing(rounds int) string {
 
 // FailureBound returns a sentence with that bound.
 func FailureBound(rounds int) string {
-	which := "rounds"
+	begin := fmt.Sprintf("%d rounds without a failure bound", rounds)
 	if rounds == 1 {
-		which = "round"
+		begin = "1 round without a failure bounds"
 	}
-	return fmt.Sprintf("%d %s without a failure bound the chance of a failure at %s "+
-		"(%.0f%% confidence)", rounds, which, MostFailing(rounds), confidence*100)
+	return fmt.Sprintf("%s the chance of a failure at %s (%.0f%% confidence)", begin,
+		MostFailing(rounds), confidence*100)
 }
 
 // together judges each guarantee for all rounds. A guarantee that one round broke is broken.

@@ -62,8 +62,8 @@ type verifier struct {
 
 // Run makes the rounds, and returns the verification as it is saved in its folder, also
 // together with an error. It returns nil when no round ended. When ctx is cancelled, it
-// returns the rounds so far, in the state interrupted. A round that fails is unknown, and the
-// next one gets new servers.
+// returns the rounds so far, in the state interrupted. A round whose run fails is unknown, and
+// the next one gets new servers. A round that cannot begin ends the verification.
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	v := &verifier{Options: o}
 	if o.Resume == "" {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 		return nil, err
 	}
 	err = v.folder.Run(ctx, v, experiment.Options{Watch: o.Watch, Renewals: o.Rounds})
-	if len(v.folder.Saved.Rounds) == 0 {
+	if len(v.folder.Saved.Rounds) == 0 && o.Resume == "" {
 		return nil, errors.Join(err, v.folder.Discard())
 	}
 	return v.folder.Saved, errors.Join(err, v.folder.Close())
@@ -161,7 +161,7 @@ func (v *verifier) Next() (*experiment.Measurement, error) {
 func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
 	if o.Run == nil {
 		if ctx.Err() != nil {
-			return nil // an interrupted round has not failed
+			return nil //nolint:nilerr // an interrupted round has not failed
 		}
 		return o.Err
 	}

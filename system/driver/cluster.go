@@ -81,7 +81,9 @@ func (c *Cluster) Members() []*Node {
 func (c *Cluster) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range c.Members() {
-		all = append(all, system.Node{Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log})
+		all = append(all, system.Node{
+			Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log, Quit: n.process.Quit(),
+		})
 	}
 	return all
 }

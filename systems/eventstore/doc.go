@@ -13,10 +13,12 @@
 //
 // # What an acknowledgement is worth
 //
-// The vendor's server source says (ClusterStorageWriterService, StorageWriterService and
-// LeaderReplicationService, versions 5 to 24): the leader answers an append when its own log is
-// flushed up to it and a majority of the nodes has confirmed it. A follower confirms what it has
-// written. It asks for a flush first, and that flush is put off while more writes wait, until
+// The vendor's server source says (ClusterStorageWriterService, StorageWriterService,
+// LeaderReplicationService and ReplicationTrackingService, versions 5 to 24; the last two were
+// read in one commit of version 24): the leader takes as replicated what its own log has flushed
+// and a majority of the nodes, itself included, has confirmed, and then answers the append. A
+// follower confirms what it has written, and the leader counts that position (WriterLogPosition).
+// The follower asks for a flush first, and that flush is put off while more writes wait, until
 // min-flush-delay-ms has passed. So the acknowledgement of a cluster is a sync on the leader and
 // a write on a majority. That is level 2 and a sync more, and not level 1: when the leader is
 // destroyed and a follower loses its power, what that follower had not flushed is gone. One node

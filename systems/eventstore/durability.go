@@ -93,9 +93,9 @@ type option struct{ Name, Value string }
 
 // checkFlush reads whether a node flushes, and holds it against the level of a single node.
 func (c *cluster) checkFlush(ctx context.Context, r *driver.Reading, address string) error {
-	value, err := c.readOption(ctx, address, noFlush)
-	if err != nil {
-		r.Add(address, noFlush, assumed(r.Level), "stated, not read: "+err.Error())
+	value, unread := c.readOption(ctx, address, noFlush)
+	if unread != nil {
+		r.Add(address, noFlush, assumed(r.Level), "stated, not read: "+unread.Error())
 		return nil
 	}
 	r.Add(address, noFlush, value, "GET /info/options")

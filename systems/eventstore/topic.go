@@ -140,11 +140,24 @@ func deleteStream(ctx context.Context, client *kurrentdb.Client, stream string) 
 			return err
 		}
 	}
-	_, err = client.TombstoneStream(ctx, stream,
-		kurrentdb.TombstoneStreamOptions{StreamState: kurrentdb.Any{}})
+	err = tombstone(ctx, client, stream)
 	if codeOf(err) == kurrentdb.ErrorCodeStreamDeleted {
 		return nil
 	}
+	return err
+}
+
+// tombstone deletes a stream for good. The library panics on an answer without a position, which
+// becomes an error here. It holds no lock at that time, so the client can be used on.
+func tombstone(ctx context.Context, client *kurrentdb.Client, stream string) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the client library cannot read the answer to the deletion of the "+
+				"stream, which may be deleted: %v", cause)
+		}
+	}()
+	_, err = client.TombstoneStream(ctx, stream,
+		kurrentdb.TombstoneStreamOptions{StreamState: kurrentdb.Any{}})
 	return err
 }
 

@@ -103,7 +103,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	}
 	names := namesOf(topics)
 	var configs kadm.ResourceConfigs
-	err := untilKnown(ctx, func() (err error) {
+	err := untilAnswered(ctx, func() (err error) {
 		configs, err = c.admin.DescribeTopicConfigs(ctx, names...)
 		for _, one := range configs {
 			err = cmp.Or(err, of(one.Name, one.Err))
@@ -115,7 +115,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 			c.explain(err))
 	}
 	var details kadm.TopicDetails
-	err = untilKnown(ctx, func() (err error) {
+	err = untilAnswered(ctx, func() (err error) {
 		details, err = c.admin.ListTopics(ctx, names...)
 		for _, one := range details.Sorted() {
 			err = cmp.Or(err, of(one.Topic, one.Err))
@@ -149,12 +149,13 @@ func of(topic string, err error) error {
 	return fmt.Errorf("topic %s: %w", topic, err)
 }
 
-// untilKnown asks until the answering broker knows the topics. Any broker may answer, and some do
-// not know a new topic yet.
-func untilKnown(ctx context.Context, ask func() error) error {
+// untilAnswered asks until the answer is no error that Kafka calls retriable, or until ctx ends.
+// Any broker may answer, and a broker may not know yet that a topic is new, or that it leads one
+// of its partitions.
+func untilAnswered(ctx context.Context, ask func() error) error {
 	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := ask()
-		return errors.Is(err, kerr.UnknownTopicOrPartition), err
+		return kerr.IsRetriable(err), err
 	})
 }
 

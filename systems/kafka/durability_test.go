@@ -11,9 +11,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// Which broker answers is not plimsoll's choice, and one that has not heard of
-// a new topic yet must not end a run.
-func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
+// Which broker answers is not plimsoll's choice. A broker that does not know yet that a topic is
+// new, or that it leads a partition, must not end a run.
+func TestRetriableAnswersAreRetried(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {
 		name    string
@@ -25,6 +25,10 @@ func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
 		{"known at once", []error{nil}, nil, 1, 0},
 		{"known at the third", []error{kerr.UnknownTopicOrPartition, kerr.UnknownTopicOrPartition,
 			nil}, nil, 3, 2 * settlePoll},
+		{"leads at the second", []error{kerr.NotLeaderForPartition, nil}, nil, 2, settlePoll},
+		{"a coordinator at the second", []error{kerr.CoordinatorNotAvailable, nil}, nil, 2,
+			settlePoll},
+		{"a refusal", []error{kerr.TopicAuthorizationFailed}, kerr.TopicAuthorizationFailed, 1, 0},
 		{"another error", []error{kerr.UnknownTopicOrPartition, other}, other, 2, settlePoll},
 		{"never known", []error{kerr.UnknownTopicOrPartition}, kerr.UnknownTopicOrPartition, 10,
 			10*settlePoll - settlePoll/2},
@@ -34,7 +38,7 @@ func TestATopicThatABrokerDoesNotKnowYet(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*settlePoll-settlePoll/2)
 				defer cancel()
 				begun, asked := time.Now(), 0
-				err := untilKnown(ctx, func() error {
+				err := untilAnswered(ctx, func() error {
 					answer := c.answers[min(asked, len(c.answers)-1)]
 					asked++
 					if answer == nil {

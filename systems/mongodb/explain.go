@@ -60,7 +60,8 @@ func (c *cluster) explain(err error) error {
 func plain(err error) error {
 	var connection topology.ConnectionError
 	var answer driver.Error
-	if errors.As(err, &connection) && !(errors.As(err, &answer) && answer.Code != 0) {
+	answered := errors.As(err, &answer) && answer.Code != 0
+	if errors.As(err, &connection) && !answered {
 		return connection
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,3 +106,49 @@ func awaitDurable(t *testing.T, c *cluster, topic system.Topic) {
 		t.Fatal(err)
 	}
 }
+
+// A server that is asked to end by its node's signal does so beside connected clients, as the
+// fault restart has it, and costs nothing that was acknowledged.
+func TestRestartedPrimary(t *testing.T) {
+	needServer(t)
+	servers := shared.Take(t)
+	c := connect(t, systemtest.OptionsOf(t, postgresSystem{}, servers, workload.SyncAsync))
+	topic, got := systemtest.Topic(t, c, "restarted", 2), systemtest.NewInbox()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	send := func(name string) error {
+		m := systemtest.NewTestMessage(name)
+		p.Send(&m.Message)
+		return m.Await(t)
+	}
+	if err := send("before"); err != nil {
+		t.Fatal(err)
+	}
+	primary := servers.Nodes()[0]
+	asked := time.Now()
+	if err := syscall.Kill(primary.PID, primary.Quit); err != nil {
+		t.Fatal(err)
+	}
+	for syscall.Kill(primary.PID, 0) == nil {
+		if time.Since(asked) > quickEnd {
+			t.Fatalf("the primary runs %s after %s", quickEnd, primary.Quit)
+		}
+		time.Sleep(10 * time.Millisecond) // its end cannot be waited for from here
+	}
+	t.Logf("the primary ended after %s", time.Since(asked))
+	if err := servers.Restart(primary.Name); err != nil {
+		t.Fatal(err)
+	}
+	// The first message may have met the end of the old connection.
+	if err := send("at the end"); err != nil && !errors.Is(err, system.ErrUnknown) {
+		t.Error(err)
+	}
+	if err := send("after"); err != nil {
+		t.Fatal(err)
+	}
+	got.AwaitAll(t, "before", "after")
+	awaitDurable(t, c, topic)
+}
+
+// quickEnd is well below the 30 s after which the fault restart kills a server.
+const quickEnd = 10 * time.Second
