@@ -45,7 +45,8 @@
 //   - The brokers elect the one with the newest store among a majority. At levels 3 and 4 that
 //     may be a store without acknowledged messages, when the master is gone.
 //   - One ZooKeeper server runs, so nobody is elected while it is gone, and a master that loses
-//     its session gives up its place.
+//     its session gives up its place and may end. A machine whose processors are taken for
+//     seconds needs a longer zk_session_timeout.
 //   - Brokers that start at the same time sometimes end at once, because they meet one another
 //     half started in ZooKeeper. A testbed starts them in turn and tries again; after a fault
 //     that has ended all of them, a broker may stay away.

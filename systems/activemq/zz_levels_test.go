@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,12 +89,21 @@ func brokersOf(servers *driver.Cluster) []*driver.Node {
 	return all
 }
 
-// awaitJoined waits until a broker is among those that elect a master.
+// awaitJoined waits until a broker is among those that elect a master, and starts it again when
+// it has ended, as doc.go says of brokers that meet others in ZooKeeper half started.
 func awaitJoined(t *testing.T, servers *driver.Cluster, n *driver.Node) {
 	t.Helper()
 	o := systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync)
 	o.Endpoints = []string{n.Address}
-	await(t, newJolokia(o).brokers[0].hasJoined)
+	b := newJolokia(o).brokers[0]
+	await(t, func(ctx context.Context) error {
+		err := b.hasJoined(ctx)
+		if pid := n.PID(); err != nil && (pid <= 0 || syscall.Kill(pid, 0) != nil) {
+			t.Logf("%s has ended and is started again", n.Name)
+			return errors.Join(err, servers.Restart(n.Name))
+		}
+		return err
+	})
 }
 
 // await asks until there is no error, for a minute.
@@ -216,6 +226,7 @@ func killMaster(t *testing.T, servers *driver.Cluster) {
 	if err := servers.Restart(master.Name); err != nil {
 		t.Fatal(err)
 	}
+	awaitJoined(t, servers, master)
 	awaitSlaves(t, servers)
 	t.Logf("%d of %d messages were acknowledged; after the kill all were sent in %s, and all "+
 		"brokers followed in %s", len(acked), len(all), sent, time.Since(killed))
