@@ -28,7 +28,7 @@ var ErrNoTopics = errors.New("no topics to read it for")
 // Reading collects the facts that live servers report and compares them with the
 // durability level.
 type Reading struct {
-	Level workload.Level
+	Level  workload.Level
 	facts  []system.Fact
 	stated bool
 }

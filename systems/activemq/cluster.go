@@ -3,6 +3,7 @@ package activemq
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
@@ -169,7 +170,8 @@ func (s starter) startAlone(ctx context.Context, c *driver.Cluster, n *driver.No
 }
 
 // startReplicas starts brokers that replicate. Brokers that begin at once sometimes meet one
-// another half made in ZooKeeper, and end; so each waits until the one before has joined.
+// another half made in ZooKeeper, and end; so each waits until the one before has joined, and
+// until the majority that is there has elected a master.
 func (s starter) startReplicas(ctx context.Context, c *driver.Cluster, all []*driver.Node) error {
 	ask := func(n ...*driver.Node) *jolokia {
 		var endpoints []string
@@ -179,7 +181,11 @@ func (s starter) startReplicas(ctx context.Context, c *driver.Cluster, all []*dr
 		return newJolokia(s.options(c, endpoints))
 	}
 	err := c.LaunchInTurn(ctx, all, s.command, func(ctx context.Context, n *driver.Node) error {
-		return ask(n).brokers[0].hasJoined(ctx)
+		err := ask(n).brokers[0].hasJoined(ctx)
+		if before := slices.Index(all, n); err == nil && before+1 >= driver.Majority(len(all)) {
+			err = ask(all[:before+1]...).hasSlaves(ctx, before)
+		}
+		return err
 	})
 	if err != nil {
 		return err

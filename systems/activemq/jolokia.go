@@ -72,14 +72,12 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 	switch {
 	case driver.HasStatus(err, http.StatusUnauthorized),
 		driver.HasStatus(err, http.StatusForbidden):
-		return fmt.Errorf(
-			"asking Jolokia at %s: it refuses the user: give one that may read JMX as "+
-				"admin_user and admin_password: %w", b.api.Bases[0], err)
+		return fmt.Errorf("asking Jolokia at %s: it refuses the user: give one that may read "+
+			"JMX as admin_user and admin_password: %w", b.api.Bases[0], err)
 	case err != nil:
-		return fmt.Errorf(
-			"asking Jolokia at %s%s: it does not answer: start the broker with its web "+
-				"console or Jolokia's agent, or set %s: %w", b.api.Bases[0], jolokiaPath,
-			setJolokiaPort, err)
+		return fmt.Errorf("asking Jolokia at %s%s: it does not answer: start the broker with its "+
+			"web console or Jolokia's agent, or set %s: %w",
+			b.api.Bases[0], jolokiaPath, setJolokiaPort, err)
 	case answer.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", errNoBean, answer.Error)
 	case answer.Status != http.StatusOK:
