@@ -108,7 +108,7 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 	}
 	alarm := clock.Precise().NewAlarm()
 	defer alarm.Close()
-	asleep := func(do func()) (took, slept int64) {
+	once := func(do func()) (took, slept int64) {
 		before, _ := alarm.Asleep()
 		began := clock.Now()
 		do()
@@ -117,6 +117,15 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 			t.Fatal("not known")
 		}
 		return clock.Now() - began, after - before
+	}
+	// A host that takes the machine's cores away for a moment looks like sleep: the least of
+	// several times is the thread's own.
+	asleep := func(do func()) (took, slept int64) {
+		took, slept = once(do)
+		for try := 1; try < 5 && slept > took/4; try++ {
+			took, slept = once(do)
+		}
+		return took, slept
 	}
 	spin := func() {
 		for end := clock.Now() + 30_000_000; clock.Now() < end; {
@@ -137,7 +146,7 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 			took, slept)
 	}
 	others.Wait()
-	if took, slept := asleep(func() { time.Sleep(30 * time.Millisecond) }); slept < took/2 {
+	if took, slept := once(func() { time.Sleep(30 * time.Millisecond) }); slept < took/2 {
 		t.Errorf("a thread slept for %d ns, and Asleep counted only %d ns", took, slept)
 	}
 }
