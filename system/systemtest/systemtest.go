@@ -1,6 +1,7 @@
 package systemtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -20,11 +21,14 @@ type Harness struct {
 	// Levels are those that the options can have, where their settings rule
 	// others out that the system claims; nil: all that it claims.
 	Levels []workload.Level
+	// Within bounds each wait; 0: 20 seconds. A server that reads its whole store for each
+	// message needs more.
+	Within time.Duration
 }
 
 const (
 	messages   = 2000             // that most tests send
-	within     = 20 * time.Second // bounds each wait
+	within     = 20 * time.Second // bounds each wait, unless the harness says otherwise
 	big        = 64 << 10         // the largest payload that is tried
 	partitions = 4
 	inFlight   = 256
@@ -134,7 +138,7 @@ func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
 
 // context is the bound of one wait.
 func (s *suite) context(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.Within, within))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -152,7 +156,7 @@ func (s *suite) connectWith(t *testing.T, o system.Options) system.Cluster {
 		t.Fatalf("connecting: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), within)
+		ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(s.Within, within))
 		defer cancel()
 		if err := c.Close(ctx); err != nil {
 			t.Errorf("closing the cluster: %v", err)

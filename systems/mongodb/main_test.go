@@ -3,6 +3,7 @@ package mongodb
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -58,5 +59,6 @@ func TestConformance(t *testing.T) {
 		System:  New(),
 		Options: func(t *testing.T, _ workload.Level) system.Options { return optionsOf(t) },
 		Levels:  []workload.Level{workload.AsyncAsync},
+		Within:  time.Minute,
 	})
 }
