@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"fmt"
+
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -23,6 +25,22 @@ func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violatio
 			bad = append(bad, s.Wrong(d.Name, "shapes servers that plimsoll starts, and these run "+
 				"already: remove it, or remove the endpoints"))
 		}
+	}
+	return bad
+}
+
+// CheckCopies returns the violations of servers of which a primary has copies; nodes is the
+// number of servers to start, 0 when they run already, and copies the setting that counts them.
+func CheckCopies(
+	s system.Settings, servers []system.Setting, copies string, nodes int,
+) strict.Violations {
+	if nodes == 0 {
+		return AlreadyRunning(s, servers)
+	}
+	bad := s.OutOfRange(servers)
+	if want := s.Count(copies); want != int64(nodes) {
+		bad = append(bad, s.Wrong(copies, fmt.Sprintf("asks for %d servers, one of them "+
+			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
 	}
 	return bad
 }

@@ -95,12 +95,8 @@ func (activeSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (activeSystem) Check(c system.Check) error {
-	bad := append(problems(c.Settings, c.Durability),
-		checkServers(c.Settings, c.Durability, c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return append(problems(c.Settings, c.Durability),
+		checkServers(c.Settings, c.Durability, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.

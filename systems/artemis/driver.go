@@ -52,12 +52,8 @@ func (artemisSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (artemisSystem) Check(c system.Check) error {
-	bad := append(problems(c.Settings, c.Durability),
-		checkNodes(c.Settings, c.Durability, c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return append(problems(c.Settings, c.Durability),
+		checkNodes(c.Settings, c.Durability, c.Nodes)...).Err()
 }
 
 // Redelivery says when a message comes again although no consumer fails.

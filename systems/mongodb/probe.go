@@ -102,49 +102,15 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 		return nil, "", lacks("the server routes nothing; consumers may query any field of a " +
 			"document, and a document that several of them want needs a lease for each")
 	}
-	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
-	for i, b := range r.Bindings {
-		name, err := x.topics.Ensure(ctx, b.Key)
-		var reading system.Consumer
-		if err == nil {
-			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
-				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
-				Delivery: workload.AtLeastOnce,
-				Receive:  func(m system.Received) { b.Receive(m.Payload) },
-			})
-		}
-		if err != nil {
-			return nil, "", errors.Join(err, x.Close(ctx))
-		}
-		x.reading = append(x.reading, reading)
+	x, err := driver.OpenKeyRoutes(ctx, c, r,
+		func(ctx context.Context, topic string, payload []byte) error {
+			return c.insert(ctx, system.Topic{Name: topic}, c.sequence.next(), payload,
+				concernOf(c.level))
+		})
+	if err != nil {
+		return nil, "", err
 	}
-	return x, x.topics.Condition(), nil
-}
-
-// routes are collections in place of keys.
-type routes struct {
-	of      *cluster
-	topics  driver.KeyTopics
-	reading []system.Consumer
-}
-
-// Post publishes to the key's collection.
-func (x *routes) Post(ctx context.Context, e system.Envelope) error {
-	name, err := x.topics.Ensure(ctx, e.Key)
-	if err == nil {
-		err = x.of.insert(ctx, system.Topic{Name: name}, x.of.sequence.next(), e.Payload,
-			concernOf(x.of.level))
-	}
-	return err
-}
-
-// Close ends the consumers and deletes the collections.
-func (x *routes) Close(ctx context.Context) error {
-	var errs []error
-	for _, r := range x.reading {
-		errs = append(errs, r.Close(ctx))
-	}
-	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+	return x, x.Condition(), nil
 }
 
 // OpenMailbox delays a message by a lease that begins with it. It refuses other features.

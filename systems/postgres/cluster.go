@@ -48,15 +48,7 @@ autovacuum_naptime duration 1m 1s..1h
 // checkNodes returns the violations of the servers to start; nodes is their number, 0 when
 // they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
-	if nodes == 0 {
-		return driver.AlreadyRunning(s, serverSettings)
-	}
-	bad := s.OutOfRange(serverSettings)
-	if want := s.Count(setReplication); want != int64(nodes) {
-		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("asks for %d servers, one of them "+
-			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
-	}
-	return bad
+	return driver.CheckCopies(s, serverSettings, setReplication, nodes)
 }
 
 const (

@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 var _ system.Prober = (*cluster)(nil)
@@ -96,48 +94,14 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 		return nil, "", lacks("the table has no headers; a column of jsonb and a WHERE on it are " +
 			"not part of this queue")
 	}
-	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
-	for i, b := range r.Bindings {
-		name, err := x.topics.Ensure(ctx, b.Key)
-		var reading system.Consumer
-		if err == nil {
-			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
-				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
-				Delivery: workload.AtLeastOnce,
-				Receive:  func(m system.Received) { b.Receive(m.Payload) },
-			})
-		}
-		if err != nil {
-			return nil, "", errors.Join(err, x.Close(ctx))
-		}
-		x.reading = append(x.reading, reading)
+	x, err := driver.OpenKeyRoutes(ctx, c, r,
+		func(ctx context.Context, topic string, payload []byte) error {
+			return c.change(ctx, "publishing", c.insertion(topic, hex(payload)))
+		})
+	if err != nil {
+		return nil, "", err
 	}
-	return x, x.topics.Condition(), nil
-}
-
-// routes are topics in place of keys.
-type routes struct {
-	of      *cluster
-	topics  driver.KeyTopics
-	reading []system.Consumer
-}
-
-// Post publishes to the key's topic.
-func (x *routes) Post(ctx context.Context, e system.Envelope) error {
-	name, err := x.topics.Ensure(ctx, e.Key)
-	if err == nil {
-		err = x.of.change(ctx, "publishing", x.of.insertion(name, hex(e.Payload)))
-	}
-	return err
-}
-
-// Close ends the consumers and deletes the topics.
-func (x *routes) Close(ctx context.Context) error {
-	var errs []error
-	for _, r := range x.reading {
-		errs = append(errs, r.Close(ctx))
-	}
-	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+	return x, x.Condition(), nil
 }
 
 // OpenMailbox refuses each feature, and says what SQL offers instead.

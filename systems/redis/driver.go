@@ -107,11 +107,7 @@ func (redisSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (redisSystem) Check(c system.Check) error {
-	bad := append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...)
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.

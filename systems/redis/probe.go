@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 var _ system.Prober = (*cluster)(nil)
@@ -98,48 +97,15 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	case system.RouteHeaders:
 		return nil, "", lacks("the server does not look at an entry's fields")
 	}
-	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
-	for i, b := range r.Bindings {
-		name, err := x.topics.Ensure(ctx, b.Key)
-		var reading system.Consumer
-		if err == nil {
-			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
-				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
-				Delivery: workload.AtLeastOnce,
-				Receive:  func(m system.Received) { b.Receive(m.Payload) },
-			})
-		}
-		if err != nil {
-			return nil, "", errors.Join(err, x.Close(ctx))
-		}
-		x.reading = append(x.reading, reading)
+	x, err := driver.OpenKeyRoutes(ctx, c, r,
+		func(ctx context.Context, topic string, payload []byte) error {
+			_, err := c.add(ctx, system.Topic{Name: topic, Partitions: 1}, "*", payload)
+			return err
+		})
+	if err != nil {
+		return nil, "", err
 	}
-	return x, x.topics.Condition(), nil
-}
-
-// routes are streams in place of keys.
-type routes struct {
-	of      *cluster
-	topics  driver.KeyTopics
-	reading []system.Consumer
-}
-
-// Post publishes to the key's stream.
-func (x *routes) Post(ctx context.Context, e system.Envelope) error {
-	name, err := x.topics.Ensure(ctx, e.Key)
-	if err == nil {
-		_, err = x.of.add(ctx, system.Topic{Name: name, Partitions: 1}, "*", e.Payload)
-	}
-	return err
-}
-
-// Close ends the consumers and deletes the streams.
-func (x *routes) Close(ctx context.Context) error {
-	var errs []error
-	for _, r := range x.reading {
-		errs = append(errs, r.Close(ctx))
-	}
-	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
+	return x, x.Condition(), nil
 }
 
 // OpenMailbox refuses each feature, and says what a stream offers instead.

@@ -138,10 +138,7 @@ func (sqsSystem) Check(c system.Check) error {
 	if c.Nodes > 0 && c.Durability != workload.AsyncAsync {
 		bad = append(bad, strict.Violation{Message: notElastic(c.Durability)})
 	}
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
+	return bad.Err()
 }
 
 var regionName = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`)

@@ -96,52 +96,19 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 		return nil, "", lacks("a queue does not choose among its messages; SNS filters what it " +
 			"sends to queues, outside SQS")
 	}
-	x := &routes{of: c, topics: driver.KeyTopics{Cluster: c, Routing: r}}
-	for i, b := range r.Bindings {
-		name, err := x.topics.Ensure(ctx, b.Key)
-		var reading system.Consumer
-		if err == nil {
-			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
-				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
-				Delivery: workload.AtLeastOnce,
-				Receive:  func(m system.Received) { b.Receive(m.Payload) },
-			})
-		}
-		if err != nil {
-			return nil, "", errors.Join(err, x.Close(ctx))
-		}
-		x.reading = append(x.reading, reading)
+	x, err := driver.OpenKeyRoutes(ctx, c, r,
+		func(ctx context.Context, topic string, payload []byte) error {
+			_, err := c.post(ctx, system.Topic{Name: topic, Partitions: 1}, payload, nil)
+			return err
+		})
+	if err != nil {
+		return nil, "", err
 	}
 	if r.Kind == system.RouteFanout {
 		return x, "the publisher sends a copy to a queue for each receiver (SNS does, outside SQS)",
 			nil
 	}
 	return x, "a queue for each key", nil
-}
-
-// routes are queues in place of keys.
-type routes struct {
-	of      *cluster
-	topics  driver.KeyTopics
-	reading []system.Consumer
-}
-
-// Post publishes to the key's queue.
-func (x *routes) Post(ctx context.Context, e system.Envelope) error {
-	name, err := x.topics.Ensure(ctx, e.Key)
-	if err == nil {
-		_, err = x.of.post(ctx, system.Topic{Name: name, Partitions: 1}, e.Payload, nil)
-	}
-	return err
-}
-
-// Close ends the consumers and deletes the queues.
-func (x *routes) Close(ctx context.Context) error {
-	var errs []error
-	for _, r := range x.reading {
-		errs = append(errs, r.Close(ctx))
-	}
-	return errors.Join(errors.Join(errs...), x.topics.Delete(ctx))
 }
 
 // OpenMailbox has a delay, which is a message's own in standard queues.
