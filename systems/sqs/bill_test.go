@@ -13,7 +13,7 @@ import (
 // At the limit messages are refused, and what was sent before is received and deleted within
 // what the limit pays for.
 func TestLimitOfCost(t *testing.T) {
-	const most, sends = 120, 60
+	const most, sends = 120, 130 // each send is a request at least
 	c := connect(t, setWait, "20s", setLinger, "0s")
 	c.meter.charged, c.meter.most = true, most // as of Amazon's service
 	topic, got := systemtest.Topic(t, c, "limit", 1), systemtest.NewInbox()

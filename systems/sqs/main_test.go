@@ -3,6 +3,7 @@ package sqs
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 // shared is the ElasticMQ of all tests. Its folder is there before, as when a file system is
 // mounted on it.
 var shared = &systemtest.Servers[*driver.Cluster]{
-	System: sqsSystem{}, Level: workload.AsyncAsync, Nodes: 1, Mounted: []string{nodeName},
+	System: sqsSystem{}, Level: workload.AsyncAsync, Settings: []string{setHeap, "512MB"}, Nodes: 1, Mounted: []string{nodeName},
 }
 
 func server(t testing.TB) *driver.Cluster {
@@ -45,9 +46,9 @@ func TestConformance(t *testing.T) {
 		"fifo": {setFIFO, "true"}, "standard": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // on the same server
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{workload.AsyncAsync},
+				Within: time.Minute, // a busy machine makes ElasticMQ slow
 				Options: func(t *testing.T, _ workload.Level) system.Options {
 					return optionsOf(t, settings...)
 				},
