@@ -17,6 +17,9 @@ type NotSupported struct {
 
 func (l *NotSupported) Error() string { return l.Reason }
 
+// Lacks returns the error of a system that lacks a capability whatever its settings.
+func Lacks(reason string) error { return &NotSupported{Reason: reason} }
+
 // Varied is a System with variants that settings choose, such as one for each type of
 // queue.
 type Varied interface {

@@ -11,8 +11,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -30,54 +28,6 @@ type sweepCommand struct {
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
 	Explain bool       `help:"Print the cells, their time and their disk space; nothing is started."`
-}
-
-// resumeFlag is a flag that may have a value.
-type resumeFlag struct {
-	given bool
-	dir   string
-}
-
-// IsBool lets the flag stand without a value.
-func (*resumeFlag) IsBool() bool { return true }
-
-// Decode takes what follows the flag as its value, unless it is another flag.
-func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
-	r.given = true
-	if next := ctx.Scan.Peek(); next.Type == kong.FlagValueToken || !next.IsEOL() &&
-		!strings.HasPrefix(next.String(), "-") {
-		return ctx.Scan.PopValueInto("directory", &r.dir)
-	}
-	return nil
-}
-
-// folders sets the folders that requests continue. Without a directory each request continues
-// its newest folder, and begins anew where it has none.
-func (r *resumeFlag) folders(requests int, find func(i int) (dir string, err error),
-	set func(i int, dir string)) error {
-	switch {
-	case !r.given:
-		return nil
-	case r.dir != "" && requests > 1:
-		return fmt.Errorf("--resume %s continues one of %d requests: leave the folder out, or "+
-			"name one target and one fault", r.dir, requests)
-	}
-	none := true
-	for i := range requests {
-		dir := r.dir
-		if dir == "" {
-			var err error
-			if dir, err = find(i); err != nil {
-				return err
-			}
-		}
-		set(i, dir)
-		none = none && dir == ""
-	}
-	if none {
-		return errors.New("--resume: nothing of this command was begun: leave the flag out")
-	}
-	return nil
 }
 
 // Run measures every cell and shows all cells together.

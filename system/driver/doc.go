@@ -30,8 +30,8 @@
 //   - Passwords and keys are in files that only their owner may read, and in no
 //     argument and no environment variable.
 //
-// Java starts servers that run on the Java virtual machine. ServerSettings and
-// AlreadyRunning treat the settings that shape such servers.
+// Java starts servers that run on the Java virtual machine. ServerSettings, AlreadyRunning and
+// CheckCopies treat the settings that shape servers.
 //
 // # The clients
 //
@@ -44,7 +44,12 @@
 //	Dial               a connection, with TLS where the target asks for it
 //	Peer, Outcome      the meaning of a refusal, of a connection and of a message
 //	API                requests to servers over HTTP, in JSON
-//	Until, Sleep       retries and pauses that end with their context
+//	Until              retries that end with their context
+//
+// # The probe
+//
+//	KeyTopics, KeyRoutes   a topic for each key, in place of routing
+//	Overfill               messages to a place that takes fewer
 //
 // The package amqp in this folder has the producers and consumers of AMQP 1.0.
 //

@@ -15,13 +15,11 @@ import (
 
 var _ system.Prober = (*cluster)(nil)
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 // OpenReplay refuses.
 func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
-	return nil, "", lacks("a queue forgets what was accepted; a mirror of the queue " +
+	return nil, "", system.Lacks("a queue forgets what was accepted; a mirror of the queue " +
 		"(mirroredQueue) or a subscription of its own keeps the messages from then on")
 }
 
@@ -53,7 +51,8 @@ func (c *cluster) PublishAcked(
 		b.settled = goamqp.SenderSettleModeSettled.Ptr()
 	case system.AckReplicas:
 		if !c.level.Majority() {
-			return "", lacks("sync=" + syncModes[c.level] + " or KahaDB: the answer waits for no " +
+			return "", system.Lacks("sync=" + syncModes[c.level] +
+				" or KahaDB: the answer waits for no " +
 				"other broker")
 		}
 	}
@@ -309,13 +308,14 @@ func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 
 // Transact refuses.
 func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", lacks("the brokers have transactions over AMQP 1.0, and go-amqp has none")
+	return "", system.Lacks("the brokers have transactions over AMQP 1.0, and go-amqp has none")
 }
 
 // PublishTwice refuses.
 func (c *cluster) PublishTwice(context.Context, system.Topic, []byte) (
 	answer, condition string, err error,
 ) {
-	return "", "", lacks("the brokers recognise copies by the sequence number of an OpenWire " +
-		"producer, which AMQP 1.0 does not carry")
+	return "", "", system.Lacks(
+		"the brokers recognise copies by the sequence number of an OpenWire " +
+			"producer, which AMQP 1.0 does not carry")
 }

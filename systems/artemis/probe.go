@@ -19,14 +19,13 @@ import (
 
 var _ system.Prober = (*cluster)(nil)
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 // OpenReplay refuses: a queue deletes what was accepted.
 func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
-	return nil, "", lacks("a queue deletes what was accepted; the journal's retention brings " +
-		"messages back by an operator's command and for a whole server")
+	return nil, "", system.Lacks(
+		"a queue deletes what was accepted; the journal's retention brings " +
+			"messages back by an operator's command and for a whole server")
 }
 
 // OpenShared opens a consumer: those of a queue share it.
@@ -44,11 +43,13 @@ func (c *cluster) PublishAcked(
 ) (string, error) {
 	switch {
 	case kind == system.AckOne && c.level.Majority():
-		return "", lacks("the servers' replication decides what accepted waits for, and here it " +
-			"is the second server")
+		return "", system.Lacks(
+			"the servers' replication decides what accepted waits for, and here it " +
+				"is the second server")
 	case kind == system.AckReplicas && !c.level.Majority():
-		return "", lacks("a mirror with sync=false is not waited for; a pair and a mirror with " +
-			"sync=true are")
+		return "", system.Lacks(
+			"a mirror with sync=false is not waited for; a pair and a mirror with " +
+				"sync=true are")
 	}
 	to, options := address(t, 0), &goamqp.SenderOptions{}
 	if kind == system.AckNone {
@@ -326,8 +327,9 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (
 
 // Transact refuses: the client library has no transactions.
 func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", lacks("the server has transactions (AMQP's coordinator), and go-amqp, the client " +
-		"library, has not")
+	return "", system.Lacks(
+		"the server has transactions (AMQP's coordinator), and go-amqp, the client " +
+			"library, has not")
 }
 
 // PublishTwice sends a message twice with one duplicate-detection id.

@@ -24,31 +24,13 @@ func TestKilledPrimary(t *testing.T) {
 	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-	var acked []string
-	send := func(name string) error {
-		l := systemtest.NewTestMessage(name)
-		p.Send(&l.Message)
-		err := l.Await(t)
-		if err == nil {
-			acked = append(acked, name)
-		}
-		return err
-	}
-	for i := range 100 {
-		if err := send(fmt.Sprint("before-", i)); err != nil {
+	var killed time.Time
+	acked := systemtest.SendAmidKill(t, p, func() {
+		killed = time.Now()
+		if err := servers.Kill("n1"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	killed := time.Now()
-	if err := servers.Kill("n1"); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		err := send(fmt.Sprint("during-", i))
-		if err != nil && (i > 0 || !errors.Is(err, system.ErrUnknown)) {
-			t.Errorf("message %d: %v", i, err)
-		}
-	}
+	})
 	t.Logf("the backup took over within %s", time.Since(killed))
 	if at, err := c.Leader(t.Context(), topic, 0); err != nil || at != o.Endpoints[1] {
 		t.Errorf("the active server is %s, %v", at, err)
@@ -70,7 +52,12 @@ func TestKilledPrimary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("the primary was back and had its backup within %s", time.Since(back))
-	if err := send("after"); err != nil && !errors.Is(err, system.ErrUnknown) {
+	after := systemtest.NewTestMessage("after")
+	p.Send(&after.Message)
+	switch err := after.Await(t); {
+	case err == nil:
+		acked = append(acked, "after")
+	case !errors.Is(err, system.ErrUnknown):
 		t.Error(err)
 	}
 	got.AwaitAll(t, acked...)

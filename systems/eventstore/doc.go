@@ -14,8 +14,8 @@
 // # What an acknowledgement is worth
 //
 // The vendor's server source says (ClusterStorageWriterService, StorageWriterService,
-// LeaderReplicationService and ReplicationTrackingService, versions 5 to 24; the last two were
-// read in one commit of version 24): the leader takes as replicated what its own log has flushed
+// LeaderReplicationService and ReplicationTrackingService, each read in one stored version, not
+// all of the same release): the leader takes as replicated what its own log has flushed
 // and a majority of the nodes, itself included, has confirmed, and then answers the append. A
 // follower confirms what it has written, and the leader counts that position (WriterLogPosition).
 // The follower asks for a flush first, and that flush is put off while more writes wait, until

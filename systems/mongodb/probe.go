@@ -29,13 +29,12 @@ func (mongoSystem) Variant(o system.Options) string {
 	return ""
 }
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 // OpenReplay refuses: an acknowledgement deletes.
 func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
-	return nil, "", lacks("the acknowledgement of the last subscription deletes the document")
+	return nil, "", system.Lacks(
+		"the acknowledgement of the last subscription deletes the document")
 }
 
 // OpenShared opens a consumer: those of a subscription share all documents.
@@ -99,8 +98,9 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 ) {
 	switch r.Kind {
 	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", lacks("the server routes nothing; consumers may query any field of a " +
-			"document, and a document that several of them want needs a lease for each")
+		return nil, "", system.Lacks(
+			"the server routes nothing; consumers may query any field of a " +
+				"document, and a document that several of them want needs a lease for each")
 	}
 	x, err := driver.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
@@ -121,7 +121,7 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 		const condition = "the publisher writes the lease of the subscription"
 		return &mailbox{of: c, topic: t}, condition, c.CreateTopic(ctx, t)
 	}
-	return nil, "", lacks(map[system.Feature]string{
+	return nil, "", system.Lacks(map[system.Feature]string{
 		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +
 			"queue has none, and it was therefore not tried",
 		system.FeaturePriority: "consumers take the smallest _id; a priority would be a field " +
@@ -164,16 +164,18 @@ func (b *mailbox) Close(ctx context.Context) error {
 func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
 	system.Publisher, string, error,
 ) {
-	return nil, "", lacks("there is no rejection: a lease passes, and the message comes again; " +
-		"a consumer may count deliveries in the document and move it itself")
+	return nil, "", system.Lacks(
+		"there is no rejection: a lease passes, and the message comes again; " +
+			"a consumer may count deliveries in the document and move it itself")
 }
 
 // PublishBeyond refuses, and says what bounds a collection.
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {
-	return p, "", lacks("no collection can refuse more: a capped collection removes its oldest " +
-		"documents, read or not")
+	return p, "", system.Lacks(
+		"no collection can refuse more: a capped collection removes its oldest " +
+			"documents, read or not")
 }
 
 // Transact publishes in a transaction of several documents.

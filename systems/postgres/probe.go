@@ -11,8 +11,6 @@ import (
 
 var _ system.Prober = (*cluster)(nil)
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }
 
 // OpenReplay sets the subscription's positions to the start of the log.
@@ -63,7 +61,7 @@ func (c *cluster) PublishAcked(
 	commit := "local"
 	switch kind {
 	case system.AckNone:
-		return "", lacks("every statement is answered")
+		return "", system.Lacks("every statement is answered")
 	case system.AckRefusal:
 		return refusal(c.change(ctx, "publishing", c.insertion(t.Name, "NULL")))
 	case system.AckReplicas:
@@ -88,11 +86,13 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 ) {
 	switch r.Kind {
 	case system.RoutePattern:
-		return nil, "", lacks("a consumer takes all rows of its subscription; a WHERE on the key " +
-			"would choose among them, and is not part of this queue")
+		return nil, "", system.Lacks(
+			"a consumer takes all rows of its subscription; a WHERE on the key " +
+				"would choose among them, and is not part of this queue")
 	case system.RouteHeaders:
-		return nil, "", lacks("the table has no headers; a column of jsonb and a WHERE on it are " +
-			"not part of this queue")
+		return nil, "", system.Lacks(
+			"the table has no headers; a column of jsonb and a WHERE on it are " +
+				"not part of this queue")
 	}
 	x, err := driver.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
@@ -108,7 +108,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
 	system.Mailbox, string, error,
 ) {
-	return nil, "", lacks(map[system.Feature]string{
+	return nil, "", system.Lacks(map[system.Feature]string{
 		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
 			"somebody repeats, are not part of this queue",
 		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
@@ -122,15 +122,16 @@ func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Featur
 func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
 	system.Publisher, string, error,
 ) {
-	return nil, "", lacks("ROLLBACK returns a row, and nothing counts how often; a column of " +
-		"attempts and a second table are not part of this queue")
+	return nil, "", system.Lacks(
+		"ROLLBACK returns a row, and nothing counts how often; a column of " +
+			"attempts and a second table are not part of this queue")
 }
 
 // PublishBeyond refuses, and says what bounds a table.
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {
-	return p, "", lacks("a table has no bound but the disk, which was therefore not tried")
+	return p, "", system.Lacks("a table has no bound but the disk, which was therefore not tried")
 }
 
 // Transact publishes between BEGIN and COMMIT, or ROLLBACK.

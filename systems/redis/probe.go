@@ -13,8 +13,6 @@ import (
 
 var _ system.Prober = (*cluster)(nil)
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 // OpenReplay sets the group's position to the start of the streams.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
@@ -53,7 +51,8 @@ func (c *cluster) PublishAcked(
 ) (string, error) {
 	switch kind {
 	case system.AckNone:
-		return "", lacks("CLIENT REPLY OFF has the server answer nothing, which go-redis cannot do")
+		return "", system.Lacks(
+			"CLIENT REPLY OFF has the server answer nothing, which go-redis cannot do")
 	case system.AckRefusal:
 		_, err := c.add(ctx, t, "0-0", payload) // IDs begin above it
 		return refusal(err)
@@ -92,10 +91,11 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 ) {
 	switch r.Kind {
 	case system.RoutePattern:
-		return nil, "", lacks("XREADGROUP names each stream that it reads; the patterns of " +
-			"PSUBSCRIBE are of Pub/Sub, which keeps nothing")
+		return nil, "", system.Lacks(
+			"XREADGROUP names each stream that it reads; the patterns of " +
+				"PSUBSCRIBE are of Pub/Sub, which keeps nothing")
 	case system.RouteHeaders:
-		return nil, "", lacks("the server does not look at an entry's fields")
+		return nil, "", system.Lacks("the server does not look at an entry's fields")
 	}
 	x, err := driver.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
@@ -112,7 +112,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
 	system.Mailbox, string, error,
 ) {
-	return nil, "", lacks(map[system.Feature]string{
+	return nil, "", system.Lacks(map[system.Feature]string{
 		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
 			"older than a time, read or not",
 		system.FeatureDelay: "an entry can be read as soon as it is in the stream; a sorted set " +
@@ -126,7 +126,7 @@ func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Featur
 func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
 	system.Publisher, string, error,
 ) {
-	return nil, "", lacks("there is no rejection: an entry stays pending until it is " +
+	return nil, "", system.Lacks("there is no rejection: an entry stays pending until it is " +
 		"acknowledged; XPENDING counts its deliveries, and a consumer may copy it to a stream of " +
 		"its own")
 }
@@ -135,9 +135,11 @@ func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), fun
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {
-	return p, "", lacks("no stream can refuse more: MAXLEN removes the oldest entries, read or " +
-		"not; maxmemory with noeviction refuses all writes of the server, and was therefore not " +
-		"tried")
+	return p, "", system.Lacks(
+		"no stream can refuse more: MAXLEN removes the oldest entries, read or " +
+			"not; maxmemory with noeviction refuses all writes of the server, and was therefore " +
+			"not " +
+			"tried")
 }
 
 // Transact publishes between MULTI and EXEC, or DISCARD.

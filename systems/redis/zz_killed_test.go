@@ -1,8 +1,6 @@
 package redis
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -23,38 +21,18 @@ func TestKilledPrimary(t *testing.T) {
 	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-	var acked []string
-	send := func(name string) error {
-		l := systemtest.NewTestMessage(name)
-		p.Send(&l.Message)
-		err := l.Await(t)
-		if err == nil {
-			acked = append(acked, name)
-		}
-		return err
-	}
-	for i := range 100 {
-		if err := send(fmt.Sprint("before-", i)); err != nil {
+	var killed time.Time
+	back, primary := make(chan error, 1), servers.Nodes()[0].Name
+	acked := systemtest.SendAmidKill(t, p, func() {
+		killed = time.Now()
+		if err := servers.Kill(primary); err != nil {
 			t.Fatal(err)
 		}
-	}
-	back, killed := make(chan error, 1), time.Now()
-	primary := servers.Nodes()[0].Name
-	if err := servers.Kill(primary); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		time.Sleep(500 * time.Millisecond)
-		back <- servers.Restart(primary)
-	}()
-	// What is sent while it is away waits for it. The first may have met the connection's end,
-	// or a primary that is back before its replicas.
-	for i := range 100 {
-		err := send(fmt.Sprint("during-", i))
-		if err != nil && (i > 0 || !errors.Is(err, system.ErrUnknown)) {
-			t.Errorf("message %d: %v", i, err)
-		}
-	}
+		go func() {
+			time.Sleep(500 * time.Millisecond)
+			back <- servers.Restart(primary)
+		}()
+	})
 	if err := <-back; err != nil {
 		t.Fatal(err)
 	}

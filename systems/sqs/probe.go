@@ -18,13 +18,11 @@ import (
 
 var _ system.Prober = (*cluster)(nil)
 
-func lacks(reason string) error { return &system.NotSupported{Reason: reason} }
-
 // OpenReplay has nothing to begin again with.
 func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
-	return nil, "", lacks("a queue forgets a message when it is deleted, which is its " +
+	return nil, "", system.Lacks("a queue forgets a message when it is deleted, which is its " +
 		"acknowledgement")
 }
 
@@ -66,7 +64,7 @@ func (c *cluster) PublishAcked(
 ) (string, error) {
 	switch {
 	case kind == system.AckNone:
-		return "", lacks("every request has an answer")
+		return "", system.Lacks("every request has an answer")
 	case kind == system.AckRefusal:
 		_, err := c.post(ctx, t, nil, nil) // SQS takes no empty body
 		if codeOf(err) == "" {
@@ -74,11 +72,13 @@ func (c *cluster) PublishAcked(
 		}
 		return "an empty body: " + codeOf(err), nil
 	case kind == system.AckReplicas && !c.amazon:
-		return "", lacks("ElasticMQ is one node; Amazon states that SQS stores a message in " +
-			"several availability zones before it answers")
+		return "", system.Lacks(
+			"ElasticMQ is one node; Amazon states that SQS stores a message in " +
+				"several availability zones before it answers")
 	case kind == system.AckOne && c.amazon:
-		return "", lacks("Amazon states that SQS answers when several availability zones have " +
-			"the message, and nothing less can be asked for")
+		return "", system.Lacks(
+			"Amazon states that SQS answers when several availability zones have " +
+				"the message, and nothing less can be asked for")
 	}
 	got, err := c.post(ctx, t, payload, nil)
 	if err != nil {
@@ -93,8 +93,9 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 ) {
 	switch r.Kind {
 	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", lacks("a queue does not choose among its messages; SNS filters what it " +
-			"sends to queues, outside SQS")
+		return nil, "", system.Lacks(
+			"a queue does not choose among its messages; SNS filters what it " +
+				"sends to queues, outside SQS")
 	}
 	x, err := driver.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
@@ -117,11 +118,13 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 ) {
 	switch {
 	case f == system.FeatureTTL:
-		return nil, "", lacks("a message has no time to live of its own; MessageRetentionPeriod " +
-			"is the queue's, from 60 seconds to 14 days")
+		return nil, "", system.Lacks(
+			"a message has no time to live of its own; MessageRetentionPeriod " +
+				"is the queue's, from 60 seconds to 14 days")
 	case f == system.FeaturePriority:
-		return nil, "", lacks("a queue has no priorities; urgent messages take a queue of their " +
-			"own, which a consumer polls first")
+		return nil, "", system.Lacks(
+			"a queue has no priorities; urgent messages take a queue of their " +
+				"own, which a consumer polls first")
 	case c.Bool(setFIFO):
 		return nil, "", &system.NotSupported{Reason: "messages of a FIFO queue have the delay of " +
 			"the queue (DelaySeconds)", Condition: "standard queues"}
@@ -185,14 +188,17 @@ func (b *mailbox) Close(ctx context.Context) error {
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {
-	return p, "", lacks("a queue takes any number of messages; Amazon bounds those that were " +
-		"received and not deleted (120,000, and 20,000 of a FIFO queue), and throttles requests")
+	return p, "", system.Lacks(
+		"a queue takes any number of messages; Amazon bounds those that were " +
+			"received and not deleted (120,000, and 20,000 of a FIFO " +
+			"queue), and throttles requests")
 }
 
 // Transact refuses: a batch is no transaction.
 func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", lacks("there are no transactions: SendMessageBatch answers for each message by " +
-		"itself, and may refuse some")
+	return "", system.Lacks(
+		"there are no transactions: SendMessageBatch answers for each message by " +
+			"itself, and may refuse some")
 }
 
 // PublishTwice publishes twice with one deduplication id.
