@@ -89,41 +89,64 @@ func brokersOf(servers *driver.Cluster) []*driver.Node {
 	return all
 }
 
-// awaitJoined waits until a broker is among those that elect a master, and starts it again when
-// it has ended, as doc.go says of brokers that meet others in ZooKeeper half started.
+// awaitJoined waits until a broker is among those that elect a master.
 func awaitJoined(t *testing.T, servers *driver.Cluster, n *driver.Node) {
 	t.Helper()
-	o := systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync)
-	o.Endpoints = []string{n.Address}
-	b := newJolokia(o).brokers[0]
-	await(t, func(ctx context.Context) error {
-		err := b.hasJoined(ctx)
-		if pid := n.PID(); err != nil && (pid <= 0 || syscall.Kill(pid, 0) != nil) {
-			t.Logf("%s has ended and is started again", n.Name)
-			return errors.Join(err, servers.Restart(n.Name))
-		}
-		return err
-	})
+	b := ask(t, servers, n).brokers[0]
+	await(t, servers, b.hasJoined, n)
 }
 
-// await asks until there is no error, for a minute.
-func await(t *testing.T, ask func(context.Context) error) {
+// awaitSlaves waits until the master has all slaves.
+func awaitSlaves(t *testing.T, servers *driver.Cluster) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	all := brokersOf(servers)
+	j := ask(t, servers, all...)
+	await(t, servers, func(ctx context.Context) error {
+		return j.hasSlaves(ctx, len(all)-1)
+	}, all...)
+}
+
+func ask(t *testing.T, servers *driver.Cluster, nodes ...*driver.Node) *jolokia {
+	o := systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync)
+	o.Endpoints = nil
+	for _, n := range nodes {
+		o.Endpoints = append(o.Endpoints, n.Address)
+	}
+	return newJolokia(o)
+}
+
+// await asks until there is no error, for three minutes. A broker that meets others half
+// started in ZooKeeper ends, or stays and never follows (doc.go): those that have ended are
+// started again at once, and every 20 s one of those that have not.
+func await(t *testing.T, servers *driver.Cluster, question func(context.Context) error,
+	brokers ...*driver.Node,
+) {
+	t.Helper()
+	const patience = 20 * time.Second
+	began, suspect := time.Now(), 0
+	again := began.Add(patience)
 	err := driver.Until(t.Context(), 50*time.Millisecond, func() (bool, error) {
-		err := ask(t.Context())
-		return err != nil && time.Now().Before(deadline), err
+		err := question(t.Context())
+		if err == nil || time.Since(began) > 9*patience {
+			return false, err
+		}
+		for _, n := range brokers {
+			if n.PID() <= 0 || syscall.Kill(n.PID(), 0) != nil {
+				t.Logf("%s has ended and is started again: %s", n.Name, err)
+				err = errors.Join(err, servers.Restart(n.Name))
+			}
+		}
+		if time.Now().After(again) {
+			n := brokers[suspect%len(brokers)]
+			t.Logf("%s is killed and started again: %s", n.Name, err)
+			suspect, again = suspect+1, time.Now().Add(patience)
+			err = errors.Join(err, servers.Kill(n.Name), servers.Restart(n.Name))
+		}
+		return true, err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// awaitSlaves waits until there is a master with both slaves.
-func awaitSlaves(t *testing.T, servers *driver.Cluster) {
-	t.Helper()
-	j := newJolokia(systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync))
-	await(t, func(ctx context.Context) error { return j.hasSlaves(ctx, 2) })
 }
 
 // sides are the processes of the master and of the slaves.
