@@ -55,6 +55,7 @@ var rooms = []string{
 	"result",
 	"internal/stats",
 	"internal/strict",
+	"internal/document",
 	"internal/quantity",
 	"internal/clock",
 }

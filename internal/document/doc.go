@@ -1,0 +1,15 @@
+// Package document is what people read, as data: headings, sentences, warnings, verdicts,
+// cards, tables and charts, and the renderers that print them.
+//
+// A Document is made from saved experiments by pure functions elsewhere (internal/report).
+// The renderers HTML, Text and Markdown know nothing of what they print, and a page never
+// refers to anything outside itself. A chart is data too, and one engine draws it, as SVG.
+//
+// Every text in a document may come from outside, such as the name of a topic in a saved run.
+// Renderers escape it, and strip control characters; no field holds markup.
+//
+// # Audiences
+//
+// A terminal shows the parts for everybody; a page and a Markdown document show them all, with
+// what only they can show. A block with For set is for that audience alone.
+package document

@@ -1,0 +1,158 @@
+package document
+
+// Document is one report: a title and its blocks, in the order in which they are read.
+type Document struct {
+	Title  string  `json:"title"` // of the window or of the Markdown document
+	Blocks []Block `json:"blocks"`
+}
+
+// Block is a part of a document. Exactly one of the pointers and slices is set, beside For.
+type Block struct {
+	For Audience `json:"for,omitempty"`
+
+	Heading  *Heading   `json:"heading,omitempty"`
+	Text     *Text      `json:"text,omitempty"`
+	Warnings *Warnings  `json:"warnings,omitempty"`
+	Verdicts []Verdict  `json:"verdicts,omitempty"`
+	Cards    []Card     `json:"cards,omitempty"`
+	Facts    []Fact     `json:"facts,omitempty"`
+	Table    *Table     `json:"table,omitempty"`
+	Chart    *Chart     `json:"chart,omitempty"`
+	Code     *Code      `json:"code,omitempty"`
+	Details  *Details   `json:"details,omitempty"`
+	Section  []Block    `json:"section,omitempty"`
+	Row      []Block    `json:"row,omitempty"` // beside one another where there is room
+	Contents []Contents `json:"contents,omitempty"`
+}
+
+// Audience is who a block is for; the zero value is everybody.
+type Audience string
+
+// The audiences.
+const (
+	OnTerminal Audience = "terminal" // not on a page, and not in Markdown
+	OnPage     Audience = "page"     // HTML only
+	AtLength   Audience = "length"   // HTML and Markdown, and not a terminal
+)
+
+// Heading begins a part. Level is 1 to 3.
+type Heading struct {
+	Level  int      `json:"level"`
+	ID     string   `json:"id,omitempty"` // the target of links to it
+	Words  string   `json:"words"`
+	Beside string   `json:"beside,omitempty"` // a few faint words on the same line
+	Meta   []string `json:"meta,omitempty"`   // circumstances, a few words each
+}
+
+// Text is a paragraph.
+type Text struct {
+	Style TextStyle `json:"style,omitempty"`
+	Words string    `json:"words"`
+}
+
+// TextStyle is how a paragraph stands out; the zero value does not.
+type TextStyle string
+
+// The styles of a paragraph.
+const (
+	Lead TextStyle = "lead" // the sentence below a heading
+	Note TextStyle = "note" // how to read what stands beside it
+)
+
+// Warnings come before the figures that they restrict.
+type Warnings struct {
+	Title     string   `json:"title"`
+	Grave     bool     `json:"grave,omitempty"` // the figures must not be compared
+	Sentences []string `json:"sentences"`
+}
+
+// Tone is what an outcome means for the reader; the zero value means nothing.
+type Tone string
+
+// The tones.
+const (
+	Good   Tone = "good"
+	Bad    Tone = "bad"
+	Unsure Tone = "unsure"
+)
+
+// Verdict is a judgement, with its outcome in a word.
+type Verdict struct {
+	Tone     Tone   `json:"tone,omitempty"`
+	Outcome  string `json:"outcome"`
+	Name     string `json:"name"`
+	Sentence string `json:"sentence"`
+}
+
+// Card is a headline figure.
+type Card struct {
+	Label   string `json:"label"`
+	Number  string `json:"number"`
+	Unit    string `json:"unit,omitempty"`
+	Word    bool   `json:"word,omitempty"` // the number is a text, which may wrap
+	Tone    Tone   `json:"tone,omitempty"`
+	Details []Fact `json:"details,omitempty"`
+}
+
+// Fact is a name with its value: a label with a sentence beside it.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Tone  Tone   `json:"tone,omitempty"`
+	Link  string `json:"link,omitempty"` // relative to the page; a file beside it
+}
+
+// Contents is a link to a heading of the same document.
+type Contents struct {
+	ID    string `json:"id"`
+	Words string `json:"words"`
+}
+
+// Details are blocks that a reader unfolds.
+type Details struct {
+	Summary string  `json:"summary"`
+	Blocks  []Block `json:"blocks"`
+}
+
+// Code is text as it was written: a command, a file.
+type Code struct {
+	Title string `json:"title,omitempty"`
+	Words string `json:"words"`
+}
+
+// Table has a first column of names.
+type Table struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Note   string   `json:"note,omitempty"`
+	Corner string   `json:"corner,omitempty"` // the head of the column of names
+	Head   []Column `json:"head"`
+	Rows   []Row    `json:"rows"`
+	Empty  string   `json:"empty,omitempty"` // why there are no rows
+	Words  bool     `json:"words,omitempty"` // the columns hold words rather than figures
+	Runs   bool     `json:"runs,omitempty"`  // each column is a run, in its colour of the charts
+}
+
+// Column is the head of a column.
+type Column struct {
+	Name string `json:"name"`
+	Mark string `json:"mark,omitempty"` // below the name, such as the reason not to rank it
+	// Keep is which columns a narrow terminal shows: those with the greatest, all if it can.
+	Keep int `json:"keep,omitempty"`
+}
+
+// Row is a row of a table. A section of neighbouring rows has a head of its own.
+type Row struct {
+	Section string `json:"section,omitempty"`
+	Name    string `json:"name"`
+	Values  []Cell `json:"values"`
+}
+
+// Cell is a value; lines are parted by \n.
+type Cell struct {
+	Words string `json:"words"`
+	Tone  Tone   `json:"tone,omitempty"`
+	Link  string `json:"link,omitempty"` // relative to the page
+	// Bar is the length of a bar below the value, 1 to 100; 0: none.
+	Bar int `json:"bar,omitempty"`
+}
