@@ -92,11 +92,11 @@ func verified(
 
 // Verify finds exactly what the system planted, under each kind of fault.
 func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
-	seeds := 100
-	if raceDetector {
-		seeds = 6
-	}
 	kinds := workload.FaultKinds()
+	seeds := 5 * len(kinds)
+	if raceDetector {
+		seeds = len(kinds)
+	}
 	targets := []workload.FaultTarget{
 		workload.TargetOne, workload.TargetLeader, workload.TargetMinority, workload.TargetAll,
 	}
