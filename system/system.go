@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 
@@ -243,12 +242,6 @@ type Check struct {
 	Durability workload.Level
 	Delivery   workload.Delivery
 	Nodes      int // of the testbed to start; 0 when endpoints are given
-}
-
-// TargetLister is a System with further built-in targets.
-type TargetLister interface {
-	// Targets holds the targets as files targets/NAME.yaml. NAME is the target's name.
-	Targets() fs.FS
 }
 
 // Embedded is a System that runs in this process and needs neither endpoints nor a

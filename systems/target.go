@@ -1,6 +1,7 @@
 package systems
 
 import (
+	"embed"
 	"io/fs"
 	"path"
 	"slices"
@@ -10,6 +11,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
+// builtIn holds systems/NAME/targets/TARGET.yaml, the targets that the system NAME has built in.
+//
+//go:embed */targets/*.yaml
+var builtIn embed.FS
+
 // FindTarget returns the target that a name or a file stands for, and its source: a
 // system as it is without settings, a target that a system has built in, or a YAML file.
 func FindTarget(nameOrPath string) (t *target.Target, source string, err error) {
@@ -18,7 +24,7 @@ func FindTarget(nameOrPath string) (t *target.Target, source string, err error) 
 			if targetName(file) != nameOrPath {
 				continue
 			}
-			src, err := fs.ReadFile(s.(system.TargetLister).Targets(), file)
+			src, err := builtIn.ReadFile(file)
 			if err != nil {
 				return nil, "", err
 			}
@@ -71,12 +77,8 @@ func TargetNames(s system.System) []string {
 func targetName(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 func targetFiles(s system.System) []string {
-	lister, ok := s.(system.TargetLister)
-	if !ok {
-		return nil
-	}
 	// The pattern is well formed, and the files are part of this program.
-	files, _ := fs.Glob(lister.Targets(), "targets/*.yaml")
+	files, _ := fs.Glob(builtIn, s.Describe().Name+"/targets/*.yaml")
 	slices.Sort(files)
 	return files
 }

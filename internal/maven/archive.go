@@ -41,29 +41,10 @@ func (a Archive) Fetch(
 	if err != nil {
 		return "", err
 	}
-	if unpackedWhole(dir) {
-		return dir, nil
-	}
-	mvn, err := findMaven()
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", fmt.Errorf("making the folder for archives: %w", err)
-	}
-	lock, err := lockWithin(ctx, dir+".lock")
-	if err != nil {
-		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
-	}
-	defer lock.Close()
-	if unpackedWhole(dir) { // fetched by the other process
-		return dir, nil
-	}
-	if progress != nil {
-		progress(fmt.Sprintf("fetching %s with mvn and unpacking it, only this once; "+
-			"it may take some minutes", a.Name))
-	}
-	return dir, a.fetch(ctx, mvn, dir)
+	return dir, wanted{
+		name: a.Name, dir: dir, whole: unpackedWhole, fill: a.fetch,
+		sentence: "fetching " + a.Name + " with mvn and unpacking it",
+	}.fetch(ctx, progress)
 }
 
 // Fetched reports whether Fetch would find the archive's files on this machine.

@@ -37,29 +37,43 @@ func (a Artifacts) Fetch(
 	if err != nil {
 		return "", err
 	}
-	if whole(dir) {
-		return dir, nil
+	return dir, wanted{
+		name: a.Name, dir: dir, whole: whole, fill: a.fetch,
+		sentence: "fetching " + a.Name + " and its dependencies with mvn",
+	}.fetch(ctx, progress)
+}
+
+// wanted is a folder to fill, if it is not whole.
+type wanted struct {
+	name, dir, sentence string
+	whole               func(dir string) bool
+	fill                func(ctx context.Context, mvn, dir string) error
+}
+
+// fetch fills the folder unless it is whole, or another process has filled it meanwhile.
+func (w wanted) fetch(ctx context.Context, progress func(sentence string)) error {
+	if w.whole(w.dir) {
+		return nil
 	}
 	mvn, err := findMaven()
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", fmt.Errorf("making the folder for jars: %w", err)
+	if err := os.MkdirAll(filepath.Dir(w.dir), 0o755); err != nil {
+		return fmt.Errorf("making the folder for %s: %w", w.name, err)
 	}
-	lock, err := lockWithin(ctx, dir+".lock")
+	lock, err := lockWithin(ctx, w.dir+".lock")
 	if err != nil {
-		return "", fmt.Errorf("waiting for another process that fetches %s: %w", a.Name, err)
+		return fmt.Errorf("waiting for another process that fetches %s: %w", w.name, err)
 	}
 	defer lock.Close()
-	if whole(dir) { // fetched by the other process
-		return dir, nil
+	if w.whole(w.dir) {
+		return nil
 	}
 	if progress != nil {
-		progress(fmt.Sprintf("fetching %s and its dependencies with mvn, only this once; "+
-			"it may take some minutes", a.Name))
+		progress(w.sentence + ", only this once; it may take some minutes")
 	}
-	return dir, a.fetch(ctx, mvn, dir)
+	return w.fill(ctx, mvn, w.dir)
 }
 
 // Fetched reports whether Fetch would find the artifacts on this machine.

@@ -1,23 +1,11 @@
 package postgres
 
-import (
-	"embed"
-	"io/fs"
-
-	"github.com/plimsoll-bench/plimsoll/system"
-)
+import "github.com/plimsoll-bench/plimsoll/system"
 
 var (
-	_ system.TargetLister   = postgresSystem{}
 	_ system.Varied         = postgresSystem{}
 	_ system.PartitionOwner = postgresSystem{}
 )
-
-//go:embed targets/*.yaml
-var targets embed.FS
-
-// Targets returns a target for each shape.
-func (postgresSystem) Targets() fs.FS { return targets }
 
 // Variant returns the shape of the topics.
 func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(setShape) }
