@@ -19,8 +19,8 @@ type SubscriptionLedger struct {
 	Acked        int64  `json:"acked"`    // acknowledged to producers
 	Received     int64  `json:"received"` // distinct messages
 	Lost         int64  `json:"lost"`     // acknowledged, never received
-	// acknowledged, and not received when the run gave up on readers of a backlog, or when an
-	// audit did not finish
+	// acknowledged, and not received when the run gave up on readers of a backlog, when an audit
+	// did not finish, or when the drain ended by its limit while messages were still arriving
 	Unread    int64 `json:"unread,omitempty"`
 	Duplicate int64 `json:"duplicate"` // further copies of received messages
 	Reordered int64 `json:"reordered"` // came after a later one of their lane

@@ -68,23 +68,31 @@ func stoppedItself(r *result.Saved) bool { return r.Run.State == result.Interrup
 // isUnsound reports whether a run shows that the system broke a promise.
 func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
 
-// measure runs each job as often as asked, until a run fails or the user interrupts. It returns
-// the runs that were made, also with an error.
+// measure runs each job as often as asked, until the user interrupts. A target whose run fails has
+// no further run. It returns the runs that were made, also with an error.
 func (c *runCommand) measure(ctx context.Context, con console,
 	jobs []*bench.Job) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
 	var kept []testbed.State
 	defer func() { sayKept(con, kept) }()
 	defer live.Close()
+	var out failures
 	there := make([]bool, len(jobs)) // the job is on a cluster that stays up
 	seed := jobs[0].Workload.Seed
 	for _, trial := range turns(len(jobs), c.Trials, seed) {
 		at := trial.Target - 1
+		if ctx.Err() != nil {
+			break
+		}
+		if out.has(at) {
+			continue
+		}
 		live.Plan(planOf(jobs[at]))
 		if c.Keep && !there[at] {
 			job, err := keep(ctx, jobs[at], &kept, live)
 			if err != nil {
-				return runs, err
+				out.add(ctx, at, jobs[at], nil, err)
+				continue
 			}
 			jobs[at], there[at] = job, true
 		}
@@ -95,20 +103,26 @@ func (c *runCommand) measure(ctx context.Context, con console,
 				fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds,
 					job.Target.Name))
 		}
-		dir, err := bench.Run(ctx, job, live)
-		if failed = err; dir != "" {
-			saved, err := verdict.Keep(dir)
-			// A full disk causes both errors; the first one names the cause.
-			failed = cmp.Or(failed, err)
-			if saved != nil {
-				runs = append(runs, saved)
-			}
+		saved, err := measureOne(ctx, job, live)
+		if saved != nil {
+			runs = append(runs, saved)
 		}
-		if failed != nil || ctx.Err() != nil {
-			break
+		if err != nil {
+			out.add(ctx, at, job, saved, err)
 		}
 	}
-	return runs, failed
+	return runs, out.end(len(jobs), runs)
+}
+
+// measureOne does a job once. It returns the run that it left, also with an error.
+func measureOne(ctx context.Context, job *bench.Job, live bench.Watch) (*result.Saved, error) {
+	dir, failed := bench.Run(ctx, job, live)
+	if dir == "" {
+		return nil, failed
+	}
+	saved, err := verdict.Keep(dir)
+	// A full disk causes both errors; the first one names the cause.
+	return saved, cmp.Or(failed, err)
 }
 
 // show prints the result and writes the report of all runs into the last run's directory.

@@ -36,6 +36,7 @@ func (r *run) account() error {
 	var arrived int64
 	r.run.Ledger, arrived = r.plan.Judge(accounts)
 	r.run.Ledger.WatchedNs = r.watchedNs(c)
+	r.arrivals.account(r.run.Ledger.Subscriptions)
 	for _, p := range r.parts {
 		p.account(r.run.Ledger.Subscriptions)
 	}

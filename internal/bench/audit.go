@@ -95,7 +95,6 @@ func (a *audit) end() error {
 func (a *audit) account(of []result.SubscriptionLedger) {
 	a.run.run.Ledger.GonePartitions = a.gone
 	if !a.whole {
-		last := &of[len(of)-1]
-		last.Unread, last.Lost, last.LostRanges = last.Lost, 0, nil
+		unread(&of[len(of)-1])
 	}
 }

@@ -295,7 +295,7 @@ func (b *backlog) account(of []result.SubscriptionLedger) {
 			of = of[len(of)-1:]
 		}
 		for i := range of {
-			of[i].Unread, of[i].Lost, of[i].LostRanges = of[i].Lost, 0, nil
+			unread(&of[i])
 		}
 	}
 	b.summarize()

@@ -36,6 +36,7 @@ type run struct {
 	every       int64 // an interval's length in ns
 	closingNs   int64 // when closing the clients began
 	interrupted bool  // on request, before load and drain had ended
+	arrivals    arrivals
 
 	judged   load.Counters // that lacks was found for, of judgedOf subscriptions
 	judgedOf int
@@ -222,6 +223,7 @@ func (r *run) drain(ctx context.Context) error {
 	d := r.waitsFor()
 	length := d.lengthNs
 	until, quietSince, movedNs, before := begin+length, begin, begin, load.Counters{}
+	lookedNs := begin
 	for now := begin; now < until; now = r.job.Clock.Now() {
 		if ctx.Err() != nil {
 			r.interrupted = true
@@ -239,6 +241,8 @@ func (r *run) drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		lookedNs = now
+		r.arrivals.look(now, sample.Counters.FreshAt)
 		if d.busy || !reflect.DeepEqual(sample.Counters, before) {
 			before, movedNs = sample.Counters, now
 		}
@@ -265,6 +269,7 @@ func (r *run) drain(ctx context.Context) error {
 			return err
 		}
 	}
+	r.arrivals.limit(begin, lookedNs)
 	return nil
 }
 

@@ -87,7 +87,11 @@ func plain() []Figure {
 			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
 		}),
 		figure("cpu", Nanoseconds, cpuPerMessage),
-		figure("lost", Messages, ledger(func(l account) int64 { return l.Lost })),
+		figure("lost", Messages, func(r *result.Run) (float64, bool) {
+			unread, _ := ledger(func(l account) int64 { return l.Unread })(r)
+			lost, accounted := ledger(func(l account) int64 { return l.Lost })(r)
+			return lost, accounted && unread == 0
+		}),
 		figure("duplicate", Messages, ledger(func(l account) int64 { return l.Duplicate })),
 		figure("reordered", Messages, ledger(func(l account) int64 { return l.Reordered })),
 		figure("failed", Messages, func(r *result.Run) (float64, bool) {

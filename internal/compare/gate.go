@@ -342,8 +342,8 @@ func (c *Comparison) ruleCount(g Gate) (Ruling, error) {
 		v, ok := g.Figure.Value(&s.Run) // a count has no bound
 		if !ok {
 			return Ruling{}, fmt.Errorf(
-				"%s: run %s did not get to its account: leave it out, or measure again", g.Text,
-				s.Run.ID)
+				"%s: run %s did not get to its account, or ended with unread messages: leave it "+
+					"out, or measure again", g.Text, s.Run.ID)
 		}
 		if math.IsNaN(worst) || (v > worst) == g.Above {
 			worst, at = v, runName(s)

@@ -101,6 +101,16 @@ func rule(t *testing.T, a, b Side, gates ...string) (string, error) {
 	return strings.Join(out, "\n"), err
 }
 
+// A run with unread messages does not know how many it lost.
+func TestUnreadMessagesDecideNoGate(t *testing.T) {
+	b := sideOf("B", 100, 101)
+	b.Runs[1].Run.Ledger.Subscriptions[0].Unread = 3
+	_, err := rule(t, sideOf("A", 100), b, "lost > 0")
+	if err == nil || !strings.Contains(err.Error(), "ended with unread messages") {
+		t.Error(err)
+	}
+}
+
 func TestGatesFailOnlyBeyondDoubt(t *testing.T) {
 	a := sideOf("A", 100, 101, 102, 103, 104)
 	slower := sideOf("B", 115, 116, 117, 118, 119)

@@ -92,6 +92,7 @@ func TestCopiesAreNotRead(t *testing.T) {
 	read := func() int64 {
 		var c Counters
 		c.ReceivedWithin = make([]int64, w.Subscriptions)
+		c.FreshAt = make([]int64, w.AllSubscriptions())
 		for _, one := range e.readers.consumers {
 			one.countInto(&c)
 		}

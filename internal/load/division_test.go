@@ -461,6 +461,7 @@ func blur(o *told) {
 		s := &o.Samples[i]
 		s.Counters.Fresh, s.Counters.Read, s.Counters.Replayed = 0, 0, 0
 		clear(s.Counters.ReceivedWithin)
+		clear(s.Counters.FreshAt)
 		for k := range s.Histograms {
 			if h := &s.Histograms[k]; h.Series == result.Copies {
 				h.Series = result.EndToEnd

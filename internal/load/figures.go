@@ -7,7 +7,9 @@ import (
 
 // counters reads the counters of all clients.
 func (e *Engine) counters() Counters {
-	c := Counters{ReceivedWithin: make([]int64, e.plan.Workload.Subscriptions)}
+	w := e.plan.Workload
+	c := Counters{ReceivedWithin: make([]int64, w.Subscriptions),
+		FreshAt: make([]int64, w.AllSubscriptions())}
 	// Consumers before producers: what is acknowledged meanwhile makes readers look late,
 	// not early.
 	for _, p := range e.pacers {
@@ -51,6 +53,7 @@ func (c *consumer) countInto(to *Counters) {
 		to.FirstReadNs = earliest(to.FirstReadNs, c.firstNs)
 	}
 	to.LastReceived = latest(to.LastReceived, c.lastNs)
+	to.FreshAt[c.subscription] += c.fresh
 	if c.replay {
 		to.Replayed += c.fresh
 		return

@@ -43,6 +43,7 @@ func MergeSamples(all ...Sample) (Sample, error) {
 		if i == 0 {
 			merged.Counters = s.Counters
 			merged.Counters.ReceivedWithin = slices.Clone(s.Counters.ReceivedWithin)
+			merged.Counters.FreshAt = slices.Clone(s.Counters.FreshAt)
 		} else {
 			merged.Counters.add(s.Counters)
 		}
@@ -88,6 +89,9 @@ func (c *Counters) add(o Counters) {
 	c.AckedWithin += o.AckedWithin
 	for i, n := range o.ReceivedWithin {
 		c.ReceivedWithin[i] += n
+	}
+	for i, n := range o.FreshAt {
+		c.FreshAt[i] += n
 	}
 	c.BlockedNs += o.BlockedNs
 	c.FirstHandedNs = earliest(c.FirstHandedNs, o.FirstHandedNs)

@@ -165,6 +165,7 @@ type Counters struct {
 	// a subscription, a message that reached both counts twice here, and its latency is in
 	// both histograms of end-to-end latency. The accounts give the number of such messages.
 	Fresh, Replayed int64
+	FreshAt         []int64 // the same by subscription, those that read later being the last
 	// Within the measured window, of messages of either phase, copies left out.
 	AckedWithin    int64
 	ReceivedWithin []int64 // by subscription

@@ -286,7 +286,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		LeftMsgs: r.Counters.Unknown + r.Warmup.Unknown, Verdict: verdict.Stable(run, f.Objectives),
 	}
 	for _, l := range r.Ledger.Subscriptions {
-		p.LeftMsgs += l.Lost
+		p.LeftMsgs += l.Lost + l.Unread
 	}
 	for _, w := range r.Warnings {
 		if w.Code == verdict.NoisyMachine {

@@ -112,7 +112,9 @@ func benchValues(r *result.Run) string {
 	}
 	if r.Ledger.Accounted {
 		t := total(r.Ledger)
-		value(integer(t.Lost), "lost-msgs")
+		if t.Unread == 0 {
+			value(integer(t.Lost), "lost-msgs")
+		}
 		value(integer(t.Duplicate), "duplicate-msgs")
 		value(integer(t.Reordered), "reordered-msgs")
 	}

@@ -132,9 +132,12 @@ func accountCard(r *result.Run) card {
 		return c
 	}
 	t := total(l)
-	c.Number, c.Bad = quantity.Count(t.Lost), t.Lost > 0
+	c.Number, c.Bad = lostOf(t), t.Lost > 0
 	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)},
 		{"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
+	if t.Unread > 0 {
+		c.Details = append(c.Details, fact{"unread", quantity.Count(t.Unread)})
+	}
 	if p, ok := lostAtMost(r); ok {
 		c.Details = append(c.Details, fact{"lost at most (95%)", oneIn(p)})
 	}

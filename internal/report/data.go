@@ -171,6 +171,9 @@ func csvRun(r *result.Run) []string {
 	if r.Ledger.Accounted {
 		t := total(r.Ledger)
 		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
+		if t.Unread > 0 {
+			lost = ""
+		}
 	}
 	var codes []string
 	for _, w := range r.Warnings {

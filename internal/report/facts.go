@@ -208,12 +208,12 @@ func accountSentence(l result.Ledger) string {
 	}
 	t := total(l)
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
-		quantity.Count(t.Lost), quantity.Count(t.Duplicate), quantity.Count(t.Reordered))
+		lostOf(t), duplicateOf(t), reorderedOf(t))
 	for _, more := range []struct {
 		n    int64
 		name string
 	}{
-		{t.Unread, "not read yet"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"},
+		{t.Unread, "unread"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"},
 		{t.RefusedReceived, "refused and received"},
 		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"},
 		{t.Unacked, "received without acknowledgement"},

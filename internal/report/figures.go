@@ -277,12 +277,9 @@ func achievedFigure(r *result.Run) string {
 
 func accountFigures() []figure {
 	return []figure{
-		{ofMessages, "lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost }),
-			nil},
-		{ofMessages, "duplicate",
-			accounted(func(t result.SubscriptionLedger) int64 { return t.Duplicate }), nil},
-		{ofMessages, "reordered",
-			accounted(func(t result.SubscriptionLedger) int64 { return t.Reordered }), nil},
+		{ofMessages, "lost", accounted(lostOf), nil},
+		{ofMessages, "duplicate", accounted(duplicateOf), nil},
+		{ofMessages, "reordered", accounted(reorderedOf), nil},
 		{ofMessages, "failed", func(r *result.Run) string {
 			return unlessUnknown(r, r.Counters.Failed == 0, quantity.Count(r.Counters.Failed))
 		}, nil},
@@ -356,11 +353,24 @@ func measured(value func(result.Summary) string) func(*result.Run) string {
 	}
 }
 
-func accounted(value func(result.SubscriptionLedger) int64) func(*result.Run) string {
+func accounted(value func(result.SubscriptionLedger) string) func(*result.Run) string {
 	return func(r *result.Run) string {
 		if !r.Ledger.Accounted {
 			return none
 		}
-		return quantity.Count(value(total(r.Ledger)))
+		return value(total(r.Ledger))
 	}
 }
+
+// lostOf is the number of lost messages, which is not known where messages are unread and none
+// is known to be lost.
+func lostOf(l result.SubscriptionLedger) string {
+	if l.Lost == 0 && l.Unread > 0 {
+		return result.Unknown
+	}
+	return quantity.Count(l.Lost)
+}
+
+func duplicateOf(l result.SubscriptionLedger) string { return quantity.Count(l.Duplicate) }
+
+func reorderedOf(l result.SubscriptionLedger) string { return quantity.Count(l.Reordered) }

@@ -23,7 +23,7 @@ var cellColumns = []struct {
 	{"pub p99", func(r *result.Run) string { return at(r.Summary.Series(result.Publish), 99) }},
 	{"e2e p50", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 50) }},
 	{"e2e p99", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 99) }},
-	{"lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })},
+	{"lost", accounted(lostOf)},
 }
 
 // cellFigures are the values of a cell's columns.

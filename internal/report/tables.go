@@ -133,10 +133,9 @@ func ledgerTable(r *result.Run) table {
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
 		t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
-			quantity.Count(s.Acked), quantity.Count(s.Received), quantity.Count(
-				s.Lost), quantity.Count(s.Duplicate),
-			quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(
-				s.Corrupt), quantity.Count(s.Foreign),
+			quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s), duplicateOf(s),
+			reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
+			quantity.Count(s.Foreign),
 		}})
 	}
 	for _, more := range rareCounts {
@@ -163,6 +162,7 @@ var rareCounts = []struct {
 	name string
 	of   func(result.SubscriptionLedger) int64
 }{
+	{"unread", func(s result.SubscriptionLedger) int64 { return s.Unread }},
 	{"overtaken at another consumer",
 		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},

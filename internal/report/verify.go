@@ -134,9 +134,8 @@ func roundRows(s *verify.Saved) []row {
 			out := row{Name: fmt.Sprint(r.Number),
 				Values: []string{quantity.Count(l.Acked),
 					quantity.Count(r.Counters.Failed + r.Counters.Unknown +
-						r.Counters.Unsent), quantity.Count(l.Lost), quantity.Count(l.Unacked),
-					quantity.Count(l.Duplicate), quantity.Count(
-						l.Reordered), gap, again, recovered}}
+						r.Counters.Unsent), lostOf(l), quantity.Count(l.Unacked),
+					duplicateOf(l), reorderedOf(l), gap, again, recovered}}
 			if len(r.Ledger) > 1 {
 				out.Name += " " + clean(l.Subscription)
 			}

@@ -155,9 +155,7 @@ func loss(r *result.Run) result.Verdict {
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
 	case l.Lost == 0 && l.Unread > 0:
-		return say(Loss, result.Unknown,
-			"when the run ended, consumers that read late had not read %s acknowledged messages",
-			quantity.Count(l.Unread))
+		return say(Loss, result.Unknown, "%s", unreadSentence(r))
 	case l.Lost == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s",
 			quantity.Count(l.Acked), quantity.Count(l.Acked))
@@ -172,6 +170,31 @@ func loss(r *result.Run) result.Verdict {
 	}
 	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain",
 		quantity.Count(l.Lost))
+}
+
+// unreadSentence says why messages are unread, and not lost.
+func unreadSentence(r *result.Run) string {
+	if n := cutOff(r); n > 0 {
+		return fmt.Sprintf("messages were still arriving when the drain ended, so %s acknowledged "+
+			"messages are unread and may not be lost: use a longer drain or a lower rate",
+			quantity.Count(n))
+	}
+	return fmt.Sprintf(
+		"when the run ended, consumers that read late had not read %s acknowledged messages",
+		quantity.Count(ledger(r).Unread))
+}
+
+// cutOff returns how many messages had not reached the workload's own subscriptions when the
+// drain ended by its limit and others were still arriving.
+func cutOff(r *result.Run) (n int64) {
+	if b := r.Backlog; b != nil && b.End != result.BacklogCaughtUp {
+		return 0 // the run gave the readers up
+	}
+	own := r.Ledger.Subscriptions
+	for _, l := range own[:min(len(own), r.Load.Subscriptions)] {
+		n += l.Unread
+	}
+	return n
 }
 
 // failures judges whether the system refused messages or left them unanswered.

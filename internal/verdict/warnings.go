@@ -107,6 +107,9 @@ func messageWarnings(all *list, r *result.Run) {
 				"reached",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
+	if cutOff(r) > 0 {
+		warn("unread", "%s", unreadSentence(r))
+	}
 	if l := ledger(r); l.RefusedReceived > 0 && !exactlyOnce(r) {
 		warn("refused_received",
 			"%s messages that the system had refused were delivered nevertheless",

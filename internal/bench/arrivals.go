@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// arrivals follows the first arrivals at each subscription through a drain. A drain that ends by
+// its limit while messages arrive cannot tell a lost message from one that is still to come.
+type arrivals struct {
+	fresh   []int64 // first arrivals so far, by subscription
+	movedNs []int64 // when they were seen to grow; 0: not in this drain
+	cut     []bool  // the drain ended by its limit while they grew
+}
+
+// look notes what has arrived by a time of the clock.
+func (a *arrivals) look(nowNs int64, fresh []int64) {
+	if a.fresh == nil {
+		a.movedNs, a.cut = make([]int64, len(fresh)), make([]bool, len(fresh))
+	}
+	for i, n := range a.fresh {
+		if fresh[i] > n {
+			a.movedNs[i] = nowNs
+		}
+	}
+	a.fresh = slices.Clone(fresh)
+}
+
+// limit notes that the drain ended by its limit. Messages were arriving until then if one came
+// within the last quarter of the drain, of which quiet is the least and a second the most that
+// counts.
+func (a *arrivals) limit(beginNs, lookedNs int64) {
+	recent := max(int64(quiet), min((lookedNs-beginNs)/4, int64(time.Second)))
+	for i, at := range a.movedNs {
+		a.cut[i] = at != 0 && lookedNs-at < recent
+	}
+}
+
+// account counts the missing messages of subscriptions whose messages were still arriving as
+// unread, not lost.
+func (a *arrivals) account(of []result.SubscriptionLedger) {
+	for i, cut := range a.cut {
+		if cut {
+			unread(&of[i])
+		}
+	}
+}
+
+// unread counts the missing messages of a subscription as unread, not lost.
+func unread(of *result.SubscriptionLedger) {
+	of.Unread, of.Lost, of.LostRanges = of.Unread+of.Lost, 0, nil
+}
