@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -15,22 +12,9 @@ import (
 type failures []failure
 
 type failure struct {
-	at     int // the target's place
 	target string
 	saved  *result.Saved // nil: nothing was measured
 	err    error
-}
-
-// add adds a target, unless the user interrupted its run.
-func (f *failures) add(ctx context.Context, at int, job *bench.Job, saved *result.Saved,
-	err error) {
-	if ctx.Err() == nil {
-		*f = append(*f, failure{at, job.Target.Name, saved, err})
-	}
-}
-
-func (f failures) has(at int) bool {
-	return slices.ContainsFunc(f, func(one failure) bool { return one.at == at })
 }
 
 // end returns the error of the command. Where there are several targets, the error names the

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
@@ -19,9 +20,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+// maxTrials bounds a set of trials, so that a typing error does not start months of runs.
+const maxTrials = 1000
+
 type runCommand struct {
 	several
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
+	Resume bool   `help:"Go on with the newest set of trials of the same command, whose complete runs are not made again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 	Keep   bool   `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
@@ -77,52 +82,31 @@ func (c *runCommand) measure(ctx context.Context, con console,
 	defer func() { sayKept(con, kept) }()
 	defer live.Close()
 	var out failures
-	there := make([]bool, len(jobs)) // the job is on a cluster that stays up
-	seed := jobs[0].Workload.Seed
-	for _, trial := range turns(len(jobs), c.Trials, seed) {
-		at := trial.Target - 1
-		if ctx.Err() != nil {
-			break
-		}
-		if out.has(at) {
-			continue
-		}
-		live.Plan(planOf(jobs[at]))
-		if c.Keep && !there[at] {
-			job, err := keep(ctx, jobs[at], &kept, live)
-			if err != nil {
-				out.add(ctx, at, jobs[at], nil, err)
-				continue
+	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials,
+		Begin: func(trial result.Trial, job *bench.Job) {
+			live.Plan(planOf(job))
+			if c.Trials > 1 {
+				live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round,
+					trial.Rounds, job.Target.Name))
 			}
-			jobs[at], there[at] = job, true
-		}
-		job := jobs[at]
-		if c.Trials > 1 {
-			job = ofTrial(job, trial, seed)
-			live.Phase(result.PhaseConnect,
-				fmt.Sprintf("trial %d of %d: %s", trial.Round, trial.Rounds,
-					job.Target.Name))
-		}
-		saved, err := measureOne(ctx, job, live)
-		if saved != nil {
-			runs = append(runs, saved)
-		}
-		if err != nil {
-			out.add(ctx, at, job, saved, err)
+		},
+		Failed: func(at int, run *result.Saved, err error) {
+			out = append(out, failure{jobs[at].Target.Name, run, err})
+		},
+	}
+	if c.Keep {
+		trials.Prepare = func(at int) (*bench.Job, error) {
+			live.Plan(planOf(jobs[at]))
+			return keep(ctx, jobs[at], &kept, live)
 		}
 	}
-	return runs, out.end(len(jobs), runs)
-}
-
-// measureOne does a job once. It returns the run that it left, also with an error.
-func measureOne(ctx context.Context, job *bench.Job, live bench.Watch) (*result.Saved, error) {
-	dir, failed := bench.Run(ctx, job, live)
-	if dir == "" {
-		return nil, failed
+	if c.Resume {
+		if err := trials.Resume(c.Runs); err != nil {
+			return nil, inputError{err}
+		}
 	}
-	saved, err := verdict.Keep(dir)
-	// A full disk causes both errors; the first one names the cause.
-	return saved, cmp.Or(failed, err)
+	err := trials.Run(ctx, c.Runs, live)
+	return trials.Runs, cmp.Or(err, out.end(len(jobs), trials.Runs))
 }
 
 // show prints the result and writes the report of all runs into the last run's directory.
