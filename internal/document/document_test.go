@@ -120,12 +120,12 @@ func TestPageRefersToNothingOutside(t *testing.T) {
 	}
 }
 
-const hostile = "</script><script>alert(1)</script>\x1b[2J<img src=x onerror=alert(1)> " +
+const hostileText = "</script><script>alert(1)</script>\x1b[2J<img src=x onerror=alert(1)> " +
 	"`|*[x](javascript:alert(1))\" ' \r\n# =cmd $(rm -rf) \u2028"
 
 // FuzzTextStaysText fills every field of a document with a text.
 func FuzzTextStaysText(f *testing.F) {
-	for _, seed := range []string{hostile, "", " ", "javascript:alert(1)", "\xff\xfe", "a\nb",
+	for _, seed := range []string{hostileText, "", " ", "javascript:alert(1)", "\xff\xfe", "a\nb",
 		strings.Repeat("x", 300), "` `` ```", "-", "12us", "\x9b31m"} {
 		f.Add(seed)
 	}
@@ -159,7 +159,7 @@ func FuzzTextStaysText(f *testing.F) {
 }
 
 func TestTextFitsItsWidth(t *testing.T) {
-	for _, text := range []string{hostile, strings.Repeat("long ", 40), strings.Repeat("x", 200)} {
+	for _, text := range []string{hostileText, strings.Repeat("long ", 40), strings.Repeat("x", 200)} {
 		for _, width := range []int{40, 60, 80, 120} {
 			d := every(text)
 			d.Blocks[0].Section[9].Row = d.Blocks[0].Section[9].Row[:1] // code keeps its lines

@@ -26,15 +26,19 @@ var (
 var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
 	"words": typeset, "lines": cleanLines, "several": several, "beside": besideClass,
 	"style":  func() template.CSS { return template.CSS(pageStyle) },
-	"script": func() template.JS { return template.JS(themeJS) },
+	"script": func() template.JS { return template.JS(pageScript) },
+	"drawn":  func(c *Chart) template.HTML { return template.HTML(c.SVG()) },
 	"policy": policy, "repeated": repeated,
 }).Parse(pageTemplate))
 
-// pageStyle has the dark colours twice: for systems with a dark theme, and for readers who
-// chose it.
-var pageStyle = styleCSS +
-	"@media (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" + darkCSS + "}\n}\n" +
-	":root[data-theme=\"dark\"] {\n" + darkCSS + "}\n"
+// The style has the dark colours twice: for systems with a dark theme, and for readers who
+// chose it. Paper is light.
+var (
+	pageStyle = ChartCSS() + styleCSS +
+		"@media screen and (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" +
+		darkCSS + "}\n}\n@media screen {\n:root[data-theme=\"dark\"] {\n" + darkCSS + "}\n}\n"
+	pageScript = themeJS + ChartJS()
+)
 
 // HTML writes a document as one page. It works offline: script, style and drawings are in it,
 // and a policy in its head forbids the browser to load or run anything else.
@@ -52,7 +56,7 @@ func HTML(w io.Writer, d Document) error {
 func policy() string {
 	return fmt.Sprintf(
 		"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-		hash(pageStyle), hash(themeJS))
+		hash(pageStyle), hash(pageScript))
 }
 
 // hash is the name of an inline element in a Content-Security-Policy.

@@ -11,8 +11,8 @@ const (
 	leastWords = 10 // the width to which a column of words shrinks at most
 )
 
-// grid is a table as a terminal has it.
-type grid struct {
+// fitted is a table as a terminal has it.
+type fitted struct {
 	names  int // the width of the names
 	head   []Column
 	widths []int
@@ -21,9 +21,9 @@ type grid struct {
 }
 
 // wordy reports whether a column holds words, which wrap.
-func (g *grid) wordy(i int) bool { return g.words || g.head[i].Words }
+func (g *fitted) wordy(i int) bool { return g.words || g.head[i].Words }
 
-func (g *grid) total() int {
+func (g *fitted) total() int {
 	out := g.names
 	for _, i := range g.shown {
 		out += columnGap + g.widths[i]
@@ -31,9 +31,9 @@ func (g *grid) total() int {
 	return out
 }
 
-// newGrid measures the cells of a table.
-func newGrid(t Table) *grid {
-	g := &grid{names: Columns(Clean(t.Corner)), head: t.Head, words: t.Words}
+// newFitted measures the cells of a table.
+func newFitted(t Table) *fitted {
+	g := &fitted{names: Columns(Clean(t.Corner)), head: t.Head, words: t.Words}
 	for i, c := range t.Head {
 		g.widths = append(g.widths, Columns(Clean(c.Name)))
 		g.shown = append(g.shown, i)
@@ -51,7 +51,7 @@ func newGrid(t Table) *grid {
 
 // fit narrows long names, drops columns of figures, the least important first, narrows columns
 // of words, and at last drops whatever is too much.
-func (g *grid) fit(width int) {
+func (g *fitted) fit(width int) {
 	if much := g.total() - width; much > 0 && g.names > leastNames {
 		g.names = max(g.names-much, leastNames)
 	}
@@ -66,7 +66,7 @@ func (g *grid) fit(width int) {
 
 // drop leaves out the least important column; unless any is allowed, only when others are more
 // important or it has figures and is not the only one.
-func (g *grid) drop(any bool) bool {
+func (g *fitted) drop(any bool) bool {
 	least, at := 0, -1
 	for k, i := range g.shown {
 		if !any && g.wordy(i) {
@@ -84,7 +84,7 @@ func (g *grid) drop(any bool) bool {
 }
 
 // narrow takes a column of the terminal from the widest column of words.
-func (g *grid) narrow() bool {
+func (g *fitted) narrow() bool {
 	widest := &g.names
 	for _, i := range g.shown {
 		if g.wordy(i) && g.widths[i] > *widest {
@@ -107,7 +107,7 @@ func (p *lines) table(t Table) {
 		p.words(t.Empty, "")
 		return
 	}
-	g := newGrid(t)
+	g := newFitted(t)
 	g.fit(p.width)
 	head := Row{Name: t.Corner}
 	for _, c := range t.Head {
@@ -128,7 +128,7 @@ func (p *lines) table(t Table) {
 }
 
 // row writes a row; a cell of words may take several lines.
-func (p *lines) row(g *grid, r Row, code string) {
+func (p *lines) row(g *fitted, r Row, code string) {
 	name := Wrap(r.Name, g.names)
 	height := len(name)
 	cells := make([][]string, len(g.shown))
