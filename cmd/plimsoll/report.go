@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
@@ -33,11 +33,9 @@ func (c *reportCommand) Run(con console) error {
 	}
 	if all, err := c.verifications(); err != nil || len(all) > 0 {
 		return c.render(con, err, func(w io.Writer) error {
-			if c.Format == "table" {
-				width, color := con.layout()
-				return report.VerifyTerminal(w, all, width, color)
-			}
-			return report.RenderVerifications(w, c.Format, all)
+			width, color := con.layout()
+			return report.Verifications(all).Write(w, c.Format,
+				document.Layout{Width: width, Color: color})
 		})
 	}
 	if searches, err := c.searches(); err != nil || len(searches) > 0 {
@@ -133,17 +131,8 @@ func (c *reportCommand) studies(con console) error {
 		all = append(all, r)
 	}
 	return c.render(con, nil, func(w io.Writer) error {
-		switch {
-		case c.Format == "md":
-			return report.StudyMarkdown(w, all)
-		case len(all) > 1:
-			return errors.New(
-				"several studies are written together as md only: name one, or add -f md")
-		case c.Format == "table":
-			width, color := con.layout()
-			return report.StudyTerminal(w, all[0], width, color)
-		}
-		return report.RenderStudy(w, c.Format, all[0])
+		width, color := con.layout()
+		return report.Studies(all).Write(w, c.Format, document.Layout{Width: width, Color: color})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -31,6 +32,19 @@ func writePage(dir string, render func(io.Writer) error) (path string, err error
 
 // sayReport writes where a report is.
 func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
+
+// print prints a report as a table, and the path of its page; or as JSON.
+func (con console) print(r report.Report, asJSON bool, page string) error {
+	if asJSON {
+		return r.Write(con.out, "json", document.Layout{})
+	}
+	width, color := con.layout()
+	if err := r.Write(con.out, "table", document.Layout{Width: width, Color: color}); err != nil {
+		return err
+	}
+	sayReport(con, page)
+	return nil
+}
 
 // inTurn measures one request after another until one fails or ctx ends. It returns all that
 // was measured, also together with an error.

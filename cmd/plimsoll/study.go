@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -95,7 +96,9 @@ func (c *showStudy) Run(con console) error {
 		return err
 	}
 	width, color := con.layout()
-	if err := report.StudyPlan(con.out, r, width, color); err != nil {
+	err = document.Terminal(con.out, report.StudyPlan(r),
+		document.Layout{Width: width, Color: color})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(con.out)
@@ -224,20 +227,12 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 			err = errors.Join(err, failed)
 		}
 	}
-	path, failed := writePage(folder.Dir(),
-		func(w io.Writer) error { return report.StudyHTML(w, r) })
+	all := report.Studies([]report.StudyResult{r})
+	path, failed := writePage(folder.Dir(), all.Page)
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	if c.JSON {
-		return report.StudyJSON(con.out, r)
-	}
-	width, color := con.layout()
-	if err := report.StudyTerminal(con.out, r, width, color); err != nil {
-		return err
-	}
-	sayReport(con, path)
-	return nil
+	return con.print(all, c.JSON, path)
 }
 
 // readStudy reads a study's folder.

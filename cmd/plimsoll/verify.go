@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -186,22 +185,13 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		if i == len(found)-1 {
 			pages = found
 		}
-		path, err := writePage(s.Dir,
-			func(w io.Writer) error { return report.VerifyHTML(w, pages) })
+		path, err := writePage(s.Dir, report.Verifications(pages).Page)
 		if err != nil {
 			return err
 		}
 		last = path
 	}
-	if c.JSON {
-		return report.VerifyJSON(con.out, found)
-	}
-	width, color := con.layout()
-	if err := report.VerifyTerminal(con.out, found, width, color); err != nil {
-		return err
-	}
-	sayReport(con, last)
-	return nil
+	return con.print(report.Verifications(found), c.JSON, last)
 }
 
 // verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round

@@ -37,6 +37,7 @@ const (
 	Nanos      Unit = "ns"         // latencies
 	Seconds    Unit = "s"          // time since the start
 	Cores      Unit = "cores"      //
+	Share      Unit = "share"      // 1 is the whole
 	Percentile Unit = "percentile" // 0 to 100
 	Moment     Unit = "unix_s"     // a date
 )
@@ -50,12 +51,21 @@ const (
 	Log    Scale = "log"
 	// Tail is log(1 − p): as much room from 99 to 99.9 as from 90 to 99.
 	Tail Scale = "tail"
+	// Signed is nearly linear about zero and logarithmic on both sides of it.
+	Signed Scale = "signed"
+)
+
+// The colours beside those with a number.
+const (
+	Grey = -1 // what the others are compared with
+	Red  = -2 // what failed
 )
 
 // Series is a line, or points.
 type Series struct {
-	Name  string `json:"name"`
-	Color int    `json:"color"`           // 0, 1, … among the colours of the page
+	Name string `json:"name"`
+	// Color is 0, 1, … among the colours of the page, or Grey or Red.
+	Color int    `json:"color"`
 	Faint bool   `json:"faint,omitempty"` // what was asked for, beside what was had
 	Dash  int    `json:"dash,omitempty"`  // 0: none; 1, 2, 3: patterns
 	Step  bool   `json:"step,omitempty"`

@@ -2,7 +2,7 @@
 // cards, tables and charts, and the renderers that print them.
 //
 // A Document is made from saved experiments by pure functions elsewhere (internal/report).
-// The renderers HTML, Text and Markdown know nothing of what they print, and a page never
+// The renderers HTML, Terminal, Markdown and JSON know nothing of what they print, and a page never
 // refers to anything outside itself. A chart is data too, and one engine draws it, as SVG.
 //
 // Every text in a document may come from outside, such as the name of a topic in a saved run.

@@ -2,7 +2,9 @@ package document
 
 // Document is one report: a title and its blocks, in the order in which they are read.
 type Document struct {
-	Title  string  `json:"title"` // of the window or of the Markdown document
+	Title string `json:"title"` // of the window or of the Markdown document
+	// Origin says how a file that is kept was written; Markdown begins with title and origin.
+	Origin string  `json:"origin,omitempty"`
 	Blocks []Block `json:"blocks"`
 }
 
@@ -33,6 +35,8 @@ const (
 	OnTerminal Audience = "terminal" // not on a page, and not in Markdown
 	OnPage     Audience = "page"     // HTML only
 	AtLength   Audience = "length"   // HTML and Markdown, and not a terminal
+	InText     Audience = "text"     // a terminal and Markdown, and not a page
+	InMarkdown Audience = "markdown" // Markdown only
 )
 
 // Heading begins a part. Level is 1 to 3.
@@ -47,6 +51,7 @@ type Heading struct {
 // Text is a paragraph.
 type Text struct {
 	Style TextStyle `json:"style,omitempty"`
+	Begin string    `json:"begin,omitempty"` // stands out at its beginning
 	Words string    `json:"words"`
 }
 
@@ -74,6 +79,7 @@ const (
 	Good   Tone = "good"
 	Bad    Tone = "bad"
 	Unsure Tone = "unsure"
+	Main   Tone = "main" // what the reader came for
 )
 
 // Verdict is a judgement, with its outcome in a word.
@@ -129,14 +135,16 @@ type Table struct {
 	Head   []Column `json:"head"`
 	Rows   []Row    `json:"rows"`
 	Empty  string   `json:"empty,omitempty"` // why there are no rows
-	Words  bool     `json:"words,omitempty"` // the columns hold words rather than figures
+	Words  bool     `json:"words,omitempty"` // all columns hold words rather than figures
 	Runs   bool     `json:"runs,omitempty"`  // each column is a run, in its colour of the charts
 }
 
 // Column is the head of a column.
 type Column struct {
-	Name string `json:"name"`
-	Mark string `json:"mark,omitempty"` // below the name, such as the reason not to rank it
+	For   Audience `json:"for,omitempty"`
+	Name  string   `json:"name"`
+	Mark  string   `json:"mark,omitempty"`  // below the name, such as the reason not to rank it
+	Words bool     `json:"words,omitempty"` // words rather than figures
 	// Keep is which columns a narrow terminal shows: those with the greatest, all if it can.
 	Keep int `json:"keep,omitempty"`
 }
@@ -145,6 +153,7 @@ type Column struct {
 type Row struct {
 	Section string `json:"section,omitempty"`
 	Name    string `json:"name"`
+	Link    string `json:"link,omitempty"` // of the name, relative to the page
 	Values  []Cell `json:"values"`
 }
 

@@ -4,26 +4,21 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
 // none stands for a missing figure, or one that the samples do not support.
-const none = "–"
+const none = document.None
 
-// clean makes text from outside safe to print on one line of a terminal:
-// control characters could move the cursor or break the line.
-func clean(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
-}
+// The words of a terminal, which the live view lays out by itself.
+var clean, wrap, columns, pad, cut = document.Clean, document.Wrap, document.Columns,
+	document.Pad, document.Cut
+
+// Wrap breaks a sentence into lines of at most width columns, or 10 where width is less.
+func Wrap(sentence string, width int) []string { return wrap(sentence, width) }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
@@ -85,68 +80,6 @@ func plural(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return quantity.Count(n) + " " + many
-}
-
-// Wrap breaks a sentence into lines of at most width columns, or 10 where width is less.
-func Wrap(sentence string, width int) []string { return wrap(sentence, width) }
-
-// wrap breaks a sentence into lines of at most width columns.
-func wrap(sentence string, width int) []string {
-	width = max(width, 10)
-	var lines []string
-	line, length := "", 0
-	for _, word := range strings.Fields(clean(sentence)) {
-		for columns(word) > width {
-			if line != "" {
-				lines = append(lines, line)
-				line, length = "", 0
-			}
-			head := []rune(word)[:width]
-			lines, word = append(lines, string(head)), string([]rune(word)[width:])
-		}
-		n := columns(word)
-		if line != "" && length+1+n > width {
-			lines = append(lines, line)
-			line, length = "", 0
-		}
-		if line != "" {
-			line, length = line+" ", length+1
-		}
-		line, length = line+word, length+n
-	}
-	if line != "" || len(lines) == 0 {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// columns is how wide a plain text is on a terminal, near enough: each rune
-// of what plimsoll prints is one column.
-func columns(s string) int { return len([]rune(s)) }
-
-// pad fills a text with spaces to a width: on its right, or on its left when
-// the width is negative.
-func pad(s string, width int) string {
-	fill := max(width, -width) - columns(s)
-	if fill <= 0 {
-		return s
-	}
-	if width < 0 {
-		return strings.Repeat(" ", fill) + s
-	}
-	return s + strings.Repeat(" ", fill)
-}
-
-// cut shortens a text to a width and ends it with an ellipsis.
-func cut(s string, width int) string {
-	r := []rune(s)
-	if len(r) <= width {
-		return s
-	}
-	if width < 1 {
-		return ""
-	}
-	return string(r[:width-1]) + "…"
 }
 
 // exact prints a figure for machines, with all digits and without an exponent.

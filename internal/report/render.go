@@ -12,13 +12,13 @@ import (
 // defaultWidth is the terminal width when none is given.
 const defaultWidth = 80
 
-// form is one way to write runs.
-type form struct {
+// runForm is one way to write runs.
+type runForm struct {
 	name  string
 	write func(io.Writer, []*result.Saved) error
 }
 
-var forms = []form{
+var forms = []runForm{
 	{"table", func(w io.Writer, runs []*result.Saved) error {
 		return Terminal(w, runs, defaultWidth, false)
 	}},

@@ -1,16 +1,15 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/probe"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // StudyResult is a study as far as it was run: the source of its reports.
@@ -27,46 +26,29 @@ func NewStudyResult(s *study.Study, p *study.Plan, measured []study.Measured) (S
 	return StudyResult{s, p, measured, outcome}, err
 }
 
-// StudyFormats are the forms that a study can be written in.
-func StudyFormats() []string { return []string{"table", "html", "md", "json"} }
-
-// RenderStudy writes a study in the named format.
-func RenderStudy(w io.Writer, format string, r StudyResult) error {
-	switch format {
-	case "table":
-		return StudyTerminal(w, r, defaultWidth, false)
-	case "html":
-		return StudyHTML(w, r)
-	case "md":
-		return StudyMarkdown(w, []StudyResult{r})
-	case "json":
-		return StudyJSON(w, r)
+// Studies reports on studies.
+func Studies(all []StudyResult) Report {
+	json := make([]any, len(all))
+	for i, r := range all {
+		json[i] = struct {
+			Name   string       `json:"name"`
+			Title  string       `json:"title"`
+			Source string       `json:"source"`
+			Scale  string       `json:"scale"`
+			Only   []string     `json:"only,omitempty"`
+			Cells  []study.Cell `json:"cells"`
+			study.Outcome
+		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells,
+			r.Outcome}
 	}
-	if slices.Contains(Formats(), format) {
-		return fmt.Errorf(
-			"a study is written as table, html, md or json, not as %s: each of its cells is a "+
-				"run directory that can be", format)
+	machines := jsonForm(json)
+	if len(json) == 1 {
+		machines = jsonForm(json[0])
 	}
-	return errors.New(strict.Unknown("report format", format, StudyFormats()))
-}
-
-// StudyJSON writes the outcome of a study, for machines.
-func StudyJSON(w io.Writer, r StudyResult) error {
-	raw, err := json.MarshalIndent(struct {
-		Name   string       `json:"name"`
-		Title  string       `json:"title"`
-		Source string       `json:"source"`
-		Scale  string       `json:"scale"`
-		Only   []string     `json:"only,omitempty"`
-		Cells  []study.Cell `json:"cells"`
-		study.Outcome
-	}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells,
-		r.Outcome}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode a study as JSON: %w", err)
+	return Report{
+		Document: func() document.Document { return studyDocument(all) },
+		kind:     "a study", parts: "each of its cells", forms: []form{machines},
 	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
 }
 
 // studySentence counts a study's cells by their state.
@@ -98,100 +80,121 @@ const studyNote = "Their figures come from other machines, versions and years: c
 	"and shapes, and read absolute figures for orientation only. " +
 	"\"times\" is a figure divided by that of the first cell of its table that both have."
 
-// studyColumns are the heads of a table behind its axes.
-var studyColumns = []string{"level", "theirs", "ours", "theirs, times", "ours, times"}
-
-// studyRow is a cell in words: its values, then the columns.
-func studyRow(t study.TableOutcome, r study.Row) (labels, figures []string) {
-	for _, l := range r.Labels {
-		labels = append(labels, clean(l))
+// studyDocument shows studies, each with the published figures beside ours.
+func studyDocument(all []StudyResult) document.Document {
+	d := document.Document{Title: "The published studies, run again", Origin: "Written by " +
+		"plimsoll report -f md, from saved runs of plimsoll study run; change nothing here."}
+	if len(all) == 0 {
+		return nothingToReport(d.Title, "studies")
 	}
-	value := func(v float64) string {
-		if v <= 0 {
-			return none
-		}
-		return t.Unit.String(v)
+	if len(all) == 1 {
+		d.Title = "study " + all[0].Study.Name
 	}
-	lvl, theirs := none, value(r.Theirs)
-	if r.Level > 0 {
-		lvl = fmt.Sprint(r.Level)
+	for _, r := range all {
+		d.Blocks = append(d.Blocks, studySection(r))
 	}
-	if r.About {
-		theirs = "~" + theirs
-	}
-	return labels, []string{lvl, theirs, value(r.Ours), study.Times(r.TheirsTimes),
-		study.Times(r.OursTimes)}
+	d.Blocks = append(d.Blocks, misleading(
+		[2]string{"Other machines, versions and years:", "compare ratios and shapes, and read " +
+			"absolute figures for orientation only."},
+		[2]string{"A ratio", "is a figure divided by that of the first cell of its table that " +
+			"both have. An error of that cell is in every ratio of its column."},
+		[2]string{"A claim agrees", "when the ratio of our figures passes the claim's bound by " +
+			"more than its scatter. It holds for this machine at this scale."},
+		[2]string{"A smaller scale", "has fewer partitions, shorter runs and lower rates than " +
+			"the study. What differs is listed; a shape may begin beyond it."}))
+	return d
 }
 
-// StudyTerminal writes a study for a terminal of the given width.
-func StudyTerminal(w io.Writer, r StudyResult, width int, color bool) error {
-	p := newPage(width, color)
-	p.line(p.paint.as(strong, "study "+clean(r.Study.Name)+" at scale "+r.Plan.Scale) +
-		p.paint.as(faint, "  "+moment(r.Plan.StartedAt)))
-	p.said("measured", "", studySentence(r.Plan))
-	p.said("question", "", r.Study.Question)
-	p.said("theirs", "", r.Study.Source)
-	p.said("note", "", studyNote)
+func studySection(r StudyResult) block {
+	out := []block{
+		{Heading: &document.Heading{Level: 1, ID: "study-" + r.Study.Name, Words: r.Study.Name,
+			Beside: "scale " + r.Plan.Scale + ", " + moment(r.Plan.StartedAt)}},
+		paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
+		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
+			factsOf("theirs", "", r.Study.Source),
+			factsOf("measured on", "", r.Study.Testbed...))},
+		warned(append([]string{studyNote}, r.Study.Missing...)),
+	}
+	if len(r.Outcome.Claims) > 0 {
+		out = append(out, heading(2, "Their claims, and whether our figures agree"),
+			block{Verdicts: claimVerdicts(r.Outcome.Claims)},
+			paragraph("", claimsSentence(r.Outcome.Claims)))
+	}
 	for _, t := range r.Outcome.Tables {
-		p.studyTable(t)
+		out = append(out, tabled(studyTable(t)),
+			block{For: document.OnTerminal,
+				Facts: factsOf("*", document.Unsure, sharedRemarks(t)...)})
 	}
-	p.studyClaims(r.Outcome.Claims)
-	p.studyQualities(r.Outcome)
-	for i, s := range r.Outcome.Scaled {
-		if i == 0 {
-			p.line("")
-			p.line(p.paint.as(strong, "not the published size"))
-		}
-		p.said("", "", s)
-	}
-	_, err := w.Write(p.Bytes())
-	return err
+	out = append(out, qualityTable(r.Outcome), heading(2, "Not the published size"),
+		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
+	return block{Section: append(out,
+		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
 }
 
-func (p *page) studyTable(t study.TableOutcome) {
-	p.line("")
-	p.line(p.paint.as(strong, clean(t.Table+": "+t.Title)) +
-		p.paint.as(faint, "  "+clean(t.Figure)))
-	const gap = 2
-	heads := append(slices.Clone(t.Axes), studyColumns...)
-	lines := [][]string{heads}
-	for _, r := range t.Rows {
-		labels, figures := studyRow(t, r)
-		lines = append(lines, append(labels, figures...))
+// publishedFigure is a published figure in words.
+func publishedFigure(t study.TableOutcome, r study.Row) string {
+	if r.About {
+		return "~" + figureOr(t, r.Theirs)
 	}
-	widths := make([]int, len(heads))
-	for _, line := range lines {
-		for k, text := range line {
-			widths[k] = max(widths[k], columns(text)+gap)
-		}
+	return figureOr(t, r.Theirs)
+}
+
+func figureOr(t study.TableOutcome, v float64) string {
+	if v <= 0 {
+		return none
 	}
-	for i, line := range lines {
-		out := ""
-		for k, text := range line {
-			if k < len(t.Axes) {
-				out += pad(text, widths[k])
-			} else {
-				out += pad(text, -widths[k])
-			}
-		}
-		if i == 0 {
-			p.line(p.paint.as(faint, out))
+	return t.Unit.String(v)
+}
+
+// studyTable has a row for each cell of a table. A bar is the share of its column's greatest
+// figure.
+func studyTable(t study.TableOutcome) document.Table {
+	out := document.Table{ID: "study", Title: t.Table + ": " + t.Title + ", " + t.Figure,
+		Note: "Theirs: " + t.From + ". A bar is the share of the greatest figure of its column."}
+	for k, a := range t.Axes {
+		if k == 0 {
+			out.Corner = a
 			continue
 		}
-		mark := ""
-		if t.Rows[i-1].Remark != "" {
-			mark = "  *"
+		out.Head = append(out.Head, document.Column{Name: a, Words: true})
+	}
+	out.Head = append(out.Head, document.Column{Name: "level"},
+		document.Column{Name: "theirs", Keep: 3}, document.Column{Name: "ours", Keep: 3},
+		document.Column{Name: "theirs, times", Keep: 2},
+		document.Column{Name: "ours, times", Keep: 2},
+		document.Column{For: document.OnTerminal, Keep: 3},
+		document.Column{For: document.AtLength, Name: "what to know", Words: true})
+	theirs, ours := 0.0, 0.0
+	for _, r := range t.Rows {
+		theirs, ours = max(theirs, r.Theirs), max(ours, r.Ours)
+	}
+	bar := func(v, most float64) int {
+		if v <= 0 {
+			return 0
 		}
-		p.line(out + p.paint.as(warn, mark))
+		return int(math.Ceil(v / most * 100))
 	}
-	p.studyRemarks(t)
-}
-
-// studyRemarks writes the remarks on cells, equal ones once.
-func (p *page) studyRemarks(t study.TableOutcome) {
-	for _, s := range sharedRemarks(t) {
-		p.said("*", warn, s)
+	for _, r := range t.Rows {
+		row := document.Row{Name: r.Labels[0], Values: values(r.Labels[1:]...)}
+		if r.Run != "" {
+			row.Link = r.Run + "/" + result.ReportFile
+		}
+		level, mark := none, ""
+		if r.Level > 0 {
+			level = fmt.Sprint(r.Level)
+		}
+		if r.Remark != "" {
+			mark = "*"
+		}
+		row.Values = append(row.Values, document.Cell{Words: level},
+			document.Cell{Words: publishedFigure(t, r), Bar: bar(r.Theirs, theirs)},
+			document.Cell{Words: figureOr(t, r.Ours), Bar: bar(r.Ours, ours)},
+			document.Cell{Words: study.Times(r.TheirsTimes)},
+			document.Cell{Words: study.Times(r.OursTimes)},
+			document.Cell{Words: mark, Tone: document.Unsure}, document.Cell{Words: r.Remark})
+		out.Rows = append(out.Rows, row)
 	}
+	return out
 }
 
 // sharedRemarks are the remarks of a table's cells, equal ones once with the number of cells.
@@ -216,44 +219,30 @@ func sharedRemarks(t study.TableOutcome) []string {
 		case n > 1:
 			where = fmt.Sprintf("%d cells, such as %s", n, where)
 		}
-		out = append(out, clean(where+": "+remark))
+		out = append(out, where+": "+remark)
 	}
 	return out
 }
 
-// answerColor is the colour of an answer.
-func answerColor(a study.Answer) string {
-	switch a {
-	case study.Agrees:
-		return good
-	case study.Differs:
-		return bad
-	}
-	return warn
-}
-
-func (p *page) studyClaims(all []study.Judgement) {
-	if len(all) == 0 {
-		return
-	}
-	p.line("")
-	p.line(p.paint.as(strong, "their claims, and whether our figures agree"))
+// claimVerdicts are the claims with our answers.
+func claimVerdicts(all []study.Judgement) []document.Verdict {
+	var out []document.Verdict
 	for _, j := range all {
-		p.said(claimWord(j.Answer), answerColor(j.Answer),
-			fmt.Sprintf("%s (%s): %s", clean(j.Says), j.Bound, clean(j.Sentence)))
+		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Answer),
+			Name: fmt.Sprintf("%s (%s)", j.Says, j.Bound), Sentence: j.Sentence}
+		switch j.Answer {
+		case study.Agrees:
+			v.Tone = document.Good
+		case study.Differs:
+			v.Tone = document.Bad
+		case study.Forbidden:
+			v.Outcome = "forbidden"
+		case study.NoAnswer:
+			v.Outcome = "no answer"
+		}
+		out = append(out, v)
 	}
-	p.said("", "", claimsSentence(all))
-}
-
-// claimWord is an answer in a word that fits beside sentences.
-func claimWord(a study.Answer) string {
-	if a == study.Forbidden {
-		return "forbidden"
-	}
-	if a == study.NoAnswer {
-		return "no answer"
-	}
-	return string(a)
+	return out
 }
 
 // claimsSentence sums up the answers.
@@ -270,35 +259,31 @@ func claimsSentence(all []study.Judgement) string {
 		counts[study.NoAnswer])
 }
 
-func (p *page) studyQualities(o study.Outcome) {
-	if len(o.Qualities) == 0 {
-		return
-	}
-	p.line("")
-	p.line(p.paint.as(strong, "capabilities of the systems"))
-	names, widths := 0, make([]int, len(o.Columns))
+// qualityTable is what was found about each quality by trying it.
+func qualityTable(o study.Outcome) block {
+	t := document.Table{ID: "qualities", Title: "Capabilities of the systems", Corner: "quality",
+		Note: "As tried by plimsoll probe; docs/results/PROBES.md has the evidence.", Words: true,
+		Head: append(heads("tried"), heads(o.Columns...)...)}
 	for _, q := range o.Qualities {
-		names = max(names, columns(qualityName(q))+2)
-	}
-	head := pad("", names)
-	for k, c := range o.Columns {
-		widths[k] = max(columns(clean(c)), len(probe.Conditional)) + 2
-		head += pad(clean(c), widths[k])
-	}
-	p.line(p.paint.as(faint, head))
-	for _, q := range o.Qualities {
-		line := pad(qualityName(q), names)
-		for k, a := range q.Answers {
-			line += pad(clean(a), widths[k])
+		tried := q.Probe
+		if tried == "" {
+			tried = "nothing tries it"
 		}
-		p.line(line)
+		t.Rows = append(t.Rows,
+			document.Row{Name: q.Name, Values: values(append([]string{tried}, q.Answers...)...)})
 	}
+	return tabled(t)
 }
 
-// qualityName names the quality, and says when nothing tried it.
-func qualityName(q study.QualityRow) string {
-	if q.Probe == "" {
-		return clean(q.Name) + ": nothing tries it"
+// machineOf is how much was measured, and the machine that the first measured cell was on.
+func machineOf(r StudyResult) string {
+	out := studySentence(r.Plan)
+	for _, m := range r.Measured {
+		if m.Run != nil {
+			e := m.Run.Run.Environment
+			return fmt.Sprintf("%s; on %s, %d cores, %s of memory", out, e.CPU, e.Cores,
+				quantity.Bytes(e.MemoryBytes))
+		}
 	}
-	return clean(q.Probe)
+	return out
 }

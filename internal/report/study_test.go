@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -110,9 +111,10 @@ func studied(t *testing.T) StudyResult {
 
 func TestStudyGolden(t *testing.T) {
 	r := studied(t)
-	for _, format := range StudyFormats() {
+	all := Studies([]StudyResult{r})
+	for _, format := range all.Formats() {
 		var b bytes.Buffer
-		if err := RenderStudy(&b, format, r); err != nil {
+		if err := all.Write(&b, format, document.Layout{}); err != nil {
 			t.Fatal(err)
 		}
 		got := b.Bytes()
@@ -126,22 +128,22 @@ func TestStudyGolden(t *testing.T) {
 			got = body
 		}
 		golden(t, "study."+format, got)
-		for _, bad := range []string{"<b>", "<full>", "\x1b", "NaN", "Inf", "ZgotmplZ"} {
+		for _, bad := range []string{"<b>compared", "<full>", "\x1b", "NaN", "Inf", "ZgotmplZ"} {
 			if format != "json" && format != "table" && strings.Contains(string(got), bad) {
 				t.Errorf("%s holds %q", format, bad)
 			}
 		}
 	}
 	var plan bytes.Buffer
-	if err := StudyPlan(&plan, r, 110, false); err != nil {
+	if err := document.Terminal(&plan, StudyPlan(r), document.Layout{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "study.plan", plan.Bytes())
-	if err := RenderStudy(&plan, "csv", r); err == nil ||
+	if err := all.Write(&plan, "csv", document.Layout{}); err == nil ||
 		!strings.Contains(err.Error(), "table, html, md or json") {
 		t.Error(err)
 	}
-	if err := RenderStudy(&plan, "htlm", r); err == nil ||
+	if err := all.Write(&plan, "htlm", document.Layout{}); err == nil ||
 		!strings.Contains(err.Error(), `did you mean "html"?`) {
 		t.Error(err)
 	}

@@ -2,96 +2,61 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// StudyPlan writes a study's question, its published figures, and the planned measurements,
-// for a terminal of the given width.
-func StudyPlan(w io.Writer, r StudyResult, width int, color bool) error {
-	p := newPage(width, color)
+// StudyPlan shows a study's question, its published figures, and the planned measurements.
+func StudyPlan(r StudyResult) document.Document {
 	s := r.Study
-	p.line(p.paint.as(strong, clean(s.Name+": "+s.Title)))
-	p.said("question", "", s.Question)
-	p.said("theirs", "", s.Source)
-	for i, sentence := range s.Testbed {
-		p.said(map[bool]string{true: "measured on"}[i == 0], "", sentence)
-	}
-	for i, sentence := range s.Missing {
-		p.said(map[bool]string{true: "differs"}[i == 0], "", sentence)
-	}
+	out := []block{heading(1, s.Name+": "+s.Title), {Facts: slices.Concat(
+		factsOf("question", "", s.Question), factsOf("theirs", "", s.Source),
+		factsOf("measured on", "", s.Testbed...), factsOf("differs", "", s.Missing...))}}
 	for i := range s.Tables {
-		p.plannedTable(&s.Tables[i], r)
+		out = append(out, tabled(plannedTable(&s.Tables[i], r)))
 	}
-	for i, c := range s.Claims {
-		if i == 0 {
-			p.line("")
-			p.line(p.paint.as(strong, "their claims, as ratios with which ours are compared"))
-		}
-		p.said("", "", fmt.Sprintf("%s (%s, %s to %s)", clean(c.Says), c.Figure, c.Of, c.To))
+	var claims []string
+	for _, c := range s.Claims {
+		claims = append(claims, fmt.Sprintf("%s (%s, %s to %s)", c.Says, c.Figure, c.Of, c.To))
 	}
-	p.studyQualities(r.Outcome)
-	for i, sentence := range r.Outcome.Scaled {
-		if i == 0 {
-			p.line("")
-			p.line(p.paint.as(strong, "at scale "+r.Plan.Scale))
-		}
-		p.said("", "", sentence)
-	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return document.Document{Title: "study " + s.Name, Blocks: append(out,
+		heading(2, "Their claims, as ratios with which ours are compared"),
+		block{Facts: factsOf("", "", claims...)}, qualityTable(r.Outcome),
+		heading(2, "At scale "+r.Plan.Scale), block{Facts: factsOf("", "", r.Outcome.Scaled...)})}
 }
 
-// plannedTable writes the cells of a table: the published figure and the planned measurement.
-func (p *page) plannedTable(t *study.Table, r StudyResult) {
-	const gap = 2
-	var lines [][]string
+// plannedTable has the cells of a table: the published figure and the planned measurement.
+func plannedTable(t *study.Table, r StudyResult) document.Table {
+	out := document.Table{ID: "planned", Words: true,
+		Title: t.Name + ": " + t.Title + "; theirs: " + t.From}
+	for k, a := range t.Axes {
+		if k == 0 {
+			out.Corner = a.Name
+			continue
+		}
+		out.Head = append(out.Head, document.Column{Name: a.Name})
+	}
+	out.Head = append(append(out.Head, heads(t.Figures...)...), document.Column{Name: "here"})
 	for _, c := range r.Plan.Cells {
 		if c.Table != t.Name {
 			continue
 		}
-		line := t.Labels(c.At)
+		words := t.Labels(c.At)
 		for _, o := range r.Outcome.Tables {
 			for _, row := range o.Rows {
 				if o.Table == t.Name && row.At == c.At {
-					_, figures := studyRow(o, row)
-					line = append(line, figures[1])
+					words = append(words, publishedFigure(o, row))
 				}
 			}
 		}
-		lines = append(lines, append(line, plannedCell(c)))
+		out.Rows = append(out.Rows, document.Row{Name: words[0],
+			Values: values(append(words[1:], plannedCell(c))...)})
 	}
-	if len(lines) == 0 {
-		return
-	}
-	var heads []string
-	for _, a := range t.Axes {
-		heads = append(heads, a.Name)
-	}
-	heads = append(append(heads, t.Figures...), "here")
-	widths := make([]int, len(heads))
-	for _, line := range append([][]string{heads}, lines...) {
-		for k, text := range line {
-			widths[k] = max(widths[k], columns(clean(text))+gap)
-		}
-	}
-	p.line("")
-	p.line(p.paint.as(strong, clean(t.Name+": "+t.Title)) +
-		p.paint.as(faint, "  theirs: "+clean(t.From)))
-	for i, line := range append([][]string{heads}, lines...) {
-		out := ""
-		for k, text := range line {
-			out += pad(clean(text), widths[k])
-		}
-		if i == 0 {
-			out = p.paint.as(faint, out)
-		}
-		p.line(out)
-	}
+	return out
 }
 
 // plannedCell describes the planned measurement of a cell in a few words.

@@ -1,51 +1,22 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// VerifyFormats are the forms that verifications can be written in.
-func VerifyFormats() []string { return []string{"table", "html", "md", "json"} }
-
-// RenderVerifications writes verifications in the named format.
-func RenderVerifications(w io.Writer, format string, all []*verify.Saved) error {
-	switch format {
-	case "table":
-		return VerifyTerminal(w, all, defaultWidth, false)
-	case "html":
-		return VerifyHTML(w, all)
-	case "md":
-		return VerifyMarkdown(w, all)
-	case "json":
-		return VerifyJSON(w, all)
+// Verifications reports on verifications.
+func Verifications(all []*verify.Saved) Report {
+	return Report{
+		Document: func() document.Document { return verifyDocument(all) },
+		kind:     "a verification", parts: "each of its rounds", forms: []form{jsonForm(all)},
 	}
-	if slices.Contains(Formats(), format) {
-		return fmt.Errorf(
-			"a verification is written as table, html, md or json, not as %s: each of its rounds "+
-				"is a run directory that can be", format)
-	}
-	return errors.New(strict.Unknown("report format", format, VerifyFormats()))
-}
-
-// VerifyJSON writes each verification's experiment.json, in one array.
-func VerifyJSON(w io.Writer, all []*verify.Saved) error {
-	raw, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode verifications as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
 }
 
 // guaranteeWords are the guarantees in words.
@@ -63,24 +34,23 @@ func promiseWord(g verify.Guarantee) string {
 	return "not promised"
 }
 
-// guaranteeCode is the colour of an outcome. A guarantee that was not promised is neither good
+// guaranteeTone is the tone of an outcome. A guarantee that was not promised is neither good
 // nor bad.
-func guaranteeCode(g verify.Guarantee) string {
+func guaranteeTone(g verify.Guarantee) document.Tone {
 	if !g.Promised {
 		return ""
 	}
-	return map[string]string{result.Holds: good, result.Broken: bad,
-		result.Unknown: warn}[g.Outcome]
+	return toneOf(g.Outcome)
 }
 
 // verifiedSentence names the faults, the number of rounds and the load.
 func verifiedSentence(s *verify.Saved) string {
 	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s",
-		clean(strings.Join(s.Faults, ", then ")),
+		(strings.Join(s.Faults, ", then ")),
 		plural(int64(s.Wanted), "round",
 			"rounds"), rate(s.Load.TargetRate), quantity.Bytes(s.Load.MessageBytes),
 		seconds(s.Load.WindowSeconds),
-		s.Durability.Asked, strings.ReplaceAll(clean(s.Load.Delivery), "_", " "))
+		s.Durability.Asked, strings.ReplaceAll((s.Load.Delivery), "_", " "))
 }
 
 // verifyWarnings are the warnings that come before the judgements.
@@ -93,12 +63,12 @@ func verifyWarnings(s *verify.Saved) []string {
 			"this verification is still running: the judgements cover the rounds made so far")
 	default:
 		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made",
-			s.State, clean(s.StateReason), len(s.Rounds), s.Wanted))
+			s.State, (s.StateReason), len(s.Rounds), s.Wanted))
 	}
 	for _, r := range s.Rounds {
 		for _, f := range r.Faults {
 			if f.Error != "" {
-				out = append(out, fmt.Sprintf("round %d: %s", r.Number, clean(f.Error)))
+				out = append(out, fmt.Sprintf("round %d: %s", r.Number, (f.Error)))
 			}
 		}
 	}
@@ -114,12 +84,15 @@ func lostSentence(s *verify.Saved) string {
 }
 
 // roundHead is the head of the table of rounds.
-var roundHead = []string{"acked", "not acked", "lost", "unacked, arrived", "twice", "reordered",
-	"unavailable", "acked again", "recovered"}
+var roundHead = []document.Column{{Name: "acked", Keep: 2}, {Name: "not acked"},
+	{Name: "lost", Keep: 3}, {Name: "unacked, arrived"}, {Name: "twice", Keep: 3},
+	{Name: "reordered", Keep: 3}, {Name: "unavailable", Keep: 3}, {Name: "acked again", Keep: 1},
+	{Name: "recovered", Keep: 2}}
 
-// roundRows is a row for each round and subscription.
-func roundRows(s *verify.Saved) []row {
-	var rows []row
+// roundTable has a row for each round and subscription.
+func roundTable(s *verify.Saved) document.Table {
+	t := document.Table{ID: "rounds", Title: "Rounds", Corner: "round", Head: roundHead,
+		Empty: "No round was made.", Note: "Acked again and recovered: after the heal."}
 	for _, r := range s.Rounds {
 		gap, again, recovered := none, none, none
 		for _, f := range r.Faults {
@@ -127,25 +100,28 @@ func roundRows(s *verify.Saved) []row {
 				continue
 			}
 			// The last fault counts.
-			gap, again, recovered = unavailable(f.Effect), afterHeal(f,
-				f.Effect.AckedAgainNs), afterHeal(f, f.Effect.RecoveredNs)
+			gap, again = unavailable(f.Effect), afterHeal(f, f.Effect.AckedAgainNs)
+			recovered = afterHeal(f, f.Effect.RecoveredNs)
 		}
+		notAcked := r.Counters.Failed + r.Counters.Unknown + r.Counters.Unsent
 		for i, l := range r.Ledger {
-			out := row{Name: fmt.Sprint(r.Number),
-				Values: []string{quantity.Count(l.Acked),
-					quantity.Count(r.Counters.Failed + r.Counters.Unknown +
-						r.Counters.Unsent), lostOf(l), quantity.Count(l.Unacked),
-					duplicateOf(l), reorderedOf(l), gap, again, recovered}}
+			out := document.Row{Name: fmt.Sprint(r.Number), Link: r.Dir + "/" + result.ReportFile}
 			if len(r.Ledger) > 1 {
-				out.Name += " " + clean(l.Subscription)
+				out.Name += " " + l.Subscription
 			}
 			if i > 0 {
-				copy(out.Values[6:], []string{"", "", ""})
+				gap, again, recovered = "", "", ""
 			}
-			rows = append(rows, out)
+			out.Values = values(quantity.Count(l.Acked), quantity.Count(notAcked),
+				lostOf(l), quantity.Count(l.Unacked), duplicateOf(l), reorderedOf(l), gap, again,
+				recovered)
+			if l.Lost > 0 {
+				out.Values[2].Tone = document.Bad
+			}
+			t.Rows = append(t.Rows, out)
 		}
 	}
-	return rows
+	return t
 }
 
 // afterHeal prints a moment relative to the heal; it is negative before the heal.
@@ -178,7 +154,7 @@ func evidenceSentences(s *verify.Saved) []string {
 			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges},
 				{"reordered", l.ReorderedRanges}} {
 				out = append(out, evidenceOf(r,
-					fmt.Sprintf("round %d, %s, %s: ", r.Number, clean(l.Subscription),
+					fmt.Sprintf("round %d, %s, %s: ", r.Number, (l.Subscription),
 						e.what), e.all)...)
 			}
 		}
@@ -190,7 +166,7 @@ func evidenceOf(r verify.Round, which string, all []result.Range) []string {
 	var out []string
 	for i, messages := range all {
 		if i == shownRanges {
-			return append(out, which+"more of them are in "+clean(r.Dir)+"/"+result.RunFile)
+			return append(out, which+"more of them are in "+(r.Dir)+"/"+result.RunFile)
 		}
 		out = append(out, which+rangeWords(messages, r.Faults))
 	}
@@ -203,7 +179,7 @@ func rangeWords(lost result.Range, faults []result.Fault) string {
 		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
 	}
 	out := fmt.Sprintf("%s of producer %d in partition %d of %s", which, lost.Producer,
-		lost.Partition, clean(lost.Topic))
+		lost.Partition, (lost.Topic))
 	w := lost.When
 	if w == nil {
 		return out
@@ -253,105 +229,7 @@ func repeatSentence(s *verify.Saved) string {
 		again.Number,
 		again.Seed)
 	if len(s.Asked.Command) > 0 {
-		out += "; it was " + clean(commandLine(s.Asked.Command))
+		out += "; it was " + commandLine(s.Asked.Command)
 	}
 	return out
-}
-
-// commandLine is a command as a shell reads it.
-func commandLine(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.ContainsFunc(w, quoted) {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// quoted reports whether a rune may have a special meaning in a shell.
-func quoted(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
-}
-
-// VerifyTerminal writes verifications for a terminal of the given width.
-func VerifyTerminal(w io.Writer, all []*verify.Saved, width int, color bool) error {
-	p := newPage(orDefault(width), color)
-	if len(all) == 0 {
-		p.line("no verifications")
-	}
-	for i, s := range all {
-		if i > 0 {
-			p.line("")
-		}
-		p.verification(s)
-	}
-	if len(all) > 1 {
-		p.line("")
-		p.matrix(matrixOf(all))
-	}
-	_, err := w.Write(p.Bytes())
-	return err
-}
-
-// matrix writes one cell per line, because few terminals are as wide as its columns.
-func (p *page) matrix(m table) {
-	p.line(p.paint.as(strong, "together"))
-	names, faults := 0, 0
-	for _, r := range m.Rows {
-		names = max(names, columns(r.Name))
-	}
-	for _, f := range m.Head {
-		faults = max(faults, columns(f))
-	}
-	for _, r := range m.Rows {
-		for i, v := range r.Values {
-			if v != none {
-				p.line("  " + pad(r.Name, names+2) + pad(m.Head[i], faults+2) + v)
-			}
-		}
-	}
-}
-
-func (p *page) verification(s *verify.Saved) {
-	when := "  " + moment(s.StartedAt) + "  " + string(s.State)
-	p.line(p.paint.as(strong, cut(clean(s.Name)+": what an acknowledgement is worth",
-		max(p.width-columns(when), 10))) + p.paint.as(faint, when))
-	for _, l := range wrap(verifiedSentence(s), p.width) {
-		p.line(l)
-	}
-	p.line("")
-	for _, sentence := range verifyWarnings(s) {
-		p.said("warning", warn, sentence)
-	}
-	for _, g := range s.Guarantees {
-		label := g.Outcome
-		if !g.Promised {
-			label = "no promise"
-		}
-		p.said(label, guaranteeCode(g),
-			fmt.Sprintf("%s (%s): %s", guaranteeWords[g.Name], promiseWord(g), clean(g.Sentence)))
-		p.said("", faint, clean(g.Why))
-	}
-	p.line("")
-	rows := [][]string{append([]string{"round"}, roundHead...)}
-	for _, r := range roundRows(s) {
-		rows = append(rows, append([]string{r.Name}, r.Values...))
-	}
-	for i, l := range columnsOf(rows) {
-		if i == 0 {
-			l = p.paint.as(faint, l)
-		}
-		p.line(l)
-	}
-	p.line("")
-	label := "evidence"
-	for _, sentence := range evidenceSentences(s) {
-		p.said(label, "", sentence)
-		label = ""
-	}
-	p.said("lost", faint, lostSentence(s))
-	p.said("durability", "", durabilitySentence(s.Durability))
-	p.said("repeat", "", repeatSentence(s))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -118,7 +119,7 @@ func TestVerifyGolden(t *testing.T) {
 	} {
 		for _, format := range []string{"table", "md", "html"} {
 			var b bytes.Buffer
-			if err := RenderVerifications(&b, format, all); err != nil {
+			if err := Verifications(all).Write(&b, format, document.Layout{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+"."+format, withoutParts(b.Bytes()))
@@ -134,9 +135,9 @@ func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
 		hostile, hostile, hostile
 	s.Rounds[1].Ledger[0].LostRanges[0].Topic, s.Rounds[1].Dir, s.Asked.Command = hostile, hostile,
 		[]string{hostile}
-	for _, format := range VerifyFormats() {
+	for _, format := range Verifications(nil).Formats() {
 		var b bytes.Buffer
-		if err := RenderVerifications(&b, format, []*verify.Saved{s, {}}); err != nil {
+		if err := Verifications([]*verify.Saved{s, {}}).Write(&b, format, document.Layout{}); err != nil {
 			t.Fatal(err)
 		}
 		if format != "json" && strings.ContainsAny(b.String(), "\x1b") || format == "html" &&
@@ -149,8 +150,8 @@ func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
 func TestVerifyRefusesOtherFormats(t *testing.T) {
 	for format, says := range map[string]string{"csv": "table, html, md or json",
 		"htlm": `did you mean "html"`} {
-		if err := RenderVerifications(io.Discard, format, nil); err == nil ||
-			!strings.Contains(err.Error(), says) {
+		err := Verifications(nil).Write(io.Discard, format, document.Layout{})
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
@@ -200,7 +201,7 @@ func TestMatrixTellsUnknownRounds(t *testing.T) {
 		"unknown: 0 of 3,000 did not arrive, 1 round": {round(result.Holds)},
 	} {
 		s.Rounds = rounds
-		if got := matrixCell([]*verify.Saved{s}); got != want {
+		if got := matrixCell([]*verify.Saved{s}).Words; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

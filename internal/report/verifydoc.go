@@ -1,14 +1,11 @@
 package report
 
 import (
-	"bytes"
-	_ "embed" // the page's parts
 	"fmt"
-	"html/template"
-	"io"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -17,13 +14,14 @@ import (
 
 // matrixOf is the table of verifications: a row for each system, level and delivery, a column
 // for each fault.
-func matrixOf(all []*verify.Saved) table {
-	t := table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
+func matrixOf(all []*verify.Saved) document.Table {
+	t := document.Table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
+		Corner: "system and level",
 		Note: "Held: none of the acknowledged messages was lost, and the other promised " +
 			"guarantees held too. In brackets: the greatest share of rounds that may fail, given " +
 			"that number of rounds without a failure (95% confidence)."}
-	cells := map[string][]*verify.Saved{}
-	var names []string
+	matching := map[string][]*verify.Saved{}
+	var names, faults []string
 	for _, s := range all {
 		if len(s.Rounds) == 0 {
 			continue
@@ -32,27 +30,43 @@ func matrixOf(all []*verify.Saved) table {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		if !slices.Contains(t.Head, fault) {
-			t.Head = append(t.Head, fault)
+		if !slices.Contains(faults, fault) {
+			faults = append(faults, fault)
 		}
-		cells[name+"\n"+fault] = append(cells[name+"\n"+fault], s)
+		matching[name+"\n"+fault] = append(matching[name+"\n"+fault], s)
 	}
 	slices.Sort(names)
-	slices.SortStableFunc(t.Head, func(a, b string) int { return placeOf(a) - placeOf(b) })
+	slices.SortStableFunc(faults, func(a, b string) int { return placeOf(a) - placeOf(b) })
+	t.Head = heads(faults...)
 	for _, name := range names {
-		r := row{Name: name}
-		for _, fault := range t.Head {
-			r.Values = append(r.Values, matrixCell(cells[name+"\n"+fault]))
+		r := document.Row{Name: name}
+		for _, fault := range faults {
+			r.Values = append(r.Values, matrixCell(matching[name+"\n"+fault]))
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	return t
 }
 
+// matrixFacts are the cells of the matrix, a line each: few terminals are as wide as its
+// columns.
+func matrixFacts(m document.Table) []document.Fact {
+	var out []document.Fact
+	for _, r := range m.Rows {
+		for i, v := range r.Values {
+			if v.Words != none {
+				out = append(out, document.Fact{Name: r.Name, Tone: v.Tone,
+					Value: m.Head[i].Name + ": " + v.Words})
+			}
+		}
+	}
+	return out
+}
+
 func rowOf(s *verify.Saved) string {
-	out := fmt.Sprintf("%s, level %d", clean(s.Name), s.Durability.Asked)
+	out := fmt.Sprintf("%s, level %d", s.Name, s.Durability.Asked)
 	if d := s.Load.Delivery; d != string(workload.AtLeastOnce) {
-		out += ", " + strings.ReplaceAll(clean(d), "_", " ")
+		out += ", " + strings.ReplaceAll(d, "_", " ")
 	}
 	return out
 }
@@ -61,7 +75,7 @@ func rowOf(s *verify.Saved) string {
 func columnOf(s *verify.Saved) string {
 	var all []string
 	for _, f := range s.Faults {
-		words := strings.Fields(clean(f))
+		words := strings.Fields(f)
 		all = append(all, strings.Join(words[:min(2, len(words))], " "))
 	}
 	return strings.Join(all, ", then ")
@@ -74,9 +88,9 @@ func placeOf(column string) int {
 }
 
 // matrixCell is the outcome of the verifications of one kind.
-func matrixCell(all []*verify.Saved) string {
+func matrixCell(all []*verify.Saved) document.Cell {
 	if len(all) == 0 {
-		return none
+		return document.Cell{Words: none}
 	}
 	var lost, of int64
 	rounds, promised, unknown := 0, true, false
@@ -118,7 +132,16 @@ func matrixCell(all []*verify.Saved) string {
 	if held {
 		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
 	}
-	return out
+	tone := document.Bad
+	switch {
+	case unknown:
+		tone = document.Unsure
+	case held:
+		tone = document.Good
+	case !promised:
+		tone = ""
+	}
+	return document.Cell{Words: out, Tone: tone}
 }
 
 // unknownOf counts the unknown rounds; empty where none or all are unknown.
@@ -140,124 +163,84 @@ func unknownOf(all []*verify.Saved) string {
 	return " in " + plural(int64(unknown), "round", "rounds")
 }
 
-// VerifyMarkdown writes verifications for a wiki: the table of all, then each.
-func VerifyMarkdown(w io.Writer, all []*verify.Saved) error {
-	var b bytes.Buffer
-	b.WriteString(
-		"# What an acknowledgement is worth\n\nWritten by `plimsoll report -f md`, from saved " +
-			"runs of `plimsoll verify`; change nothing here.\n\n")
+// verifyDocument shows verifications: what all found together, then each.
+func verifyDocument(all []*verify.Saved) document.Document {
+	const title = "What an acknowledgement is worth"
 	if len(all) == 0 {
-		b.WriteString("No verifications.\n")
-	} else {
-		m := matrixOf(all)
-		b.WriteString(m.Note + "\n\n")
-		markdownTable(&b, "system and level", m.Head, m.Rows)
+		return nothingToReport(title, "verifications")
 	}
-	for _, s := range all {
-		fmt.Fprintf(&b, "### %s: %s\n\n%s. %s, %s.\n\n", md(rowOf(s)), md(columnOf(s)),
-			md(verifiedSentence(s)), moment(s.StartedAt), s.State)
-		markdownWarnings(&b, verifyWarnings(s))
-		for _, g := range s.Guarantees {
-			fmt.Fprintf(&b, "- **%s, %s (%s):** %s. %s.\n", md(guaranteeWords[g.Name]),
-				md(g.Outcome), promiseWord(g), md(g.Sentence), md(g.Why))
-		}
-		b.WriteString("\n")
-		markdownTable(&b, "round", roundHead, roundRows(s))
-		for _, sentence := range evidenceSentences(s) {
-			fmt.Fprintf(&b, "- %s\n", md(sentence))
-		}
-		fmt.Fprintf(&b, "- %s\n- %s\n- %s\n\n", md(lostSentence(s)),
-			md(durabilitySentence(s.Durability)), md(repeatSentence(s)))
-	}
-	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-	return err
-}
-
-//go:embed assets/verify.html.tmpl
-var verifyTemplate string
-
-var verifyHTML = template.Must(template.Must(pageHTML.Clone()).New("verify").Parse(verifyTemplate))
-
-// verifyDocument is the data of the page's template.
-type verifyDocument struct {
-	Title, Policy string
-	Style         template.CSS
-	Script        template.JS
-	Together      *table
-	All           []verifyView
-}
-
-// verifyView is a verification in words and figures, as the page shows it.
-type verifyView struct {
-	Index                        int
-	Name, Sentence               string
-	Meta, Warnings               []string
-	Guarantees                   []verdictView
-	Rounds, Faults               table
-	Reports                      []fact // of rounds: name and link
-	Evidence                     []string
-	Lost, Durable, Repeat        string
-	Settings, DurabilityEvidence table
-	Asked                        []fact
-}
-
-// VerifyHTML writes one page on verifications. Like that of runs it works
-// offline.
-func VerifyHTML(w io.Writer, all []*verify.Saved) error {
-	style, script := pageStyle(), themeJS
-	doc := verifyDocument{
-		Title:  "what an acknowledgement is worth · plimsoll",
-		Policy: policy(style, script),
-		Style:  template.CSS(style), Script: template.JS(script),
-	}
+	d := document.Document{Title: title, Origin: "Written by plimsoll report -f md, from saved " +
+		"runs of plimsoll verify; change nothing here."}
+	m := matrixOf(all)
 	if len(all) > 1 {
-		m := matrixOf(all)
-		doc.Together = &m
+		d.Blocks = append(d.Blocks, to(document.AtLength, heading(1, "Together"), tabled(m)))
 	}
 	for i, s := range all {
-		doc.All = append(doc.All, newVerifyView(i, s))
+		d.Blocks = append(d.Blocks, verification(i, s))
 	}
-	return writePage(w, verifyHTML, doc)
+	if len(all) > 1 {
+		d.Blocks = append(d.Blocks,
+			to(document.OnTerminal, heading(1, "together"), block{Facts: matrixFacts(m)}))
+	}
+	d.Blocks = append(d.Blocks, misleading(
+		[2]string{"Each round", "offers a load, breaks servers while it is offered, heals them, " +
+			"and accounts for every message: acknowledged messages that never arrived are lost."},
+		[2]string{"Promised", "follows from the durability level and the delivery guarantee. " +
+			"Violations of other guarantees are counted too, but not held against the system."},
+		[2]string{"Holds", "means that no round broke the guarantee. It is no proof: more " +
+			"rounds, with other seeds, may break it."},
+		[2]string{"Unknown", "means that the rounds could not show an answer, for example " +
+			"because the system did not come back in time."},
+		[2]string{"Unavailable", "is the longest time without an acknowledgement of any " +
+			"producer. It is exact where it is longer than the reading of the run around a " +
+			"fault, a tenth of a second."}))
+	return d
 }
 
-func newVerifyView(i int, s *verify.Saved) verifyView {
-	v := verifyView{
-		Index: i, Name: clean(s.Name), Sentence: verifiedSentence(s) +
-			".", Warnings: verifyWarnings(s),
-		Meta: []string{moment(s.StartedAt), string(s.State), "seed " + fmt.Sprint(s.Seed),
-			"plimsoll " + clean(s.Plimsoll.Version)},
-		Rounds: table{ID: "rounds", Title: "Rounds", Head: roundHead, Rows: roundRows(s),
-			Empty: "No round was made.", Note: "Acked again and recovered: after the heal. " +
-				lostSentence(s) + "."},
-		Evidence: evidenceSentences(s), Durable: durabilitySentence(
-			s.Durability), Repeat: repeatSentence(s),
-		DurabilityEvidence: evidenceTable(s.Durability),
+// verification shows one verification.
+func verification(i int, s *verify.Saved) block {
+	out := []block{
+		{Heading: &document.Heading{Level: 1, ID: fmt.Sprintf("verification-%d", i),
+			Words:  rowOf(s) + ": " + columnOf(s),
+			Beside: moment(s.StartedAt) + "  " + string(s.State)}},
+		paragraph(document.Lead, "What an acknowledgement is worth: "+verifiedSentence(s)+"."),
+		warned(verifyWarnings(s)),
+		only(document.OnPage, heading(2, "What held")),
 	}
-	v.Settings = settingsTable(&result.Run{Settings: s.Settings})
+	var guarantees []document.Verdict
 	for _, g := range s.Guarantees {
-		mark := map[string]string{result.Holds: "✓", result.Broken: "✗"}[g.Outcome]
-		v.Guarantees = append(v.Guarantees,
-			verdictView{Mark: orNone(mark), Outcome: clean(g.Outcome), Name: guaranteeWords[g.Name],
-				Sentence: fmt.Sprintf("%s. %s: %s", clean(g.Sentence), promiseWord(g),
-					clean(g.Why))})
+		v := document.Verdict{Tone: guaranteeTone(g), Outcome: g.Outcome,
+			Name:     guaranteeWords[g.Name],
+			Sentence: fmt.Sprintf("%s; %s: %s", g.Sentence, promiseWord(g), g.Why)}
+		if !g.Promised {
+			v.Outcome = "no promise"
+		}
+		guarantees = append(guarantees, v)
 	}
-	v.Faults = table{ID: "timeline", Title: "Time line", Words: true,
-		Head: []string{"since", "what happened"}, Empty: "No fault was injected."}
+	out = append(out, block{Verdicts: guarantees}, tabled(roundTable(s)),
+		only(document.OnPage, tabled(faultTimeline(s))),
+		only(document.OnPage, heading(2, "Evidence")),
+		block{Facts: slices.Concat(factsOf("evidence", "", evidenceSentences(s)...),
+			factsOf("lost", "", lostSentence(s)),
+			factsOf("durability", "", durabilitySentence(s.Durability)),
+			factsOf("repeat", "", repeatSentence(s)))},
+		to(document.OnPage, heading(2, "What ran"), block{Row: []block{
+			tabled(evidenceTable(s.Durability).doc()),
+			tabled(settingsTable(&result.Run{Settings: s.Settings}).doc())}}))
+	return block{Section: append(out, repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
+}
+
+// faultTimeline has a row for each fault of each round.
+func faultTimeline(s *verify.Saved) document.Table {
+	t := document.Table{ID: "timeline", Title: "Time line", Words: true,
+		Head: heads("since", "what happened"), Empty: "No fault was injected."}
 	for _, r := range s.Rounds {
-		v.Reports = append(v.Reports,
-			fact{fmt.Sprintf("round %d", r.Number), clean(r.Dir) + "/" + result.ReportFile})
 		for _, f := range r.Faults {
-			v.Faults.Rows = append(v.Faults.Rows,
-				row{Name: fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
-					Values: []string{quantity.Duration(f.StartNs), clean(f.Sentence) + "; " +
-						faultEffectSentence(f)}})
+			t.Rows = append(t.Rows, document.Row{
+				Name: fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
+				Values: values(quantity.Duration(f.StartNs),
+					f.Sentence+"; "+faultEffectSentence(f))})
 		}
 	}
-	for _, f := range []fact{{"Command", clean(commandLine(s.Asked.Command))},
-		{"Workload", s.Asked.Workload}, {"Target", s.Asked.Target}} {
-		if f.Value != "" {
-			v.Asked = append(v.Asked, f)
-		}
-	}
-	return v
+	return t
 }

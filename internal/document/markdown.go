@@ -1,0 +1,177 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// markdownSpecial keeps text from outside from becoming markup.
+var markdownSpecial = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`,
+	"[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`, "$", `\$`)
+
+// md is text without markup.
+func md(s string) string { return markdownSpecial.Replace(Clean(s)) }
+
+// begun is text without markup at the beginning of a block, where a sign may begin a list or a
+// heading.
+func begun(s string) string {
+	if s = md(s); s != "" && strings.ContainsRune("-+=", rune(s[0])) {
+		return `\` + s
+	}
+	return s
+}
+
+// JSON writes a document for programs that show it.
+func JSON(w io.Writer, d Document) error {
+	raw, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode a document: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// Markdown writes a document for a pull request or a wiki.
+func Markdown(w io.Writer, d Document) error {
+	b := &markup{}
+	if d.Origin != "" {
+		b.put("# %s\n\n%s\n", md(d.Title), md(d.Origin))
+	}
+	b.blocks(shown(d.Blocks, markdown))
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// markup collects the blocks of a Markdown document, with an empty line between them.
+type markup struct{ bytes.Buffer }
+
+func (b *markup) put(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+
+func (b *markup) blocks(all []Block) {
+	for _, block := range all {
+		if b.Len() > 0 && block.Section == nil && block.Row == nil {
+			b.put("\n")
+		}
+		b.block(block)
+	}
+}
+
+func (b *markup) block(block Block) {
+	switch {
+	case block.Heading != nil:
+		h := block.Heading
+		b.put("%s %s\n", strings.Repeat("#", min(max(h.Level, 1), 5)+1), md(h.Words))
+		if about := append(nonEmpty(h.Beside), h.Meta...); len(about) > 0 {
+			b.put("\n%s\n", md(strings.Join(about, ", ")))
+		}
+	case block.Text != nil:
+		if begin := md(block.Text.Begin); begin != "" {
+			b.put("**%s** ", begin)
+		}
+		b.put("%s\n", begun(block.Text.Words))
+	case block.Warnings != nil:
+		for i, w := range block.Warnings.Sentences {
+			if i > 0 {
+				b.put(">\n")
+			}
+			b.put("> **Warning:** %s\n", md(w))
+		}
+	case block.Verdicts != nil:
+		for _, v := range block.Verdicts {
+			b.put("- **%s, %s:** %s\n", md(v.Name), md(v.Outcome), md(v.Sentence))
+		}
+	case block.Facts != nil:
+		for _, f := range block.Facts {
+			if name := md(f.Name); name != "" {
+				b.put("- **%s:** %s\n", name, md(f.Value))
+			} else {
+				b.put("- %s\n", begun(f.Value))
+			}
+		}
+	case block.Table != nil:
+		b.table(*block.Table)
+	case block.Code != nil:
+		b.code(*block.Code)
+	case block.Details != nil:
+		b.put("<details><summary>%s</summary>\n", md(block.Details.Summary))
+		b.blocks(block.Details.Blocks)
+		b.put("\n</details>\n")
+	}
+	b.blocks(block.Section)
+	b.blocks(block.Row)
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// code writes a fence longer than any in the text.
+func (b *markup) code(c Code) {
+	words, fence := cleanLines(c.Words), "```"
+	for strings.Contains(words, fence) {
+		fence += "`"
+	}
+	if c.Title != "" {
+		b.put("%s:\n\n", md(c.Title))
+	}
+	b.put("%s\n%s\n%s\n", fence, words, fence)
+}
+
+// table writes a table. Its title is the head of the names, where they have no other.
+func (b *markup) table(t Table) {
+	corner := t.Corner
+	if corner == "" {
+		corner = t.Title
+	} else if t.Title != "" && t.Title != corner {
+		b.put("**%s**\n\n", md(t.Title))
+	}
+	if len(t.Rows) == 0 {
+		b.put("%s\n", begun(t.Empty))
+		return
+	}
+	b.put("| %s |", md(corner))
+	rule := "|:--|"
+	for _, c := range t.Head {
+		name := c.Name
+		if c.Mark != "" {
+			name += " (" + c.Mark + ")"
+		}
+		b.put(" %s |", md(name))
+		if t.Words || c.Words {
+			rule += ":--|"
+		} else {
+			rule += "--:|"
+		}
+	}
+	b.put("\n%s\n", rule)
+	section := ""
+	for _, r := range t.Rows {
+		if r.Section != section {
+			if section = r.Section; section != "" {
+				b.put("| **%s** |%s\n", md(section), strings.Repeat(" |", len(t.Head)))
+			}
+		}
+		b.put("| %s |", md(r.Name))
+		for i := range t.Head {
+			b.put(" %s |", md(cellWords(r, i)))
+		}
+		b.put("\n")
+	}
+	if t.Note != "" {
+		b.put("\n%s\n", begun(t.Note))
+	}
+}
+
+// cellWords are the words of a cell on one line.
+func cellWords(r Row, i int) string {
+	if i >= len(r.Values) {
+		return ""
+	}
+	return strings.ReplaceAll(r.Values[i].Words, "\n", ", ")
+}

@@ -1,0 +1,116 @@
+package document
+
+import (
+	"strings"
+	"unicode"
+)
+
+// None stands for a missing figure, or one that the samples do not support.
+const None = "–"
+
+// Clean makes text from outside safe to print on one line of a terminal: control characters
+// could move the cursor or break the line.
+func Clean(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+// cleanLines is Clean for text of several lines, which keeps their indentation.
+func cleanLines(s string) string {
+	lines := strings.Split(strings.TrimRight(s, " \n"), "\n")
+	for i, l := range lines {
+		// The dot keeps Clean from trimming the indentation.
+		l = Clean("." + strings.ReplaceAll(l, "\t", "    "))
+		lines[i] = strings.TrimPrefix(l, ".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Wrap breaks a sentence into lines of at most width columns, or 10 where width is less.
+func Wrap(sentence string, width int) []string {
+	width = max(width, 10)
+	var lines []string
+	line, length := "", 0
+	for _, word := range strings.Fields(Clean(sentence)) {
+		for Columns(word) > width {
+			if line != "" {
+				lines = append(lines, line)
+				line, length = "", 0
+			}
+			head := []rune(word)[:width]
+			lines, word = append(lines, string(head)), string([]rune(word)[width:])
+		}
+		n := Columns(word)
+		if line != "" && length+1+n > width {
+			lines = append(lines, line)
+			line, length = "", 0
+		}
+		if line != "" {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Columns is how wide a plain text is on a terminal, near enough: each rune of what plimsoll
+// prints is one column.
+func Columns(s string) int { return len([]rune(s)) }
+
+// Pad fills a text with spaces to a width: on its right, or on its left when the width is
+// negative.
+func Pad(s string, width int) string {
+	fill := max(width, -width) - Columns(s)
+	if fill <= 0 {
+		return s
+	}
+	if width < 0 {
+		return strings.Repeat(" ", fill) + s
+	}
+	return s + strings.Repeat(" ", fill)
+}
+
+// Cut shortens a text to a width and ends it with an ellipsis.
+func Cut(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	if width < 1 {
+		return ""
+	}
+	return string(r[:width-1]) + "…"
+}
+
+// Paint colours text of a terminal by what it means, or leaves it alone.
+type Paint bool
+
+// The meanings, as codes of the 16 colours of every terminal, which its user may have changed.
+const (
+	StrongInk = "1"
+	FaintInk  = "2"
+	RedInk    = "31"
+	GreenInk  = "32"
+	YellowInk = "33"
+	CyanInk   = "36"
+)
+
+// As returns the text in a colour.
+func (p Paint) As(code, s string) string {
+	if !p || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// code is the colour of a tone.
+func (t Tone) code() string {
+	return map[Tone]string{Good: GreenInk, Bad: RedInk, Unsure: YellowInk, Main: StrongInk}[t]
+}

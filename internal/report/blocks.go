@@ -1,0 +1,223 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The parts of documents, by short names.
+type (
+	block = document.Block
+	cells = []document.Cell
+)
+
+// Report is what saved experiments of one kind are written as: a document for people, and the
+// formats of machines.
+type Report struct {
+	Document func() document.Document
+
+	kind  string // "a verification"
+	parts string // "each of its rounds": they are runs
+	forms []form
+}
+
+// form is one way to write experiments for machines.
+type form struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// Formats are the names that Write takes.
+func (r Report) Formats() []string {
+	names := []string{"table", "html", "md"}
+	for _, f := range r.forms {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Write writes a report in the named format.
+func (r Report) Write(w io.Writer, format string, l document.Layout) error {
+	switch format {
+	case "table":
+		return document.Terminal(w, r.Document(), l)
+	case "html":
+		return r.Page(w)
+	case "md":
+		return document.Markdown(w, r.Document())
+	}
+	for _, f := range r.forms {
+		if f.name == format {
+			return f.write(w)
+		}
+	}
+	if r.parts != "" && slices.Contains(Formats(), format) {
+		names := r.Formats()
+		last := len(names) - 1
+		return fmt.Errorf("%s is written as %s or %s, not as %s: %s is a run directory that can be",
+			r.kind, strings.Join(names[:last], ", "), names[last], format, r.parts)
+	}
+	return errors.New(strict.Unknown("report format", format, r.Formats()))
+}
+
+// Page writes a report as one page.
+func (r Report) Page(w io.Writer) error { return document.HTML(w, r.Document()) }
+
+// jsonForm is the format json of a value.
+func jsonForm(v any) form {
+	return form{"json", func(w io.Writer) error {
+		raw, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return fmt.Errorf("encode as JSON: %w", err)
+		}
+		_, err = w.Write(append(raw, '\n'))
+		return err
+	}}
+}
+
+// heading begins a part of a document.
+func heading(level int, words string) block {
+	return block{Heading: &document.Heading{Level: level, Words: words}}
+}
+
+func paragraph(style document.TextStyle, words string) block {
+	return block{Text: &document.Text{Style: style, Words: words}}
+}
+
+func tabled(t document.Table) block { return block{Table: &t} }
+
+// only restricts a block to an audience.
+func only(a document.Audience, b block) block {
+	b.For = a
+	return b
+}
+
+// to is a section for an audience.
+func to(a document.Audience, blocks ...block) block { return block{For: a, Section: blocks} }
+
+// nothingToReport is the document of no experiments.
+func nothingToReport(title, what string) document.Document {
+	return document.Document{Title: title, Blocks: []block{heading(1, "No "+what),
+		paragraph(document.Lead, "There is nothing to report.")}}
+}
+
+// warned are the warnings that come before the figures.
+func warned(sentences []string) block {
+	return block{Warnings: &document.Warnings{Title: "Before you read the figures",
+		Sentences: sentences}}
+}
+
+// factOf is a fact for each sentence that is not empty, under one name.
+func factsOf(name string, tone document.Tone, sentences ...string) []document.Fact {
+	var out []document.Fact
+	for _, s := range sentences {
+		if s != "" {
+			out = append(out, document.Fact{Name: name, Value: s, Tone: tone})
+		}
+	}
+	return out
+}
+
+// values are the cells of figures.
+func values(words ...string) cells {
+	out := make(cells, len(words))
+	for i, w := range words {
+		out[i].Words = w
+	}
+	return out
+}
+
+// heads are the columns of a table, by their names.
+func heads(names ...string) []document.Column {
+	out := make([]document.Column, len(names))
+	for i, n := range names {
+		out[i].Name = n
+	}
+	return out
+}
+
+// toneOf is the tone of a verdict's outcome.
+func toneOf(outcome string) document.Tone {
+	switch outcome {
+	case result.Holds:
+		return document.Good
+	case result.Broken:
+		return document.Bad
+	}
+	return document.Unsure
+}
+
+// repetition is the end of a page: what was asked, and how to ask for it again.
+func repetition(a result.Asked, whole result.Resolved, of result.Build) []block {
+	var folded []block
+	for _, c := range []document.Code{
+		{Title: "Command", Words: commandLine(a.Command)},
+		{Title: "Workload, with every default", Words: whole.Workload},
+		{Title: "Target, with every default", Words: whole.Target},
+		{Title: "Workload, as it was given", Words: a.Workload},
+		{Title: "Target, as it was given", Words: a.Target},
+		{Title: "How it was read", Words: strings.Join(a.Notes, "\n")},
+		{Title: "Targets left out", Words: strings.Join(a.LeftOut, "\n")},
+	} {
+		if strings.TrimSpace(c.Words) != "" {
+			folded = append(folded, block{Code: &c})
+		}
+	}
+	out := []block{heading(2, "How to repeat it")}
+	if version := strings.TrimSpace(of.Version + " " + of.Commit + " " + of.Go); version != "" {
+		out = append(out, paragraph("", "Measured with plimsoll "+version+"."))
+	}
+	if len(a.Command) > 0 {
+		out = append(out, block{Code: &document.Code{Words: commandLine(a.Command)}})
+		folded = folded[1:]
+	}
+	if len(folded) > 0 {
+		out = append(out, block{Details: &document.Details{Summary: "As it was asked",
+			Blocks: folded}})
+	}
+	return []block{to(document.OnPage, out...)}
+}
+
+// misleading is the end of each page: how its figures could mislead. Each text has its
+// statement first.
+func misleading(texts ...[2]string) block {
+	var all []block
+	for _, t := range texts {
+		all = append(all, block{Text: &document.Text{Begin: t[0], Words: t[1]}})
+	}
+	return to(document.OnPage, heading(2, "How this could mislead"), block{Row: all})
+}
+
+// commandLine is a command as a shell reads it.
+func commandLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsFunc(w, quoted) {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// quoted reports whether a rune may have a special meaning in a shell.
+func quoted(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
+}
+
+// upper makes a phrase the beginning of a sentence.
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
