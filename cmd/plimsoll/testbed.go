@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,8 @@ type testbedCommand struct {
 }
 
 type testbedUpCommand struct {
-	Target     string `arg:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
+	Target     string `arg:"" optional:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
+	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same, as plimsoll run takes it."`
 	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
 	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
 	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
@@ -42,6 +44,11 @@ type testbedUpCommand struct {
 
 // Run starts a cluster and says how to use it.
 func (c *testbedUpCommand) Run(con console) error {
+	if (c.Target == "") == (c.Named == "") {
+		return inputError{errors.New(
+			"testbed up starts one target: name a system (plimsoll systems) or a file")}
+	}
+	c.Target = cmp.Or(c.Target, c.Named)
 	t, _, err := systems.FindTarget(c.Target)
 	if err != nil {
 		return inputError{err}

@@ -52,7 +52,9 @@ func TestAConsumerThatStopsFailsTheRun(t *testing.T) {
 			t.Errorf("the run went on for %v", took)
 		}
 	})
-	if ran == nil || !strings.Contains(ran.Error(), "a consumer stopped: expelled from the group") {
+	const says = "consumer 0 of subscription-0 on "
+	if ran == nil || !strings.Contains(ran.Error(), says) ||
+		!strings.Contains(ran.Error(), "stopped: expelled from the group") {
 		t.Error(ran)
 	}
 	s, err := result.Read(dir)

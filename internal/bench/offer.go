@@ -207,7 +207,7 @@ func (r *run) sleep(ctx context.Context, untilNs int64) error {
 	case <-timer.C:
 	case <-ctx.Done():
 	case sentence := <-r.failures:
-		return fmt.Errorf("a consumer stopped: %s", sentence)
+		return errors.New(sentence)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (e *Engine) Read(c system.Cluster) {
 		err := e.openReaders(ctx, c)
 		e.readers.err = err
 		if err != nil && !e.plan.Workload.Audit && !errors.Is(ctx.Err(), context.Canceled) {
-			e.failed(err)
+			e.failed(fmt.Errorf("the consumers that read later could not be opened: %w", err))
 		}
 	}()
 }

@@ -138,11 +138,14 @@ func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 	return system.ConsumerOptions{
 		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
 		Index: c.index, Delivery: e.plan.Workload.Delivery,
-		Receive: c.receive, Failed: e.failed,
+		Receive: c.receive, Failed: func(err error) {
+			e.failed(fmt.Errorf("consumer %d of %s on %s stopped: %w", c.index,
+				e.plan.subscriptionName(c.subscription), c.topic.Name, err))
+		},
 	}
 }
 
-// failed notes that a client cannot go on.
+// failed notes that a client cannot go on. The error names it.
 func (e *Engine) failed(err error) {
 	if e.tell != nil {
 		e.tell(Event{Failure, err.Error()})

@@ -272,7 +272,7 @@ func (e *Engine) awaitProofs(ctx context.Context, wait time.Duration) error {
 	case <-timer.C:
 	case <-ctx.Done():
 	case err := <-e.failures:
-		return fmt.Errorf("a consumer stopped: %w", err)
+		return err
 	}
 	return nil
 }

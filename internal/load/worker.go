@@ -65,7 +65,7 @@ type EventKind string
 // The kinds of events.
 const (
 	Progress EventKind = "progress" // the number of clients opened or closed so far
-	Failure  EventKind = "failure"  // a client cannot continue: the run must end
+	Failure  EventKind = "failure"  // a client, which is named, cannot continue: the run must end
 )
 
 // Plan is the load, as a worker needs to know it.

@@ -33,7 +33,7 @@ func (r *Receiver) Stopped() bool { return r.stopped.Load() }
 // Fail reports an error after which no message arrives any more.
 func (r *Receiver) Fail(err error) {
 	if !r.stopped.Load() && !r.failed.Swap(true) && r.Options.Failed != nil {
-		r.Options.Failed(fmt.Errorf("the consumer cannot go on: %w", err))
+		r.Options.Failed(err)
 	}
 }
 

@@ -5,12 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -65,53 +60,8 @@ func (m *management) brokerConnections(ctx context.Context) ([]brokerConnection,
 	return all, nil
 }
 
-// exportFile is where a server writes its configuration when it is told to, in the folder for
-// temporary files of its instance.
-const exportFile = "broker_config_as_properties.txt"
-
 // statedSource is the source of what the servers do not show.
 const statedSource = "stated by the target"
-
-// exporting is held while a server's file is written, read and removed.
-var exporting sync.Mutex
-
-// config is a server's configuration in the running server's words. It is nil for a server on
-// another machine, whose files cannot be read.
-func (m *management) config(ctx context.Context) (map[string]string, error) {
-	journal, err := m.text(ctx, broker, "JournalDirectory")
-	if err != nil {
-		return nil, err
-	}
-	// An instance has data/journal and tmp.
-	folder := filepath.Join(journal, "..", "..", "tmp")
-	if _, err := os.Stat(journal); err != nil {
-		return nil, nil
-	}
-	if _, err := os.Stat(folder); err != nil {
-		return nil, nil
-	}
-	exporting.Lock()
-	defer exporting.Unlock()
-	if _, err := m.call(ctx, broker, "exportConfigAsProperties"); err != nil {
-		return nil, fmt.Errorf("having the server write its configuration: %w", err)
-	}
-	path := filepath.Join(folder, exportFile)
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
-	}
-	// It may hold passwords, and was not there before.
-	if err = errors.Join(err, os.Remove(path)); err != nil {
-		return nil, fmt.Errorf("reading the configuration that the server wrote: %w", err)
-	}
-	all := map[string]string{}
-	for line := range strings.Lines(string(raw)) {
-		if name, value, ok := strings.Cut(line, "="); ok {
-			all[strings.TrimSpace(name)] = strings.TrimSpace(value)
-		}
-	}
-	return all, nil
-}
 
 // reading reads the durability of one server.
 type reading struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,9 @@ type management struct {
 	dialer *amqp.Dialer
 	mu     sync.Mutex
 	link   *managementLink
+	// mayCome is a file with passwords that the server was asked for and did not confirm: close
+	// removes it. Only the goroutine that reads the durability uses it.
+	mayCome string
 }
 
 // managementLink is a connection with a queue for answers.
@@ -40,6 +44,9 @@ type managementLink struct {
 func newManagement(d *amqp.Dialer) *management { return &management{dialer: d} }
 
 func (m *management) close() {
+	if m.mayCome != "" {
+		_ = os.Remove(m.mayCome)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.link != nil {

@@ -23,7 +23,10 @@ const (
 	codeLoginFailed     = 18
 	codeCommandNotFound = 59
 	codeInvalidName     = 73
+	codeValidation      = 121
 	codeTooLarge        = 10334
+	codeDuplicateKey    = 11000
+	codeObjectTooLarge  = 17280
 )
 
 // refusals are the codes after which a server has written nothing of a batch.

@@ -140,9 +140,25 @@ func (p *producer) outcomes(life context.Context, n int, err error) []error {
 		if p.ordered {
 			set(refused.Index, errNotTried)
 		}
-		all[refused.Index] = errors.New(refused.Message)
+		all[refused.Index] = refusedDocument(refused)
 	}
 	return all
+}
+
+// refusedDocument says why the server refused a document, and what to do next.
+func refusedDocument(e mongo.BulkWriteError) error {
+	remedy := "look into the server's log for the reason"
+	switch e.Code {
+	case codeDuplicateKey:
+		remedy = "remove the unique index from the collection, or delete the collection"
+	case codeValidation:
+		remedy = "remove the validation rules of the collection, or delete the collection"
+	case codeTooLarge, codeObjectTooLarge:
+		remedy = "make the messages smaller than 16 MiB, MongoDB's largest document"
+	case codeUnauthorized:
+		remedy = "give the user the role readWrite of the database"
+	}
+	return fmt.Errorf("the server refused the document (code %d): %s: %s", e.Code, remedy, e.Message)
 }
 
 // outcome returns what an error means that concerns a whole batch.

@@ -377,7 +377,7 @@ func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
 	}
 	select {
 	case err := <-failed:
-		mustSay(t, err, "cannot go on", "deleted")
+		mustSay(t, err, "deleted")
 	case <-ctx.Done():
 		t.Fatal("Failed was not called")
 	}

@@ -69,17 +69,19 @@ func (g *log) statements() map[string]string {
 		stTake: g.table.named(`SELECT m.part, m.key, m.payload, m.tx, m.id
 		 FROM READERS r, MESSAGES m WHERE r.name = $1 AND r.part = $2::int AND m.part = $2::int
 		 AND (m.tx, m.id) > (r.tx, r.id) AND m.tx < pg_snapshot_xmin(pg_current_snapshot())
-		 ORDER BY m.tx, m.id LIMIT $3::bigint`),
+		 AND current_setting('plimsoll.held') = 'true' ORDER BY m.tx, m.id LIMIT $3::bigint`),
 		stPosition: g.table.named(`UPDATE READERS SET tx = $3::text::xid8, id = $4::bigint
 		 WHERE name = $1 AND part = $2::int`),
-		stLock:   `SELECT pg_try_advisory_lock($1::int, $2::int)`,
+		stLock: `SELECT set_config('plimsoll.held',
+		 pg_try_advisory_lock($1::int, $2::int)::text, false)`,
 		stUnlock: `SELECT pg_advisory_unlock($1::int, $2::int)`,
 	}
 }
 
 // take writes the position, lets the partition go, and reads the next one. The lock and the
 // read are two transactions: the read must see the position that the lock's last holder
-// wrote.
+// wrote. A setting of the session tells the read, which is sent together with the lock, whether
+// the partition is held; otherwise the server reads no row.
 func (g *log) take(ctx context.Context) (empty bool, err error) {
 	g.batch.clear()
 	x := g.link.exchange(ctx)
@@ -87,13 +89,11 @@ func (g *log) take(ctx context.Context) (empty bool, err error) {
 	part := strconv.AppendInt(nil, int64(g.next), 10)
 	g.next = (g.next + 1) % g.table.partitions
 	locked := false
-	x.add(func(row [][]byte) { locked = row[0][0] == 1 }, stLock, g.lock, part)
+	x.add(func(row [][]byte) { locked = string(row[0]) == "true" }, stLock, g.lock, part)
 	x.add(func(row [][]byte) {
-		if locked {
-			g.batch.add(row)
-			g.tx = strconv.AppendUint(g.tx[:0], binary.BigEndian.Uint64(row[colTx]), 10)
-			g.id = strconv.AppendInt(g.id[:0], int64(binary.BigEndian.Uint64(row[colID])), 10)
-		}
+		g.batch.add(row)
+		g.tx = strconv.AppendUint(g.tx[:0], binary.BigEndian.Uint64(row[colTx]), 10)
+		g.id = strconv.AppendInt(g.id[:0], int64(binary.BigEndian.Uint64(row[colID])), 10)
 	}, stTake, g.subscription, part, g.most)
 	if err := x.do(); err != nil {
 		return false, err

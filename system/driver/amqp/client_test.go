@@ -77,6 +77,28 @@ func TestEachOutcome(t *testing.T) {
 	}
 }
 
+// An answer of one partition is not held up by a missing one of another.
+func TestAnswersOfOtherPartitions(t *testing.T) {
+	s := &peer{credit: 100, answer: func(n int) byte {
+		if n == 0 {
+			return 0
+		}
+		return codeAccepted
+	}}
+	p := open(t, dialer(startPeer(t, s)), time.Minute)
+	waits := send(p, "waits")
+	other := systemtest.NewTestMessage("other")
+	other.Partition = 1
+	p.Send(&other.Message)
+	if err := other.Await(t); err != nil {
+		t.Error(err)
+	}
+	s.cut()
+	if err := waits.Await(t); !errors.Is(err, system.ErrUnknown) {
+		t.Error(err)
+	}
+}
+
 // What was sent and not answered when the connection is lost is unknown; the next messages
 // go to the other server.
 func TestLostConnection(t *testing.T) {

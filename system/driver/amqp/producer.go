@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,16 +49,15 @@ type Producer struct {
 	link  *link // nil: there is no connection; guarded by the slots' lock
 	given error // not nil: no server was reached for too long; guarded too
 
-	sent chan *slot // in the order of sending; it holds all that can be in flight
+	lanes []*lane // by partition
 
 	sweep   atomic.Int64 // sweeps since the beginning
 	sending atomic.Int64 // the sweep, from 1, at which the Send under way began; 0: none
-	waiting atomic.Int64 // the sweep, from 1, at which the message that waits was sent; 0: none
 
 	life       context.Context
 	cancel     context.CancelFunc
-	supervised chan struct{} // closed when supervise has ended
-	answered   chan struct{} // closed when takeAnswers has ended
+	supervised chan struct{}  // closed when supervise has ended
+	answers    sync.WaitGroup // of the goroutines that take answers, one for each partition
 }
 
 // link is a connection with the senders of all partitions.
@@ -77,6 +78,7 @@ type slot struct {
 	receipt goamqp.SendReceipt
 	of      *link
 	since   int64
+	next    *slot // in its lane
 }
 
 // NewProducer opens a producer. It returns when the server has taken the links of all
@@ -84,10 +86,9 @@ type slot struct {
 func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
 	p := &Producer{
 		o: o, header: goamqp.MessageHeader{Durable: o.Durable, Priority: 4},
-		supervised: make(chan struct{}), answered: make(chan struct{}),
+		supervised: make(chan struct{}),
 	}
 	p.slots = driver.NewSlots(o.InFlight, p.createSlot)
-	p.sent = make(chan *slot, p.slots.Most())
 	c, err := o.Dialer.Dial(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -97,8 +98,13 @@ func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
 		return nil, o.Dialer.Explain(err)
 	}
 	p.life, p.cancel = context.WithCancel(context.Background())
+	for range o.Targets {
+		p.lanes = append(p.lanes, newLane())
+	}
 	go p.supervise()
-	go p.takeAnswers()
+	for _, l := range p.lanes {
+		p.answers.Go(func() { p.takeAnswers(l) })
+	}
 	if err := o.Clients.Keep(ctx, p); err != nil {
 		return nil, err
 	}
@@ -151,7 +157,7 @@ func (p *Producer) Send(m *system.Message) {
 	s.receipt, err = s.of.senders[m.Partition].SendWithReceipt(p.life, &s.message, nil)
 	p.sending.Store(0)
 	if err == nil {
-		p.sent <- s
+		p.lanes[m.Partition].put(s)
 		return
 	}
 	p.end(s, p.failed(s, err))
@@ -168,13 +174,13 @@ func (p *Producer) take() (*slot, error) {
 	return s, err
 }
 
-// takeAnswers ends the messages, in the order of sending, until sent is closed.
-func (p *Producer) takeAnswers() {
-	defer close(p.answered)
-	for s := range p.sent {
-		p.waiting.Store(s.since)
+// takeAnswers ends the messages of a partition, in the order of sending, until the lane is shut.
+// An answer is not held up by those of other partitions.
+func (p *Producer) takeAnswers(l *lane) {
+	for s := l.take(); s != nil; s = l.take() {
+		l.waiting.Store(s.since)
 		answer, err := s.receipt.Wait(context.Background()) // the link's end ends it
-		p.waiting.Store(0)
+		l.waiting.Store(0)
 		if err != nil {
 			err = p.failed(s, err)
 		} else {
@@ -237,12 +243,10 @@ func (p *Producer) supervise() {
 
 // isLate says whether a message has waited for too long, to be taken or to be answered.
 func (p *Producer) isLate(now int64) bool {
-	for _, since := range []int64{p.sending.Load(), p.waiting.Load()} {
-		if since > 0 && now-(since-1) > sweeps {
-			return true
-		}
-	}
-	return false
+	late := func(since int64) bool { return since > 0 && now-(since-1) > sweeps }
+	return late(p.sending.Load()) || slices.ContainsFunc(p.lanes, func(l *lane) bool {
+		return late(l.waiting.Load())
+	})
 }
 
 // replace gives a connection up and returns the next one; nil: the producer closes.
@@ -288,8 +292,10 @@ func (p *Producer) Close(ctx context.Context) error {
 		}
 		// Every link has ended, and with it every Send and every wait.
 		_ = p.slots.Drain(context.Background())
-		close(p.sent)
-		<-p.answered
+		for _, l := range p.lanes {
+			l.shut()
+		}
+		p.answers.Wait()
 		return err
 	})
 }
