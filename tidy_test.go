@@ -22,6 +22,7 @@ const module = "github.com/plimsoll-bench/plimsoll"
 // line, and those of its own line only where it lies below them.
 var rooms = []string{
 	"cmd/plimsoll",
+	"internal/serve",
 	"internal/report",
 	"internal/prove",
 	"internal/study",

@@ -45,28 +45,10 @@ type IntervalLatency struct {
 // Read reads a run directory. Only a missing or unreadable run.json is an error. Damage names
 // torn or foreign lines in the other files; the lines before and after them are kept.
 func Read(dir string) (*Saved, error) {
-	// Check before reading run.json: a run that ends in between has written its final state by
-	// then.
-	written := beingWritten(dir)
-	raw, err := readWhole(filepath.Join(dir, RunFile))
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
-		}
-		return nil, fmt.Errorf("read run %s: %w", dir, err)
-	}
 	s := &Saved{Dir: dir}
-	if err := json.Unmarshal(raw, &s.Run); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
-	}
-	if s.Run.SchemaVersion < 1 {
-		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
-			RunFile)
-	}
-	if s.Run.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf(
-			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
-			dir, s.Run.SchemaVersion, SchemaVersion)
+	written, err := readRun(dir, &s.Run)
+	if err != nil {
+		return nil, err
 	}
 	s.readLines(intervalsFile, func(line []byte) error {
 		var i Interval
@@ -93,6 +75,47 @@ func Read(dir string) (*Saved, error) {
 		s.summarizeFromIntervals()
 	}
 	return s, nil
+}
+
+// ReadHead reads run.json alone: enough for a list of many runs. Verdicts and figures are those
+// that were saved, and a run under way has none.
+func ReadHead(dir string) (*Run, error) {
+	r := new(Run)
+	written, err := readRun(dir, r)
+	if err != nil {
+		return nil, err
+	}
+	if r.State == Running && !written {
+		r.State = Incomplete
+	}
+	return r, nil
+}
+
+// readRun reads run.json, and reports whether a process was writing the run.
+func readRun(dir string, r *Run) (written bool, err error) {
+	// Check before reading run.json: a run that ends in between has written its final state by
+	// then.
+	written = beingWritten(dir)
+	raw, err := readWhole(filepath.Join(dir, RunFile))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return false, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+		}
+		return false, fmt.Errorf("read run %s: %w", dir, err)
+	}
+	if err := json.Unmarshal(raw, r); err != nil {
+		return false, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
+	}
+	if r.SchemaVersion < 1 {
+		return false, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
+			RunFile)
+	}
+	if r.SchemaVersion > SchemaVersion {
+		return false, fmt.Errorf(
+			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			dir, r.SchemaVersion, SchemaVersion)
+	}
+	return written, nil
 }
 
 // readResources reads resources.jsonl, which runs of an earlier plimsoll lack.

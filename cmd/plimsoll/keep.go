@@ -64,7 +64,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 		return nil, err
 	}
 	there.DataDir = baseOf(job.Target, job.Runs)
-	there.Asked = job.Asked
+	there.Asked, there.Began = job.Asked, job.Began
 	there.Asked.Target = source
 	return there, nil
 }

@@ -41,6 +41,7 @@ type commands struct {
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
+	Serve     serveCommand     `cmd:"" help:"Show all experiments below a folder in a browser: search, open, compare, tag, delete to a trash folder."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`

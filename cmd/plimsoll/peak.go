@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -20,6 +21,7 @@ import (
 
 type peakCommand struct {
 	several
+	uiFlags
 	SLO       []string   `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string    `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
 	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
@@ -43,7 +45,7 @@ const (
 )
 
 // Run searches for the peak of each target in turn and shows the brackets.
-func (c *peakCommand) Run(con console) error {
+func (c *peakCommand) Run(con console) (err error) {
 	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
@@ -53,9 +55,14 @@ func (c *peakCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
+	page, err := c.follow(con)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err)}
+	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
 			o.Watch = watch
@@ -198,12 +205,14 @@ func (c *peakCommand) show(con console, found []*peak.Saved) error {
 // peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.
 type peakWatch struct {
 	roundsWatch
+	page  *serve.Live // nil: none, or a study's
 	phase result.PhaseName
 	brief bool // a new phase is not a line of its own
 }
 
 func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
 	w.brief, w.phase = true, ""
+	w.page.Show(s.Dir)
 	w.Live.Trial(planOf(job), s, step)
 }
 

@@ -25,6 +25,7 @@ const maxTrials = 1000
 
 type runCommand struct {
 	several
+	uiFlags
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	Resume bool   `help:"Go on with the newest set of trials of the same command, whose complete runs are not made again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
@@ -33,7 +34,7 @@ type runCommand struct {
 }
 
 // Run measures each target in turn and shows the result.
-func (c *runCommand) Run(con console) error {
+func (c *runCommand) Run(con console) (err error) {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
@@ -48,8 +49,16 @@ func (c *runCommand) Run(con console) error {
 			return inputError{err}
 		}
 	}
+	page, err := c.follow(con)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	for _, job := range jobs {
+		job.Began = page.Show
+	}
 	runs, failed := c.measure(ctx, con, jobs)
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))

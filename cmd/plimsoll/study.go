@@ -107,17 +107,24 @@ func (c *showStudy) Run(con console) error {
 
 type runStudy struct {
 	studyInputs
+	uiFlags
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest study of this command; complete cells are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 }
 
 // Run measures every cell and shows the figures beside the published ones.
-func (c *runStudy) Run(con console) error {
+func (c *runStudy) Run(con console) (err error) {
+	page, err := c.follow(con)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.end(con, page, err) }()
 	s, folder, err := c.folder(con)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = folder.Close() }()
+	page.Show(folder.Dir())
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}

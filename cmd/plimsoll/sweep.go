@@ -24,6 +24,7 @@ import (
 
 type sweepCommand struct {
 	inputs
+	uiFlags
 	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
@@ -31,12 +32,19 @@ type sweepCommand struct {
 }
 
 // Run measures every cell and shows all cells together.
-func (c *sweepCommand) Run(con console) error {
+func (c *sweepCommand) Run(con console) (err error) {
+	c.UI.given = c.UI.given && !c.Explain
+	page, err := c.follow(con)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.end(con, page, err) }()
 	folder, jobs, err := c.plan(con)
 	if folder == nil || err != nil {
 		return err
 	}
 	defer func() { _ = folder.Close() }()
+	page.Show(folder.Dir())
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	live := newLive(con.err)

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -20,6 +21,7 @@ import (
 
 type verifyCommand struct {
 	several
+	uiFlags
 	Rounds int        `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
 	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
 	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
@@ -49,7 +51,7 @@ var (
 )
 
 // Run verifies each target under each fault in turn and shows the judgements.
-func (c *verifyCommand) Run(con console) error {
+func (c *verifyCommand) Run(con console) (err error) {
 	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
@@ -67,9 +69,14 @@ func (c *verifyCommand) Run(con console) error {
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
 		len(all)*c.Rounds, usual, most)
+	page, err := c.follow(con)
+	if err != nil {
+		return err
+	}
+	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	watch := &verifyWatch{roundsWatch: newRoundsWatch(con.err)}
+	watch := &verifyWatch{newRoundsWatch(con.err), page}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
 			o.Watch = watch
@@ -196,9 +203,13 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 
 // verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round
 // elsewhere.
-type verifyWatch struct{ roundsWatch }
+type verifyWatch struct {
+	roundsWatch
+	page *serve.Live
+}
 
 func (w *verifyWatch) Round(s *verify.Saved, number int, job *bench.Job) {
+	w.page.Show(s.Dir)
 	w.Plan(planOf(job))
 	w.Phase(result.PhaseConnect,
 		fmt.Sprintf("%s, %s: round %d of %d", s.Name, s.Faults[0], number, s.Wanted))

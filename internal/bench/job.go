@@ -56,6 +56,10 @@ type Job struct {
 	Asked   result.Asked
 	Trial   *result.Trial // nil: the run stands alone
 	Process time.Time     // when the process began, for the time to the first message
+
+	// Began, unless it is nil, is called with the run's directory when it exists, before
+	// anything is started.
+	Began func(dir string)
 }
 
 // Watch receives a run's progress, on the goroutine that runs it.

@@ -56,6 +56,9 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if job.Began != nil {
+		job.Began(s.writer.Dir())
+	}
 	defer func() { err = errors.Join(err, s.tearDown()) }()
 	if err := s.prepare(ctx); err != nil {
 		s.writer.Discard()

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,6 +181,35 @@ func (k *Kind[S]) Read(dir string) (*S, error) {
 		}
 	}
 	return saved, nil
+}
+
+// ReadHead reads what the files of all kinds begin with. kinds are the names of the kinds that
+// version 1 named its files after.
+func ReadHead(dir string, kinds ...string) (*Record, error) {
+	path := filepath.Join(dir, File)
+	if _, err := os.Stat(path); err != nil {
+		path = ""
+		for _, kind := range kinds {
+			path = cmp.Or(path, fileOf(dir, kind))
+		}
+	}
+	if path == "" {
+		return nil, fmt.Errorf("%s is not an experiment's folder: it has no %s", dir, File)
+	}
+	raw, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Record)
+	if err := json.Unmarshal(raw, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if err := checkVersion(path, r.SchemaVersion); err != nil {
+		return nil, err
+	}
+	kind := cmp.Or(r.Kind, strings.TrimSuffix(filepath.Base(path), ".json"))
+	r.read(dir, kind, kind)
+	return r, nil
 }
 
 // Newest returns the folder below runs that began last, of those that like accepts. It returns

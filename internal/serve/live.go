@@ -1,0 +1,117 @@
+package serve
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Live is the page of one experiment of this process. Its methods may be called from any
+// goroutine, and do nothing on nil.
+type Live struct {
+	*Server
+
+	mu    sync.Mutex
+	dirs  []string
+	over  bool
+	ended chan struct{} // closed when over is set
+}
+
+// Follow serves the page of an experiment until Close. Show names its directories.
+func Follow(o Options) (*Live, error) {
+	l := &Live{ended: make(chan struct{})}
+	s, listener, err := newServer(o, l)
+	if err != nil {
+		return nil, err
+	}
+	l.Server = s
+	s.mux.HandleFunc("GET /{place...}", func(w http.ResponseWriter, r *http.Request) {
+		s.page(w, r, r.PathValue("place"))
+	})
+	s.serve(listener)
+	return l, nil
+}
+
+// Show adds a directory to the page: a run's, or an experiment's folder.
+func (l *Live) Show(dir string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	if !slices.Contains(l.dirs, dir) {
+		l.dirs = append(l.dirs, dir)
+	}
+}
+
+// End says that nothing will be written any more. It returns when every browser that shows the
+// page has taken the last one, or after lastLimit, and reports whether there is a page at all.
+// It can still be opened until Close.
+func (l *Live) End() (shown bool) {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	shown = len(l.dirs) > 0
+	if !l.over {
+		l.over = true
+		close(l.ended)
+	}
+	l.mu.Unlock()
+	const look = 10 * time.Millisecond
+	for range lastLimit / look {
+		if len(l.readers) == 0 {
+			break
+		}
+		time.Sleep(look)
+	}
+	return shown
+}
+
+// Close ends the server.
+func (l *Live) Close() error {
+	if l == nil {
+		return nil
+	}
+	return l.Server.Close()
+}
+
+// find returns the experiment's directories, or one within the last of them.
+func (l *Live) find(place string) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if place == "" {
+		return slices.DeleteFunc(slices.Clone(l.dirs), func(dir string) bool {
+			_, err := os.Stat(dir) // a run that measured nothing leaves no directory
+			return errors.Is(err, fs.ErrNotExist)
+		}), nil
+	}
+	if len(l.dirs) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	dir, err := within(l.dirs[len(l.dirs)-1], place)
+	return []string{dir}, err
+}
+
+func (l *Live) running([]string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.over
+}
+
+func (l *Live) changes() <-chan struct{} { return l.ended }
+
+func (*Live) bar(place string) []link {
+	if place == "" {
+		return nil
+	}
+	return []link{{"/", "The whole experiment"}}
+}

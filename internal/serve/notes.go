@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// NotesFile is the file beside a run that has what readers wrote about it.
+const NotesFile = "notes.json"
+
+// The bounds of notes.
+const (
+	mostTags   = 20
+	longestTag = 40   // characters
+	longest    = 8000 // characters of a note
+)
+
+// Notes are what readers wrote about an experiment. No figure depends on them.
+type Notes struct {
+	Tags []string `json:"tags"`
+	Note string   `json:"note"`
+}
+
+// readNotes reads the notes in an experiment's folder; notes that cannot be read are none.
+func readNotes(dir string) (n Notes) {
+	path := filepath.Join(dir, NotesFile)
+	if _, err := os.Lstat(path); err != nil {
+		return n
+	}
+	if result.ReadDocument(dir, NotesFile, "notes", &n) != nil || n.check() != nil {
+		return Notes{}
+	}
+	return n
+}
+
+// newNotes reads what a reader gave. Tags have commas between them.
+func newNotes(tags, note string) (n Notes, err error) {
+	n.Tags = []string{}
+	for tag := range strings.SplitSeq(tags, ",") {
+		tag = strings.Join(strings.Fields(tag), " ")
+		if tag != "" && !slices.Contains(n.Tags, tag) {
+			n.Tags = append(n.Tags, tag)
+		}
+	}
+	n.Note = strings.TrimSpace(strings.ReplaceAll(note, "\r\n", "\n"))
+	return n, n.check()
+}
+
+func (n *Notes) check() error {
+	if len(n.Tags) > mostTags {
+		return fmt.Errorf("there are %d tags: keep %d at most", len(n.Tags), mostTags)
+	}
+	for _, tag := range n.Tags {
+		if utf8.RuneCountInString(tag) > longestTag {
+			return fmt.Errorf("the tag %q is too long: keep %d characters at most", tag,
+				longestTag)
+		}
+	}
+	if utf8.RuneCountInString(n.Note) > longest {
+		return fmt.Errorf("the note is too long: keep %d characters at most", longest)
+	}
+	unprintable := func(r rune) bool {
+		return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t'
+	}
+	if strings.ContainsFunc(strings.Join(append([]string{n.Note}, n.Tags...), ""), unprintable) {
+		return errors.New("a tag or the note holds control characters: write text only")
+	}
+	return nil
+}
+
+// save replaces the notes in an experiment's folder.
+func (n *Notes) save(dir string) error {
+	raw, err := json.MarshalIndent(n, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the notes: %w", err)
+	}
+	return result.ReplaceFile(filepath.Join(dir, NotesFile), append(raw, '\n'))
+}

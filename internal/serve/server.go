@@ -1,0 +1,200 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Page renders the report of the experiments in some directories as one HTML page.
+type Page func(ctx context.Context, dirs []string) ([]byte, error)
+
+// Options describes a server.
+type Options struct {
+	Page  Page
+	Style string // the style sheet of pages that are not reports
+	// Listen is the address to listen on; "": a free port of 127.0.0.1. Any other address than
+	// a loopback address needs TLS and a token.
+	Listen string
+	TLS    *tls.Config // nil: not encrypted
+	// Token is what a reader must have; "": a random one, which the printed address holds.
+	Token string
+}
+
+// The bounds of a server.
+const (
+	maxReaders     = 32  // that wait for changes
+	maxConnections = 256 // further ones wait
+	maxBody        = 64 << 10
+	headLimit      = 10 * time.Second // until a request's head is read
+	answerLimit    = time.Minute      // until an answer is rendered and read
+	idleLimit      = 2 * time.Minute
+	lastLimit      = 3 * time.Second // for browsers to take the last page
+	leastToken     = 16              // characters
+)
+
+// Server answers requests on one address.
+type Server struct {
+	options Options
+	given   bool // the token, by the user
+	mux     *http.ServeMux
+	http    *http.Server
+	address string
+	pages   *pages
+	readers chan struct{} // a place for each
+	done    chan struct{} // closed when the server ends
+	served  chan struct{} // closed when it has ended
+	site
+}
+
+// site says what the addresses of a server stand for.
+type site interface {
+	// find returns the directories that a place stands for. A place is the part of an address
+	// that follows the fixed part.
+	find(place string) (dirs []string, err error)
+	// running reports whether something may still be written into the directories.
+	running(dirs []string) bool
+	// changes returns a channel that is closed when running changes; nil: nobody knows.
+	changes() <-chan struct{}
+	// bar returns the links above the page of a place.
+	bar(place string) []link
+}
+
+type link struct{ Path, Words string }
+
+// newServer returns a server that listens and does not serve yet.
+func newServer(o Options, s site) (*Server, net.Listener, error) {
+	given := o.Token != ""
+	if given && len(o.Token) < leastToken {
+		return nil, nil, fmt.Errorf("a token needs %d characters or more, this one has %d",
+			leastToken, len(o.Token))
+	}
+	if !given {
+		o.Token = rand.Text()
+	}
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if err := mayListen(o, given); err != nil {
+		return nil, nil, err
+	}
+	listener, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen on %s: %w", o.Listen, err)
+	}
+	v := &Server{options: o, given: given, mux: http.NewServeMux(), site: s,
+		address: listener.Addr().String(), pages: newPages(o.Page),
+		readers: make(chan struct{}, maxReaders), done: make(chan struct{}),
+		served: make(chan struct{})}
+	v.http = &http.Server{Handler: v.guard(v.mux), TLSConfig: o.TLS,
+		ReadHeaderTimeout: headLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
+		IdleTimeout: idleLimit, MaxHeaderBytes: maxBody,
+		ErrorLog: log.New(io.Discard, "", 0)} // the terminal shows the experiment
+	v.mux.HandleFunc("GET /events", v.events)
+	return v, listener, nil
+}
+
+// mayListen refuses an address that others can reach without TLS and a token of the user's.
+func mayListen(o Options, given bool) error {
+	host, _, err := net.SplitHostPort(o.Listen)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not an address to listen on: write it like 127.0.0.1:8080",
+			o.Listen)
+	case isLoopback(host):
+		return nil
+	case o.TLS == nil:
+		return fmt.Errorf("others can reach %s: give a certificate and its key, or listen on "+
+			"127.0.0.1", o.Listen)
+	case !given:
+		return fmt.Errorf("others can reach %s: give a token, or listen on 127.0.0.1", o.Listen)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// serve answers requests until close.
+func (s *Server) serve(listener net.Listener) {
+	listener = netutil.LimitListener(listener, maxConnections)
+	go func() {
+		defer close(s.served)
+		if s.options.TLS != nil {
+			_ = s.http.ServeTLS(listener, "", "") // always an error: that of close
+			return
+		}
+		_ = s.http.Serve(listener)
+	}()
+}
+
+// Handle adds an answer of another package, such as metrics. Its requests pass the same checks.
+func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
+
+// Address returns the address to open. It holds the token unless the user gave one.
+func (s *Server) Address() string {
+	u := url.URL{Scheme: s.scheme(), Host: s.address, Path: "/"}
+	if !s.given {
+		u.RawQuery = url.Values{tokenKey: {s.options.Token}}.Encode()
+	}
+	return u.String()
+}
+
+func (s *Server) scheme() string {
+	if s.options.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// named reports whether a request's host is a name of this server. A page of another name that
+// resolves to this machine (DNS rebinding) is refused.
+func (s *Server) named(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if isLoopback(host) {
+		return true
+	}
+	if s.options.TLS == nil || len(s.options.TLS.Certificates) == 0 {
+		return false
+	}
+	leaf := s.options.TLS.Certificates[0].Leaf
+	if leaf == nil {
+		var err error
+		leaf, err = x509.ParseCertificate(s.options.TLS.Certificates[0].Certificate[0])
+		if err != nil {
+			return false
+		}
+	}
+	return leaf.VerifyHostname(host) == nil
+}
+
+// Close ends the server and everything that it began.
+func (s *Server) Close() error {
+	close(s.done)
+	ctx, cancel := context.WithTimeout(context.Background(), lastLimit)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close() // of connections that are not idle in time
+	}
+	<-s.served
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	return nil
+}
