@@ -30,6 +30,7 @@ var rooms = []string{
 	"internal/verify",
 	"internal/sweep",
 	"internal/experiment",
+	"internal/price",
 	"internal/verdict",
 	"internal/bench",
 	"internal/probe",

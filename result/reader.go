@@ -30,6 +30,8 @@ type Saved struct {
 	Latency []IntervalLatency
 	// Damage has a sentence for each thing that could not be read.
 	Damage []string
+	// Price is what the run cost at given prices; nil: none were given. The directory has none.
+	Price *Price
 }
 
 // IntervalLatency is one series over one interval.

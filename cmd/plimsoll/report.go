@@ -20,6 +20,7 @@ import (
 type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep, or of studies."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
+	priced
 }
 
 // Run renders runs.
@@ -56,6 +57,9 @@ func (c *reportCommand) Run(con console) error {
 			return inputError{err}
 		}
 		runs = append(runs, saved)
+	}
+	if err := c.price(runs); err != nil {
+		return err
 	}
 	if c.Format == "table" {
 		width, color := con.layout()

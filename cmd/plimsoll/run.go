@@ -24,7 +24,8 @@ type runCommand struct {
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
-	Keep   bool   `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
+	priced
+	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
 }
 
 // Run measures each target in turn and shows the result.
@@ -32,6 +33,9 @@ func (c *runCommand) Run(con console) error {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
+	}
+	if err := c.price(nil); err != nil {
+		return err // before anything is measured
 	}
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
@@ -113,6 +117,9 @@ func (c *runCommand) measure(ctx context.Context, con console,
 
 // show prints the result and writes the report of all runs into the last run's directory.
 func (c *runCommand) show(con console, runs []*result.Saved) error {
+	if err := c.price(runs); err != nil {
+		return err
+	}
 	path, err := writeReport(runs)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -127,7 +128,8 @@ func (p *page) run(name string, s *result.Saved) {
 	p.account(r)
 	p.said("durability", "", durabilityWords(r))
 	for _, cost := range []struct{ label, sentence string }{
-		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
+		{"start-up", startupSentence(r)}, {"cost", costSentence(r)},
+		{"price", price.Sentence(s.Price)}, {"limit", limitSentence(r)},
 		{"bill", billSentence(r.Bill)},
 	} {
 		if cost.sentence != "" {
