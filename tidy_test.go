@@ -25,6 +25,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/prove",
 	"internal/study",
+	"internal/history",
 	"internal/compare",
 	"internal/peak",
 	"internal/verify",

@@ -50,25 +50,9 @@ func Read(dir string) (*Saved, error) {
 	// Check before reading run.json: a run that ends in between has written its final state by
 	// then.
 	written := beingWritten(dir)
-	raw, err := readWhole(filepath.Join(dir, RunFile))
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
-		}
-		return nil, fmt.Errorf("read run %s: %w", dir, err)
-	}
 	s := &Saved{Dir: dir}
-	if err := json.Unmarshal(raw, &s.Run); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
-	}
-	if s.Run.SchemaVersion < 1 {
-		return nil, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
-			RunFile)
-	}
-	if s.Run.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf(
-			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
-			dir, s.Run.SchemaVersion, SchemaVersion)
+	if err := readRun(dir, &s.Run); err != nil {
+		return nil, err
 	}
 	s.readLines(intervalsFile, func(line []byte) error {
 		var i Interval
@@ -95,6 +79,43 @@ func Read(dir string) (*Saved, error) {
 		s.summarizeFromIntervals()
 	}
 	return s, nil
+}
+
+// ReadRun reads the run.json of a run directory, and none of its other files. A run whose
+// process ended without a final state is incomplete, and has no summary.
+func ReadRun(dir string) (*Run, error) {
+	written := beingWritten(dir)
+	r := new(Run)
+	if err := readRun(dir, r); err != nil {
+		return nil, err
+	}
+	if r.State == Running && !written {
+		r.State = Incomplete
+	}
+	return r, nil
+}
+
+// readRun reads run.json.
+func readRun(dir string, r *Run) error {
+	raw, err := readWhole(filepath.Join(dir, RunFile))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+		}
+		return fmt.Errorf("read run %s: %w", dir, err)
+	}
+	if err := json.Unmarshal(raw, r); err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
+	}
+	if r.SchemaVersion < 1 {
+		return fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, RunFile)
+	}
+	if r.SchemaVersion > SchemaVersion {
+		return fmt.Errorf(
+			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
+			dir, r.SchemaVersion, SchemaVersion)
+	}
+	return nil
 }
 
 // readResources reads resources.jsonl, which runs of an earlier plimsoll lack.
@@ -187,43 +208,56 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHistogram parses a line of the HdrHistogram log format 1.3:
-// Tag=name,start s,length s,max,payload.
+// readHistogram adds the histogram of a line of latency.hlog.
 func (s *Saved) readHistogram(line []byte) error {
+	l, err := parseHistogram(line, nil)
+	if l != nil {
+		s.Latency = append(s.Latency, *l)
+	}
+	return err
+}
+
+// parseHistogram parses a line of the HdrHistogram log format 1.3:
+// Tag=name,start s,length s,max,payload. It returns nil for a line of the head, and for one
+// that is not wanted. Everything is wanted when wanted is nil.
+func parseHistogram(
+	line []byte, wanted func(series Series, warmup bool) bool,
+) (*IntervalLatency, error) {
 	text := string(line)
 	if text == "" || text[0] == '#' || text[0] == '"' {
-		return nil
+		return nil, nil
 	}
 	fields := strings.SplitN(text, ",", 5)
 	if len(fields) != 5 || !strings.HasPrefix(fields[0], "Tag=") {
-		return errors.New("not a tagged histogram line")
+		return nil, errors.New("not a tagged histogram line")
+	}
+	series, warmup := strings.CutPrefix(strings.TrimPrefix(fields[0], "Tag="), WarmupPrefix)
+	if wanted != nil && !wanted(Series(series), warmup) {
+		return nil, nil
 	}
 	start, err := strconv.ParseFloat(fields[1], 64)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	length, err := strconv.ParseFloat(fields[2], 64)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h, err := hdr.DecodePacked([]byte(fields[4]))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	least := h.LowestTrackableValue()
 	if least != HistogramMinNs && least != coarseMinNs ||
 		h.HighestTrackableValue() != HistogramMaxNs ||
 		h.SignificantFigures() != HistogramDigits {
-		return errors.New("a histogram of another range")
+		return nil, errors.New("a histogram of another range")
 	}
-	tag := strings.TrimPrefix(fields[0], "Tag=")
-	series, warmup := strings.CutPrefix(tag, WarmupPrefix)
-	s.Latency = append(s.Latency, IntervalLatency{
+	return &IntervalLatency{
 		Series: Series(series), Warmup: warmup,
 		StartNs: int64(start * 1e9), EndNs: int64((start + length) * 1e9),
 		Histogram: h,
-	})
-	return nil
+	}, nil
 }
 
 // beingWritten reports whether a process holds the run's lock.
