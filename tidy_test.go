@@ -31,6 +31,7 @@ var rooms = []string{
 	"internal/verify",
 	"internal/sweep",
 	"internal/experiment",
+	"internal/metrics",
 	"internal/price",
 	"internal/verdict",
 	"internal/bench",

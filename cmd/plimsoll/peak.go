@@ -55,6 +55,7 @@ func (c *peakCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err)}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {

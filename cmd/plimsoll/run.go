@@ -49,6 +49,7 @@ func (c *runCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	runs, failed := c.measure(ctx, con, jobs)
 	if len(runs) > 0 {
 		failed = cmp.Or(failed, c.show(con, runs))

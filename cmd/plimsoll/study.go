@@ -117,6 +117,7 @@ func (c *runStudy) Run(con console) error {
 	defer func() { _ = folder.Close() }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Ran: writeOwnReport})

@@ -39,6 +39,7 @@ func (c *sweepCommand) Run(con console) error {
 	defer func() { _ = folder.Close() }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	live := newLive(con.err)
 	plan := folder.Saved
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},

@@ -70,6 +70,7 @@ func (c *verifyCommand) Run(con console) error {
 		len(all)*c.Rounds, usual, most)
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &verifyWatch{roundsWatch: newRoundsWatch(con.err)}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
