@@ -47,11 +47,9 @@ type IntervalLatency struct {
 // Read reads a run directory. Only a missing or unreadable run.json is an error. Damage names
 // torn or foreign lines in the other files; the lines before and after them are kept.
 func Read(dir string) (*Saved, error) {
-	// Check before reading run.json: a run that ends in between has written its final state by
-	// then.
-	written := beingWritten(dir)
 	s := &Saved{Dir: dir}
-	if err := readRun(dir, &s.Run); err != nil {
+	written, err := readRun(dir, &s.Run)
+	if err != nil {
 		return nil, err
 	}
 	s.readLines(intervalsFile, func(line []byte) error {
@@ -81,12 +79,12 @@ func Read(dir string) (*Saved, error) {
 	return s, nil
 }
 
-// ReadRun reads the run.json of a run directory, and none of its other files. A run whose
-// process ended without a final state is incomplete, and has no summary.
-func ReadRun(dir string) (*Run, error) {
-	written := beingWritten(dir)
+// ReadHead reads run.json alone: enough for a list of many runs. Verdicts and figures are those
+// that were saved, and a run under way has none.
+func ReadHead(dir string) (*Run, error) {
 	r := new(Run)
-	if err := readRun(dir, r); err != nil {
+	written, err := readRun(dir, r)
+	if err != nil {
 		return nil, err
 	}
 	if r.State == Running && !written {
@@ -95,27 +93,31 @@ func ReadRun(dir string) (*Run, error) {
 	return r, nil
 }
 
-// readRun reads run.json.
-func readRun(dir string, r *Run) error {
+// readRun reads run.json, and reports whether a process was writing the run.
+func readRun(dir string, r *Run) (written bool, err error) {
+	// Check before reading run.json: a run that ends in between has written its final state by
+	// then.
+	written = beingWritten(dir)
 	raw, err := readWhole(filepath.Join(dir, RunFile))
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+			return false, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
 		}
-		return fmt.Errorf("read run %s: %w", dir, err)
+		return false, fmt.Errorf("read run %s: %w", dir, err)
 	}
 	if err := json.Unmarshal(raw, r); err != nil {
-		return fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
+		return false, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
 	}
 	if r.SchemaVersion < 1 {
-		return fmt.Errorf("%s is not a run directory: its %s has no schema version", dir, RunFile)
+		return false, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
+			RunFile)
 	}
 	if r.SchemaVersion > SchemaVersion {
-		return fmt.Errorf(
+		return false, fmt.Errorf(
 			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
 			dir, r.SchemaVersion, SchemaVersion)
 	}
-	return nil
+	return written, nil
 }
 
 // readResources reads resources.jsonl, which runs of an earlier plimsoll lack.

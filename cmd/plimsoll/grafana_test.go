@@ -42,7 +42,7 @@ func TestDashboardOnAScrapedRun(t *testing.T) {
 	}
 	dir := t.TempDir()
 	runs := filepath.Join(dir, "runs")
-	page := httptest.NewServer(metrics.Handler(metrics.Below(runs)))
+	page := httptest.NewServer(metrics.Handler(metrics.Options{Source: metrics.Below(runs)}))
 	defer page.Close()
 	classic := startPrometheus(t, page.Listener.Addr())
 	native := startPrometheus(t, page.Listener.Addr(), "--enable-feature=native-histograms")
@@ -58,7 +58,7 @@ func TestDashboardOnAScrapedRun(t *testing.T) {
 			t.Errorf("no data for %s", q)
 		}
 	}
-	run, err := result.ReadRun(filepath.Join(runs, result.LatestLink))
+	run, err := result.ReadHead(filepath.Join(runs, result.LatestLink))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -241,7 +241,7 @@ func TestWrongFiguresAreNamed(t *testing.T) {
 }
 
 // Any run.json is read or left out.
-func FuzzReadRun(f *testing.F) {
+func FuzzReadHead(f *testing.F) {
 	raw, err := json.Marshal(night(1, "a", time.Millisecond))
 	if err != nil {
 		f.Fatal(err)

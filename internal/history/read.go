@@ -113,7 +113,7 @@ func (r *reader) run(dir string) {
 	if r.Figures[0].peak() {
 		return
 	}
-	run, err := result.ReadRun(dir)
+	run, err := result.ReadHead(dir)
 	switch {
 	case err != nil:
 		r.left["a run.json that cannot be read"]++

@@ -48,9 +48,9 @@ func NewCollector(o Options) *Collector {
 }
 
 // Handler returns the page that Prometheus scrapes. It asks for no credential.
-func Handler(source Source) http.Handler {
+func Handler(o Options) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(NewCollector(Options{Source: source}))
+	registry.MustRegister(NewCollector(o))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: mostScrapes,
 		// A damaged run must not hide the others.
@@ -140,7 +140,7 @@ func (c *Collector) run(f Found) (*run, error) {
 	r := c.runs[f.Dir]
 	if r == nil {
 		// Its head alone says whether it is to be shown.
-		head, err := result.ReadRun(f.Dir)
+		head, err := result.ReadHead(f.Dir)
 		if err != nil || !c.shows(f, head) {
 			return nil, err
 		}

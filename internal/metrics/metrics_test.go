@@ -343,7 +343,7 @@ func TestHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := httptest.NewRecorder()
-	Handler(Below(root)).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	Handler(Options{Source: Below(root)}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	text := page.Body.String()
 	for _, want := range []string{
 		`plimsoll_account_messages{level="2",outcome="lost",run="a",system="sys",` +

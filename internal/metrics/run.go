@@ -26,7 +26,7 @@ func newRun(dir string) *run {
 // read reads what was written since the last scrape. A line that cannot be read is passed
 // over: whoever reads the run afterwards is told of it.
 func (r *run) read(dir string) error {
-	head, err := result.ReadRun(dir)
+	head, err := result.ReadHead(dir)
 	if err != nil {
 		return err
 	}
