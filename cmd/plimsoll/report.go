@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -26,6 +27,9 @@ type reportCommand struct {
 // Run renders runs.
 func (c *reportCommand) Run(con console) error {
 	c.RunDirs = onceEach(c.RunDirs)
+	if err := c.canPrice(); err != nil {
+		return inputError{err}
+	}
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
 	}
@@ -66,6 +70,24 @@ func (c *reportCommand) Run(con console) error {
 		return report.Terminal(con.out, runs, width, color)
 	}
 	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+}
+
+// canPrice refuses prices for what has none.
+func (c *reportCommand) canPrice() error {
+	if c.Prices == "" {
+		return nil
+	}
+	if formats := []string{"table", "html", "md", "json"}; !slices.Contains(formats, c.Format) {
+		return fmt.Errorf("%s has no prices: add -f with one of %s, or leave out --prices",
+			c.Format, strings.Join(formats, ", "))
+	}
+	for _, dir := range c.RunDirs {
+		if !isRun(dir) {
+			return fmt.Errorf("%s is not a run, and only runs have a price: name the runs in it",
+				relative(dir))
+		}
+	}
+	return nil
 }
 
 // onceEach drops directories that are named a second time, also by a link such as runs/latest.

@@ -83,6 +83,7 @@ func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	}
 	if len(runs) >= manyRuns {
 		p.overview(runs)
+		p.prices(runs)
 		_, err := w.Write(p.Bytes())
 		return err
 	}
@@ -97,6 +98,15 @@ func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	}
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// prices writes the prices of runs that have no section of their own.
+func (p *page) prices(runs []*result.Saved) {
+	for i, name := range names(runs) {
+		if sentence := price.Sentence(runs[i].Price); sentence != "" {
+			p.said("price", "", name+": "+sentence)
+		}
+	}
 }
 
 func (p *page) run(name string, s *result.Saved) {
