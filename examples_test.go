@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -25,6 +26,8 @@ func TestDocumentedExamplesParse(t *testing.T) {
 	}
 	for _, b := range blocks {
 		switch text := string(b[1]); {
+		case strings.HasPrefix(text, "currency:"):
+			_, err = price.Parse("docs/USAGE.md", b[1])
 		case strings.HasPrefix(text, "system:"):
 			_, err = target.Parse("docs/USAGE.md", b[1])
 		case strings.Contains(text, "\nquestion:"):

@@ -30,6 +30,8 @@ type Saved struct {
 	Latency []IntervalLatency
 	// Damage has a sentence for each thing that could not be read.
 	Damage []string
+	// Price is what the run cost at given prices; nil: none were given. The directory has none.
+	Price *Price
 }
 
 // IntervalLatency is one series over one interval.
@@ -208,43 +210,56 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHistogram parses a line of the HdrHistogram log format 1.3:
-// Tag=name,start s,length s,max,payload.
+// readHistogram adds the histogram of a line of latency.hlog.
 func (s *Saved) readHistogram(line []byte) error {
+	l, err := parseHistogram(line, nil)
+	if l != nil {
+		s.Latency = append(s.Latency, *l)
+	}
+	return err
+}
+
+// parseHistogram parses a line of the HdrHistogram log format 1.3:
+// Tag=name,start s,length s,max,payload. It returns nil for a line of the head, and for one
+// that is not wanted. Everything is wanted when wanted is nil.
+func parseHistogram(
+	line []byte, wanted func(series Series, warmup bool) bool,
+) (*IntervalLatency, error) {
 	text := string(line)
 	if text == "" || text[0] == '#' || text[0] == '"' {
-		return nil
+		return nil, nil
 	}
 	fields := strings.SplitN(text, ",", 5)
 	if len(fields) != 5 || !strings.HasPrefix(fields[0], "Tag=") {
-		return errors.New("not a tagged histogram line")
+		return nil, errors.New("not a tagged histogram line")
+	}
+	series, warmup := strings.CutPrefix(strings.TrimPrefix(fields[0], "Tag="), WarmupPrefix)
+	if wanted != nil && !wanted(Series(series), warmup) {
+		return nil, nil
 	}
 	start, err := strconv.ParseFloat(fields[1], 64)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	length, err := strconv.ParseFloat(fields[2], 64)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h, err := hdr.DecodePacked([]byte(fields[4]))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	least := h.LowestTrackableValue()
 	if least != HistogramMinNs && least != coarseMinNs ||
 		h.HighestTrackableValue() != HistogramMaxNs ||
 		h.SignificantFigures() != HistogramDigits {
-		return errors.New("a histogram of another range")
+		return nil, errors.New("a histogram of another range")
 	}
-	tag := strings.TrimPrefix(fields[0], "Tag=")
-	series, warmup := strings.CutPrefix(tag, WarmupPrefix)
-	s.Latency = append(s.Latency, IntervalLatency{
+	return &IntervalLatency{
 		Series: Series(series), Warmup: warmup,
 		StartNs: int64(start * 1e9), EndNs: int64((start + length) * 1e9),
 		Histogram: h,
-	})
-	return nil
+	}, nil
 }
 
 // beingWritten reports whether a process holds the run's lock.

@@ -62,6 +62,7 @@ func (c *peakCommand) Run(con console) (err error) {
 	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {

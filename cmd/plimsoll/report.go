@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -20,11 +21,15 @@ import (
 type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep, or of studies."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, on standard output."`
+	priced
 }
 
 // Run renders runs.
 func (c *reportCommand) Run(con console) error {
 	c.RunDirs = onceEach(c.RunDirs)
+	if err := c.canPrice(); err != nil {
+		return inputError{err}
+	}
 	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
 		return c.sweep(con, c.RunDirs[0])
 	}
@@ -55,11 +60,32 @@ func (c *reportCommand) Run(con console) error {
 		}
 		runs = append(runs, saved)
 	}
+	if err := c.price(runs); err != nil {
+		return err
+	}
 	if c.Format == "table" {
 		width, color := con.layout()
 		return report.Terminal(con.out, runs, width, color)
 	}
 	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+}
+
+// canPrice refuses prices for what has none.
+func (c *reportCommand) canPrice() error {
+	if c.Prices == "" {
+		return nil
+	}
+	if formats := []string{"table", "html", "md", "json"}; !slices.Contains(formats, c.Format) {
+		return fmt.Errorf("%s has no prices: add -f with one of %s, or leave out --prices",
+			c.Format, strings.Join(formats, ", "))
+	}
+	for _, dir := range c.RunDirs {
+		if !isRun(dir) {
+			return fmt.Errorf("%s is not a run, and only runs have a price: name the runs in it",
+				relative(dir))
+		}
+	}
+	return nil
 }
 
 // onceEach drops directories that are named a second time, also by a link such as runs/latest.

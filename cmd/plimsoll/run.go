@@ -30,7 +30,8 @@ type runCommand struct {
 	Resume bool   `help:"Go on with the newest set of trials of the same command, whose complete runs are not made again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
-	Keep   bool   `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
+	priced
+	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
 }
 
 // Run measures each target in turn and shows the result.
@@ -38,6 +39,9 @@ func (c *runCommand) Run(con console) (err error) {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
+	}
+	if err := c.price(nil); err != nil {
+		return err // before anything is measured
 	}
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
@@ -56,6 +60,7 @@ func (c *runCommand) Run(con console) (err error) {
 	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	for _, job := range jobs {
 		job.Began = page.Show
 	}
@@ -120,6 +125,9 @@ func (c *runCommand) measure(ctx context.Context, con console,
 
 // show prints the result and writes the report of all runs into the last run's directory.
 func (c *runCommand) show(con console, runs []*result.Saved) error {
+	if err := c.price(runs); err != nil {
+		return err
+	}
 	path, err := writeReport(runs)
 	if err != nil {
 		return err

@@ -127,6 +127,7 @@ func (c *runStudy) Run(con console) (err error) {
 	page.Show(folder.Dir())
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Ran: writeOwnReport})

@@ -47,6 +47,7 @@ func (c *sweepCommand) Run(con console) (err error) {
 	page.Show(folder.Dir())
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	live := newLive(con.err)
 	plan := folder.Saved
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},

@@ -76,6 +76,7 @@ func (c *verifyCommand) Run(con console) (err error) {
 	defer func() { err = c.end(con, page, err) }()
 	ctx, done := untilInterrupted(con.err)
 	defer done()
+	defer sendMetrics(con, c.Runs)()
 	watch := &verifyWatch{newRoundsWatch(con.err), page}
 	found, failed := inTurn(ctx, all,
 		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -34,6 +35,9 @@ func newCostView(index int, s *result.Saved) costView {
 		return v
 	}
 	v.Sentence = whoseCost(c)
+	if s.Price != nil {
+		v.Sentence += " Price: " + price.Sentence(s.Price) + "."
+	}
 	if c.observed() {
 		v.Cards = costCards(c)
 		v.Processes, v.Shares, v.Machine = processTable(c), shareTable(&s.Run), machineTable(&s.Run)

@@ -17,13 +17,15 @@ import (
 func JSON(w io.Writer, runs []*result.Saved) error {
 	type costed struct {
 		*result.Run
-		Cost  *messageCost `json:"cost,omitempty"`
-		Sure  *confidence  `json:"confidence_95,omitempty"`
-		Lacks string       `json:"lacks,omitempty"`
+		Cost  *messageCost  `json:"cost,omitempty"`
+		Price *result.Price `json:"price,omitempty"`
+		Sure  *confidence   `json:"confidence_95,omitempty"`
+		Lacks string        `json:"lacks,omitempty"`
 	}
 	out := make([]costed, len(runs))
 	for i, s := range runs {
-		out[i] = costed{&s.Run, newMessageCost(&s.Run), newConfidence(s), lacksSentence(&s.Run)}
+		out[i] = costed{&s.Run, newMessageCost(&s.Run), s.Price, newConfidence(s),
+			lacksSentence(&s.Run)}
 	}
 	raw, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -166,6 +167,7 @@ func markdownFacts(b *bytes.Buffer, s *result.Saved, sure within) {
 	say("Format", lacksSentence(r))
 	say("Start-up", startupSentence(r))
 	say("Cost", costSentence(r))
+	say("Price", price.Sentence(s.Price))
 	say("Bill", billSentence(r.Bill))
 	say("Limit", limitSentence(r))
 	say("Error", errorSentences(r.Errors)...)

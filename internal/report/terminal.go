@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -82,6 +83,7 @@ func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	}
 	if len(runs) >= manyRuns {
 		p.overview(runs)
+		p.prices(runs)
 		_, err := w.Write(p.Bytes())
 		return err
 	}
@@ -96,6 +98,15 @@ func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
 	}
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// prices writes the prices of runs that have no section of their own.
+func (p *page) prices(runs []*result.Saved) {
+	for i, name := range names(runs) {
+		if sentence := price.Sentence(runs[i].Price); sentence != "" {
+			p.said("price", "", name+": "+sentence)
+		}
+	}
 }
 
 func (p *page) run(name string, s *result.Saved) {
@@ -127,7 +138,8 @@ func (p *page) run(name string, s *result.Saved) {
 	p.account(r)
 	p.said("durability", "", durabilityWords(r))
 	for _, cost := range []struct{ label, sentence string }{
-		{"start-up", startupSentence(r)}, {"cost", costSentence(r)}, {"limit", limitSentence(r)},
+		{"start-up", startupSentence(r)}, {"cost", costSentence(r)},
+		{"price", price.Sentence(s.Price)}, {"limit", limitSentence(r)},
 		{"bill", billSentence(r.Bill)},
 	} {
 		if cost.sentence != "" {

@@ -12,8 +12,8 @@
 // A partition is the virtual topic VirtualTopic.topic.partition. A subscription is a queue on
 // each of them, Consumer.subscription.VirtualTopic.topic.partition, into which the broker
 // copies what producers send. All subscriptions, the first one too, are made by this rule.
-// Until the first one opens, queues of the subscription plimsoll-holds keep the messages,
-// because a virtual topic drops what no queue takes. With the setting destination at queue a
+// When a producer opens before the first of them, queues of the subscription plimsoll-holds keep
+// the messages until then, because a virtual topic drops what no queue takes. With the setting destination at queue a
 // partition is a queue, and a topic has one subscription: the broker makes one copy less.
 //
 // Each producer and each consumer has a connection. A consumer has a link from every queue of
@@ -50,6 +50,11 @@
 //   - Brokers that start at the same time sometimes end at once, because they meet one another
 //     half started in ZooKeeper. A testbed starts them in turn and tries again; after a fault
 //     that has ended all of them, a broker may stay away.
+//   - A LevelDB store whose broker ends without a clean stop replays its log. In 5.14.5 it writes
+//     the removal of a queue as one number and reads it back as a record: the replay ends there
+//     with an EOFException in the broker's output, and all that the log has behind it stays out of
+//     the store, on every broker, although it is synced to every disk. So a queue that is deleted
+//     after the store's last snapshot costs all messages since, when all brokers end at once.
 //   - Acceptance of a received message is not answered. What a consumer had accepted just
 //     before the master failed may come again.
 //   - A virtual topic copies to the queues that exist. A queue that was never written to may

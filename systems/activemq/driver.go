@@ -204,15 +204,24 @@ func (c *cluster) partitions(t system.Topic) []string {
 // drops what no queue takes.
 const holding = "plimsoll-holds"
 
-// existing lists the queues of a partition.
+// existing lists what there is of a partition.
 func (c *cluster) existing(ctx context.Context, b managed, partition string) ([]string, error) {
+	queues, err := c.queuesOf(ctx, b, partition)
+	if err != nil || len(queues) > 0 {
+		return queues, err
+	}
+	return b.destinations(ctx, "Topic", partition)
+}
+
+// queuesOf lists the queues of a partition.
+func (c *cluster) queuesOf(ctx context.Context, b managed, partition string) ([]string, error) {
 	if c.Text(setDestination) == virtualTopic {
 		partition = "Consumer.*." + partition
 	}
 	return b.destinations(ctx, "Queue", partition)
 }
 
-// CreateTopic makes the queues that hold the topic's messages until a subscription opens.
+// CreateTopic makes the virtual topics, or the queues.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err := c.createTopic(ctx, t); err != nil {
 		return fmt.Errorf("creating topic %s: %w", t.Name, err)
@@ -234,11 +243,33 @@ func (c *cluster) createTopic(ctx context.Context, t system.Topic) error {
 			return err
 		}
 		if len(found) > 0 {
-			return fmt.Errorf("a topic of the name exists, with the queue %s: delete it, or "+
+			return fmt.Errorf("a topic of the name exists, with the destination %s: delete it, or "+
 				"choose another name", found[0])
 		}
 	}
-	return b.do(ctx, "addQueue", c.queues(t, holding))
+	if c.Text(setDestination) == virtualTopic {
+		return b.do(ctx, "addTopic", c.partitions(t))
+	}
+	return b.do(ctx, "addQueue", c.partitions(t))
+}
+
+// hold makes the queues that hold messages while there is no subscription. A topic whose
+// consumers open first never has them, because their removal is what a LevelDB store cannot
+// recover from (doc.go).
+func (c *cluster) hold(ctx context.Context, t system.Topic) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[t.Name] != "" || c.Text(setDestination) == plainQueue {
+		return nil
+	}
+	b, err := c.jolokia.master(ctx)
+	if err == nil {
+		err = b.do(ctx, "addQueue", c.queues(t, holding))
+	}
+	if err != nil {
+		return fmt.Errorf("making the queues that hold messages: %w", err)
+	}
+	return nil
 }
 
 // subscribed removes the queues that held messages before the first subscription.
@@ -252,11 +283,7 @@ func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription s
 		return fmt.Errorf("a queue has one subscription, and topic %s has %s: set %s %s",
 			t.Name, first, setDestination, virtualTopic)
 	case first == "" && c.Text(setDestination) == virtualTopic:
-		b, err := c.jolokia.master(ctx)
-		if err == nil {
-			err = b.do(ctx, "removeQueue", c.queues(t, holding))
-		}
-		if err != nil {
+		if err := c.release(ctx, t); err != nil {
 			return fmt.Errorf("removing the queues of topic %s without a subscription: %w",
 				t.Name, err)
 		}
@@ -265,6 +292,24 @@ func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription s
 		c.held = make(map[string]string)
 	}
 	c.held[t.Name] = subscription
+	return nil
+}
+
+// release removes the queues that hold messages, where there are such.
+func (c *cluster) release(ctx context.Context, t system.Topic) error {
+	b, err := c.jolokia.master(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.queues(t, holding) {
+		found, err := b.destinations(ctx, "Queue", name)
+		if err == nil && len(found) > 0 {
+			err = b.do(ctx, "removeQueue", found)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -297,7 +342,7 @@ func untilGone(ctx context.Context, remove func() error) error {
 func (c *cluster) deleteTopic(ctx context.Context, b managed, t system.Topic) error {
 	var queues []string
 	for _, partition := range c.partitions(t) {
-		found, err := c.existing(ctx, b, partition)
+		found, err := c.queuesOf(ctx, b, partition)
 		if err != nil {
 			return err
 		}
@@ -316,6 +361,9 @@ func (c *cluster) deleteTopic(ctx context.Context, b managed, t system.Topic) er
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
+	if err := c.hold(ctx, o.Topic); err != nil {
+		return nil, err
+	}
 	var targets []amqp.Target
 	for _, name := range c.partitions(o.Topic) {
 		targets = append(targets, c.target(name))

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/history"
+)
+
+type historyCommand struct {
+	Dir    string `arg:"" type:"path" help:"The folder below which the experiments are, such as runs."`
+	Figure string `default:"publish.p99" placeholder:"NAMES" help:"The figures to show, with commas between: those of plimsoll compare (publish.p99, rate, cpu, lost, ...), or peak."`
+	Series string `placeholder:"TEXT" help:"Show only the series whose names contain this text, such as a target."`
+	By     string `default:"time" enum:"time,plimsoll,servers" placeholder:"ROWS" help:"The rows of a table: time, an experiment each; plimsoll or servers, a version each."`
+	Format string `short:"f" default:"table" enum:"table,csv,json" placeholder:"FORMAT" help:"table; csv, one series as Apache Otava reads it; or json."`
+}
+
+// Run shows figures of many experiments.
+func (c *historyCommand) Run(con console) error {
+	figures, err := history.FindFigures(c.Figure)
+	if err != nil {
+		return inputError{fmt.Errorf("--figure: %w", err)}
+	}
+	h, err := history.Read(c.Dir, figures)
+	if err != nil {
+		return inputError{err}
+	}
+	for _, sentence := range h.LeftOut {
+		fmt.Fprintln(con.err, sentence)
+	}
+	if len(h.Series) == 0 {
+		return inputError{fmt.Errorf("%s holds no complete experiment with the figure %s: "+
+			"name a folder of runs, or another --figure", relative(c.Dir), c.Figure)}
+	}
+	if h.Keep(c.Series); len(h.Series) == 0 {
+		return inputError{fmt.Errorf("no series has %q in its name: see plimsoll history %s",
+			c.Series, relative(c.Dir))}
+	}
+	var out bytes.Buffer
+	switch c.Format {
+	case "csv":
+		if err := h.CSV(&out); err != nil {
+			return inputError{err}
+		}
+	case "json":
+		err = h.JSON(&out)
+	default:
+		width, _ := con.layout()
+		err = h.Text(&out, history.By(c.By), width)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteTo(con.out)
+	return err
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/plimsoll-bench/plimsoll/internal/price"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// priced is the flag of commands that print what a run cost.
+type priced struct {
+	Prices string `type:"path" placeholder:"FILE" help:"Print what the servers spent in money, at the prices of a YAML file."`
+}
+
+// price gives runs their price, if a file of prices is named.
+func (p *priced) price(runs []*result.Saved) error {
+	if p.Prices == "" {
+		return nil
+	}
+	list, err := price.Read(p.Prices)
+	if violations := (strict.Violations)(nil); err != nil && !errors.As(err, &violations) {
+		return inputError{err}
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range runs {
+		s.Price = list.Of(&s.Run)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+
+	moremath "github.com/aclements/go-moremath/stats"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
+)
+
+// level is the share of series without a change in which one is marked.
+const level = 0.05
+
+// Change is a change of a figure in a series.
+type Change struct {
+	Figure string
+	At     int // the index of the first point after it
+	P      float64
+	// The medians of the points between this change and its neighbours.
+	Before, After float64
+}
+
+// changes returns the changes of a figure in a series.
+func (h *History) changes(s *Series, figure int) []Change {
+	values := s.column(figure)
+	found := stats.Changes(values, level)
+	var out []Change
+	for i, c := range found {
+		from, to := 0, len(values)
+		if i > 0 {
+			from = found[i-1].At
+		}
+		if i+1 < len(found) {
+			to = found[i+1].At
+		}
+		out = append(out, Change{Figure: h.Figures[figure].Name, At: c.At, P: c.P,
+			Before: median(values[from:c.At]), After: median(values[c.At:to])})
+	}
+	return out
+}
+
+func median(values []float64) float64 {
+	return moremath.Sample{Xs: slices.Clone(values)}.Quantile(0.5)
+}
+
+// sentence says what changed.
+func (c Change) sentence(f Figure, s *Series) string {
+	way := "higher"
+	if c.After < c.Before {
+		way = "lower"
+	}
+	by := ""
+	if c.Before > 0 {
+		by = quantity.Count(int64(100*max(c.After/c.Before-1, 1-c.After/c.Before)+0.5)) + "% "
+	}
+	return fmt.Sprintf("from %s (%s) on, %s is %s%s: %s, before it %s (medians, p %.2g)",
+		moment(s.Points[c.At].At), s.Points[c.At].ID, f.Name, by, way, f.text(c.After),
+		f.text(c.Before), c.P)
+}
+
+// judged says how changes are marked, or that the series is too short for it.
+func (s *Series) judged(changes int) string {
+	fewest := stats.FewestForChange(level)
+	switch {
+	case len(s.Points) < fewest:
+		return fmt.Sprintf("too short to mark a change: it has %s, and takes %d",
+			count(len(s.Points), "point", "points"), fewest)
+	case changes == 0:
+		return "no change is shown"
+	}
+	return ""
+}
+
+// Caution says what the marks are worth.
+const Caution = "A change is marked by rank tests that mark one in at most 5 of 100 series " +
+	"without a change,\nwhere each experiment is independent of the one before. Apache Otava " +
+	"weighs more: -f csv is for it."

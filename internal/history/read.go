@@ -1,0 +1,252 @@
+package history
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// History is the figures of all experiments below a folder.
+type History struct {
+	Figures []Figure
+	Series  []*Series
+	// LeftOut has a sentence for each reason why experiments are in no series.
+	LeftOut []string
+}
+
+// Series is the experiments that may be compared: one target, one load, one durability level.
+type Series struct {
+	Name     string
+	Target   string
+	System   string
+	Workload string
+	Level    int
+	Points   []Point // in order of time
+
+	first *result.Run // the run to which others are compared; nil: of searches
+	key   string      // of searches
+}
+
+// Point is one experiment.
+type Point struct {
+	ID       string
+	Dir      string
+	At       time.Time // of its start
+	Plimsoll string    // version, with the commit where it is known
+	Servers  string    // versions
+	Values   []float64 // of History.Figures
+}
+
+// mostFolders bounds the folders that are looked at.
+const mostFolders = 200_000
+
+// reader collects the experiments of a folder.
+type reader struct {
+	History
+	folders int
+	left    map[string]int // experiments by the reason why they are left out
+}
+
+// Read reads the experiments below a folder. Trials of a search, rounds of a verification and
+// hidden folders do not count by themselves.
+func Read(root string, figures []Figure) (*History, error) {
+	r := &reader{History: History{Figures: figures}, left: map[string]int{}}
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		root = resolved
+	}
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder: name the one that holds the experiments", root)
+	}
+	if err := filepath.WalkDir(root, r.visit); err != nil {
+		return nil, fmt.Errorf("look for experiments: %w", err)
+	}
+	r.finish()
+	return &r.History, nil
+}
+
+func (r *reader) visit(path string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil && d != nil && d.IsDir():
+		r.left["a folder that cannot be read"]++
+		return filepath.SkipDir
+	case err != nil:
+		return err
+	case !d.IsDir():
+		return nil
+	case strings.HasPrefix(d.Name(), ".") && r.folders > 0:
+		return filepath.SkipDir
+	}
+	if r.folders++; r.folders > mostFolders {
+		return fmt.Errorf("%s holds more than %s folders: name a folder further down", path,
+			quantity.Count(mostFolders))
+	}
+	switch {
+	case isRun(path):
+		r.run(path)
+	case peak.Is(path):
+		r.search(path)
+	case verify.Is(path):
+	default:
+		return nil
+	}
+	return filepath.SkipDir
+}
+
+func isRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, result.RunFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// run adds a run to the series that it belongs to.
+func (r *reader) run(dir string) {
+	if r.Figures[0].peak() {
+		return
+	}
+	run, err := result.ReadHead(dir)
+	switch {
+	case err != nil:
+		r.left["a run.json that cannot be read"]++
+		return
+	case run.State != result.Complete:
+		r.left[string(run.State)]++
+		return
+	case run.Imported != nil:
+		r.left["measured by another tool"]++
+		return
+	case run.Summary.Generator.Limited:
+		r.left["limited by plimsoll itself"]++
+		return
+	}
+	p := Point{ID: run.ID, Dir: dir, At: run.StartedAt, Plimsoll: build(run.Plimsoll),
+		Servers: strings.Join(run.System.Servers, ", ")}
+	for _, f := range r.Figures {
+		v, ok := f.ofRun.Value(run)
+		if !ok {
+			r.left["no exact "+f.Name]++
+			return
+		}
+		p.Values = append(p.Values, v)
+	}
+	s := r.seriesOf(run)
+	s.Points = append(s.Points, p)
+}
+
+// seriesOf returns the series whose runs may be compared with a run.
+func (r *reader) seriesOf(run *result.Run) *Series {
+	for _, s := range r.Series {
+		if s.first != nil && s.Target == run.Name && s.System == run.System.Name &&
+			len(verdict.Comparable([]*result.Run{s.first, run})) == 0 {
+			return s
+		}
+	}
+	s := newSeries(run.Name, run.System.Name, run.Load.Workload, run.Durability.Level)
+	s.first = run
+	r.Series = append(r.Series, s)
+	return s
+}
+
+// search adds a search for a peak.
+func (r *reader) search(dir string) {
+	if !r.Figures[0].peak() {
+		return
+	}
+	found, err := peak.Read(dir)
+	switch {
+	case err != nil:
+		r.left["an experiment.json that cannot be read"]++
+		return
+	case found.State != result.Complete:
+		r.left[string(found.State)]++
+		return
+	case found.Bracket.Confirmed == 0:
+		r.left["no confirmed stable rate"]++
+		return
+	}
+	asked := found.Resolved
+	if asked.Workload == "" {
+		asked = result.Resolved{Workload: found.Asked.Workload, Target: found.Asked.Target}
+	}
+	level := found.Durability.Level
+	key := fmt.Sprintf("%s\x00%s\x00%d", asked.Workload, found.Name, level)
+	at := slices.IndexFunc(r.Series, func(s *Series) bool { return s.key == key })
+	if at < 0 {
+		s := newSeries(found.Name, found.System.Name, found.Load.Workload, level)
+		s.key = key
+		at, r.Series = len(r.Series), append(r.Series, s)
+	}
+	s := r.Series[at]
+	s.Points = append(s.Points, Point{ID: found.ID, Dir: dir, At: found.StartedAt,
+		Plimsoll: build(found.Plimsoll), Servers: strings.Join(found.System.Servers, ", "),
+		Values: []float64{found.Bracket.StableRate}})
+}
+
+func newSeries(target, system, workload string, level int) *Series {
+	s := &Series{Target: target, System: system, Workload: workload, Level: level}
+	s.Name = strings.Join([]string{target, workload, fmt.Sprintf("level %d", level)}, ", ")
+	return s
+}
+
+// build returns the version of a plimsoll, with its commit.
+func build(b result.Build) string {
+	commit := b.Commit
+	if len(commit) > 8 {
+		commit = commit[:8]
+	}
+	return strings.TrimSpace(b.Version + " " + commit)
+}
+
+// finish orders what was found, and tells series of equal names apart.
+func (r *reader) finish() {
+	for _, s := range r.Series {
+		slices.SortStableFunc(s.Points, func(a, b Point) int { return a.At.Compare(b.At) })
+	}
+	slices.SortStableFunc(r.Series, func(a, b *Series) int {
+		if names := strings.Compare(a.Name, b.Name); names != 0 {
+			return names
+		}
+		return a.Points[0].At.Compare(b.Points[0].At)
+	})
+	seen := map[string]int{}
+	for _, s := range r.Series {
+		if seen[s.Name]++; seen[s.Name] > 1 {
+			s.Name = fmt.Sprintf("%s (%d)", s.Name, seen[s.Name])
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.left)) {
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("left out: %s, %s",
+			count(r.left[why], "experiment", "experiments"), why))
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return quantity.Count(int64(n)) + " " + many
+}
+
+// Keep removes the series whose names do not contain the text.
+func (h *History) Keep(text string) {
+	h.Series = slices.DeleteFunc(h.Series,
+		func(s *Series) bool { return !strings.Contains(s.Name, text) })
+}
+
+// column returns the values of a figure.
+func (s *Series) column(figure int) []float64 {
+	out := make([]float64, len(s.Points))
+	for i, p := range s.Points {
+		out[i] = p.Values[figure]
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// run is what was read of a run so far.
+type run struct {
+	head   *result.Run
+	follow *result.Follower
+	seen   bool // in the present scrape
+
+	publish, endToEnd *tally          // of messages due in the measured window
+	sum               result.Interval // the messages of all intervals
+	last              result.Interval
+}
+
+func newRun(dir string) *run {
+	return &run{follow: result.Follow(dir), publish: newTally(), endToEnd: newTally()}
+}
+
+// read reads what was written since the last scrape. A line that cannot be read is passed
+// over: whoever reads the run afterwards is told of it.
+func (r *run) read(dir string) error {
+	head, err := result.ReadHead(dir)
+	if err != nil {
+		return err
+	}
+	r.head = head
+	_ = r.follow.Intervals(func(i result.Interval) {
+		r.sum.Scheduled += max(0, i.Scheduled)
+		r.sum.Sent += max(0, i.Sent)
+		r.sum.Acked += max(0, i.Acked)
+		r.sum.Failed += max(0, i.Failed)
+		r.sum.Received += max(0, i.Received)
+		r.last = i
+	})
+	_ = r.follow.Latency(shown, func(l result.IntervalLatency) {
+		r.tally(l.Series).add(l.Histogram)
+	})
+	return nil
+}
+
+func shown(series result.Series, warmup bool) bool {
+	return !warmup && (series == result.Publish || series == result.EndToEnd)
+}
+
+func (r *run) tally(series result.Series) *tally {
+	if series == result.Publish {
+		return r.publish
+	}
+	return r.endToEnd
+}
+
+// ended reports whether the run has its account.
+func (r *run) ended() bool {
+	return r.head.State != result.Running && r.head.State != result.Incomplete
+}
+
+// missing counts the messages without a latency, which are known when the run has ended.
+func (r *run) missing(series result.Series) uint64 {
+	if !r.ended() {
+		return 0
+	}
+	return uint64(max(0, r.head.Summary.Series(series).Missing.Total()))
+}
+
+// endedAt returns when a run ended, or when its process last wrote its state.
+func endedAt(head *result.Run, dir string) time.Time {
+	if !head.EndedAt.IsZero() {
+		return head.EndedAt
+	}
+	info, err := os.Stat(filepath.Join(dir, result.RunFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// named is a count of messages.
+type named struct {
+	name  string
+	count float64
+}
+
+// events are the sums over all intervals, warm-up and drain included.
+func (r *run) events() []named {
+	return []named{{"scheduled", float64(r.sum.Scheduled)}, {"sent", float64(r.sum.Sent)},
+		{"acked", float64(r.sum.Acked)}, {"failed", float64(r.sum.Failed)},
+		{"received", float64(r.sum.Received)}}
+}
+
+// outcomes are the figures of the account.
+func outcomes(r *result.Run) []named {
+	c := r.Counters
+	out := []named{{"scheduled", float64(c.Scheduled)}, {"acked", float64(c.Acked)},
+		{"failed", float64(c.Failed)}, {"unknown", float64(c.Unknown)},
+		{"unsent", float64(c.Unsent)}, {"received", float64(c.Received)}}
+	if !r.Ledger.Accounted {
+		return out
+	}
+	type ledger = result.SubscriptionLedger
+	for _, figure := range []struct {
+		name string
+		of   func(ledger) int64
+	}{
+		{"lost", func(l ledger) int64 { return l.Lost }},
+		{"unread", func(l ledger) int64 { return l.Unread }},
+		{"duplicate", func(l ledger) int64 { return l.Duplicate }},
+		{"reordered", func(l ledger) int64 { return l.Reordered }},
+		{"corrupt", func(l ledger) int64 { return l.Corrupt }},
+		{"misplaced", func(l ledger) int64 { return l.Misplaced }},
+		{"unacked_received", func(l ledger) int64 { return l.Unacked }},
+	} {
+		sum := 0.0
+		for _, l := range r.Ledger.Subscriptions {
+			sum += float64(figure.of(l))
+		}
+		out = append(out, named{figure.name, sum})
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package price
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	gigabyte     = 1e9 // bytes
+	hour         = 3600.0
+	month        = 30 * 24 * hour // seconds
+	million      = 1e6
+	notGiven     = "the file gives no %s"
+	unknownBytes = "%s is not known for every server"
+)
+
+// Of returns what a run cost at the prices of the list, per million acknowledged messages and
+// per GB of acknowledged payload, at the rate that was measured.
+func (l *List) Of(r *result.Run) *result.Price {
+	p := &result.Price{Currency: string(l.Currency), Date: string(l.Date),
+		Parts: []result.PricePart{}}
+	u, why := newUse(r)
+	if why != "" {
+		p.LeftOut = []string{why}
+		return p
+	}
+	for _, part := range []func(*List, use) (result.PricePart, string){
+		cpu, memory, disk, network,
+	} {
+		priced, why := part(l, u)
+		if why != "" {
+			p.LeftOut = append(p.LeftOut, priced.Resource+": "+why)
+			continue
+		}
+		// PerMillion holds the money of the whole window until here.
+		money := priced.PerMillion
+		priced.PerMillion = money / u.messages * million
+		priced.PerGB = money / u.payload * gigabyte
+		p.PerMillion += priced.PerMillion
+		p.PerGB += priced.PerGB
+		p.Parts = append(p.Parts, priced)
+	}
+	return p
+}
+
+// use is what the servers used over the observed part of the measured window.
+type use struct {
+	servers  []result.ProcessUse
+	own      *result.ProcessUse // plimsoll
+	seconds  float64
+	messages float64 // acknowledged
+	payload  float64 // bytes of them
+}
+
+// newUse returns the use of a run's servers, or why it cannot be priced.
+func newUse(r *result.Run) (u use, why string) {
+	o := r.Observation
+	for i, p := range o.Processes {
+		switch {
+		case slices.Contains(o.Servers, p.Name):
+			u.servers = append(u.servers, p)
+		case p.Name == result.Self:
+			u.own = &o.Processes[i]
+		}
+	}
+	u.seconds = float64(o.WindowNs) / 1e9
+	u.messages = r.Summary.AchievedRate * u.seconds
+	u.payload = u.messages * float64(r.Load.MessageBytes)
+	switch {
+	case slices.Contains(o.Servers, result.Self):
+		return u, "the servers ran inside plimsoll's process, so what they used cannot be told " +
+			"from what plimsoll used"
+	case u.seconds <= 0 || len(o.Servers) == 0:
+		return u, "no server was observed"
+	case len(u.servers) != len(o.Servers):
+		return u, "not every server was observed within the measured window"
+	case !(u.payload > 0) || math.IsInf(u.payload, 0):
+		return u, "no message was acknowledged within the measured window"
+	}
+	return u, ""
+}
+
+// sum adds a figure up over all servers; ok is false when one of them lacks it.
+func (u use) sum(of func(result.ProcessUse) *int64) (total float64, ok bool) {
+	for _, p := range u.servers {
+		v := of(p)
+		if v == nil {
+			return 0, false
+		}
+		total += float64(*v)
+	}
+	return total, true
+}
+
+func cpu(l *List, u use) (part result.PricePart, why string) {
+	part.Resource = "cpu"
+	if l.CoreHour == nil {
+		return part, fmt.Sprintf(notGiven, "core_hour")
+	}
+	seconds := 0.0
+	for _, p := range u.servers {
+		seconds += p.CPUSeconds
+	}
+	part.PerMillion = seconds / hour * *l.CoreHour
+	part.Used = amount(seconds/u.seconds, "core") + " of the servers"
+	return part, ""
+}
+
+func memory(l *List, u use) (part result.PricePart, why string) {
+	part.Resource = "memory"
+	if l.MemoryGBHour == nil {
+		return part, fmt.Sprintf(notGiven, "memory_gb_hour")
+	}
+	bytes := 0.0
+	for _, p := range u.servers {
+		bytes += float64(p.RSSBytes)
+	}
+	part.PerMillion = bytes / gigabyte * u.seconds / hour * *l.MemoryGBHour
+	part.Used = Number(bytes/gigabyte) + " GB of the servers at their peak"
+	return part, ""
+}
+
+// disk prices what was written, which includes all copies, and what a journal writes twice.
+func disk(l *List, u use) (part result.PricePart, why string) {
+	part.Resource = "disk"
+	if l.DiskGBMonth == nil {
+		return part, fmt.Sprintf(notGiven, "disk_gb_month")
+	}
+	written, ok := u.sum(func(p result.ProcessUse) *int64 { return p.WriteBytes })
+	switch {
+	case !ok:
+		return part, fmt.Sprintf(unknownBytes, "what was written")
+	case written == 0:
+		return part, "the servers wrote nothing to a disk within the measured window"
+	}
+	kept := l.Retention.String()
+	months := float64(*l.Retention) / 1e9 / month
+	part.PerMillion = written / gigabyte * months * *l.DiskGBMonth
+	part.Used = fmt.Sprintf("%s written per byte published, over all copies, kept for %s",
+		amount(written/u.payload, "byte"), kept)
+	return part, ""
+}
+
+// network prices what crosses from one zone to another. What servers send one another are
+// copies, which are in different zones; clients reach a server of their own zone by chance.
+func network(l *List, u use) (part result.PricePart, why string) {
+	part.Resource = "network"
+	if l.NetworkGB == nil {
+		return part, fmt.Sprintf(notGiven, "network_gb")
+	}
+	received, ok := u.sum(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })
+	if !ok || u.own == nil || u.own.NetSentBytes == nil || u.own.NetReceivedBytes == nil {
+		return part, fmt.Sprintf(unknownBytes, "what it sent and received, and what plimsoll did,")
+	}
+	sent := float64(*u.own.NetSentBytes)
+	clients := sent + float64(*u.own.NetReceivedBytes)
+	copies := max(0, received-sent)
+	zones := l.zones()
+	crossing := clients * (zones - 1) / zones
+	if zones > 1 {
+		crossing += copies
+	}
+	part.PerMillion = crossing / gigabyte * *l.NetworkGB
+	part.Used = fmt.Sprintf("%s between servers per byte published, and %s to and from "+
+		"clients, over %s zones", amount(copies/u.payload, "byte"), Number(clients/u.payload),
+		quantity.Count(int64(zones)))
+	return part, ""
+}
+
+// amount prints a figure with the thing that it counts.
+func amount(v float64, one string) string {
+	if n := Number(v); n != "1" {
+		return n + " " + one + "s"
+	}
+	return "1 " + one
+}
+
+// Number prints a figure with three significant digits and no exponent.
+func Number(v float64) string {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "?"
+	}
+	return strconv.FormatFloat(short, 'f', -1, 64)
+}

@@ -1,0 +1,35 @@
+package price
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Sentence returns a price in words; empty: there is none.
+func Sentence(p *result.Price) string {
+	if p == nil {
+		return ""
+	}
+	left := strings.Join(p.LeftOut, "; ")
+	if len(p.Parts) == 0 {
+		return "not priced: " + left
+	}
+	least := ""
+	if left != "" {
+		least = "at least "
+	}
+	var parts []string
+	for _, part := range p.Parts {
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", part.Resource, Number(part.PerMillion),
+			part.Used))
+	}
+	out := fmt.Sprintf("%s%s %s per million messages, %s per GB published, at prices of %s: %s",
+		least, Number(p.PerMillion), p.Currency, Number(p.PerGB), p.Date,
+		strings.Join(parts, ", "))
+	if left != "" {
+		out += "; not in it: " + left
+	}
+	return out
+}
