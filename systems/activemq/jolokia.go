@@ -150,6 +150,9 @@ func (b managed) name(ctx context.Context) (string, error) {
 
 // do carries out an operation of the broker for each of the names.
 func (b managed) do(ctx context.Context, operation string, names []string) error {
+	if len(names) == 0 {
+		return nil // an empty list of requests is no list to Jolokia
+	}
 	bean, err := b.name(ctx)
 	if err != nil {
 		return err
