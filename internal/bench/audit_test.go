@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,5 +107,65 @@ func TestTruthAuditThatCannotRead(t *testing.T) {
 				"no stream of that name")
 		}) {
 		t.Errorf("no event says why: %v", s.Events)
+	}
+}
+
+// amnesiac is a system whose servers came back without some partitions.
+type amnesiac struct {
+	*sim.System
+	gone   map[int]bool
+	silent bool // the servers do not answer
+}
+
+func (a amnesiac) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	c, err := a.System.Connect(ctx, o)
+	return amnesia{c, a}, err
+}
+
+type amnesia struct {
+	system.Cluster
+	amnesiac
+}
+
+func (a amnesia) Leader(_ context.Context, _ system.Topic, partition int) (string, error) {
+	switch {
+	case a.silent:
+		return "", errors.New("no answer")
+	case a.gone[partition]:
+		return "", fmt.Errorf("%w: no such queue", system.ErrNoTopic)
+	}
+	return "n1", nil
+}
+
+// Only what the servers answer not to have counts as gone.
+func TestAuditCountsGonePartitions(t *testing.T) {
+	for name, c := range map[string]struct {
+		system amnesiac
+		gone   int
+	}{
+		"all there": {amnesiac{}, 0},
+		"two gone":  {amnesiac{gone: map[int]bool{1: true, 3: true}}, 2},
+		"silent":    {amnesiac{gone: map[int]bool{1: true}, silent: true}, 0},
+	} {
+		w := load(1000, time.Second)
+		w.Audit = true
+		runs := t.TempDir()
+		var dir string
+		synctest.Test(t, func(t *testing.T) {
+			c.system.System = sim.New(clock.Timers(), nil)
+			job := jobOn(t, c.system.System, runs, w, nil)
+			job.System, job.Idle = c.system, time.Second
+			var err error
+			if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		s, err := result.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Run.Ledger.GonePartitions; n != c.gone {
+			t.Errorf("%s: %d partitions are gone, want %d", name, n, c.gone)
+		}
 	}
 }

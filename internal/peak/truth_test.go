@@ -44,6 +44,7 @@ type trial struct {
 	change   func(*workload.Workload, *peak.Options)
 	ctx      context.Context
 	watch    peak.Watch
+	job      func(*sim.System, *bench.Job) // changes the job; nil: nothing
 }
 
 // capacity is that of the simulated system, in messages a second: no more than
@@ -93,6 +94,9 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 			Workload: w, Target: &target.Target{Name: "sim",
 				System: "sim"}, System: s, Settings: resolved,
 			Runs: runs, Clock: clock.Virtual(), Process: time.Now(),
+		}
+		if tr.job != nil {
+			tr.job(s, o.Job)
 		}
 		if saved, err = peak.Run(ctx, o); err != nil {
 			t.Fatal(err)

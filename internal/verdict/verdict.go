@@ -176,7 +176,8 @@ func loss(r *result.Run) result.Verdict {
 func unreadSentence(r *result.Run) string {
 	if n := cutOff(r); n > 0 {
 		return fmt.Sprintf("messages were still arriving when the drain ended, so %s acknowledged "+
-			"messages are unread and may not be lost: use a longer drain or a lower rate",
+			"messages are unread, and whether some are lost is not known: use a longer drain or a "+
+			"lower rate",
 			quantity.Count(n))
 	}
 	return fmt.Sprintf(

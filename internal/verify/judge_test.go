@@ -60,6 +60,12 @@ func TestJudge(t *testing.T) {
 		"not delivered again": {func(s *result.Saved) {
 			s.Intervals[0].Received, s.Run.Ledger.Subscriptions[0].Lost = 0, 3
 		}, result.Unknown, true, "nothing was delivered after the heal"},
+		"not delivered again, and partitions are gone": {func(s *result.Saved) {
+			s.Intervals[0].Received, s.Run.Ledger.Subscriptions[0].Lost = 0, 3
+			s.Run.Ledger.GonePartitions = 2
+		}, result.Broken, true, "no longer have 2 of the partitions"},
+		"unread": {func(s *result.Saved) { s.Run.Ledger.Subscriptions[0].Unread = 3 },
+			result.Unknown, true, "were not all read"},
 		"nothing before": {func(s *result.Saved) { s.Run.Impact.Before.Acked = 0 },
 			result.Unknown, true, "before the fault"},
 		"failed": {func(s *result.Saved) {

@@ -158,7 +158,8 @@ func refusedDocument(e mongo.BulkWriteError) error {
 	case codeUnauthorized:
 		remedy = "give the user the role readWrite of the database"
 	}
-	return fmt.Errorf("the server refused the document (code %d): %s: %s", e.Code, remedy, e.Message)
+	return fmt.Errorf("the server refused the document (code %d): %s: %s", e.Code, remedy,
+		e.Message)
 }
 
 // outcome returns what an error means that concerns a whole batch.

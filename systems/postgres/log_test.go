@@ -10,31 +10,32 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// logOf opens a log of a topic's subscription, which no goroutine reads.
+func logOf(t *testing.T, c *cluster, topic system.Topic) *log {
+	t.Helper()
+	table, err := c.open(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := c.link(nil)
+	t.Cleanup(link.drop)
+	g, err := c.newLog(t.Context(), table, system.ConsumerOptions{Topic: topic,
+		Subscription: "s"}, link, &batch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.statements = g.statements()
+	if err := link.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // The server reads no row of a partition for a consumer that does not hold it.
 func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setShape, shapeLog))
 	topic := systemtest.Topic(t, c, "held", 1)
-	holds := func() *log {
-		t.Helper()
-		table, err := c.open(t.Context(), topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		link := c.link(nil)
-		t.Cleanup(link.drop)
-		g, err := c.newLog(t.Context(), table, system.ConsumerOptions{Topic: topic,
-			Subscription: "s"}, link, &batch{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		link.statements = g.statements()
-		if err := link.open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	first, second := holds(), holds()
-	const messages = 5
+	first, second := logOf(t, c, topic), logOf(t, c, topic)
 	systemtest.MedianAck(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
 	take := func(g *log) int {
 		t.Helper()
@@ -47,7 +48,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 	executed := func(g *log) string {
 		t.Helper()
 		rows, err := g.link.ask(t.Context(), "EXPLAIN (ANALYZE, TIMING off) "+
-			g.statements()[stTake], "s", "0", fmt.Sprint(messages))
+			g.statements()[stTake], "s", "0", "5")
 		if err != nil {
 			t.Fatal(err)
 		}
