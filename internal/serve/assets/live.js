@@ -35,27 +35,28 @@
     for (const { name, value } of next.attributes) {
       if (now.getAttribute(name) !== value && !readers(name)) now.setAttribute(name, value);
     }
+    const children = [...next.childNodes];
+    const later = new Map(); // how many of the next children have a key
+    for (const child of children) later.set(key(child), (later.get(key(child)) || 0) + 1);
     let at = now.firstChild;
-    for (const child of [...next.childNodes]) {
-      let same = at;
-      while (same && key(same) !== key(child)) same = same.nextSibling;
-      if (!same) {
-        now.insertBefore(child, at);
-        continue;
-      }
-      while (at !== same) {
-        const gone = at;
-        at = at.nextSibling;
-        gone.remove();
-      }
-      at = at.nextSibling;
-      if (!same.isEqualNode(child)) take(same, child);
-    }
-    while (at) {
+    const drop = () => {
       const gone = at;
       at = at.nextSibling;
       gone.remove();
+    };
+    for (const child of children) {
+      const wanted = key(child);
+      later.set(wanted, later.get(wanted) - 1);
+      while (at && key(at) !== wanted && !later.get(key(at))) drop();
+      if (!at || key(at) !== wanted) {
+        now.insertBefore(child, at);
+        continue;
+      }
+      const same = at;
+      at = at.nextSibling;
+      if (!same.isEqualNode(child)) take(same, child);
     }
+    while (at) drop();
   };
 
   const load = (wanted) => {
