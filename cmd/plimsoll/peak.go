@@ -55,7 +55,7 @@ func (c *peakCommand) Run(con console) (err error) {
 	if err != nil {
 		return inputError{err}
 	}
-	page, err := c.follow(con)
+	page, err := c.follow(con, c.Runs)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c *runCommand) Run(con console) (err error) {
 			return inputError{err}
 		}
 	}
-	page, err := c.follow(con)
+	page, err := c.follow(con, c.Runs)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/metrics"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 )
@@ -38,6 +39,7 @@ func (c *serveCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
+	folder.Handle(metricsAt, metrics.Handler(metrics.Options{Source: metrics.Below(c.Dir)}))
 	fmt.Fprintf(con.err, "page: %s\n", folder.Address())
 	if c.Open {
 		openPage(con, folder.Address())

@@ -114,7 +114,7 @@ type runStudy struct {
 
 // Run measures every cell and shows the figures beside the published ones.
 func (c *runStudy) Run(con console) (err error) {
-	page, err := c.follow(con)
+	page, err := c.follow(con, c.Runs)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type sweepCommand struct {
 // Run measures every cell and shows all cells together.
 func (c *sweepCommand) Run(con console) (err error) {
 	c.UI.given = c.UI.given && !c.Explain
-	page, err := c.follow(con)
+	page, err := c.follow(con, c.Runs)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/metrics"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -26,6 +27,9 @@ import (
 
 // tokenEnv holds the token of served pages, where the user has set one.
 const tokenEnv = "PLIMSOLL_TOKEN"
+
+// metricsAt is where a server shows metrics.
+const metricsAt = "GET /metrics"
 
 // uiFlags are the flags of commands whose page can be followed while they measure.
 type uiFlags struct {
@@ -62,8 +66,9 @@ func (f *uiFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// follow serves the page of the command's experiment, if that is asked for; nil: it is not.
-func (f *uiFlags) follow(con console) (*serve.Live, error) {
+// follow serves the page of the command's experiment and metrics of its runs, if that is asked for;
+// nil: it is not. runs is the parent of the run directories.
+func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 	if !f.UI.given {
 		if f.UIPort != 0 {
 			return nil, inputError{errors.New("--ui-port is the port of --ui: add --ui")}
@@ -76,6 +81,7 @@ func (f *uiFlags) follow(con console) (*serve.Live, error) {
 	if err != nil {
 		return nil, inputError{fmt.Errorf("--ui: %w", err)}
 	}
+	live.Handle(metricsAt, metrics.Handler(ownRuns(runs)))
 	fmt.Fprintf(con.err, "page: %s\n", live.Address())
 	if f.UI.open {
 		openPage(con, live.Address())

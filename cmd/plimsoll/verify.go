@@ -69,7 +69,7 @@ func (c *verifyCommand) Run(con console) (err error) {
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
 		len(all)*c.Rounds, usual, most)
-	page, err := c.follow(con)
+	page, err := c.follow(con, c.Runs)
 	if err != nil {
 		return err
 	}
