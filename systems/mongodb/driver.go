@@ -172,7 +172,11 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, c.explain(err)
 	}
 	c.client = client
-	if c.server, err = identify(ctx, client); err == nil {
+	err = driver.Until(ctx, retryPause, func() (again bool, err error) {
+		c.server, err = identify(ctx, client)
+		return isCleared(err), err
+	})
+	if err == nil {
 		err = c.server.gives(c.level)
 	}
 	if err == nil {

@@ -70,6 +70,13 @@ func plain(err error) error {
 	return err
 }
 
+// isCleared reports whether a connection was closed because another one could not be opened. The
+// error does not have the cause; the next attempt has.
+func isCleared(err error) bool {
+	var pool driver.RetryablePoolError
+	return errors.As(err, &pool) && pool.Retryable()
+}
+
 // explainAnswer explains what a server answers. It returns nil for other errors.
 func explainAnswer(peer kit.Peer, err error) error {
 	var answer driver.Error

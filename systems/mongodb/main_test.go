@@ -59,6 +59,6 @@ func TestConformance(t *testing.T) {
 		System:  New(),
 		Options: func(t *testing.T, _ workload.Level) system.Options { return optionsOf(t) },
 		Levels:  []workload.Level{workload.AsyncAsync},
-		Within:  time.Minute,
+		Within:  3 * time.Minute,
 	})
 }
