@@ -182,9 +182,9 @@ func columns(want wanted) []column {
 	all := []struct {
 		sort, name string
 		left       bool
-	}{{"name", "experiment", true}, {"kind", "kind", true}, {"started", "started, UTC", true},
-		{"state", "state", true}, {"level", "level", false}, {"rate", "rate", false},
-		{"p99", "publish p99", false}}
+	}{{"name", "experiment", true}, {"state", "state", true}, {"rate", "rate", false},
+		{"p99", "publish p99", false}, {"level", "level", false}, {"kind", "kind", true},
+		{"started", "started, UTC", true}}
 	sorted, reverse := strings.CutPrefix(want.Sort, "-")
 	if orders[sorted] == nil {
 		sorted, reverse = "started", false

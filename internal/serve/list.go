@@ -117,18 +117,18 @@ func read(dir, place string) (e entry) {
 	e.Place, e.Name = place, path.Base(place)
 	if _, err := os.Lstat(filepath.Join(dir, result.RunFile)); err == nil {
 		if err := linksWithin(dir, dir); err != nil {
-			return e.broken(err)
+			return e.broken(dir, err)
 		}
 		r, err := result.ReadHead(dir)
 		if err != nil {
-			return e.broken(err)
+			return e.broken(dir, err)
 		}
 		e.ofRun(r)
 		return e
 	}
 	r, err := experiment.ReadHead(dir, kinds[1:]...)
 	if err != nil {
-		return e.broken(err)
+		return e.broken(dir, err)
 	}
 	e.Kind, e.Name, e.State, e.Started = r.Kind, cmp.Or(r.Name, e.Name), r.State, r.StartedAt
 	e.Remark = r.StateReason
@@ -156,8 +156,8 @@ func (e *entry) ofRun(r *result.Run) {
 	}
 }
 
-func (e entry) broken(err error) entry {
-	e.Remark, e.Bad = sentenceOf(err), true
+func (e entry) broken(dir string, err error) entry {
+	e.Remark, e.Bad = strings.ReplaceAll(sentenceOf(err), dir, e.Place), true
 	return e
 }
 
