@@ -41,8 +41,8 @@ var (
 
 var pageHTML = template.Must(template.New("page").Parse(pageTemplate))
 
-// document is the data of the page's template.
-type document struct {
+// pageView is the data of the page's template.
+type pageView struct {
 	Title   string
 	Policy  string // Content-Security-Policy: only what the page contains
 	Style   template.CSS
@@ -65,7 +65,7 @@ func HTML(w io.Writer, runs []*result.Saved) error {
 	if err != nil {
 		return fmt.Errorf("encode the data of the page: %w", err)
 	}
-	doc := document{
+	doc := pageView{
 		Title:  pageTitle(runs),
 		Policy: policy(style, script),
 		Style:  template.CSS(style),
