@@ -28,6 +28,7 @@ type peakCommand struct {
 	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
 	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
 	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
+	Curve     bool       `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
 	Resume    resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
 	JSON      bool       `name:"json" help:"Print the result as JSON instead of a table."`
 }
@@ -144,6 +145,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		o.Objectives = append(o.Objectives, objective)
 	}
 	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
+	o.Plan.Curve = c.Curve
 	if c.Confirm < 0 || c.Confirm > maxConfirm {
 		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
 	}

@@ -20,7 +20,7 @@ func (l *Live) Trial(p Plan, s *peak.Saved, step peak.Step) {
 	}
 	if !l.closed {
 		l.write(fmt.Sprintf("%s: trial %d of at most %d: %s at %s\n", clean(s.Name),
-			len(s.Trials)+1, s.Plan.MaxTrials,
+			len(s.Trials)+1, s.Plan.Most(),
 			kindOf(step.Kind, step.Long), rate(step.Rate)))
 	}
 }
@@ -63,7 +63,7 @@ func (c *picture) lines(width int) []spans {
 		number++
 	}
 	head := fmt.Sprintf("%s: trial %d of at most %d, bracket %s", clean(s.Name), number,
-		s.Plan.MaxTrials, bracketOf(s.Bracket))
+		s.Plan.Most(), bracketOf(s.Bracket))
 	if w := s.Bracket.Width(); finite(w) {
 		head += fmt.Sprintf(" (%.1f%% wide, %.3g%% asked)", w*100, s.Plan.Tolerance*100)
 	}

@@ -164,7 +164,7 @@ func searchCards(s *peak.Saved) []card {
 		}
 	}
 	trials := card{Label: "Trials", Number: fmt.Sprint(len(s.Trials)),
-		Details: []fact{{"at most", fmt.Sprint(s.Plan.MaxTrials)},
+		Details: []fact{{"at most", fmt.Sprint(s.Plan.Most())},
 			{"confirmations", fmt.Sprint(long)}}}
 	return []card{stable, unstable, side, trials}
 }
