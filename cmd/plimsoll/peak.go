@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -30,6 +29,7 @@ type peakCommand struct {
 	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
 	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
 	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
+	Curve     bool       `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
 	Resume    resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
 	JSON      bool       `name:"json" help:"Print the result as JSON instead of a table."`
 }
@@ -152,6 +152,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		o.Objectives = append(o.Objectives, objective)
 	}
 	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
+	o.Plan.Curve = c.Curve
 	if c.Confirm < 0 || c.Confirm > maxConfirm {
 		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
 	}
@@ -187,20 +188,12 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 
 // show prints the searches and writes the report of all of them into the folder of the last.
 func (c *peakCommand) show(con console, found []*peak.Saved) error {
-	path, err := writePage(found[len(found)-1].Dir,
-		func(w io.Writer) error { return report.SearchHTML(w, found) })
+	all := report.Searches(found)
+	path, err := writePage(found[len(found)-1].Dir, all.Page)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return report.SearchJSON(con.out, found)
-	}
-	width, color := con.layout()
-	if err := report.SearchTerminal(con.out, found, width, color); err != nil {
-		return err
-	}
-	sayReport(con, path)
-	return nil
+	return con.print(all, c.JSON, path)
 }
 
 // peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.

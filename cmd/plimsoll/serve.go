@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/metrics"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 )
 
@@ -23,7 +23,7 @@ type serveCommand struct {
 
 // Run serves the experiments of a folder until it is interrupted.
 func (c *serveCommand) Run(con console) error {
-	o := serve.Options{Page: pageOf, Style: report.Style(), Listen: c.Listen}
+	o := serve.Options{Page: pageOf, Style: document.Style(), Listen: c.Listen}
 	var err error
 	if o.Token, err = c.token(); err != nil {
 		return inputError{err}

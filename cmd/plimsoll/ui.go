@@ -19,8 +19,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/metrics"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
@@ -75,7 +75,7 @@ func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 		}
 		return nil, nil
 	}
-	live, err := serve.Follow(serve.Options{Page: pageOf, Style: report.Style(),
+	live, err := serve.Follow(serve.Options{Page: pageOf, Style: document.Style(),
 		Token:  os.Getenv(tokenEnv),
 		Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(int(f.UIPort)))})
 	if err != nil {

@@ -23,6 +23,8 @@ type Axis struct {
 	Scale Scale    `json:"scale,omitempty"`
 	From  *float64 `json:"from,omitempty"` // nil: from the data
 	To    *float64 `json:"to,omitempty"`
+	// Names are words in place of the numbers 0, 1, 2, …; the axis is then linear.
+	Names []string `json:"names,omitempty"`
 }
 
 // Unit is what the numbers of an axis are, and so how they are printed.

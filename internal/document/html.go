@@ -52,6 +52,9 @@ func HTML(w io.Writer, d Document) error {
 	return err
 }
 
+// Style returns the style sheet of the pages, for pages of other packages.
+func Style() string { return pageStyle }
+
 // policy is the Content-Security-Policy of the page: only its own style and script.
 func policy() string {
 	return fmt.Sprintf(

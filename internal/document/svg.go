@@ -144,10 +144,15 @@ func (d *drawing) nothing() string {
 
 // data tells the script of the page about an axis.
 func (s scale) data() string {
-	form := string(s.form)
-	if form == "" {
-		form = "linear"
+	form := "linear"
+	if s.form == Log || s.form == Tail || s.form == Signed {
+		form = string(s.form)
 	}
-	return string(s.unit) + " " + form + " " + exactNumber(s.place(s.least)) + " " +
+	unit := string(s.unit)
+	if len(s.names) > 0 {
+		unit = "names"
+	}
+	return strings.ReplaceAll(escape(unit), " ", "_") + " " + form + " " +
+		exactNumber(s.place(s.least)) + " " +
 		exactNumber(s.place(s.most)) + " " + exactNumber(s.near())
 }

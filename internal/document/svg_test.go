@@ -284,15 +284,15 @@ func TestAxesPrintTheirUnits(t *testing.T) {
 		scale scale
 		want  string
 	}{
-		{scale{PerSecond, Linear, 0, 54_000}, "0/s 10k/s 20k/s 30k/s 40k/s 50k/s"},
-		{scale{Bytes, Linear, 0, 5 << 20}, "0B 1MB 2MB 3MB 4MB 5MB"},
-		{scale{Nanos, Log, 8e5, 9e7}, "1ms 2ms 5ms 10ms 20ms 50ms"},
-		{scale{Seconds, Linear, 0, 3600}, "0s 5m 10m 15m 20m 25m 30m 35m 40m 45m 50m 55m 1h"},
-		{scale{Percentile, Tail, 0, 99.99}, "0% 90% 99% 99.9% 99.99%"},
-		{scale{Share, Signed, -0.1, 1}, "-10% 0% 10% 100%"},
-		{scale{Moment, Linear, 1.78e9, 1.78e9 + 4*86400},
+		{scale{PerSecond, Linear, 0, 54_000, nil}, "0/s 10k/s 20k/s 30k/s 40k/s 50k/s"},
+		{scale{Bytes, Linear, 0, 5 << 20, nil}, "0B 1MB 2MB 3MB 4MB 5MB"},
+		{scale{Nanos, Log, 8e5, 9e7, nil}, "1ms 2ms 5ms 10ms 20ms 50ms"},
+		{scale{Seconds, Linear, 0, 3600, nil}, "0s 5m 10m 15m 20m 25m 30m 35m 40m 45m 50m 55m 1h"},
+		{scale{Percentile, Tail, 0, 99.99, nil}, "0% 90% 99% 99.9% 99.99%"},
+		{scale{Share, Signed, -0.1, 1, nil}, "-10% 0% 10% 100%"},
+		{scale{Moment, Linear, 1.78e9, 1.78e9 + 4*86400, nil},
 			"2026-05-29 2026-05-30 2026-05-31 2026-06-01"},
-		{scale{Count, Linear, 0, 2}, "0 1 2"},
+		{scale{Count, Linear, 0, 2, nil}, "0 1 2"},
 	} {
 		if got := words(test.scale); got != test.want {
 			t.Errorf("%v: %s, want %s", test.scale, got, test.want)

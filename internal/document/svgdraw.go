@@ -71,9 +71,9 @@ func (d *drawing) perTier(write func(*drawing, tier)) {
 // of phases.
 func (d *drawing) titleShift() float64 {
 	if d.chart.Small {
-		return 40
+		return 44
 	}
-	return 48
+	return 56
 }
 
 func (d *drawing) titleAbove() float64 {
@@ -169,7 +169,7 @@ func (d *drawing) heatPaths() {
 			b := &paths[shadeOf(n, d.heat.most)]
 			*b = pair(append(*b, 'M'), d.px(x0), d.py(y1))
 			*b = coordinate(append(*b, 'h'), max(d.px(x1)-d.px(x0), 1))
-			*b = coordinate(append(*b, 'v'), d.py(y0)-d.py(y1))
+			*b = coordinate(append(*b, 'v'), d.py(y0)-d.py(y1)+0.4) // without a seam
 			*b = coordinate(append(*b, 'H'), d.px(x0))
 			*b = append(*b, 'Z')
 		}
@@ -293,6 +293,9 @@ func (d *drawing) moments() {
 // spanWords writes the words of moments and of shaded stretches with a tone, beside their
 // lines: on the side with more room, and in the first row where no others stand.
 func (d *drawing) spanWords(t tier) {
+	if d.chart.Small {
+		return // their titles have the words
+	}
 	type taken struct{ from, to float64 }
 	var rows [][]taken
 	for _, s := range d.spans {

@@ -49,7 +49,7 @@ func (s scale) ticksAt(values []float64) []tick {
 	for _, v := range values {
 		const rim = 1e-9
 		if at := s.at(v); at >= -rim && at <= 1+rim {
-			out = append(out, tick{min(max(at, 0), 1), s.unit.words(v)})
+			out = append(out, tick{min(max(at, 0), 1), s.words(v)})
 		}
 	}
 	return out
@@ -75,21 +75,48 @@ func apart(ticks []tick, length float64, upright bool) bool {
 	return true
 }
 
+// words print a value of the axis.
+func (s scale) words(v float64) string {
+	if len(s.names) == 0 {
+		return s.unit.words(v)
+	}
+	const width = 84.0
+	if i := int(math.Round(v)); i >= 0 && i < len(s.names) {
+		return shorten(s.names[i], width)
+	}
+	return ""
+}
+
 // candidates are lists of round values, the densest first.
 func (s scale) candidates() [][]float64 {
-	switch s.form {
-	case Log:
+	switch {
+	case len(s.names) > 0:
+		return s.everyName()
+	case s.form == Log:
 		var out [][]float64
 		if s.most/s.least < 4 {
 			out = s.linearCandidates()
 		}
 		return append(out, s.powers()...)
-	case Tail:
+	case s.form == Tail:
 		return s.nines()
-	case Signed:
+	case s.form == Signed:
 		return s.bothSides()
 	}
 	return s.linearCandidates()
+}
+
+// everyName are all names, every second, and so on.
+func (s scale) everyName() [][]float64 {
+	var out [][]float64
+	for every := 1; every <= len(s.names); every++ {
+		var values []float64
+		for i := 0; i < len(s.names); i += every {
+			values = append(values, float64(i))
+		}
+		out = append(out, values)
+	}
+	return out
 }
 
 func (s scale) linearCandidates() [][]float64 {

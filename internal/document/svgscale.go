@@ -9,6 +9,7 @@ import (
 const (
 	mostDrawn  = 1e18
 	leastDrawn = 1e-9 // on a logarithmic axis
+	mostNames  = 60   // in place of numbers
 )
 
 // scale is an axis as it is drawn: its range and its form.
@@ -16,6 +17,7 @@ type scale struct {
 	unit        Unit
 	form        Scale
 	least, most float64
+	names       []string
 }
 
 // extent is the range of some numbers, without those that have no place on an axis.
@@ -51,6 +53,9 @@ func placed(form Scale, v float64) bool {
 // values, and begins at zero where it is linear; padded asks for room at both ends.
 func newScale(a Axis, e extent, upright, padded bool) scale {
 	s := scale{unit: a.Unit, form: a.Scale, least: e.least, most: e.most}
+	if n := min(len(a.Names), mostNames); n > 0 {
+		return scale{least: -0.5, most: float64(n) - 0.5, names: a.Names[:n]}
+	}
 	if e.empty() {
 		s.least, s.most = 1, 10
 	}
@@ -110,6 +115,9 @@ func (s *scale) roomLinear(upright, padded bool) {
 		if s.most += above * (s.most - s.least); s.most == s.least {
 			s.most = s.least + 1
 		}
+	case s.form == Signed:
+		const room = 1.7
+		s.least, s.most = min(s.least*room, 0), max(s.most*room, 0)
 	case upright || padded:
 		if whole == 0 {
 			whole = max(math.Abs(s.most), 1)

@@ -94,7 +94,7 @@ func (d *drawing) lineRows(t *Table) {
 		t.Head = append(t.Head, Column{Name: name})
 	}
 	for _, r := range rows {
-		row := Row{Name: d.x.unit.between(r.from, r.to)}
+		row := Row{Name: d.x.between(r.from, r.to)}
 		for _, s := range series {
 			row.Values = append(row.Values, Cell{Words: s.within(r, d.y.unit)})
 		}
@@ -103,8 +103,11 @@ func (d *drawing) lineRows(t *Table) {
 }
 
 // between prints a stretch, or a value.
-func (u Unit) between(from, to float64) string {
-	a, b := u.words(from), u.words(to)
+func (s scale) between(from, to float64) string { return spread(s.words(from), s.words(to)) }
+
+func (u Unit) between(from, to float64) string { return spread(u.words(from), u.words(to)) }
+
+func spread(a, b string) string {
 	if a == b {
 		return a
 	}

@@ -20,6 +20,9 @@
 // window and drains what it handed over, so the next trial begins with nothing
 // waiting.
 //
+// Plan.Curve adds up to six trials below and above the peak, once it is found. They show
+// latency over the offered rate, and the bracket does not depend on them.
+//
 // # Doubt
 //
 // When the bracket is narrow enough, its ends are tried again in turn, in longer runs:

@@ -158,6 +158,9 @@ func (s *Saved) Caveats() []string {
 		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed,
 			s.Plan.Confirmations))
 	}
+	if sentence := s.curveCaveat(); sentence != "" {
+		all = append(all, sentence)
+	}
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
 		all = append(all,
 			"plimsoll itself was the limit: the system may carry more, so do not rank it by "+
@@ -209,4 +212,27 @@ func (s *Saved) trialCaveats() (all []string) {
 				"remaining messages were deleted with the topics", times(left, "trial")))
 	}
 	return all
+}
+
+// curveCaveat says which part of a curve is missing, once the search has ended.
+func (s *Saved) curveCaveat() string {
+	if !s.Plan.Curve || s.End == Unfinished || s.Bracket.StableRate == 0 {
+		return ""
+	}
+	made, planned := 0, 0
+	for _, t := range s.Trials {
+		if t.Kind == Curve && t.Judged {
+			made++
+		}
+	}
+	for _, share := range CurveShares {
+		if share*s.Bracket.StableRate >= s.Plan.LeastRate {
+			planned++
+		}
+	}
+	if made >= planned {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d trials of the curve were made: give the search more time, or "+
+		"repeat its command with --resume", made, planned)
 }

@@ -137,6 +137,9 @@ func (f *finder) Next() (*experiment.Measurement, error) {
 		case end != Unfinished:
 			f.end(end)
 			return nil, nil
+		case f.left() < f.takes(step.Long) && step.Kind == Curve:
+			f.end(f.search.ended)
+			return nil, nil
 		case f.left() < f.takes(step.Long) && len(f.saved.Trials) > 0:
 			f.saved.End = OutOfTime
 			return nil, nil
@@ -197,7 +200,7 @@ func (f *finder) window(long bool) time.Duration {
 // reports whether it did so now.
 func (f *finder) hurry(step Step, end End) bool {
 	b := f.search.Bracket()
-	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 {
+	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 || step.Kind == Curve {
 		return false
 	}
 	needed := f.takes(false)
@@ -265,6 +268,10 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 // refuse handles a rate that could not be tried. While the search climbs, a smaller step may
 // be possible; otherwise the search ends.
 func (f *finder) refuse(step Step, err error) {
+	if step.Kind == Curve {
+		f.search.curve++
+		return
+	}
 	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
 	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 &&
 		step.Rate > b.StableRate {

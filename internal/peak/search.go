@@ -31,6 +31,20 @@ type Plan struct {
 	// LeastRate and MostRate bound the rates of all trials.
 	LeastRate float64 `json:"least_msgs_per_s"`
 	MostRate  float64 `json:"most_msgs_per_s"`
+	// Curve adds trials at CurveShares of the peak that was found. They come last, beside
+	// MaxTrials, and change nothing of the bracket.
+	Curve bool `json:"curve,omitempty"`
+}
+
+// CurveShares are the shares of the peak at which the trials of a curve are made.
+var CurveShares = []float64{0.10, 0.25, 0.50, 0.75, 0.90, 1.10}
+
+// Most returns the greatest number of trials of the plan, those of the curve among them.
+func (p Plan) Most() int {
+	if p.Curve {
+		return p.MaxTrials + len(CurveShares)
+	}
+	return p.MaxTrials
 }
 
 // Kind is the reason for a trial.
@@ -45,6 +59,7 @@ const (
 	Confirm Kind = "confirm" // a longer run at the stable end
 	Recheck Kind = "recheck" // the unstable end again
 	Stretch Kind = "stretch" // the previous window was too short: a window twice as long
+	Curve   Kind = "curve"   // a share of the peak that was found, for its latency
 )
 
 // Step is a trial to make.
@@ -124,6 +139,8 @@ type Search struct {
 	upward  bool            // the next guess is above the stable end
 	hurried bool            // only the ends are tried
 	failed  bool            // a confirmation failed: go down until a confirmation passes
+	curve   int             // trials of the curve that were made or passed over
+	ended   End             // of the search before its curve
 }
 
 // limit is an unstable rate.
@@ -176,6 +193,12 @@ func (s *Search) Cap(rate float64) { s.plan.MostRate = min(s.plan.MostRate, rate
 // reason why there is none.
 func (s *Search) Next() (step Step, end End) {
 	step, end = s.next()
+	if end != Unfinished {
+		s.ended = end
+		if along, left := s.along(); left {
+			step, end = along, Unfinished
+		}
+	}
 	step.Stretch = s.stretch
 	s.last = step
 	return step, end
@@ -210,6 +233,18 @@ func (s *Search) next() (Step, End) {
 		return s.up(low), Unfinished
 	}
 	return s.between(low, high), Unfinished
+}
+
+// along returns the next trial of the curve, and whether there is one.
+func (s *Search) along() (Step, bool) {
+	peak := s.stableEnd()
+	for s.plan.Curve && peak > 0 && s.curve < len(CurveShares) {
+		if rate := peak * CurveShares[s.curve]; rate >= s.plan.LeastRate {
+			return Step{Kind: Curve, Rate: rate}, true
+		}
+		s.curve++
+	}
+	return Step{}, false
 }
 
 // up returns a trial above the highest stable rate. The true limit is usually near a limit that
@@ -341,8 +376,13 @@ func (s *Search) cameToEnd() bool {
 
 // Take receives the outcome of the trial that Next returned.
 func (s *Search) Take(o Outcome) {
-	s.taken++
 	step := s.last
+	if step.Kind == Curve {
+		s.curve++
+		s.again = false
+		return
+	}
+	s.taken++
 	s.short = !o.Stable && o.Short && s.stretch < MostStretch
 	s.again = s.short || !o.Stable && o.Passing && !o.Short && step.Kind != Repeat
 	if s.short {

@@ -24,6 +24,7 @@ type (
 // formats of machines.
 type Report struct {
 	Document func() document.Document
+	Measured []*result.Saved // the runs of a report on runs
 
 	kind  string // "a verification"
 	parts string // "each of its rounds": they are runs
@@ -94,6 +95,15 @@ func paragraph(style document.TextStyle, words string) block {
 }
 
 func tabled(t document.Table) block { return block{Table: &t} }
+
+// charted are charts, each as a part of its own.
+func charted(all ...*document.Chart) []block {
+	var out []block
+	for _, c := range all {
+		out = append(out, block{Chart: c})
+	}
+	return out
+}
 
 // only restricts a block to an audience.
 func only(a document.Audience, b block) block {

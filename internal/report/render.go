@@ -1,52 +1,40 @@
 package report
 
 import (
-	"errors"
 	"io"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// defaultWidth is the terminal width when none is given.
-const defaultWidth = 80
-
-// runForm is one way to write runs.
-type runForm struct {
-	name  string
-	write func(io.Writer, []*result.Saved) error
+// Runs reports on runs. The page of a run is bounded: time lines longer than a screen are
+// thinned so that the least and the greatest value of each stretch are kept.
+func Runs(runs []*result.Saved) Report {
+	return Report{Measured: runs, forms: runForms(runs),
+		Document: func() document.Document { return runDocument(runs) }}
 }
 
-var forms = []runForm{
-	{"table", func(w io.Writer, runs []*result.Saved) error {
-		return Terminal(w, runs, defaultWidth, false)
-	}},
-	{"html", HTML},
-	{"md", Markdown},
-	{"csv", CSV},
-	{"intervals", IntervalsCSV},
-	{"resources", ResourcesCSV},
-	{"json", JSON},
-	{"benchfmt", Benchfmt},
-	{"omb", omb.Write},
-}
-
-// Formats lists the names that Render takes.
-func Formats() []string {
-	names := make([]string, len(forms))
-	for i, f := range forms {
-		names[i] = f.name
+// runForms are the formats of runs for machines.
+func runForms(runs []*result.Saved) []form {
+	var out []form
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, []*result.Saved) error
+	}{{"csv", CSV}, {"intervals", IntervalsCSV}, {"resources", ResourcesCSV}, {"json", JSON},
+		{"benchfmt", Benchfmt}, {"omb", omb.Write}} {
+		out = append(out, form{f.name, func(w io.Writer) error { return f.write(w, runs) }})
 	}
-	return names
+	return out
 }
 
-// Render writes the runs in the named format.
-func Render(w io.Writer, format string, runs []*result.Saved) error {
-	for _, f := range forms {
-		if f.name == format {
-			return f.write(w, runs)
-		}
-	}
-	return errors.New(strict.Unknown("report format", format, Formats()))
+// Formats are the formats that runs are written in.
+func Formats() []string { return Runs(nil).Formats() }
+
+// HTML writes one page on runs.
+func HTML(w io.Writer, runs []*result.Saved) error { return Runs(runs).Page(w) }
+
+// Terminal writes runs for a terminal of the given width; of at least 80 columns is best.
+func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
+	return document.Terminal(w, runDocument(runs), document.Layout{Width: width, Color: color})
 }

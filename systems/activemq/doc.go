@@ -13,8 +13,9 @@
 // each of them, Consumer.subscription.VirtualTopic.topic.partition, into which the broker
 // copies what producers send. All subscriptions, the first one too, are made by this rule.
 // When a producer opens before the first of them, queues of the subscription plimsoll-holds keep
-// the messages until then, because a virtual topic drops what no queue takes. With the setting destination at queue a
-// partition is a queue, and a topic has one subscription: the broker makes one copy less.
+// the messages until then, because a virtual topic drops what no queue takes. With the setting
+// destination at queue a partition is a queue, and a topic has one subscription: the broker makes
+// one copy less.
 //
 // Each producer and each consumer has a connection. A consumer has a link from every queue of
 // its subscription, so that the consumers of a subscription share each partition, and order

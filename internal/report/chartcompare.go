@@ -1,0 +1,141 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// comparisonCharts lay the lines of several runs over one another. Times count from the start
+// of each run's measured window.
+func comparisonCharts(runs []*result.Saved) []*document.Chart {
+	words := map[string]chart{}
+	for _, c := range compareCharts(runs) {
+		words[c.Kind] = c
+	}
+	t := newOverlay(runs)
+	var out []*document.Chart
+	add := func(kind, id, title string, draw func(*document.Chart)) {
+		c, ok := words[kind]
+		if !ok {
+			return
+		}
+		d := &document.Chart{ID: id, Title: c.Title, Note: c.Note, Label: c.Label, Empty: c.Empty}
+		if title != "" {
+			d.Title += ", " + title
+		}
+		if draw(d); len(d.Series) > 0 || len(out) == 0 || c.Empty != "" {
+			out = append(out, d)
+		}
+	}
+	kinds := []result.Series{result.Publish, result.EndToEnd}
+	if slices.ContainsFunc(inner(runs), imported) {
+		kinds = append(kinds, result.Send)
+	}
+	for _, series := range kinds {
+		add("compare-curve", "compare-curve-"+string(series), strings.ToLower(seriesTitle(series)),
+			func(d *document.Chart) { t.curves(d, series) })
+	}
+	add("compare-throughput", "compare-throughput", "", func(d *document.Chart) {
+		t.over(d, document.PerSecond, document.Linear, "acked")
+	})
+	for _, series := range kinds {
+		add("compare-latency", "compare-latency-"+string(series),
+			strings.ToLower(seriesTitle(series)), func(d *document.Chart) {
+				t.over(d, document.Nanos, document.Log, string(series)+"_p99")
+			})
+	}
+	add("compare-backlog", "compare-backlog", "", func(d *document.Chart) {
+		t.over(d, document.Count, document.Linear, "backlog")
+	})
+	for i, kind := range []string{"compare-cpu", "compare-written", "compare-syncs"} {
+		unit := []document.Unit{document.Cores, document.BytesRate, document.PerSecond}[i]
+		add(kind, kind, "", func(d *document.Chart) { t.usage(d, unit, comparedUsage[i]) })
+	}
+	return out
+}
+
+// overlay is several runs in the same charts.
+type overlay struct {
+	runs    []*result.Saved
+	names   []string
+	moments []*moments
+	used    []*usage
+	spans   []document.Span // the faults of all
+}
+
+func newOverlay(runs []*result.Saved) *overlay {
+	o := &overlay{runs: runs, names: names(runs)}
+	for i, s := range runs {
+		o.moments, o.used = append(o.moments, newMoments(s)), append(o.used, newUsage(s))
+		for _, f := range faultSpans(s, float64(windowOf(&s.Run))/1e9) {
+			f.Words = o.names[i] + ": " + f.Words
+			o.spans = append(o.spans, f)
+		}
+	}
+	return o
+}
+
+// line is a series in the colour and the pattern of a run.
+func (o *overlay) line(i int) document.Series {
+	return document.Series{Name: o.names[i], Color: i % document.Colors,
+		Dash: i / document.Colors % document.Dashes}
+}
+
+// shifted counts times from the start of a run's measured window.
+func shifted(at document.Values, r *result.Run) document.Values {
+	out := make(document.Values, len(at))
+	for i, t := range at {
+		out[i] = t - float64(windowOf(r))/1e9
+	}
+	return out
+}
+
+func (o *overlay) axes(c *document.Chart, unit document.Unit, scale document.Scale) {
+	c.X, c.Y = document.Axis{Unit: document.Seconds}, document.Axis{Unit: unit, Scale: scale}
+	c.Spans = o.spans
+}
+
+func (o *overlay) over(c *document.Chart, unit document.Unit, scale document.Scale, of string) {
+	o.axes(c, unit, scale)
+	for i, t := range o.moments {
+		if _, ok := t.lines[of]; !ok {
+			continue
+		}
+		s := o.line(i)
+		if s.Y = t.values(of); s.Y != nil {
+			s.X = shifted(t.at, &o.runs[i].Run)
+			c.Series = append(c.Series, s)
+		}
+	}
+}
+
+func (o *overlay) usage(c *document.Chart, unit document.Unit, of string) {
+	o.axes(c, unit, document.Linear)
+	for i, u := range o.used {
+		if !u.has(of) {
+			continue
+		}
+		s := o.line(i)
+		s.X = shifted(document.Values(u.Seconds), &o.runs[i].Run)
+		s.Y = document.Values(u.Lines[of])
+		c.Series = append(c.Series, s)
+	}
+}
+
+func (o *overlay) curves(c *document.Chart, series result.Series) {
+	percentileAxes(c)
+	count := int64(math.MaxInt64)
+	for i, s := range o.runs {
+		if curve := curveOf(s, series); curve != nil {
+			line := curve.line(o.names[i], i)
+			line.Color, line.Dash = i%document.Colors, i/document.Colors%document.Dashes
+			c.Series = append(c.Series, line)
+			count = min(count, curve.Count)
+		}
+	}
+	c.Spans = fewMessages(count)
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func chartOf(t *testing.T, all []*document.Chart, id string) *document.Chart {
+	t.Helper()
+	i := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("no chart %s", id)
+	}
+	return all[i]
+}
+
+// names of the series of a chart, in order.
+func seriesNames(c *document.Chart) string {
+	var out []string
+	for _, s := range c.Series {
+		out = append(out, s.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestARunsChartsShowWhatItRecorded(t *testing.T) {
+	s := small.load(t)
+	all := runCharts(s, newWithin(s))
+	if got := seriesNames(chartOf(t, all, "throughput")); got != "due, acknowledged, received" {
+		t.Errorf("throughput shows %s", got)
+	}
+	curve := chartOf(t, all, "curve")
+	publish := s.Total(result.Publish)
+	if line := curve.Series[0]; line.Y[len(line.Y)-1] != float64(publish.Max()) {
+		t.Errorf("the curve ends at %v, the greatest latency is %d", line.Y[len(line.Y)-1],
+			publish.Max())
+	}
+	var counted int64
+	for _, column := range chartOf(t, all, "heat-publish").Heat.Counts {
+		for _, n := range column {
+			counted += n
+		}
+	}
+	recorded := int64(0)
+	for _, l := range s.Latency {
+		if l.Series == result.Publish {
+			recorded += l.Histogram.TotalCount()
+		}
+	}
+	if counted != recorded {
+		t.Errorf("the heat map counts %d messages, recorded were %d", counted, recorded)
+	}
+	for _, c := range all {
+		if c.Empty == "" && c.SVG() == "" || c.Label == "" {
+			t.Errorf("%s has no drawing or no words", c.ID)
+		}
+	}
+}
+
+func TestChartsOfRunsWithoutIntervalsSayWhy(t *testing.T) {
+	s := small.load(t)
+	s.Intervals, s.Latency, s.Resources = nil, nil, nil
+	for _, c := range runCharts(s, within{}) {
+		if c.Empty == "" || !strings.Contains(c.SVG(), "No ") {
+			t.Errorf("%s: %s", c.ID, c.SVG())
+		}
+	}
+	if charts, _, _ := usageCharts(s); charts != nil {
+		t.Errorf("%d charts of nothing", len(charts))
+	}
+}
+
+func TestHostileTextStaysTextInCharts(t *testing.T) {
+	s := hostile(t)
+	all := runCharts(s, within{})
+	more, _, _ := usageCharts(s)
+	all = append(append(all, more...), comparisonCharts([]*result.Saved{s, small.load(t)})...)
+	search := searched("</script><script>alert(1)</script>")
+	all = append(append(all, peakCharts(search)...), kneeCharts([]*peak.Saved{search, search})...)
+	for _, c := range all {
+		for _, markup := range []string{c.SVG(), c.Standalone()} {
+			for _, wrong := range []string{"<script", "<img", "\x1b"} {
+				if strings.Contains(markup, wrong) {
+					t.Errorf("%s holds %q", c.ID, wrong)
+				}
+			}
+		}
+	}
+}
+
+// The knee joins the stable trials, one for each rate, and crosses out those beyond.
+func TestTheKneeTellsStableFromBeyond(t *testing.T) {
+	search := searched("sim")
+	all := kneeCharts([]*peak.Saved{search})
+	if len(all) != 2 {
+		t.Fatalf("%d charts", len(all))
+	}
+	knee := all[0]
+	if got := seriesNames(knee); got != "p99, p99, unstable" {
+		t.Errorf("the knee shows %s", got)
+	}
+	stable, beyond := knee.Series[0], knee.Series[1]
+	if slices.Max(stable.X) != search.Bracket.StableRate ||
+		slices.Min(beyond.X) != search.Bracket.UnstableRate {
+		t.Errorf("stable up to %v, unstable from %v; the bracket is %+v", slices.Max(stable.X),
+			slices.Min(beyond.X), search.Bracket)
+	}
+	if !slices.IsSorted(stable.X) || len(slices.Compact(slices.Clone(stable.X))) != len(stable.X) {
+		t.Errorf("the line goes over %v", stable.X)
+	}
+	for _, m := range beyond.Marks {
+		if !m.Cross {
+			t.Errorf("a trial beyond the peak is no cross: %+v", m)
+		}
+	}
+	if line := knee.Spans[0]; line.From != search.Bracket.StableRate || line.Tone != document.Good {
+		t.Errorf("the line of the highest stable rate is %+v", line)
+	}
+}

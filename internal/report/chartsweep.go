@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// multiplesRow is a row of small charts. Its cells agree in all axes that have no place within
+// a chart.
+type multiplesRow struct {
+	title  string
+	charts []*document.Chart
+}
+
+// sweepCharts are the small charts of a sweep, and how many rows are left out. All charts of a
+// figure have one scale, so that rows can be compared.
+func sweepCharts(plan *sweep.Plan, runs []*result.Saved) (rows []multiplesRow, left int) {
+	if len(plan.Axes) == 0 {
+		return nil, 0
+	}
+	at := placesOf(plan.Axes)
+	var order []string
+	cells := map[string][]int{}
+	for i, c := range plan.Cells {
+		var parts []string
+		for _, k := range at.panels {
+			parts = append(parts, plan.Axes[k].Key+" "+c.Values[k])
+		}
+		title := strings.Join(parts, ", ")
+		if cells[title] == nil {
+			order = append(order, title)
+		}
+		cells[title] = append(cells[title], i)
+	}
+	if left = len(order) - maxPanels; left > 0 {
+		order = order[:maxPanels]
+	}
+	m := &multiplesPlan{plan: plan, runs: runs, places: at}
+	for i, title := range order {
+		row := multiplesRow{title: clean(title)}
+		for k, f := range sweepMetrics {
+			c := m.chart(cells[title], f)
+			c.ID = fmt.Sprintf("cells-%d-%d", i, k)
+			c.Label = clean(strings.TrimSpace(c.Label + " " + title))
+			row.charts = append(row.charts, c)
+		}
+		rows = append(rows, row)
+	}
+	return rows, max(left, 0)
+}
+
+// multiplesPlan is a sweep with the places of its axes.
+type multiplesPlan struct {
+	plan *sweep.Plan
+	runs []*result.Saved
+	places
+}
+
+func (m *multiplesPlan) chart(cells []int, f metric) *document.Chart {
+	along := m.plan.Axes[m.along]
+	c := &document.Chart{Title: f.title, Small: true, Label: f.title + " by " + along.Key,
+		X: document.Axis{Title: clean(along.Key)}, Y: m.upright(f),
+		Empty: "No cell of this row has the figure."}
+	for _, v := range along.Values {
+		c.X.Names = append(c.X.Names, clean(v))
+	}
+	lines := []string{""}
+	if m.line >= 0 {
+		lines = m.plan.Axes[m.line].Values
+	}
+	for color, value := range lines {
+		s := document.Series{Color: color, Dots: true}
+		if m.line >= 0 {
+			s.Name = clean(m.plan.Axes[m.line].Key + " " + value)
+		}
+		for i, v := range along.Values {
+			k := slices.IndexFunc(cells, func(k int) bool {
+				of := m.plan.Cells[k]
+				return of.Values[m.along] == v && (m.line < 0 || of.Values[m.line] == value)
+			})
+			s.X, s.Y = append(s.X, float64(i)), append(s.Y, math.NaN())
+			if k >= 0 {
+				m.cell(&s, cells[k], f)
+			}
+		}
+		c.Series = append(c.Series, s)
+	}
+	return c
+}
+
+// cell sets the last point of a line to the figure of a cell.
+func (m *multiplesPlan) cell(s *document.Series, cell int, f metric) {
+	run := m.runs[cell]
+	if run == nil {
+		return
+	}
+	v, ok := f.value(&run.Run)
+	if !ok || !finite(v) {
+		return
+	}
+	at := len(s.Y) - 1
+	s.Y[at] = v
+	figure, above := f.text(&run.Run)
+	mark := document.Mark{At: at, Above: above,
+		Tip: clean(sweep.Label(m.plan.Axes, m.plan.Cells[cell].Values) + ": " + micro(figure))}
+	if word, wrong := cellMark(m.plan.Cells[cell], run); word != "" {
+		mark.Tip += " (" + clean(word) + ")"
+		mark.Tone = document.Unsure
+		if wrong {
+			mark.Tone = document.Bad
+		}
+	}
+	s.Marks = append(s.Marks, mark)
+}
+
+// upright is the axis of a figure: the same for all rows.
+func (m *multiplesPlan) upright(f metric) document.Axis {
+	a := document.Axis{Unit: document.PerSecond}
+	least, most := math.Inf(1), 0.0
+	for _, s := range m.runs {
+		if s == nil {
+			continue
+		}
+		if v, ok := f.value(&s.Run); ok && finite(v) && v > 0 {
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	zero, to := 0.0, most*1.08
+	if f.log {
+		a.Unit, a.Scale = document.Nanos, document.Log
+		zero, to = least/1.25, most*1.25
+	}
+	if most > 0 {
+		a.From, a.To = &zero, &to
+	}
+	return a
+}
