@@ -153,6 +153,6 @@ func (s scale) data() string {
 		unit = "names"
 	}
 	return strings.ReplaceAll(escape(unit), " ", "_") + " " + form + " " +
-		exactNumber(s.place(s.least)) + " " +
-		exactNumber(s.place(s.most)) + " " + exactNumber(s.near())
+		exactNumber(s.place(s.least)) + " " + exactNumber(s.place(s.most)) + " " +
+		exactNumber(s.near())
 }

@@ -56,8 +56,8 @@ func WantColor(isTerminal bool) bool { return isTerminal && os.Getenv("NO_COLOR"
 // NewLive returns a live view that writes to w. It asks for the width before each painting,
 // because windows change their size.
 func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
-	paint := document.Paint(WantColor(isTerminal))
-	return &Live{w: w, terminal: isTerminal, paint: paint, width: width}
+	return &Live{w: w, terminal: isTerminal, paint: document.Paint(WantColor(isTerminal)),
+		width: width}
 }
 
 // Plan sets the plan of the next run. It may be called again for each run: the last panel of

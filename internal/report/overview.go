@@ -51,7 +51,8 @@ const overviewNote = "pub: publish latency; e2e: end-to-end latency; CPU/msg: CP
 
 // overviewTable has a line for each run, with its most important figures.
 func overviewTable(runs []*result.Saved) document.Table {
-	t := document.Table{ID: "overview", Title: "All runs", Note: upper(overviewNote) + "."}
+	t := document.Table{ID: "overview", Title: "All runs", Corner: "target",
+		Note: upper(overviewNote) + "."}
 	columns := overviewColumns
 	if !slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
 		columns = importedColumns
@@ -71,11 +72,12 @@ func overviewTable(runs []*result.Saved) document.Table {
 		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
 	}
 	unranked := marks(runs)
+	if unranked != nil { // a terminal has sentences instead
+		t.Head = append(t.Head,
+			document.Column{Name: "not ranked", For: document.AtLength, Words: true})
+	}
 	for i, n := range names(runs) {
 		r := document.Row{Name: n}
-		if unranked != nil && unranked[i] != "" {
-			r.Name += " (not ranked: " + unranked[i] + ")"
-		}
 		for _, c := range columns {
 			v := figures[c.figure][i]
 			if v == insidePlimsoll {
@@ -87,6 +89,9 @@ func overviewTable(runs []*result.Saved) document.Table {
 				v, _, _ = strings.Cut(v, ",")
 			}
 			r.Values = append(r.Values, document.Cell{Words: v})
+		}
+		if unranked != nil {
+			r.Values = append(r.Values, document.Cell{Words: unranked[i], Tone: document.Bad})
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -108,6 +113,12 @@ func shortLevel(r *result.Run) string {
 func overviewFacts(runs []*result.Saved) []document.Fact {
 	out := factsOf("columns", "", overviewNote)
 	out = append(out, factsOf("instrument", "", instrumentsSentence(runs))...)
+	all := names(runs)
+	for i, mark := range marks(runs) {
+		if mark != "" && mark != byAnother { // a warning says that
+			out = append(out, factsOf("not ranked", document.Bad, all[i]+" is "+mark)...)
+		}
+	}
 	if len(runs) >= manyRuns {
 		out = append(out, factsOf("broken", document.Bad, alike(runs, brokenVerdicts)...)...)
 		out = append(out, factsOf("each run", "", "plimsoll report RUN shows a run by itself; "+
