@@ -168,6 +168,16 @@ func TestNotesAreKeptBesideTheRun(t *testing.T) {
 			t.Errorf("%s: %d %s", says, code, body)
 		}
 	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(`{"note": "secret"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(root, "nested", "b", NotesFile)); err != nil {
+		t.Fatal(err)
+	}
+	if n := readNotes(filepath.Join(root, "nested", "b")); n.Note != "" {
+		t.Errorf("notes by a link: %+v", n)
+	}
 	if err := os.WriteFile(filepath.Join(root, "a", NotesFile), []byte("torn"), 0o644); err != nil {
 		t.Fatal(err)
 	}

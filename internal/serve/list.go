@@ -115,10 +115,10 @@ func (e *entries) one(dir, place string, info fs.FileInfo) remembered {
 // read reads the entry of a directory. An entry that cannot be read says why.
 func read(dir, place string) (e entry) {
 	e.Place, e.Name = place, path.Base(place)
+	if err := linksWithin(dir, dir); err != nil {
+		return e.broken(dir, err)
+	}
 	if _, err := os.Lstat(filepath.Join(dir, result.RunFile)); err == nil {
-		if err := linksWithin(dir, dir); err != nil {
-			return e.broken(dir, err)
-		}
 		r, err := result.ReadHead(dir)
 		if err != nil {
 			return e.broken(dir, err)

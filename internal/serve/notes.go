@@ -32,8 +32,8 @@ type Notes struct {
 
 // readNotes reads the notes in an experiment's folder; notes that cannot be read are none.
 func readNotes(dir string) (n Notes) {
-	path := filepath.Join(dir, NotesFile)
-	if _, err := os.Lstat(path); err != nil {
+	info, err := os.Lstat(filepath.Join(dir, NotesFile))
+	if err != nil || !info.Mode().IsRegular() {
 		return n
 	}
 	if result.ReadDocument(dir, NotesFile, "notes", &n) != nil || n.check() != nil {

@@ -97,7 +97,8 @@
     });
     stream.onerror = () => {
       if (over) return stop();
-      say("lost", "Not connected: the page shows an earlier state.");
+      say("lost", "Not connected: the page shows an earlier state. A measurement that has ended " +
+        "has its report in the run directory.");
       if (stream.readyState === EventSource.CLOSED) retry = setTimeout(listen, AGAIN);
     };
     alive();
