@@ -3,7 +3,9 @@ package report
 import (
 	"errors"
 	"io"
+	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -30,6 +32,18 @@ var forms = []runForm{
 	{"json", JSON},
 	{"benchfmt", Benchfmt},
 	{"omb", omb.Write},
+	{"card", posterForm("card")},
+	{"card.png", posterForm("card.png")},
+	{"post", posterForm("post")},
+}
+
+// posterForm writes the poster of runs in one of its forms.
+func posterForm(name string) func(io.Writer, []*result.Saved) error {
+	return func(w io.Writer, runs []*result.Saved) error {
+		all := posterForms(func() *document.Poster { return RunsPoster(runs) })
+		i := slices.IndexFunc(all, func(f form) bool { return f.name == name })
+		return all[i].write(w)
+	}
 }
 
 // Formats lists the names that Render takes.

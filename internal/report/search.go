@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -16,7 +17,9 @@ import (
 )
 
 // SearchFormats are the forms that searches can be written in.
-func SearchFormats() []string { return []string{"table", "html", "json"} }
+func SearchFormats() []string {
+	return []string{"table", "html", "json", "card", "card.png", "post"}
+}
 
 // RenderSearches writes searches for a peak in the named format.
 func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
@@ -28,9 +31,16 @@ func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
 	case "json":
 		return SearchJSON(w, searches)
 	}
+	poster := posterForms(func() *document.Poster { return SearchesPoster(searches) })
+	for _, f := range poster {
+		if f.name == format {
+			return f.write(w)
+		}
+	}
 	if slices.Contains(Formats(), format) {
 		return fmt.Errorf(
-			"a search for a peak is written as table, html or json, not as %s: each of its "+
+			"a search for a peak is written as table, html, json, card, card.png or post, not as "+
+				"%s: each of its "+
 				"trials is a run directory that can be", format)
 	}
 	return errors.New(strict.Unknown("report format", format, SearchFormats()))

@@ -124,7 +124,7 @@ func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 }
 
 func TestSearchRefusesOtherFormats(t *testing.T) {
-	for format, says := range map[string]string{"csv": "table, html or json",
+	for format, says := range map[string]string{"csv": "table, html, json",
 		"htlm": `did you mean "html"`} {
 		if err := RenderSearches(io.Discard, format, nil); err == nil ||
 			!strings.Contains(err.Error(), says) {
