@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -165,8 +167,12 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	} else {
 		p.Chart = stickChart(s)
 	}
-	var warned []string
+	var grave, warned []string
 	for _, s := range all {
+		if s.Side != nil && s.Side.Name == verdict.SideGenerator {
+			grave = append(grave, clean(s.Name)+": plimsoll itself was the limit: the system "+
+				"may carry more, so do not rank it by this figure")
+		}
 		for _, w := range searchWarnings(s) {
 			if len(all) > 1 {
 				w = clean(s.Name) + ": " + w
@@ -174,7 +180,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 			warned = append(warned, w)
 		}
 	}
-	p.Limits = gravest(warned)
+	p.Limits = gravest(grave, warned)
 	p.Command = commandOf(s.Asked.Command, len(all))
 	p.Source = sourceWords(s.Plimsoll, moment(s.StartedAt))
 	return p
@@ -220,8 +226,8 @@ func loadWords(r *result.Run) string {
 	return ""
 }
 
-// sharedCircumstances are the levels, the load and the length of runs, as far as all share them; levels
-// that differ are named for each.
+// sharedCircumstances are the levels, the load and the length of runs, as far as all share them;
+// levels that differ are named for each.
 func sharedCircumstances(runs []*result.Saved) string {
 	levels := func(r *result.Run) string {
 		if r.Durability.Level == 0 {
@@ -268,10 +274,11 @@ func sharedWords(runs []*result.Saved, words func(*result.Run) string) string {
 
 // commandOf is the command of the first of several results.
 func commandOf(command []string, results int) string {
-	out := strings.Join(command, " ")
-	if out == "" {
+	if len(command) == 0 {
 		return ""
 	}
+	// Where the program lies on that machine is of no use on another.
+	out := strings.Join(append([]string{path.Base(command[0])}, command[1:]...), " ")
 	if results > 1 && !strings.Contains(out, " -t") && !strings.Contains(out, "--target") {
 		out += "   # and likewise for the others"
 	}
