@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -181,20 +180,12 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 
 // show prints the searches and writes the report of all of them into the folder of the last.
 func (c *peakCommand) show(con console, found []*peak.Saved) error {
-	path, err := writePage(found[len(found)-1].Dir,
-		func(w io.Writer) error { return report.SearchHTML(w, found) })
+	all := report.Searches(found)
+	path, err := writePage(found[len(found)-1].Dir, all.Page)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return report.SearchJSON(con.out, found)
-	}
-	width, color := con.layout()
-	if err := report.SearchTerminal(con.out, found, width, color); err != nil {
-		return err
-	}
-	sayReport(con, path)
-	return nil
+	return con.print(all, c.JSON, path)
 }
 
 // peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.

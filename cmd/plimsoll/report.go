@@ -2,19 +2,10 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
-	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/sweep"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
-	"github.com/plimsoll-bench/plimsoll/internal/verify"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
@@ -22,44 +13,20 @@ type reportCommand struct {
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"table, html, md, csv, intervals, resources, json, benchfmt or omb, or to share: card (SVG), card.png or post; on standard output."`
 }
 
-// Run renders runs.
+// Run renders runs, or the folders of experiments of one kind.
 func (c *reportCommand) Run(con console) error {
-	c.RunDirs = onceEach(c.RunDirs)
-	if len(c.RunDirs) == 1 && sweep.Is(c.RunDirs[0]) {
-		return c.sweep(con, c.RunDirs[0])
+	r, err := report.Read(onceEach(c.RunDirs))
+	if err != nil {
+		return inputError{err}
 	}
-	if study.Is(c.RunDirs[0]) {
-		return c.studies(con)
+	width, color := con.layout()
+	var rendered bytes.Buffer // whole, so that an error leaves no half of it
+	err = r.Write(&rendered, c.Format, document.Layout{Width: width, Color: color})
+	if err != nil {
+		return inputError{err}
 	}
-	if all, err := c.verifications(); err != nil || len(all) > 0 {
-		return c.render(con, err, func(w io.Writer) error {
-			width, color := con.layout()
-			return report.Verifications(all).Write(w, c.Format,
-				document.Layout{Width: width, Color: color})
-		})
-	}
-	if searches, err := c.searches(); err != nil || len(searches) > 0 {
-		return c.render(con, err, func(w io.Writer) error {
-			if c.Format == "table" {
-				width, color := con.layout()
-				return report.SearchTerminal(w, searches, width, color)
-			}
-			return report.RenderSearches(w, c.Format, searches)
-		})
-	}
-	var runs []*result.Saved
-	for _, dir := range c.RunDirs {
-		saved, err := verdict.Read(dir)
-		if err != nil {
-			return inputError{err}
-		}
-		runs = append(runs, saved)
-	}
-	if c.Format == "table" {
-		width, color := con.layout()
-		return report.Terminal(con.out, runs, width, color)
-	}
-	return c.render(con, nil, func(w io.Writer) error { return report.Render(w, c.Format, runs) })
+	_, err = rendered.WriteTo(con.out)
+	return err
 }
 
 // onceEach drops directories that are named a second time, also by a link such as runs/latest.
@@ -79,89 +46,4 @@ func onceEach(dirs []string) []string {
 		}
 	}
 	return out
-}
-
-// render writes what is rendered whole, so that an error leaves no half of it.
-func (c *reportCommand) render(con console, err error, write func(io.Writer) error) error {
-	var rendered bytes.Buffer
-	if err == nil {
-		err = write(&rendered)
-	}
-	if err != nil {
-		return inputError{err}
-	}
-	_, err = rendered.WriteTo(con.out)
-	return err
-}
-
-// sweep renders a sweep's folder: as a table or a page of its cells, and in any
-// other format the cells' runs.
-func (c *reportCommand) sweep(con console, dir string) error {
-	plan, err := sweep.Read(dir)
-	if err != nil {
-		return inputError{err}
-	}
-	runs := readSweep(dir, plan)
-	return c.render(con, nil, func(w io.Writer) error {
-		switch c.Format {
-		case "table":
-			width, color := con.layout()
-			return report.SweepTable(w, plan, runs, width, color)
-		case "html":
-			return report.SweepHTML(w, plan, runs)
-		}
-		return report.Render(w, c.Format,
-			slices.DeleteFunc(runs, func(s *result.Saved) bool { return s == nil }))
-	})
-}
-
-// verifications are those that the directories hold, if they hold any.
-func (c *reportCommand) verifications() ([]*verify.Saved, error) {
-	return foldersOf(c.RunDirs, "verifications", verify.Is, verify.Read)
-}
-
-// studies renders studies' folders: several of them as one Markdown document.
-func (c *reportCommand) studies(con console) error {
-	var all []report.StudyResult
-	for _, dir := range c.RunDirs {
-		r, err := readStudy(dir)
-		if err != nil {
-			return inputError{err}
-		}
-		all = append(all, r)
-	}
-	return c.render(con, nil, func(w io.Writer) error {
-		width, color := con.layout()
-		return report.Studies(all).Write(w, c.Format, document.Layout{Width: width, Color: color})
-	})
-}
-
-// searches are those that the directories hold, if they hold searches.
-func (c *reportCommand) searches() ([]*peak.Saved, error) {
-	return foldersOf(c.RunDirs, "searches for a peak", peak.Is, peak.Read)
-}
-
-// foldersOf reads those of the directories that are folders of a kind; none or
-// all of them must be.
-func foldersOf[T any](dirs []string, kind string, is func(string) bool,
-	read func(string) (*T, error)) ([]*T, error) {
-	var all []*T
-	for _, dir := range dirs {
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = resolved
-		}
-		if !is(dir) {
-			continue
-		}
-		s, err := read(dir)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	if len(all) > 0 && len(all) < len(dirs) {
-		return nil, fmt.Errorf(
-			"runs and %s cannot be laid side by side: give only the one or the other", kind)
-	}
-	return all, nil
 }

@@ -223,7 +223,7 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	for _, m := range measured {
 		if m.Search != nil {
 			_, failed := writePage(m.Search.Dir,
-				func(w io.Writer) error { return report.SearchHTML(w, []*peak.Saved{m.Search}) })
+				report.Searches([]*peak.Saved{m.Search}).Page)
 			err = errors.Join(err, failed)
 		}
 	}
@@ -233,15 +233,6 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 		return err
 	}
 	return con.print(all, c.JSON, path)
-}
-
-// readStudy reads a study's folder.
-func readStudy(dir string) (report.StudyResult, error) {
-	p, s, err := study.Read(dir)
-	if err != nil {
-		return report.StudyResult{}, err
-	}
-	return report.NewStudyResult(s, p, study.Measurements(dir, p))
 }
 
 // studyWatch shows a study: the number of the cell, and the cell's progress.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,7 +15,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -291,34 +289,18 @@ func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) er
 	return t.Flush()
 }
 
-// readSweep reads the runs of a plan's cells; nil for a cell without a readable run.
-func readSweep(dir string, p *sweep.Plan) []*result.Saved {
-	runs := make([]*result.Saved, len(p.Cells))
-	for i, c := range p.Cells {
-		if c.Run == "" {
-			continue
-		}
-		// A run that cannot be read is a cell without figures.
-		if saved, err := verdict.Read(filepath.Join(dir, c.Run)); err == nil {
-			runs[i] = saved
-		}
-	}
-	return runs
-}
-
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the
 // systems kept their promises in every cell.
 func showSweep(con console, dir string, p *sweep.Plan) (sound bool, err error) {
-	runs := readSweep(dir, p)
-	path, err := writePage(dir, func(w io.Writer) error { return report.SweepHTML(w, p, runs) })
+	runs := report.CellRuns(dir, p)
+	all := report.Sweep(p, runs)
+	path, err := writePage(dir, all.Page)
+	if err == nil {
+		err = con.print(all, false, path)
+	}
 	if err != nil {
 		return false, err
 	}
-	width, color := con.layout()
-	if err := report.SweepTable(con.out, p, runs, width, color); err != nil {
-		return false, err
-	}
-	sayReport(con, path)
 	unsound := slices.ContainsFunc(runs,
 		func(r *result.Saved) bool { return r != nil && isUnsound(r) })
 	return !unsound, nil

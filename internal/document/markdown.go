@@ -159,7 +159,7 @@ func (b *markup) table(t Table) {
 		}
 		b.put("| %s |", md(r.Name))
 		for i := range t.Head {
-			b.put(" %s |", md(cellWords(r, i)))
+			b.put(" %s |", cellWords(r, i))
 		}
 		b.put("\n")
 	}
@@ -168,10 +168,14 @@ func (b *markup) table(t Table) {
 	}
 }
 
-// cellWords are the words of a cell on one line.
+// cellWords are the lines of a cell, which has no line of its own in Markdown.
 func cellWords(r Row, i int) string {
 	if i >= len(r.Values) {
 		return ""
 	}
-	return strings.ReplaceAll(r.Values[i].Words, "\n", ", ")
+	var lines []string
+	for l := range strings.SplitSeq(r.Values[i].Words, "\n") {
+		lines = append(lines, md(l))
+	}
+	return strings.Join(lines, "<br>")
 }

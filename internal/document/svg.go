@@ -152,7 +152,7 @@ func (s scale) data() string {
 	if len(s.names) > 0 {
 		unit = "names"
 	}
-	unit = strings.ReplaceAll(escape(unit), " ", "_")
-	return unit + " " + form + " " + exactNumber(s.place(s.least)) + " " +
-		exactNumber(s.place(s.most)) + " " + exactNumber(s.near())
+	return strings.ReplaceAll(escape(unit), " ", "_") + " " + form + " " +
+		exactNumber(s.place(s.least)) + " " + exactNumber(s.place(s.most)) + " " +
+		exactNumber(s.near())
 }

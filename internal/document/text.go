@@ -33,6 +33,7 @@ const (
 	aHeading
 	someWords
 	someFacts
+	someVerdicts
 	aTable
 )
 
@@ -75,9 +76,9 @@ func (p *lines) block(b Block) {
 	case b.Warnings != nil:
 		p.warnings(*b.Warnings)
 	case b.Verdicts != nil:
-		p.begin(someFacts)
+		p.begin(someVerdicts)
 		for _, v := range b.Verdicts {
-			p.said(v.Outcome, labelWidth, v.Tone.code(), v.Name+": "+v.Sentence)
+			p.said(v.Outcome, labelWidth, v.Tone.Ink(), v.Name+": "+v.Sentence)
 		}
 	case b.Facts != nil:
 		p.facts(b.Facts)
@@ -159,6 +160,6 @@ func (p *lines) facts(all []Fact) {
 		} else {
 			before = name
 		}
-		p.said(name, width, f.Tone.code(), f.Value)
+		p.said(name, width, f.Tone.Ink(), f.Value)
 	}
 }

@@ -157,7 +157,7 @@ func (p *lines) row(g *fitted, r Row, code string) {
 				text = cells[k][n]
 			}
 			if i < len(r.Values) && code == "" {
-				ink = r.Values[i].Tone.code()
+				ink = r.Values[i].Tone.Ink()
 			}
 			wide := g.widths[i]
 			if !g.wordy(i) {

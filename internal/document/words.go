@@ -110,7 +110,7 @@ func (p Paint) As(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// code is the colour of a tone.
-func (t Tone) code() string {
+// Ink is the colour of a tone.
+func (t Tone) Ink() string {
 	return map[Tone]string{Good: GreenInk, Bad: RedInk, Unsure: YellowInk, Main: StrongInk}[t]
 }

@@ -144,40 +144,6 @@ func stretchTable(b *result.Backlog) table {
 	return t
 }
 
-// backlog writes the outcome of reading a backlog.
-func (p *page) backlog(b *result.Backlog) {
-	if b == nil {
-		return
-	}
-	p.said("backlog", "", backlogSentence(b))
-	if effect := effectSentence(b); effect != "" {
-		p.said("effect", "", effect)
-	}
-	t := stretchTable(b)
-	if len(t.Rows) == 0 {
-		return
-	}
-	width := figureWidth
-	for _, r := range t.Rows {
-		for _, v := range r.Values {
-			width = max(width, columns(v)+1)
-		}
-	}
-	head := pad("", seriesWidth)
-	for _, h := range t.Head {
-		head += pad(h, -width)
-	}
-	p.line("")
-	p.line(p.paint.as(faint, head))
-	for _, r := range t.Rows {
-		line := pad("  "+r.Name, seriesWidth)
-		for _, v := range r.Values {
-			line += pad(strings.ReplaceAll(v, "µs", "us"), -width)
-		}
-		p.line(line)
-	}
-}
-
 // backlogFigures are the rows of a comparison that only runs with a backlog
 // have.
 func backlogFigures() []figure {

@@ -95,6 +95,15 @@ func paragraph(style document.TextStyle, words string) block {
 
 func tabled(t document.Table) block { return block{Table: &t} }
 
+// charted are charts, each as a part of its own.
+func charted(all ...*document.Chart) []block {
+	var out []block
+	for _, c := range all {
+		out = append(out, block{Chart: c})
+	}
+	return out
+}
+
 // only restricts a block to an audience.
 func only(a document.Audience, b block) block {
 	b.For = a

@@ -140,22 +140,6 @@ func missingOf(s result.Summary) []string {
 	return out
 }
 
-// answeredSentence gives the percentiles of the messages that have a latency, of
-// the series in which others have none; empty where there is no such series.
-func answeredSentence(s result.Summary) string {
-	var parts []string
-	for _, w := range seriesWords {
-		l := s.Series(w.series)
-		if len(l.Answered) == 0 {
-			continue
-		}
-		a := answered(l)
-		parts = append(parts, fmt.Sprintf("%s %s p50 %s, p99 %s", w.title, answeredWords(w.series),
-			at(a, 50), at(a, 99)))
-	}
-	return strings.Join(parts, "; ")
-}
-
 // arrivals names the arrival process: percentiles of two kinds of arrivals cannot be compared.
 // It is empty where it is not known.
 func arrivals(l result.Load) string {

@@ -81,8 +81,8 @@ func newOverlay(runs []*result.Saved) *overlay {
 
 // line is a series in the colour and the pattern of a run.
 func (o *overlay) line(i int) document.Series {
-	return document.Series{Name: o.names[i], Color: i % runColors,
-		Dash: i / runColors % runDashes}
+	return document.Series{Name: o.names[i], Color: i % document.Colors,
+		Dash: i / document.Colors % document.Dashes}
 }
 
 // shifted counts times from the start of a run's measured window.
@@ -132,7 +132,7 @@ func (o *overlay) curves(c *document.Chart, series result.Series) {
 	for i, s := range o.runs {
 		if curve := curveOf(s, series); curve != nil {
 			line := curve.line(o.names[i], i)
-			line.Color, line.Dash = i%runColors, i/runColors%runDashes
+			line.Color, line.Dash = i%document.Colors, i/document.Colors%document.Dashes
 			c.Series = append(c.Series, line)
 			count = min(count, curve.Count)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -61,7 +62,49 @@ type trialValue struct {
 	above        bool // the true value lies above
 }
 
-func tipOf(p *peak.Trial) string { return micro(pointOf(p).tip) }
+// tipOf is a trial in words.
+func tipOf(p *peak.Trial) string {
+	word, _ := outcomeOf(p)
+	return micro(fmt.Sprintf(
+		"trial %d, %s: %s offered, %s achieved, publish p99 %s, backlog %s, %s", p.Number,
+		kindOf(p.Kind, p.Long), rate(p.TargetRate), rate(p.AchievedRate),
+		at(p.Series(result.Publish), 99), slopeOf(p.Verdict), word))
+}
+
+// sane reports whether a rate can be drawn: a file may hold any number.
+func sane(rate float64) bool { return rate >= 1e-3 && rate <= 1e12 }
+
+// farApart is the least ratio of the greatest rate to the least at which the axes are
+// logarithmic.
+const farApart = 30
+
+// usable are the trials that can be drawn.
+func usable(s *peak.Saved) []*peak.Trial {
+	var out []*peak.Trial
+	for i := range s.Trials {
+		if p := &s.Trials[i]; sane(p.TargetRate) && (sane(p.AchievedRate) || p.AchievedRate == 0) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func bounds(trials []*peak.Trial) (least, most float64) {
+	least = math.Inf(1)
+	for _, p := range trials {
+		least, most = min(least, p.TargetRate), max(most, p.TargetRate)
+	}
+	return least, most
+}
+
+// trialWords describe the trials, for readers who cannot see a drawing.
+func trialWords(s *peak.Saved) string {
+	var parts []string
+	for _, p := range usable(s) {
+		parts = append(parts, tipOf(p))
+	}
+	return strings.Join(parts, ". ") + "."
+}
 
 // rateAxis is an axis of rates: logarithmic where they are far apart, else from zero.
 func rateAxis(trials []*peak.Trial, title string) document.Axis {
@@ -239,13 +282,13 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 		for _, k := range kneePercentiles {
 			line := kneeLine(stable, series, k.at)
 			line.Name = kneeName(searches, s) + percentileName(k.at)
-			line.Color, line.Faint, line.Dash = i%runColors, k.faint, k.dash
+			line.Color, line.Faint, line.Dash = i%document.Colors, k.faint, k.dash
 			if len(line.X) > 0 {
 				c.Series = append(c.Series, line)
 			}
 		}
 		crosses := kneeLine(beyond, series, 99)
-		crosses.Name, crosses.Color = kneeName(searches, s)+"p99, unstable", i%runColors
+		crosses.Name, crosses.Color = kneeName(searches, s)+"p99, unstable", i%document.Colors
 		crosses.Dots, crosses.Alone = false, true
 		for j := range crosses.Marks {
 			crosses.Marks[j].Cross = true

@@ -329,3 +329,19 @@ func faultSpans(s *result.Saved, since float64) []document.Span {
 	}
 	return out
 }
+
+// lasted is the start and the end of the time with figures, in seconds.
+func lasted(s *result.Saved) (from, to float64) {
+	first, last := int64(math.MaxInt64), int64(0)
+	see := func(start, end int64) { first, last = min(first, start), max(last, end) }
+	for _, i := range s.Intervals {
+		see(i.StartNs, i.EndNs)
+	}
+	for _, l := range s.Latency {
+		see(l.StartNs, l.EndNs)
+	}
+	for _, r := range s.Resources {
+		see(r.StartNs, r.EndNs)
+	}
+	return float64(max(min(first, last), 0)) / 1e9, float64(last) / 1e9
+}

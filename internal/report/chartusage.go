@@ -44,8 +44,8 @@ func (u *usage) drawing(c usageChart) *document.Chart {
 		if l.Dash {
 			s.Dash = 1
 		}
-		if l.Color >= runColors {
-			s.Color, s.Dash = l.Color%runColors, l.Color/runColors%runDashes
+		if l.Color >= document.Colors {
+			s.Color, s.Dash = l.Color%document.Colors, l.Color/document.Colors%document.Dashes
 		}
 		for _, v := range s.Y {
 			if finite(v) {

@@ -1,60 +1,90 @@
 package report
 
 import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// compareView sets several runs side by side.
-type compareView struct {
-	Names        []string
-	Incomparable []string // the reasons not to rank their figures
-	Warnings     []string
-	Overview     table // of many runs
-	Differ       table
-	Equal        table
-	Figures      table
-	Charts       []chart
+// comparison sets several runs side by side: the settings that differ come before the figures.
+func comparison(runs []*result.Saved) block {
+	all, many := names(runs), len(runs) >= manyRuns
+	out := sideBySide(runs)
+	shared := sharedWarnings(runs)
+	lead := "Settings that differ come first: a difference in figures may be theirs."
+	if many {
+		shared = alike(runs, warnings)
+		lead = "A line for each run; then the settings that differ, because a difference in " +
+			"figures may be theirs."
+	}
+	var contents []document.Contents
+	for i, n := range all {
+		contents = append(contents,
+			document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
+	}
+	out = append(out, only(document.OnPage, paragraph(document.Lead, lead)), warned(shared),
+		block{Contents: contents})
+	overview, differ := tabled(overviewTable(runs)), tabled(differTable(runs))
+	notes := block{For: document.OnTerminal, Facts: overviewFacts(runs)}
+	if many {
+		differ = only(document.AtLength, block{Details: &document.Details{
+			Summary: fmt.Sprintf("What differs (%d)", len(differ.Table.Rows)),
+			Blocks:  []block{differ}}})
+		out = append(out, overview, notes, differ)
+	} else {
+		out = append(out, only(document.OnPage, heading(2, "Side by side")), differ,
+			only(document.OnTerminal, overview), notes)
+	}
+	out = append(out, equalTable(runs), only(document.AtLength, tabled(figureTable(runs))),
+		only(document.OnPage, heading(2, "Laid over one another")))
+	return block{Section: append(out, charted(comparisonCharts(runs)...)...)}
 }
 
-func newCompareView(runs []*result.Saved) *compareView {
-	all := names(runs)
-	v := &compareView{
-		Names:        all,
-		Incomparable: incomparable(runs),
-		Warnings:     append(exceptions(runs), sharedWarnings(runs)...),
-		Differ: table{ID: "differ", Title: "What differs", Head: all, Rows: differing(runs),
-			Words: true, Runs: true,
-			Empty: "The runs have the same settings and circumstances."},
-		Equal: table{ID: "equal", Title: "What is equal", Head: []string{"in all runs"},
-			Words: true},
-		Figures: table{ID: "figures", Title: "Figures", Head: all, Marks: marks(runs),
-			Rows: figureRows(runs), Runs: true,
-			Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
-				"which is not always the best."},
-		Charts: compareCharts(runs),
-	}
-	if len(runs) >= manyRuns {
-		v.Overview, v.Warnings = overviewTable(runs), append(exceptions(runs),
-			alike(runs, warnings)...)
-	}
-	if len(v.Incomparable) > 0 {
-		v.Figures.Note = "There are no bars, because the runs are not comparable."
-	}
-	for i, r := range v.Differ.Rows {
+// sideBySide begins a comparison: what keeps the runs from being ranked, and what was left out.
+func sideBySide(runs []*result.Saved) []block {
+	h := heading(1, plural(int64(len(runs)), "run", "runs")+" side by side")
+	h.Heading.ID = "comparison"
+	return []block{h,
+		{Warnings: &document.Warnings{Title: "Not to be ranked against one another", Grave: true,
+			Sentences: incomparable(runs)}},
+		warned(exceptions(runs))}
+}
+
+// differTable has the settings and circumstances in which runs differ.
+func differTable(runs []*result.Saved) document.Table {
+	t := document.Table{ID: "differ", Title: "What differs", Head: heads(names(runs)...),
+		Words: true, Runs: true, Empty: "The runs have the same settings and circumstances."}
+	for _, r := range differing(runs) {
 		if r.Name == rowOwnSettings {
-			v.Differ.Rows[i].Values = ownSettings(runs, "\n") // a line each
+			r.Values = ownSettings(runs, "\n") // a line each
 		}
+		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
 	}
+	return t
+}
+
+// equalTable folds what is equal in all runs.
+func equalTable(runs []*result.Saved) block {
+	t := document.Table{ID: "equal", Head: heads("in all runs"), Words: true}
 	for _, r := range equal(runs) {
-		v.Equal.Rows = append(v.Equal.Rows, row{Name: r.Name, Values: r.Values[:1]})
+		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values[0])})
 	}
-	for _, r := range v.Figures.Rows {
-		for i := range r.Values {
-			r.Values[i] = micro(r.Values[i])
-		}
+	return block{Details: &document.Details{Blocks: []block{tabled(t)},
+		Summary: fmt.Sprintf("What is equal in all runs (%d)", len(t.Rows))}}
+}
+
+// figureTable has every figure of the runs.
+func figureTable(runs []*result.Saved) document.Table {
+	t := table{ID: "figures", Title: "Figures", Head: names(runs), Marks: marks(runs),
+		Rows: figureRows(runs), Runs: true,
+		Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
+			"which is not always the best."}
+	if len(incomparable(runs)) > 0 {
+		t.Note = "There are no bars, because the runs are not comparable."
 	}
-	return v
+	return t.doc()
 }
 
 // incomparable gives the reasons not to rank runs against one another.

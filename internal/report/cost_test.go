@@ -3,11 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -33,6 +33,17 @@ func spoil(s *result.Saved) {
 	}
 }
 
+// costMarkup is the part of a page on the cost of a run.
+func costMarkup(t *testing.T, s *result.Saved) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := document.HTML(&b, document.Document{Blocks: costBlocks(s)}); err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(b.String(), "<main>")
+	return body
+}
+
 // A figure that one server lacks is not known of all of them, and what is not
 // known has no row, no chart and a sentence.
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
@@ -43,8 +54,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	if _, ok := c.perMessage(syncs); ok {
 		t.Error("fsyncs that nobody counted are known")
 	}
-	v := newCostView(0, s)
-	said := strings.Join(v.Without, " ") + strings.Join(v.Methods, " ")
+	said := costMarkup(t, s)
 	for _, want := range []string{
 		"No chart, because unknown: fsync and fdatasync; msync; Network, sent", "takes root",
 		"not calibrated", "No chart, because zero throughout: Read from disk"} {
@@ -52,7 +62,8 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 			t.Errorf("the page does not say %q: %s", want, said)
 		}
 	}
-	for _, chart := range v.Charts {
+	charts, _, _ := usageCharts(s)
+	for _, chart := range charts {
 		if strings.Contains(chart.Title, "sync") || strings.Contains(chart.Title, "Network") {
 			t.Errorf("there is a chart of %s", chart.Title)
 		}
@@ -96,15 +107,17 @@ func TestRunsThatWereCutShortShowTheirLines(t *testing.T) {
 	s := kafkaThree.load(t)
 	s.Run.State, s.Run.Observation, s.Run.Summary = result.Incomplete, result.Observation{},
 		result.Summary{}
-	v := newCostView(0, s)
-	if len(v.Charts) == 0 || len(v.Cards) > 0 || !strings.Contains(v.Sentence, "no figures") {
-		t.Errorf("%d charts, %d cards: %s", len(v.Charts), len(v.Cards), v.Sentence)
+	page := costMarkup(t, s)
+	if !strings.Contains(page, "<svg") || strings.Contains(page, `class="card`) ||
+		!strings.Contains(page, "no figures") {
+		t.Error(page)
 	}
 	for _, format := range Formats() {
 		render(t, format, s)
 	}
-	if v := newCostView(0, small.load(t)); v.Empty == "" || len(v.Charts) > 0 {
-		t.Error("a run of which nothing was observed does not say so")
+	if page := costMarkup(t, small.load(t)); !strings.Contains(page, "was not observed") ||
+		strings.Contains(page, "<figure") {
+		t.Errorf("a run of which nothing was observed does not say so: %s", page)
 	}
 }
 
@@ -191,46 +204,6 @@ func TestManyProcessesAreSummedUp(t *testing.T) {
 	}
 	if got := newUsage(s).Lines["rest.cpu"][0]; got != 32 {
 		t.Errorf("32 processes of one core used %v cores", got)
-	}
-}
-
-// The data of the page has an event's sentence and, for each chart of what was
-// spent, every line that it names.
-func TestPageDataIsWhole(t *testing.T) {
-	raw, err := json.Marshal(pageData(t, render(t, "html", kafkaThree.load(t))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var data struct {
-		Runs []struct {
-			Events []eventData
-			Usage  struct {
-				T      []float64
-				Lines  map[string][]*float64
-				Charts []usageChart
-			}
-		}
-	}
-	if err := json.Unmarshal(raw, &data); err != nil {
-		t.Fatal(err)
-	}
-	run := data.Runs[0]
-	if len(run.Events) != 1 || run.Events[0].Kind != "fault" ||
-		!strings.Contains(run.Events[0].Sentence, "n2 (pid 4102) ended") {
-		t.Errorf("events %v", run.Events)
-	}
-	for _, c := range run.Usage.Charts {
-		for _, l := range c.Lines {
-			if len(run.Usage.Lines[l.Of]) != len(run.Usage.T) {
-				t.Errorf("%s: line %s has %d of %d points", c.Title, l.Of,
-					len(run.Usage.Lines[l.Of]), len(run.Usage.T))
-			}
-		}
-	}
-	// The node that ended has no figures from then on.
-	gone := run.Usage.Lines["p1.cpu"]
-	if gone[0] == nil || gone[len(gone)-1] != nil {
-		t.Error("the node that ended is shown as if it were there, or never was")
 	}
 }
 

@@ -6,56 +6,48 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// costView is the cost of a run, as the page shows it.
-type costView struct {
-	Sentence        string // whose cost it is
-	Cards           []card
-	Charts          []chart
-	Without         []string // what has no chart, and why
-	Processes       table
-	Shares, Machine table
-	Methods         []string
-	Empty           string // why there is nothing
-}
-
 // maxMethods bounds the sentences on how figures were found.
 const maxMethods = 50
 
-func newCostView(index int, s *result.Saved) costView {
-	c, u := newCost(&s.Run), newUsage(s)
-	v := costView{Methods: methods(&s.Run)}
-	if !c.observed() && u == nil {
-		v.Empty = "The resource use of servers and machine was not observed in this run."
-		return v
+// costBlocks show the cost of a run.
+func costBlocks(s *result.Saved) []block {
+	c := newCost(&s.Run)
+	small, flat, unknown := usageCharts(s)
+	whose := "The run ended before it added up its resource use in the measured window, so " +
+		"there are lines and no figures."
+	switch {
+	case c.observed():
+		whose = whoseCost(c)
+	case small == nil:
+		whose = "The resource use of servers and machine was not observed in this run."
 	}
-	v.Sentence = whoseCost(c)
+	out := []block{paragraph(document.Note, whose)}
 	if c.observed() {
-		v.Cards = costCards(c)
-		v.Processes, v.Shares, v.Machine = processTable(c), shareTable(&s.Run), machineTable(&s.Run)
-	} else {
-		v.Sentence = "The run ended before it added up its resource use in the measured window, " +
-			"so there are lines and no figures."
+		out = append(out, block{Cards: cardsOf(costCards(c))})
 	}
-	if u == nil {
-		return v
+	out = append(out, block{Row: charted(small...)})
+	for _, w := range []struct {
+		why string
+		of  []string
+	}{{"zero throughout", flat}, {"unknown", unknown}} {
+		if len(w.of) > 0 {
+			out = append(out, paragraph(document.Note,
+				"No chart, because "+w.why+": "+strings.Join(w.of, "; ")+"."))
+		}
 	}
-	for i, chart := range u.Charts {
-		v.Charts = append(v.Charts, chart.view(index, i))
+	if c.observed() {
+		out = append(out, tabled(processTable(c).doc()), block{Row: []block{
+			tabled(shareTable(&s.Run).doc()), tabled(machineTable(&s.Run).doc())}})
 	}
-	if len(u.Flat) > 0 {
-		v.Without = append(v.Without,
-			"No chart, because zero throughout: "+strings.Join(u.Flat, "; ")+".")
-	}
-	if len(u.Unknown) > 0 {
-		v.Without = append(v.Without,
-			"No chart, because unknown: "+strings.Join(u.Unknown, "; ")+".")
-	}
-	return v
+	return append(out, block{Details: &document.Details{
+		Summary: "How these figures were found, and why some are missing",
+		Blocks:  []block{{Facts: factsOf("", "", methods(&s.Run)...)}}}})
 }
 
 // view is the place of a small chart on the page.
@@ -82,8 +74,7 @@ func whoseCost(c cost) string {
 			"generator."
 	case len(c.servers) == 0:
 		return "No server's process could be observed, so these figures describe plimsoll and " +
-			"its machine " +
-			"spent."
+			"its machine."
 	}
 	out := fmt.Sprintf("Over the measured window, of %s",
 		plural(int64(len(c.servers)), "server process", "server processes"))
@@ -315,10 +306,4 @@ func methods(r *result.Run) []string {
 }
 
 // sentenceCase makes a phrase the beginning of a sentence, without its end.
-func sentenceCase(s string) string {
-	s = strings.TrimSuffix(s, ".")
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
+func sentenceCase(s string) string { return upper(strings.TrimSuffix(s, ".")) }

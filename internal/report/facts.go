@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -49,38 +50,6 @@ func names(runs []*result.Saved) []string {
 		}
 	}
 	return out
-}
-
-// loadSentence names the system and describes the offered load.
-func loadSentence(r *result.Run) string {
-	l := r.Load
-	parts := []string{clean(r.System.Name)}
-	if parts[0] == "" {
-		parts[0] = "an unnamed system"
-	}
-	offered := ""
-	switch {
-	case l.Closed != nil:
-		offered = closedSentence(l)
-	case l.TargetRate > 0 && finite(l.TargetRate):
-		offered = fmt.Sprintf("%s of %s messages offered", rate(l.TargetRate),
-			quantity.Bytes(l.MessageBytes))
-	}
-	if offered != "" {
-		if l.WindowSeconds > 0 {
-			offered += " for " + seconds(l.WindowSeconds)
-		}
-		parts = append(parts, offered)
-	}
-	if l.Topics > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s",
-			plural(int64(l.Topics), "topic", "topics"), plural(int64(l.Partitions), "partition",
-				"partitions")))
-	}
-	if l.Delivery != "" {
-		parts = append(parts, strings.ReplaceAll(clean(l.Delivery), "_", " "))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // stateSentence describes the state of the run.
@@ -267,13 +236,17 @@ func warnings(s *result.Saved) []string {
 	return out
 }
 
+// maxEvents bounds the events that are listed; more are in events.jsonl.
+const maxEvents = 200
+
 // happened are the events of a run, in order with their times, without the phases. Their
 // number is bounded like that of the marks on the time lines.
-func happened(s *result.Saved) []fact {
-	var out []fact
+func happened(s *result.Saved) []document.Fact {
+	var out []document.Fact
 	for _, e := range s.Events {
 		if e.Kind != "phase" && len(out) < maxEvents {
-			out = append(out, fact{quantity.Duration(e.AtNs), clean(e.Sentence)})
+			out = append(out, document.Fact{
+				Name: quantity.Duration(e.AtNs), Value: e.Sentence})
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -96,16 +97,11 @@ func faultSentences(r *result.Run) []string {
 	return out
 }
 
-// impactHead is the head of the table of a run around its faults.
-var impactHead = []string{"acked", "publish p50", "publish p99", "publish max", "e2e p50",
-	"e2e p99", "e2e max"}
-
-// impactRows are the figures before, during and after the faults of a run.
-func impactRows(r *result.Run) []row {
-	if r.Impact == nil {
-		return nil
-	}
-	var rows []row
+// impactTable has the figures before, during and after the faults of a run.
+func impactTable(r *result.Run) document.Table {
+	t := document.Table{ID: "impact", Title: "Before, during and after the faults",
+		Note: upper(r.Impact.Rule) + ".", Head: heads("acked", "publish p50", "publish p99",
+			"publish max", "e2e p50", "e2e p99", "e2e max")}
 	for _, s := range []struct {
 		name string
 		result.Part
@@ -114,43 +110,15 @@ func impactRows(r *result.Run) []row {
 		if s.LengthNs > 0 {
 			acked = rate(float64(s.Acked) * 1e9 / float64(s.LengthNs))
 		}
-		rows = append(rows, row{Name: s.name, Values: []string{
-			acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd,
-				50), at(s.EndToEnd, 99), greatest(s.EndToEnd),
-		}})
+		t.Rows = append(t.Rows, document.Row{Name: s.name, Values: values(acked,
+			at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish),
+			at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd))})
 	}
-	return rows
+	return t
 }
 
-// faults writes the effects of faults.
-func (p *page) faults(r *result.Run) {
-	for _, s := range faultSentences(r) {
-		p.said("fault", warn, s)
-	}
-	rows := impactRows(r)
-	if len(rows) == 0 {
-		return
-	}
-	cells := [][]string{append([]string{""}, impactHead...)}
-	for _, r := range rows {
-		cells = append(cells, append([]string{"  " + r.Name}, r.Values...))
-	}
-	p.line("")
-	for i, l := range columnsOf(cells) {
-		if i == 0 {
-			l = p.paint.as(faint, l)
-		}
-		p.line(l)
-	}
-	p.line("")
-	p.said("recovery", faint, r.Impact.Rule)
-}
-
-// faultTables are the tables of faults and their effects, for a page.
-func faultTables(r *result.Run) []table {
-	if len(r.Faults) == 0 {
-		return nil
-	}
+// faultTable is the table of faults and their effects.
+func faultTable(r *result.Run) table {
 	t := table{ID: "faults", Title: "Faults", Words: true,
 		Head: []string{"when", "no acknowledgement for", "acknowledged again", "recovered",
 			"what was done"},
@@ -162,16 +130,9 @@ func faultTables(r *result.Run) []table {
 			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
 		}
 		t.Rows = append(t.Rows, row{Name: faultTitle(f), Values: []string{
-			faultTimes(r, f), unavailable(f.Effect), again, sinceFault(f, f.Effect.RecoveredNs,
-				"not seen"), orNone(clean(f.Sentence)),
+			faultTimes(r, f), unavailable(f.Effect), again,
+			sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(f.Sentence),
 		}})
 	}
-	out := []table{t}
-	if rows := impactRows(r); len(rows) > 0 {
-		rule := clean(r.Impact.Rule)
-		out = append(out, table{ID: "impact", Title: "Before, during and after the faults",
-			Head: impactHead, Rows: rows,
-			Note: strings.ToUpper(rule[:min(1, len(rule))]) + rule[min(1, len(rule)):] + "."})
-	}
-	return out
+	return t
 }

@@ -77,7 +77,6 @@ func TestImportedShowsNoZeros(t *testing.T) {
 		}
 	}
 	page := render(t, "html", mixed...)
-	pageData(t, page)
 	if !bytes.Contains(page, []byte(byAnother)) ||
 		!bytes.Contains(page, []byte("Send latency, uncorrected")) {
 		t.Error("the page does not set runs of other tools apart")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -34,7 +35,7 @@ type Live struct {
 	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
-	paint    paint
+	paint    document.Paint
 	width    func() int
 	state    progress
 	painted  []int // columns of each line of the panel on the screen
@@ -55,7 +56,8 @@ func WantColor(isTerminal bool) bool { return isTerminal && os.Getenv("NO_COLOR"
 // NewLive returns a live view that writes to w. It asks for the width before each painting,
 // because windows change their size.
 func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
-	return &Live{w: w, terminal: isTerminal, paint: paint(WantColor(isTerminal)), width: width}
+	return &Live{w: w, terminal: isTerminal, paint: document.Paint(WantColor(isTerminal)),
+		width: width}
 }
 
 // Plan sets the plan of the next run. It may be called again for each run: the last panel of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Trial announces a trial of a search. The picture of the search stands above the run's own
@@ -86,7 +87,8 @@ func (c *picture) lines(width int) []spans {
 		code, of := faint, 0.0
 		switch {
 		case i > 0 && i <= len(s.Trials):
-			_, code = outcomeOf(&s.Trials[i-1])
+			_, tone := outcomeOf(&s.Trials[i-1])
+			code = tone.Ink()
 			of = s.Trials[i-1].TargetRate
 		case i > 0:
 			code, of = accent, c.step.Rate
@@ -99,4 +101,43 @@ func (c *picture) lines(width int) []spans {
 		out = append(out, row)
 	}
 	return append(out, spans{})
+}
+
+// trialHead is the head of a table of trials, and trialCells a row of it.
+var trialHead = []string{"trial", "offered", "achieved", "publish p99", "e2e p99", "backlog",
+	"verdict"}
+
+func trialCells(p *peak.Trial) []string {
+	word, _ := outcomeOf(p)
+	return []string{
+		fmt.Sprintf("%d %s", p.Number,
+			kindOf(p.Kind, p.Long)), rate(p.TargetRate), rate(p.AchievedRate),
+		at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd),
+			99), slopeOf(p.Verdict), word,
+	}
+}
+
+// columnsOf pads the cells of rows to columns: the first to the left, the rest
+// to the right.
+func columnsOf(rows [][]string) []string {
+	var widths []int
+	for _, r := range rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columns(c))
+		}
+	}
+	out := make([]string, len(rows))
+	for k, r := range rows {
+		for i, c := range r {
+			if i == 0 {
+				out[k] += pad(c, widths[i])
+			} else {
+				out[k] += "  " + pad(c, -widths[i])
+			}
+		}
+	}
+	return out
 }

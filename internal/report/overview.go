@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -16,12 +17,28 @@ const manyRuns = 5
 // rowLevel names the figure of an overview that is not among those of a comparison.
 const rowLevel = "durability level"
 
-// overviewColumns are the figures of an overview, the most important first: those that do not
-// fit a narrow terminal are left out.
-var overviewColumns = []column{
-	{"level", rowLevel}, {"acked", "acknowledged"}, {"lost", "lost"}, {"pub p50", "publish p50"},
-	{"pub p99", "publish p99"}, {"CPU/msg", rowServerCPU}, {"e2e p99", "end-to-end p99"},
-	{"warnings", "warnings"},
+// overviewColumns are the figures of an overview; those with the greatest keep are shown on a
+// narrow terminal.
+var overviewColumns = []struct {
+	title, figure string
+	keep          int
+}{
+	{"level", rowLevel, 5}, {"offered", "offered", 1}, {"acked", "acknowledged", 9},
+	{"lost", "lost", 8}, {"duplicate", "duplicate", 0}, {"pub p50", "publish p50", 4},
+	{"pub p99", "publish p99", 7}, {"e2e p50", "end-to-end p50", 0},
+	{"e2e p99", "end-to-end p99", 6}, {"CPU/msg", rowServerCPU, 3},
+	{"limiting", rowLimiting, 2}, {"warnings", "warnings", 2},
+}
+
+// importedColumns are those of runs that other tools measured.
+var importedColumns = []struct {
+	title, figure string
+	keep          int
+}{
+	{"acked", "acknowledged", 7}, {"bytes", "acknowledged bytes", 0},
+	{"send p99", "send (uncorrected) p99", 5}, {"e2e p50", "end-to-end p50", 4},
+	{"e2e p99", "end-to-end p99", 6}, {"e2e p99.9", "end-to-end p99.9", 1},
+	{"e2e max", "end-to-end max", 2},
 }
 
 // atMost marks the CPU time of servers in plimsoll's process, whose share is not known.
@@ -32,23 +49,53 @@ const overviewNote = "pub: publish latency; e2e: end-to-end latency; CPU/msg: CP
 	"servers per acknowledged message (" + atMost + ": with plimsoll's, in whose process they " +
 	"run)"
 
-// overviewValues returns the printer of an overview's figures.
-func overviewValues(runs []*result.Saved) func(figure string, i int) string {
-	values := map[string][]string{rowLevel: each(runs, rowLevel, shortLevel).Values}
+// overviewTable has a line for each run, with its most important figures.
+func overviewTable(runs []*result.Saved) document.Table {
+	t := document.Table{ID: "overview", Title: "All runs", Corner: "target",
+		Note: upper(overviewNote) + "."}
+	columns := overviewColumns
+	if !slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
+		columns = importedColumns
+	}
+	figures := map[string][]string{rowLevel: each(runs, rowLevel, shortLevel).Values}
 	for _, r := range figureRows(runs) {
-		values[r.Name] = r.Values
+		figures[r.Name] = r.Values
 	}
-	return func(figure string, i int) string {
-		switch {
-		case values[figure] == nil:
-			return none
-		case values[figure][i] == insidePlimsoll:
-			return atMost + values[rowAllCPU][i]
+	columns = slices.Clone(columns)
+	columns = slices.DeleteFunc(columns, func(c struct {
+		title, figure string
+		keep          int
+	}) bool {
+		return figures[c.figure] == nil
+	})
+	for _, c := range columns {
+		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
+	}
+	unranked := marks(runs)
+	if unranked != nil { // a terminal has sentences instead
+		t.Head = append(t.Head,
+			document.Column{Name: "not ranked", For: document.AtLength, Words: true})
+	}
+	for i, n := range names(runs) {
+		r := document.Row{Name: n}
+		for _, c := range columns {
+			v := figures[c.figure][i]
+			if v == insidePlimsoll {
+				v = atMost + figures[rowAllCPU][i]
+			}
+			// The share of the offered rate, and of a limit, has no room here.
+			v, _, _ = strings.Cut(v, " (")
+			if c.figure == rowLimiting {
+				v, _, _ = strings.Cut(v, ",")
+			}
+			r.Values = append(r.Values, document.Cell{Words: v})
 		}
-		// The share of the offered rate has no room here.
-		v, _, _ := strings.Cut(values[figure][i], " (")
-		return v
+		if unranked != nil {
+			r.Values = append(r.Values, document.Cell{Words: unranked[i], Tone: document.Bad})
+		}
+		t.Rows = append(t.Rows, r)
 	}
+	return t
 }
 
 // shortLevel is the level that was read back from the cluster, or else the level asked for.
@@ -62,41 +109,22 @@ func shortLevel(r *result.Run) string {
 	return none
 }
 
-// overview writes many runs: what keeps them from being ranked, their warnings, and a table
-// with a line for each run.
-func (p *page) overview(runs []*result.Saved) {
+// overviewFacts say how to read an overview, and what stands out in it.
+func overviewFacts(runs []*result.Saved) []document.Fact {
+	out := factsOf("columns", "", overviewNote)
+	out = append(out, factsOf("instrument", "", instrumentsSentence(runs))...)
 	all := names(runs)
-	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
-	p.line("")
-	before := p.Len()
-	for _, w := range incomparable(runs) {
-		p.said("warning", bad, w)
-	}
-	for _, w := range exceptions(runs) {
-		p.said("warning", warn, w)
-	}
-	for _, w := range alike(runs, warnings) {
-		p.said("warning", warn, w)
-	}
-	if p.Len() > before {
-		p.line("")
-	}
-	p.runTable("target", overviewColumns, all, overviewValues(runs))
-	p.line("")
-	p.said("columns", "", overviewNote)
-	if sentence := instrumentsSentence(runs); sentence != "" {
-		p.said("instrument", "", sentence)
-	}
 	for i, mark := range marks(runs) {
 		if mark != "" && mark != byAnother { // a warning says that
-			p.said("not ranked", bad, all[i]+" is "+mark)
+			out = append(out, factsOf("not ranked", document.Bad, all[i]+" is "+mark)...)
 		}
 	}
-	for _, sentence := range alike(runs, brokenVerdicts) {
-		p.said("broken", bad, sentence)
+	if len(runs) >= manyRuns {
+		out = append(out, factsOf("broken", document.Bad, alike(runs, brokenVerdicts)...)...)
+		out = append(out, factsOf("each run", "", "plimsoll report RUN shows a run by itself; "+
+			"the settings that differ are in the page")...)
 	}
-	p.said("each run", "", "plimsoll report RUN shows a run by itself; the settings that differ "+
-		"are in the page")
+	return out
 }
 
 // brokenVerdicts are the verdicts of a run that are broken, without those that its warnings have.
@@ -164,24 +192,4 @@ func alike(runs []*result.Saved, of func(*result.Saved) []string) []string {
 		out = append(out, w)
 	}
 	return out
-}
-
-// overviewTable is the overview on a page.
-func overviewTable(runs []*result.Saved) table {
-	t := table{ID: "overview", Title: "All runs", Note: "P" + overviewNote[1:] + "."}
-	for _, c := range overviewColumns {
-		t.Head = append(t.Head, c.title)
-	}
-	value, unranked := overviewValues(runs), marks(runs)
-	for i, n := range names(runs) {
-		r := row{Name: n}
-		if unranked != nil && unranked[i] != "" {
-			r.Name += " (not ranked: " + unranked[i] + ")"
-		}
-		for _, c := range overviewColumns {
-			r.Values = append(r.Values, micro(value(c.figure, i)))
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	return t
 }

@@ -4,8 +4,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	defaultWidth = 80 // of a terminal that does not tell
+	labelWidth   = 12 // of the labels at the start of lines
+	seriesWidth  = 20 // of the first column of the latency table
+	figureWidth  = 10
+
+	strong = document.StrongInk
+	faint  = document.FaintInk
+	bad    = document.RedInk
+	accent = document.CyanInk
 )
 
 // maxHistory bounds the rates kept for the line of little bars.
@@ -113,10 +126,10 @@ func (l spans) fit(width int) spans {
 	return out
 }
 
-func (l spans) text(p paint) string {
+func (l spans) text(p document.Paint) string {
 	var b strings.Builder
 	for _, s := range l {
-		b.WriteString(p.as(s.code, s.text))
+		b.WriteString(p.As(s.code, s.text))
 	}
 	return b.String()
 }

@@ -1,66 +1,41 @@
 package report
 
 import (
-	"errors"
 	"io"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// defaultWidth is the terminal width when none is given.
-const defaultWidth = 80
-
-// runForm is one way to write runs.
-type runForm struct {
-	name  string
-	write func(io.Writer, []*result.Saved) error
+// Runs reports on runs. The page of a run is bounded: time lines longer than a screen are
+// thinned so that the least and the greatest value of each stretch are kept.
+func Runs(runs []*result.Saved) Report {
+	return Report{Document: func() document.Document { return runDocument(runs) },
+		forms: append(runForms(runs),
+			posterForms(func() *document.Poster { return RunsPoster(runs) })...)}
 }
 
-var forms = []runForm{
-	{"table", func(w io.Writer, runs []*result.Saved) error {
-		return Terminal(w, runs, defaultWidth, false)
-	}},
-	{"html", HTML},
-	{"md", Markdown},
-	{"csv", CSV},
-	{"intervals", IntervalsCSV},
-	{"resources", ResourcesCSV},
-	{"json", JSON},
-	{"benchfmt", Benchfmt},
-	{"omb", omb.Write},
-	{"card", posterForm("card")},
-	{"card.png", posterForm("card.png")},
-	{"post", posterForm("post")},
-}
-
-// posterForm writes the poster of runs in one of its forms.
-func posterForm(name string) func(io.Writer, []*result.Saved) error {
-	return func(w io.Writer, runs []*result.Saved) error {
-		all := posterForms(func() *document.Poster { return RunsPoster(runs) })
-		i := slices.IndexFunc(all, func(f form) bool { return f.name == name })
-		return all[i].write(w)
+// runForms are the formats of runs for machines.
+func runForms(runs []*result.Saved) []form {
+	var out []form
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer, []*result.Saved) error
+	}{{"csv", CSV}, {"intervals", IntervalsCSV}, {"resources", ResourcesCSV}, {"json", JSON},
+		{"benchfmt", Benchfmt}, {"omb", omb.Write}} {
+		out = append(out, form{f.name, func(w io.Writer) error { return f.write(w, runs) }})
 	}
+	return out
 }
 
-// Formats lists the names that Render takes.
-func Formats() []string {
-	names := make([]string, len(forms))
-	for i, f := range forms {
-		names[i] = f.name
-	}
-	return names
-}
+// Formats are the formats that runs are written in.
+func Formats() []string { return Runs(nil).Formats() }
 
-// Render writes the runs in the named format.
-func Render(w io.Writer, format string, runs []*result.Saved) error {
-	for _, f := range forms {
-		if f.name == format {
-			return f.write(w, runs)
-		}
-	}
-	return errors.New(strict.Unknown("report format", format, Formats()))
+// HTML writes one page on runs.
+func HTML(w io.Writer, runs []*result.Saved) error { return Runs(runs).Page(w) }
+
+// Terminal writes runs for a terminal of the given width; of at least 80 columns is best.
+func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
+	return document.Terminal(w, runDocument(runs), document.Layout{Width: width, Color: color})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -40,7 +41,7 @@ func golden(t *testing.T, name string, got []byte) {
 func render(t *testing.T, format string, runs ...*result.Saved) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Render(&b, format, runs); err != nil {
+	if err := Runs(runs).Write(&b, format, document.Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -1,72 +1,37 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// SearchFormats are the forms that searches can be written in.
-func SearchFormats() []string {
-	return []string{"table", "html", "json", "card", "card.png", "post"}
+// Searches reports on searches for a peak.
+func Searches(all []*peak.Saved) Report {
+	return Report{
+		Document: func() document.Document { return searchDocument(all) },
+		kind:     "a search for a peak", parts: "each of its trials",
+		forms: append([]form{jsonForm(all)},
+			posterForms(func() *document.Poster { return SearchesPoster(all) })...),
+	}
 }
 
-// RenderSearches writes searches for a peak in the named format.
-func RenderSearches(w io.Writer, format string, searches []*peak.Saved) error {
-	switch format {
-	case "table":
-		return SearchTerminal(w, searches, defaultWidth, false)
-	case "html":
-		return SearchHTML(w, searches)
-	case "json":
-		return SearchJSON(w, searches)
-	}
-	poster := posterForms(func() *document.Poster { return SearchesPoster(searches) })
-	for _, f := range poster {
-		if f.name == format {
-			return f.write(w)
-		}
-	}
-	if slices.Contains(Formats(), format) {
-		return fmt.Errorf(
-			"a search for a peak is written as table, html, json, card, card.png or post, not as "+
-				"%s: each of its "+
-				"trials is a run directory that can be", format)
-	}
-	return errors.New(strict.Unknown("report format", format, SearchFormats()))
-}
-
-// SearchJSON writes each search's experiment.json, in one array.
-func SearchJSON(w io.Writer, searches []*peak.Saved) error {
-	raw, err := json.MarshalIndent(searches, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode searches as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
-}
-
-// outcomeOf is the outcome of a trial, in a word, and its colour.
-func outcomeOf(p *peak.Trial) (word, code string) {
+// outcomeOf is the outcome of a trial, in a word, and its tone.
+func outcomeOf(p *peak.Trial) (word string, tone document.Tone) {
 	switch {
 	case !p.Judged:
-		return "stopped", faint
+		return "stopped", ""
 	case p.Repeated:
-		return "repeated", warn
+		return "repeated", document.Unsure
 	case p.Verdict.Stable:
-		return "stable", good
+		return "stable", document.Good
 	}
-	return "unstable", bad
+	return "unstable", document.Bad
 }
 
 // kindOf is the purpose of a trial, marked where its window was lengthened.
@@ -187,133 +152,6 @@ func searchWarnings(s *peak.Saved) []string {
 		out = append(out, verdict.SharedHost)
 	}
 	return out
-}
-
-// SearchTerminal writes searches for a terminal of the given width.
-func SearchTerminal(w io.Writer, searches []*peak.Saved, width int, color bool) error {
-	p := newPage(orDefault(width), color)
-	if len(searches) == 0 {
-		p.line("no searches")
-	}
-	if len(searches) > 1 {
-		p.peaks(searches)
-	}
-	for i, s := range searches {
-		if i > 0 || len(searches) > 1 {
-			p.line("")
-		}
-		p.search(s)
-	}
-	_, err := w.Write(p.Bytes())
-	return err
-}
-
-// columnsOf pads the cells of rows to columns: the first to the left, the rest
-// to the right.
-func columnsOf(rows [][]string) []string {
-	var widths []int
-	for _, r := range rows {
-		for i, c := range r {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], columns(c))
-		}
-	}
-	out := make([]string, len(rows))
-	for k, r := range rows {
-		for i, c := range r {
-			if i == 0 {
-				out[k] += pad(c, widths[i])
-			} else {
-				out[k] += "  " + pad(c, -widths[i])
-			}
-		}
-	}
-	return out
-}
-
-// peaks puts the searches side by side, without a ranking.
-func (p *page) peaks(searches []*peak.Saved) {
-	rows := [][]string{{"target", "stable", "confirmed", "unstable", "width", "limited by"}}
-	for _, s := range searches {
-		b := s.Bracket
-		row := []string{cut(clean(s.Name), 24), none, none, none, widthOf(b), sideOf(s)}
-		if b.StableRate > 0 {
-			row[1], row[2] = rate(b.StableRate), fmt.Sprintf("%d of %d", b.Confirmed,
-				s.Plan.Confirmations)
-		}
-		if b.UnstableRate > 0 {
-			row[3] = rate(b.UnstableRate)
-		}
-		rows = append(rows, row)
-	}
-	for i, l := range columnsOf(rows) {
-		if i == 0 {
-			l = p.paint.as(faint, l)
-		}
-		p.line(l)
-	}
-}
-
-func (p *page) search(s *peak.Saved) {
-	when := "  " + moment(s.StartedAt) + "  " + string(s.State)
-	p.line(p.paint.as(strong, cut(clean(s.Name)+": peak stable throughput",
-		max(p.width-columns(when), 10))) + p.paint.as(faint, when))
-	for _, l := range wrap(askedOf(s), p.width) {
-		p.line(l)
-	}
-	p.line("")
-	if all := searchWarnings(s); len(all) > 0 {
-		for _, sentence := range all {
-			p.said("warning", warn, sentence)
-		}
-		p.line("")
-	}
-	p.said("peak", strong, s.Sentence())
-	if s.Reason != "" {
-		p.said("reason", "", s.Reason)
-	}
-	if sentence := sideSentence(s); sentence != "" {
-		p.said("limited by", "", sentence)
-	}
-	if s.Durability.Meaning != "" {
-		p.said("durability", "", durabilitySentence(s.Durability))
-	}
-	p.line("")
-	p.trials(s)
-}
-
-// trialHead is the head of a table of trials, and trialCells a row of it.
-var trialHead = []string{"trial", "offered", "achieved", "publish p99", "e2e p99", "backlog",
-	"verdict"}
-
-func trialCells(p *peak.Trial) []string {
-	word, _ := outcomeOf(p)
-	return []string{
-		fmt.Sprintf("%d %s", p.Number,
-			kindOf(p.Kind, p.Long)), rate(p.TargetRate), rate(p.AchievedRate),
-		at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd),
-			99), slopeOf(p.Verdict), word,
-	}
-}
-
-func (p *page) trials(s *peak.Saved) {
-	rows := [][]string{trialHead}
-	for i := range s.Trials {
-		rows = append(rows, trialCells(&s.Trials[i]))
-	}
-	for i, l := range columnsOf(rows) {
-		if i == 0 {
-			p.line(p.paint.as(faint, l))
-			continue
-		}
-		_, code := outcomeOf(&s.Trials[i-1])
-		p.line(p.paint.as(code, l))
-	}
-	for _, sentence := range missingTrials(s) {
-		p.said("missing", warn, sentence)
-	}
 }
 
 // missingTrials count the messages without a latency of each trial that has such messages.

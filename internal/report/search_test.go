@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -102,7 +103,7 @@ func TestSearchGolden(t *testing.T) {
 	} {
 		for _, format := range []string{"table", "html"} {
 			var b bytes.Buffer
-			if err := RenderSearches(&b, format, searches); err != nil {
+			if err := Searches(searches).Write(&b, format, document.Layout{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+"."+format, withoutParts(b.Bytes()))
@@ -112,8 +113,8 @@ func TestSearchGolden(t *testing.T) {
 
 func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 	var b bytes.Buffer
-	if err := RenderSearches(&b, "json",
-		[]*peak.Saved{searched("a"), stoppedSearch()}); err != nil {
+	if err := Searches([]*peak.Saved{searched("a"), stoppedSearch()}).Write(&b, "json",
+		document.Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	var back []peak.Saved
@@ -124,17 +125,17 @@ func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 }
 
 func TestSearchRefusesOtherFormats(t *testing.T) {
-	for format, says := range map[string]string{"csv": "table, html, json",
+	for format, says := range map[string]string{"csv": "card.png or post, not as",
 		"htlm": `did you mean "html"`} {
-		if err := RenderSearches(io.Discard, format, nil); err == nil ||
-			!strings.Contains(err.Error(), says) {
+		err := Searches(nil).Write(io.Discard, format, document.Layout{})
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
 }
 
 var (
-	drawings = regexp.MustCompile(`(?s)<svg class="drawn".*?</svg>`)
+	drawings = regexp.MustCompile(`(?s)<div class="drawing.*?</svg></div>`)
 	numbers  = regexp.MustCompile(`NaN|Inf`)
 )
 
@@ -174,7 +175,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 			s := searched("x")
 			change(s)
 			var b bytes.Buffer
-			if err := SearchHTML(&b, []*peak.Saved{s}); err != nil {
+			if err := Searches([]*peak.Saved{s}).Page(&b); err != nil {
 				t.Fatal(err)
 			}
 			page := b.String()
@@ -193,7 +194,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 					}
 				}
 			}
-			if err := SearchTerminal(io.Discard, []*peak.Saved{s, s}, 0, true); err != nil {
+			if err := Searches([]*peak.Saved{s, s}).Write(io.Discard, "table", document.Layout{Color: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -256,7 +257,7 @@ func FuzzSearchPage(f *testing.F) {
 			return
 		}
 		var page bytes.Buffer
-		if err := SearchHTML(&page, []*peak.Saved{&s}); err != nil {
+		if err := Searches([]*peak.Saved{&s}).Page(&page); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range drawings.FindAllString(page.String(), -1) {
@@ -264,7 +265,7 @@ func FuzzSearchPage(f *testing.F) {
 				t.Errorf("a number that is none: %s", d)
 			}
 		}
-		if err := SearchTerminal(io.Discard, []*peak.Saved{&s, &s}, 80, false); err != nil {
+		if err := Searches([]*peak.Saved{&s, &s}).Write(io.Discard, "table", document.Layout{}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -2,9 +2,9 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
@@ -15,15 +15,19 @@ import (
 // cellColumns are the figures of a cell in the table of a sweep.
 var cellColumns = []struct {
 	title string
+	keep  int // as in document.Column
 	value func(*result.Run) string
 }{
-	{"offered", offeredFigure},
-	{"acked", measured(func(s result.Summary) string { return rate(s.AchievedRate) })},
-	{"pub p50", func(r *result.Run) string { return at(r.Summary.Series(result.Publish), 50) }},
-	{"pub p99", func(r *result.Run) string { return at(r.Summary.Series(result.Publish), 99) }},
-	{"e2e p50", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 50) }},
-	{"e2e p99", func(r *result.Run) string { return at(r.Summary.Series(result.EndToEnd), 99) }},
-	{"lost", accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })},
+	{"offered", 3, offeredFigure},
+	{"acked", 6, measured(func(s result.Summary) string { return rate(s.AchievedRate) })},
+	{"pub p50", 2, latencyAt(result.Publish, 50)}, {"pub p99", 5, latencyAt(result.Publish, 99)},
+	{"e2e p50", 1, latencyAt(result.EndToEnd, 50)}, {"e2e p99", 4, latencyAt(result.EndToEnd, 99)},
+	{"lost", 7, accounted(func(t result.SubscriptionLedger) int64 { return t.Lost })},
+}
+
+// latencyAt prints a percentile of a series.
+func latencyAt(series result.Series, percentile float64) func(*result.Run) string {
+	return func(r *result.Run) string { return at(r.Summary.Series(series), percentile) }
 }
 
 // cellFigures are the values of a cell's columns.
@@ -61,14 +65,14 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 	mark, _ := cellMark(c, s)
 	switch {
 	case c.Reason != "":
-		return clean(c.Reason)
+		return c.Reason
 	case mark == "limited":
 		return "by plimsoll itself, so it must not be ranked"
 	case mark == "unsound":
 		for _, v := range s.Run.Verdicts {
 			if v.Outcome == result.Broken && slices.Contains(
 				[]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
-				return clean(v.Sentence)
+				return v.Sentence
 			}
 		}
 		return "nothing was acknowledged"
@@ -97,52 +101,84 @@ func sweepSentence(p *sweep.Plan) string {
 const sweepNote = "each cell has another load: compare cells along one axis only, and do not " +
 	"rank them"
 
-// SweepTable writes a sweep's cells as a table for a terminal, then the reasons
-// of the marked cells. runs are the judged runs of the cells, nil where a cell has none.
-func SweepTable(w io.Writer, plan *sweep.Plan, runs []*result.Saved, width int, color bool) error {
-	p := newPage(width, color)
-	p.line(p.paint.as(strong, "sweep "+clean(plan.Name)) +
-		p.paint.as(faint, "  "+moment(plan.StartedAt)+"  "+sweepSentence(plan)))
-	p.line(sweepNote)
-	p.line("")
-	figure := figureWidth
-	for _, s := range runs {
-		for _, v := range cellFigures(s) {
-			figure = max(figure, columns(v)+1)
-		}
+// Sweep reports on a sweep; runs are the judged runs of its cells, nil where a cell has none.
+func Sweep(plan *sweep.Plan, runs []*result.Saved) Report {
+	measured := slices.DeleteFunc(slices.Clone(runs),
+		func(s *result.Saved) bool { return s == nil })
+	return Report{
+		Document: func() document.Document { return sweepDocument(plan, runs, measured) },
+		forms:    runForms(measured),
 	}
-	keys := p.cells(plan, figure)
+}
+
+// sweepDocument shows a sweep: charts of rate and p99 over the varied settings, and a table of
+// every cell.
+func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Document {
+	warnings := append([]string{sweepNote}, sharedBy(measured)...)
+	out := []block{
+		{Heading: &document.Heading{Level: 1, Words: "sweep " + plan.Name,
+			Beside: moment(plan.StartedAt) + ", " + sweepSentence(plan)}},
+		paragraph(document.Lead, "Varied: "+varied(plan.Axes)+"."),
+		warned(append(warnings, missingCells(plan, runs)...)),
+		only(document.OnPage, heading(2, "By what was varied")),
+	}
+	rows, left := sweepCharts(plan, runs)
+	out = append(out, only(document.OnPage, paragraph(document.Note, "All charts of a figure "+
+		"have one scale. A hollow point is a cell that is marked in the table; a gap is one "+
+		"without figures; an arrow points from a latency that the true one exceeds. "+
+		panelsLeft(left))))
+	for _, r := range rows {
+		if r.title != "" {
+			out = append(out, only(document.OnPage, heading(3, r.title)))
+		}
+		out = append(out, block{Row: charted(r.charts...)})
+	}
+	out = append(out, tabled(cellTable(plan, runs)),
+		block{For: document.OnTerminal, Facts: cellReasons(plan, runs)},
+		block{Facts: factsOf("instrument", "", instrumentsSentence(measured))})
+	return document.Document{Title: "sweep " + plan.Name, Blocks: []block{
+		{Section: append(out, repetition(plan.Asked, plan.Resolved, plan.Plimsoll)...)},
+		misleading(
+			[2]string{"Each cell has another load:", "compare cells along one axis only, and do " +
+				"not rank them."},
+			[2]string{"One run of a cell is one run.", "Cells ran one after the other; a " +
+				"difference between neighbours may be the machine's. Repeat the cells that you " +
+				"build on."},
+			[2]string{"A marked cell", "failed, lost messages, or was limited by plimsoll " +
+				"itself. Its figures say little about the system."}),
+	}}
+}
+
+// cellTable has a row for each cell, which links to the report of its run.
+func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
+	t := document.Table{ID: "cells", Title: "Every cell"}
+	for k, a := range plan.Axes {
+		if k == 0 {
+			t.Corner = a.Key
+			continue
+		}
+		t.Head = append(t.Head, document.Column{Name: a.Key, Words: true})
+	}
+	for _, c := range cellColumns {
+		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
+	}
+	t.Head = append(t.Head, document.Column{Keep: 9},
+		document.Column{For: document.AtLength, Name: "what to know", Words: true})
 	for i, c := range plan.Cells {
-		line := ""
-		for k, v := range c.Values {
-			line += pad(clean(v), keys[k])
+		r := document.Row{Name: c.Values[0], Values: values(c.Values[1:]...)}
+		if runs[i] != nil {
+			r.Link = c.Run + "/" + result.ReportFile
 		}
-		for _, v := range cellFigures(runs[i]) {
-			line += pad(v, -figure)
+		r.Values = append(r.Values, values(cellFigures(runs[i])...)...)
+		mark := document.Cell{Tone: document.Unsure}
+		bad := false
+		if mark.Words, bad = cellMark(c, runs[i]); bad {
+			mark.Tone = document.Bad
 		}
-		mark, isBad := cellMark(c, runs[i])
-		code := warn
-		if isBad {
-			code = bad
-		}
-		p.line(line + "  " + p.paint.as(code, mark))
+		r.Values = append(r.Values, mark, document.Cell{Words: cellReason(c, runs[i])})
+		t.Rows = append(t.Rows, r)
 	}
-	p.reasons(plan, runs)
-	for _, sentence := range missingCells(plan, runs) {
-		p.said("missing", warn, sentence)
-	}
-	var measured []*result.Saved
-	for _, s := range runs {
-		if s != nil {
-			measured = append(measured, s)
-		}
-	}
-	if sentence := instrumentsSentence(measured); sentence != "" {
-		p.line("")
-		p.said("instrument", "", sentence)
-	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return t
 }
 
 // missingCells count the messages without a latency of each cell that has such messages.
@@ -153,55 +189,64 @@ func missingCells(plan *sweep.Plan, runs []*result.Saved) []string {
 			continue
 		}
 		for _, sentence := range missingSentences(runs[i].Run.Summary) {
-			out = append(out, clean(sweep.Label(plan.Axes, c.Values))+": "+sentence)
+			out = append(out, sweep.Label(plan.Axes, c.Values)+": "+sentence)
 		}
 	}
 	return out
 }
 
-// reasons writes the reasons for marks, equal ones once.
-func (p *page) reasons(plan *sweep.Plan, runs []*result.Saved) {
-	type said struct{ mark, reason string }
-	var order []said
-	cells := map[said][]string{}
+// cellReasons are the reasons for marks, equal ones once.
+func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
+	var order []document.Fact
+	cells := map[document.Fact][]string{}
 	for i, c := range plan.Cells {
 		mark, _ := cellMark(c, runs[i])
-		s := said{mark, cellReason(c, runs[i])}
-		if s.reason == "" {
+		f := document.Fact{Name: mark, Value: cellReason(c, runs[i]), Tone: document.Bad}
+		if f.Value == "" {
 			continue
 		}
-		if cells[s] == nil {
-			order = append(order, s)
+		if cells[f] == nil {
+			order = append(order, f)
 		}
-		cells[s] = append(cells[s], clean(sweep.Label(plan.Axes, c.Values)))
+		cells[f] = append(cells[f], sweep.Label(plan.Axes, c.Values))
 	}
-	for i, s := range order {
-		if i == 0 {
-			p.line("")
-		}
-		where := cells[s][0]
-		if n := len(cells[s]); n > 1 {
+	for i, f := range order {
+		where := cells[f][0]
+		if n := len(cells[f]); n > 1 {
 			where = fmt.Sprintf("%d cells, such as %s", n, where)
 		}
-		p.said(s.mark, bad, where+": "+s.reason)
+		order[i].Value = where + ": " + f.Value
 	}
+	return order
 }
 
-// cells writes the heads of the table and returns the width of each axis' values. figure is
-// the width of a column of figures.
-func (p *page) cells(plan *sweep.Plan, figure int) []int {
-	const gap = 2
-	head, widths := "", make([]int, len(plan.Axes))
-	for k, a := range plan.Axes {
-		widths[k] = columns(clean(a.Key)) + gap
-		for _, v := range a.Values {
-			widths[k] = max(widths[k], columns(clean(v))+gap)
+// sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
+// in the runs' own reports.
+func sharedBy(runs []*result.Saved) []string {
+	var order []string
+	first, count := map[string]string{}, map[string]int{}
+	for _, s := range runs {
+		seen := map[string]bool{}
+		for _, w := range s.Run.Warnings {
+			if seen[w.Code] {
+				continue
+			}
+			seen[w.Code] = true
+			if count[w.Code]++; count[w.Code] == 1 {
+				order, first[w.Code] = append(order, w.Code), w.Sentence
+			}
 		}
-		head += pad(clean(a.Key), widths[k])
 	}
-	for _, c := range cellColumns {
-		head += pad(c.title, -figure)
+	var out []string
+	for _, code := range order {
+		text := first[code]
+		switch n := count[code]; {
+		case n < len(runs):
+			text = fmt.Sprintf("in %d of %d cells, such as: %s", n, len(runs), text)
+		case n > 1:
+			text = "in every cell, such as: " + text
+		}
+		out = append(out, text)
 	}
-	p.line(p.paint.as(faint, head))
-	return widths
+	return out
 }

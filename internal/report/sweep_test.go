@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -60,15 +61,15 @@ func swept(t *testing.T, counts ...int) (*sweep.Plan, []*result.Saved) {
 func TestSweepGolden(t *testing.T) {
 	p, runs := swept(t, 3, 2)
 	var table, page bytes.Buffer
-	if err := SweepTable(&table, p, runs, 110, false); err != nil {
+	if err := Sweep(p, runs).Write(&table, "table", document.Layout{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "sweep.table", table.Bytes())
-	if err := SweepHTML(&page, p, runs); err != nil {
+	if err := Sweep(p, runs).Page(&page); err != nil {
 		t.Fatal(err)
 	}
 	// Its style and script are held by nothing but eyes.
-	_, body, begins := bytes.Cut(page.Bytes(), []byte("<main>"))
+	_, body, begins := bytes.Cut(withoutParts(page.Bytes()), []byte("<main>"))
 	body, _, ends := bytes.Cut(body, []byte("</main>"))
 	if !begins || !ends {
 		t.Fatal("the page has no main part")
@@ -82,56 +83,36 @@ func TestSweepPagesOfAnyShape(t *testing.T) {
 	for _, counts := range [][]int{{1}, {9}, {2, 2}, {3, 2, 2}, {2, 7, 3}, {2, 2, 2, 7}, {1, 1}} {
 		p, runs := swept(t, counts...)
 		var page bytes.Buffer
-		if err := SweepHTML(&page, p, runs); err != nil {
+		if err := Sweep(p, runs).Page(&page); err != nil {
 			t.Fatal(err)
 		}
 		text := page.String()
-		for _, bad := range []string{"<b>", "<producers>", "<full>", "\x1b", "NaN", "Inf", "http:",
+		for _, bad := range []string{"<producers>", "<full>", "\x1b", "NaN", "Inf", "http:",
 			"https:", "ZgotmplZ"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%v: the page holds %q", counts, bad)
 			}
 		}
-		points := 0
+		points, drawn := 0, 0
 		for _, s := range runs {
 			if s != nil {
 				points += len(sweepMetrics)
 			}
 		}
-		if got := strings.Count(text, `r="4"`); got != points && len(p.Cells) <= maxPanels {
-			t.Errorf("%v: %d points, want %d", counts, got, points)
-		}
-		if rows := strings.Count(text, `<td class="reason">`); rows != len(p.Cells) {
-			t.Errorf("%v: %d rows of %d cells", counts, rows, len(p.Cells))
-		}
-	}
-}
-
-// Every point lies within its plot, and axes have ticks enough to read them.
-func TestSweepScales(t *testing.T) {
-	for _, c := range []struct{ least, most float64 }{{1, 1}, {1e3, 1.1e3}, {5e5, 3e6}, {1e4, 5e9},
-		{999, 172_200}} {
-		for _, log := range []bool{false, true} {
-			m := metric{log: log,
-				value: func(r *result.Run) (float64, bool) { return r.Summary.AchievedRate, true }}
-			var runs []*result.Saved
-			for _, v := range []float64{c.least, c.most} {
-				runs = append(runs,
-					&result.Saved{Run: result.Run{Summary: result.Summary{AchievedRate: v}}})
-			}
-			s := uprightOf(runs, m)
-			for _, v := range []float64{c.least, c.most} {
-				if y := s.y(v); y < plotTop || y > multipleHeight-plotBottom {
-					t.Errorf("%+v: %v is at %v", c, v, y)
+		charts, left := sweepCharts(p, runs)
+		for _, row := range charts {
+			for _, c := range row.charts {
+				for _, s := range c.Series {
+					drawn += len(s.Marks)
 				}
 			}
-			if n := len(s.ticks(nanoseconds)); n < 2 || n > 10 || !log && n < 3 {
-				t.Errorf("%+v, log %t: %d ticks", c, log, n)
-			}
 		}
-	}
-	if s := uprightOf(nil, sweepMetrics[0]); !finite(s.y(5)) {
-		t.Error("a scale of nothing")
+		if drawn != points && left == 0 {
+			t.Errorf("%v: %d points, want %d", counts, drawn, points)
+		}
+		if rows := len(cellTable(p, runs).Rows); rows != len(p.Cells) {
+			t.Errorf("%v: %d rows of %d cells", counts, rows, len(p.Cells))
+		}
 	}
 }
 

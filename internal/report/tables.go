@@ -6,52 +6,67 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// percentileTable is every figure of every latency series.
-func percentileTable(r *result.Run) table {
+// terminalPercentiles are the percentiles that a terminal shows.
+var terminalPercentiles = []float64{50, 90, 99, 99.9, 99.99}
+
+// percentileTable is every figure of every latency series; a terminal has the most important.
+func percentileTable(r *result.Run) document.Table {
 	s := r.Summary
-	t := table{
-		ID: "latency", Title: ofArrivals("Latency, every figure", r.Load),
+	t := document.Table{
+		ID: "latency", Title: ofArrivals("Latency", r.Load),
 		Empty: "No message was measured.",
 		Note: "Over the measured window, from one histogram of all messages: percentiles are " +
 			"never averaged. A percentile is left out (–) when fewer than ten messages lie " +
 			"beyond it.",
-		Head: []string{"messages", "mean", "min"},
+		Head: percentileHead(),
 	}
-	for _, p := range result.Percentiles {
-		t.Head = append(t.Head, percentileName(p))
-	}
-	t.Head = append(t.Head, "max")
 	odd := outOfRange(s)
 	if odd {
-		t.Head = append(t.Head, "clamped", "negative")
+		t.Head = append(t.Head, document.Column{Name: "clamped", For: document.OnPage},
+			document.Column{Name: "negative", For: document.OnPage})
 		t.Note += " Clamped values were above one hour and count as one hour; negative values, " +
 			"from clocks that disagree, count as zero."
 	} else {
 		t.Note += " No value was out of range."
 	}
 	for _, sentence := range missingSentences(s) {
-		t.Note += " " + strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+		t.Note += " " + upper(sentence) + "."
 	}
 	for _, l := range latencyRows(s) {
-		r := row{Name: l.title, Values: []string{quantity.Count(l.Count), none, none}}
+		v := []string{quantity.Count(l.Count), none, none}
 		if l.Count > 0 {
-			r.Values[1] = micro(quantity.Duration(int64(l.MeanNs)))
-			r.Values[2] = micro(quantity.Duration(l.MinNs))
+			v[1], v[2] = nanoseconds(l.MeanNs), quantity.Duration(l.MinNs)
 		}
 		for _, p := range result.Percentiles {
-			r.Values = append(r.Values, micro(at(l.Latency, p)))
+			v = append(v, at(l.Latency, p))
 		}
-		r.Values = append(r.Values, micro(greatest(l.Latency)))
+		v = append(v, greatest(l.Latency))
 		if odd {
-			r.Values = append(r.Values, quantity.Count(l.Clamped), quantity.Count(l.Negative))
+			v = append(v, quantity.Count(l.Clamped), quantity.Count(l.Negative))
 		}
-		t.Rows = append(t.Rows, r)
+		t.Rows = append(t.Rows, document.Row{Name: l.title, Values: values(v...)})
 	}
 	return t
+}
+
+func percentileHead() []document.Column {
+	out := heads("messages", "mean", "min")
+	for i := range out {
+		out[i].For = document.OnPage
+	}
+	for _, p := range result.Percentiles {
+		c := document.Column{Name: percentileName(p), For: document.OnPage}
+		if slices.Contains(terminalPercentiles, p) {
+			c.For, c.Keep = "", map[float64]int{50: 2, 99: 2, 99.9: 1}[p]
+		}
+		out = append(out, c)
+	}
+	return append(out, document.Column{Name: "max", Keep: 2})
 }
 
 // latencyRow is a row of a table of latencies.
@@ -268,10 +283,10 @@ func evidenceTable(d result.Durability) table {
 }
 
 // settingsTable is every resolved setting.
-func settingsTable(r *result.Run) table {
+func settingsTable(all []result.Setting) table {
 	t := table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
 		Head: []string{"setting", "value"}, Empty: "No settings are on record."}
-	for _, s := range r.Settings {
+	for _, s := range all {
 		t.Rows = append(t.Rows,
 			row{Name: clean(s.Group), Values: []string{clean(s.Name), clean(s.Value)}})
 	}

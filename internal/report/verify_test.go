@@ -175,7 +175,7 @@ func faulted(t *testing.T) *result.Saved {
 func TestFaultsOfARunAreShown(t *testing.T) {
 	for _, format := range []string{"table", "md", "html"} {
 		var b bytes.Buffer
-		if err := Render(&b, format, []*result.Saved{faulted(t)}); err != nil {
+		if err := Runs([]*result.Saved{faulted(t)}).Write(&b, format, document.Layout{}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "faults."+format, withoutParts(b.Bytes()))

@@ -202,7 +202,7 @@ func verification(i int, s *verify.Saved) block {
 	out := []block{
 		{Heading: &document.Heading{Level: 1, ID: fmt.Sprintf("verification-%d", i),
 			Words:  rowOf(s) + ": " + columnOf(s),
-			Beside: moment(s.StartedAt) + "  " + string(s.State)}},
+			Beside: moment(s.StartedAt) + ", " + string(s.State)}},
 		paragraph(document.Lead, "What an acknowledgement is worth: "+verifiedSentence(s)+"."),
 		warned(verifyWarnings(s)),
 		only(document.OnPage, heading(2, "What held")),
@@ -226,7 +226,7 @@ func verification(i int, s *verify.Saved) block {
 			factsOf("repeat", "", repeatSentence(s)))},
 		to(document.OnPage, heading(2, "What ran"), block{Row: []block{
 			tabled(evidenceTable(s.Durability).doc()),
-			tabled(settingsTable(&result.Run{Settings: s.Settings}).doc())}}))
+			tabled(settingsTable(s.Settings).doc())}}))
 	return block{Section: append(out, repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
 }
 

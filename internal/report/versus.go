@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -20,16 +20,6 @@ type Versus struct {
 	Notes      []string // the runs and figures left out, and why
 	Rulings    []compare.Ruling
 }
-
-// columns of a comparison on a terminal. On one too narrow for versusWide the
-// intervals of the medians are left out.
-const (
-	versusName   = 14
-	versusFigure = 21
-	versusMedian = 12 // where it stands alone
-	versusP      = 8
-	versusWide   = versusName + 3*versusFigure + versusP + len("not tested")
-)
 
 // The parts of the sentences on the method of a comparison.
 const (
@@ -296,123 +286,65 @@ func (v Versus) warnings() []string {
 	return out
 }
 
-// VersusTerminal writes a comparison as a table for a terminal.
-func VersusTerminal(w io.Writer, v Versus, width int, color bool) error {
-	p := &page{width: min(max(width, 80), 120), paint: paint(color)}
-	for _, l := range wrap(v.title(), p.width) {
-		p.line(p.paint.as(strong, l))
+// document shows a comparison: what restricts it, its answers, then every figure.
+func (v Versus) document() document.Document {
+	h := heading(1, v.title())
+	grave := document.Warnings{Title: "Not comparable", Grave: true}
+	for _, o := range v.Objections {
+		grave.Sentences = append(grave.Sentences, "compared although "+o)
 	}
-	p.line("")
-	if ws := v.warnings(); len(ws) > 0 {
-		for i, warning := range ws {
-			code := warn
-			if i < len(v.Objections) {
-				code = bad
-			}
-			p.said("warning", code, warning)
-		}
-		p.line("")
+	differ := document.Table{ID: "differ", Title: "What differs", Words: true,
+		Head: heads("A", "B")}
+	for _, r := range v.sets() {
+		differ.Rows = append(differ.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
 	}
-	if rows := v.sets(); len(rows) > 0 {
-		p.line(p.paint.as(faint, "what differs"))
-		for _, r := range rows {
-			p.differs(r, []string{"A", "B"})
-		}
-		p.line("")
-	}
-	for _, a := range v.answers() {
-		p.said("answer", strong, a)
-	}
-	p.line("")
-	p.versus(v)
+	var gates []document.Fact
 	for _, r := range v.Rulings {
-		code := good
+		f := document.Fact{Name: "gate", Value: r.Gate + " " + r.Sentence, Tone: document.Good}
 		if r.Fails {
-			code = bad
+			f.Tone = document.Bad
 		}
-		p.said("gate", code, clean(r.Gate)+" "+clean(r.Sentence))
+		gates = append(gates, f)
 	}
-	if len(v.Rulings) > 0 {
-		p.line("")
-	}
-	for _, l := range wrap(v.method(), p.width) {
-		p.line(p.paint.as(faint, l))
-	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
+		warned(slices.Concat(v.Notes, v.Hints)), tabled(differ),
+		{Facts: factsOf("answer", document.Main, v.answers()...)}, tabled(v.table()),
+		{Facts: gates}, paragraph(document.Note, v.method())}}
 }
 
-// versus writes the table of figures, two lines each.
-func (p *page) versus(v Versus) {
-	medians := versusFigure
-	if p.width < versusWide {
-		medians = versusMedian
+// table has a row for each figure, with the intervals on a second line.
+func (v Versus) table() document.Table {
+	t := document.Table{ID: "versus", Title: "Figures", Corner: "figure",
+		Head: []document.Column{{Name: "A", Keep: 3}, {Name: "B", Keep: 3},
+			{Name: "B / A", Keep: 4}, {Name: "p", Keep: 2}, {Name: "plimsoll's own error"},
+			{Name: "shown", Keep: 4}}}
+	lines := func(value, interval string) string {
+		if interval == "" {
+			return value
+		}
+		return value + "\n(" + interval + ")"
 	}
-	p.line(p.paint.as(faint, pad("figure", versusName)+pad("A", medians)+pad("B",
-		medians)+pad("B / A", versusFigure)+pad("p", versusP)))
 	for _, e := range v.Figures {
-		a, inA := middle(e, e.A)
-		b, inB := middle(e, e.B)
-		if medians == versusMedian {
-			inA, inB = "", ""
-		}
-		p.line(pad(e.Figure.Name, versusName) + pad(a, medians) + pad(b, medians) + pad(ratioOf(e),
-			versusFigure) + pad(pValue(e), versusP) + shown(e))
-		inRatio, own := "", ""
+		ratio, own := ratioOf(e), none
 		if measurable(e) {
-			inRatio = reach(e.Low, e.High, times)
+			ratio = lines(ratio, reach(e.Low, e.High, times))
 		}
-		if e.OwnError > 0 {
-			own = "own error " + compare.Print(e.Figure.Unit, e.OwnError)
-		}
-		if inA+inB+inRatio+own != "" {
-			second := pad("", versusName) + pad(inA, medians) + pad(inB, medians) + pad(inRatio,
-				versusFigure) + own
-			p.line(p.paint.as(faint, strings.TrimRight(second, " ")))
-		}
-	}
-	p.line("")
-}
-
-// VersusMarkdown writes a comparison for a pull request.
-func VersusMarkdown(w io.Writer, v Versus) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "## %s\n\n", md(v.title()))
-	markdownWarnings(&b, v.warnings())
-	if rows := v.sets(); len(rows) > 0 {
-		markdownTable(&b, "what differs", []string{"A", "B"}, rows)
-	}
-	for _, a := range v.answers() {
-		fmt.Fprintf(&b, "**%s**\n\n", md(a))
-	}
-	var rows []row
-	for _, e := range v.Figures {
-		a, inA := middle(e, e.A)
-		bb, inB := middle(e, e.B)
-		ratio := ratioOf(e)
-		if measurable(e) {
-			ratio += " (" + reach(e.Low, e.High, times) + ")"
-		}
-		own := none
 		if e.OwnError > 0 {
 			own = compare.Print(e.Figure.Unit, e.OwnError)
 		}
-		rows = append(rows,
-			row{Name: e.Figure.Name, Values: []string{bracketed(a, inA), bracketed(bb,
-				inB), ratio, pValue(e), own, shown(e)}})
+		t.Rows = append(t.Rows, document.Row{Name: e.Figure.Name, Values: values(
+			lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own, shown(e))})
 	}
-	markdownTable(&b, "figure", []string{"A", "B", "B / A", "p", "plimsoll's own error", "shown"},
-		rows)
-	for _, r := range v.Rulings {
-		fmt.Fprintf(&b, "- `%s` %s\n", strings.ReplaceAll(clean(r.Gate), "`", ""), md(r.Sentence))
-	}
-	if len(v.Rulings) > 0 {
-		b.WriteString("\n")
-	}
-	b.WriteString(v.method() + "\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return t
 }
+
+// VersusTerminal writes a comparison for a terminal.
+func VersusTerminal(w io.Writer, v Versus, width int, color bool) error {
+	return document.Terminal(w, v.document(), document.Layout{Width: width, Color: color})
+}
+
+// VersusMarkdown writes a comparison for a pull request.
+func VersusMarkdown(w io.Writer, v Versus) error { return document.Markdown(w, v.document()) }
 
 func bracketed(value, interval string) string {
 	if interval == "" {
@@ -421,35 +353,25 @@ func bracketed(value, interval string) string {
 	return value + " (" + interval + ")"
 }
 
-// SideBySide writes the differing settings and the figures of runs for a terminal, without a
-// section for each run. It counts each run's warnings; their text is in the run's own report.
+// SideBySide writes the most important figures of runs for a terminal, without a section for
+// each run. It counts each run's warnings; their text is in the run's own report.
 func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := newPage(width, color)
-	p.line(p.paint.as(strong, plural(int64(len(runs)), "run", "runs")+" side by side"))
-	p.line("")
-	for _, w := range incomparable(runs) {
-		p.said("warning", bad, w)
-	}
-	for _, w := range exceptions(runs) {
-		p.said("warning", warn, w)
-	}
-	p.sideBySide(runs, names(runs))
-	_, err := w.Write(p.Bytes())
-	return err
+	d := document.Document{Blocks: append(sideBySide(runs), tabled(overviewTable(runs)),
+		block{Facts: overviewFacts(runs)})}
+	return document.Terminal(w, d, document.Layout{Width: width, Color: color})
 }
 
-// Medians writes the medians of several runs of one target for a terminal, with
-// their intervals.
+// Medians writes the medians of several runs of one target for a terminal, with their
+// intervals.
 func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	p := newPage(width, color)
 	figures, centers := compare.Medians(runs)
-	p.line(p.paint.as(faint, pad("figure", versusName)+pad("median", versusMedian)+"interval"))
+	t := document.Table{Corner: "figure", Head: []document.Column{{Name: "median", Words: true},
+		{Name: "interval", Words: true}}}
 	for i, f := range figures {
 		median, interval := printCenter(f.Unit, centers[i])
-		p.line(pad(f.Name, versusName) + pad(median, versusMedian) +
-			fmt.Sprintf("%s (%.3g%%)", interval,
-				centers[i].Confidence*100))
+		t.Rows = append(t.Rows, document.Row{Name: f.Name, Values: values(median,
+			fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))})
 	}
-	_, err := w.Write(p.Bytes())
-	return err
+	return document.Terminal(w, document.Document{Blocks: []block{tabled(t)}},
+		document.Layout{Width: width, Color: color})
 }

@@ -1,0 +1,247 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// runDocument shows runs: side by side, then each. A terminal has the comparison alone where
+// the runs are many.
+func runDocument(runs []*result.Saved) document.Document {
+	all := names(runs)
+	d := document.Document{Title: "no runs"}
+	switch len(runs) {
+	case 0:
+		return nothingToReport(d.Title, "runs")
+	case 1:
+		d.Title = all[0]
+	default:
+		d.Title = fmt.Sprintf("%d runs side by side", len(runs))
+		d.Blocks = append(d.Blocks, comparison(runs))
+	}
+	for i, s := range runs {
+		section := runSection(i, all[i], s)
+		if len(runs) >= manyRuns {
+			section.For = document.AtLength
+		}
+		d.Blocks = append(d.Blocks, section)
+	}
+	d.Blocks = append(d.Blocks, howRunsMislead())
+	return d
+}
+
+// runSection shows a run: its warnings before its figures, and its latency before its cost.
+func runSection(i int, name string, s *result.Saved) block {
+	r, sure, id := &s.Run, newWithin(s), fmt.Sprintf("run-%d", i)
+	out := []block{
+		{Heading: &document.Heading{Level: 1, ID: id, Words: name,
+			Beside: moment(r.StartedAt) + ", " + stateWord(r)}},
+		paragraph(document.Lead, headline(r)),
+		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
+		{Facts: factsOf("format", "", lacksSentence(r))},
+		warned(warnings(s)),
+		{Cards: cardsOf(cards(r, sure))},
+		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}),
+	}
+	out = append(out, inText(s, sure)...)
+	return block{Section: append(out, onPage(id, s, sure)...)}
+}
+
+// inText are the figures of a run as sentences, and the tables that a terminal has room for.
+func inText(s *result.Saved, sure within) []block {
+	r := &s.Run
+	facts := func(all ...[]document.Fact) block {
+		return block{For: document.InText, Facts: slices.Concat(all...)}
+	}
+	table := func(t document.Table) block { return only(document.InText, tabled(t)) }
+	out := []block{facts(factsOf("throughput", "", throughputSentence(r)),
+		factsOf("backlog", "", backlogSentence(r.Backlog)),
+		factsOf("effect", "", effectSentence(r.Backlog)))}
+	if r.Backlog != nil {
+		out = append(out, table(stretchTable(r.Backlog).doc()))
+	}
+	latency := percentileTable(r)
+	latency.Note = ""
+	out = append(out, table(latency),
+		facts(factsOf("missing", document.Unsure, missingSentences(r.Summary)...),
+			factsOf("instrument", "", instrumentSentence(r.Summary)),
+			factsOf("proved", "", proofSentence(r.Environment.Proof)),
+			factsOf("p95", "", minuteSentence(r.Summary.Minutes)),
+			factsOf("intervals", "", sure.sentence()),
+			factsOf("fault", document.Unsure, faultSentences(r)...)))
+	if r.Impact != nil {
+		out = append(out, table(impactTable(r)))
+	}
+	account := document.Tone("")
+	if t := total(r.Ledger); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
+		account = document.Bad
+	}
+	counters := ""
+	if !imported(r) {
+		counters = countersSentence(r.Counters)
+	}
+	return append(out,
+		facts(factsOf("account", account, accountLine(r)),
+			factsOf("account", "", boundSentence(r), counters),
+			factsOf("error", document.Bad, errorSentences(r.Errors)...),
+			factsOf("durability", "", durabilityWords(r)),
+			factsOf("start-up", "", startupSentence(r)),
+			factsOf("cost", "", costSentence(r)), factsOf("limit", "", limitSentence(r)),
+			factsOf("bill", "", billSentence(r.Bill))),
+		only(document.InText, block{Verdicts: verdictsOf(r.Verdicts)}))
+}
+
+// onPage are the charts and tables of a run, for which only a page has room.
+func onPage(id string, s *result.Saved, sure within) []block {
+	r := &s.Run
+	var out []block
+	var contents []document.Contents
+	part := func(name, words string, blocks ...block) {
+		contents = append(contents, document.Contents{ID: id + "-" + name, Words: words})
+		h := heading(2, words)
+		h.Heading.ID = id + "-" + name
+		out = append(append(out, h), blocks...)
+	}
+	part("time", "Throughput and latency", slices.Concat(
+		[]block{paragraph(document.Note, thinnedSentence(s))}, charted(runCharts(s, sure)...),
+		[]block{{Facts: happened(s)}})...)
+	part("cost", "What it cost", costBlocks(s)...)
+	part("figures", "Every figure", runTables(s, sure)...)
+	how := ""
+	if r.Durability.How != "" {
+		how = "How: " + r.Durability.How + "."
+	}
+	part("durability", "Durability", paragraph("", durabilityWords(r)+"."),
+		paragraph(document.Note, how), tabled(evidenceTable(r.Durability).doc()))
+	part("ran", "What ran", block{Row: []block{tabled(settingsTable(r.Settings).doc()),
+		tabled(environmentTable(r).doc())}})
+	out = append([]block{{Contents: contents}}, out...)
+	return append([]block{to(document.OnPage, out...)},
+		repetition(r.Asked, r.Resolved, r.Plimsoll)...)
+}
+
+// runTables are the tables of every figure of a run.
+func runTables(s *result.Saved, sure within) []block {
+	r := &s.Run
+	var out []block
+	if b := r.Backlog; b != nil {
+		t := stretchTable(b)
+		for _, sentence := range []string{effectSentence(b), backlogSentence(b)} {
+			if sentence != "" {
+				t.Note = upper(sentence) + ". " + t.Note
+			}
+		}
+		out = append(out, tabled(t.doc()))
+	}
+	latency := percentileTable(r)
+	if sentence := sure.sentence(); sentence != "" {
+		latency.Note += " Intervals: " + sentence + "."
+	}
+	out = append(out, tabled(latency))
+	if len(r.Faults) > 0 {
+		out = append(out, tabled(faultTable(r).doc()))
+	}
+	if r.Impact != nil {
+		out = append(out, tabled(impactTable(r)))
+	}
+	if len(r.Summary.Minutes) > 0 {
+		out = append(out, tabled(minuteTable(r.Summary).doc()))
+	}
+	if imported(r) {
+		out = append(out, tabled(importedTable(r).doc()))
+	} else {
+		out = append(out, tabled(countersTable(r).doc()), tabled(ledgerTable(r).doc()))
+	}
+	for _, t := range []table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r)} {
+		out = append(out, tabled(t.doc()))
+	}
+	if !imported(r) {
+		out = append(out, tabled(generatorTable(r).doc()))
+	}
+	return out
+}
+
+// verdictsOf are a run's verdicts.
+func verdictsOf(verdicts []result.Verdict) []document.Verdict {
+	var out []document.Verdict
+	for _, v := range verdicts {
+		out = append(out, document.Verdict{Tone: toneOf(v.Outcome), Outcome: outcomeWord(v),
+			Name: verdictName(v), Sentence: v.Sentence})
+	}
+	return out
+}
+
+// headline describes the run in one sentence.
+func headline(r *result.Run) string {
+	system := clean(r.System.Name)
+	if system == "" {
+		system = "An unnamed system"
+	}
+	at := ", with no durability level on record"
+	if d := r.Durability; d.Asked > 0 || d.Level > 0 {
+		shown := d.Level
+		if shown == 0 {
+			shown = d.Asked
+		}
+		at = fmt.Sprintf(" at durability level %d", shown)
+		if m := clean(d.Meaning); m != "" {
+			at += " (" + m + ")"
+		}
+	}
+	offered := ""
+	switch l := r.Load; {
+	case l.Closed != nil:
+		offered = ", in " + closedSentence(l)
+	case l.TargetRate > 0 && finite(l.TargetRate):
+		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate),
+			quantity.Bytes(l.MessageBytes))
+		if l.WindowSeconds > 0 {
+			offered += " for " + seconds(l.WindowSeconds)
+		}
+	}
+	return fmt.Sprintf("%s%s%s. The run is %s.", system, at, offered, stateSentence(r))
+}
+
+// metaWords are the circumstances in a few words each.
+func metaWords(r *result.Run) []string {
+	l, out := r.Load, []string{}
+	if w := clean(l.Workload); w != "" {
+		out = append(out, "workload "+w)
+	}
+	out = append(out, modelWords(l)...)
+	if l.Topics > 0 {
+		out = append(out,
+			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"),
+				plural(int64(l.Partitions), "partition", "partitions")),
+			plural(int64(l.Topics*l.Producers), "producer", "producers"))
+		if l.Subscriptions > 0 || !imported(r) {
+			out[len(out)-1] += ", " +
+				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
+		}
+	}
+	if l.Delivery != "" {
+		out = append(out, strings.ReplaceAll(clean(l.Delivery), "_", " "))
+	}
+	if r.Plimsoll.Version != "" {
+		out = append(out, "plimsoll "+clean(r.Plimsoll.Version))
+	}
+	return out
+}
+
+// unit splits a printed quantity into its number and its unit.
+func unit(printed string) (string, string) {
+	i := strings.IndexFunc(printed,
+		func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '-' })
+	if i <= 0 {
+		return printed, ""
+	}
+	return printed[:i], micro(printed[i:])
+}
+
+// micro writes microseconds with the sign µ.
+func micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }
