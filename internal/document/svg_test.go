@@ -3,7 +3,6 @@ package document
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -14,8 +13,6 @@ import (
 
 	"pgregory.net/rapid"
 )
-
-var updateCharts = flag.Bool("update-charts", false, "write the golden pictures")
 
 // wave is a line of n points with a stall in it.
 func wave(n int, base float64) (xs, ys Values) {
@@ -130,22 +127,28 @@ func TestChartsAreDrawnAsBefore(t *testing.T) {
 				_, content, _ := strings.Cut(got, "</style>")
 				got = content
 			}
-			got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
-			file := filepath.Join("testdata", "chart-"+name+"."+kind+".svg")
-			if *updateCharts {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s has changed; run with -update-charts and look at it", file)
-			}
+			goldenChart(t, "chart-"+name+"."+kind+".svg", got)
 		}
+	}
+}
+
+// goldenChart compares a picture with its golden file, an element on each line.
+func goldenChart(t *testing.T, name, got string) {
+	t.Helper()
+	got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s has changed; run with -update and look at it", file)
 	}
 }
 
@@ -219,6 +222,8 @@ func TestAnyChartIsSafeMarkup(t *testing.T) {
 	})
 }
 
+var transforms = strings.NewReplacer("translate", "", "scale", "")
+
 func checkElement(t *rapid.T, e xml.StartElement, markup string) {
 	if strings.Contains(e.Name.Local, "script") {
 		t.Fatalf("an element %s:\n%s", e.Name.Local, markup)
@@ -226,7 +231,7 @@ func checkElement(t *rapid.T, e xml.StartElement, markup string) {
 	for _, a := range e.Attr {
 		switch a.Name.Local {
 		case "x", "y", "x1", "x2", "y1", "y2", "d", "width", "height", "viewBox", "transform", "r":
-			if strings.ContainsAny(strings.TrimPrefix(a.Value, "translate"), "NIe+") {
+			if strings.ContainsAny(transforms.Replace(a.Value), "NIe+") {
 				t.Fatalf("%s=%q:\n%s", a.Name.Local, a.Value, markup)
 			}
 		case "class":

@@ -34,10 +34,10 @@ func (d *drawing) draw() {
 	d.lines()
 	taken := d.levels()
 	d.moments()
+	d.perTier((*drawing).spanWords)
 	for _, s := range d.series {
 		d.points(s)
 	}
-	d.perTier((*drawing).spanWords)
 	d.perTier(func(d *drawing, t tier) { d.markWords(t, taken) })
 }
 

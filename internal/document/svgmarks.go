@@ -336,21 +336,24 @@ func momentWords(unix float64) string {
 
 // textWidth estimates the width of a text in pixels, on the safe side.
 func textWidth(s string) float64 {
-	const em = fontSize
 	w := 0.0
 	for _, r := range s {
-		switch {
-		case strings.ContainsRune("iljtfr.,:;'|!()[] /·", r):
-			w += 0.34
-		case strings.ContainsRune("mwMW%–…@", r):
-			w += 0.92
-		case r >= 0x1100:
-			w += 1.05
-		case r >= 'A' && r <= 'Z':
-			w += 0.7
-		default:
-			w += 0.59
-		}
+		w += runeWidth(r)
 	}
-	return w * em
+	return w * fontSize
+}
+
+// runeWidth estimates the width of a character as a share of the font's size.
+func runeWidth(r rune) float64 {
+	switch {
+	case strings.ContainsRune("iljtfr.,:;'|!()[] /·", r):
+		return 0.34
+	case strings.ContainsRune("mwMW%–…@", r):
+		return 0.92
+	case r >= 0x1100:
+		return 1.05
+	case r >= 'A' && r <= 'Z':
+		return 0.7
+	}
+	return 0.62
 }

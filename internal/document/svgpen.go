@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // pen writes the markup of a plot: the rectangle between the axes.
@@ -101,15 +102,18 @@ func escape(s string) string {
 
 // shorten cuts words to a width in pixels, and ends them with an ellipsis.
 func shorten(s string, width float64) string {
-	if textWidth(s) <= width {
-		return s
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	wide, cut, kept := 0.0, 0, 0
+	for i, r := range s {
+		if wide += runeWidth(r) * fontSize; wide > width {
+			if kept < 3 {
+				return ""
+			}
+			return strings.TrimRight(s[:cut], " ") + "…"
+		}
+		if wide+fontSize <= width {
+			cut, kept = i+utf8.RuneLen(r), kept+1
+		}
 	}
-	runes := []rune(s)
-	for len(runes) > 0 && textWidth(string(runes))+fontSize > width {
-		runes = runes[:len(runes)-1]
-	}
-	if len(runes) < 3 {
-		return ""
-	}
-	return strings.TrimRight(string(runes), " ") + "…"
+	return s
 }

@@ -122,3 +122,38 @@ func TestTheKneeTellsStableFromBeyond(t *testing.T) {
 		t.Errorf("the line of the highest stable rate is %+v", line)
 	}
 }
+
+func TestPostersSayWhatLimitsThem(t *testing.T) {
+	one, kafka := small.load(t), kafkaThree.load(t)
+	single := RunsPoster([]*result.Saved{one})
+	if single.Question != "How does nats carry 20k/s of 1KB messages?" || single.Chart == nil ||
+		len(single.Figures) < 3 || single.Command == "" {
+		t.Errorf("one run: %+v", single)
+	}
+	one.Run.Summary.Generator.Limited = true
+	if p := RunsPoster([]*result.Saved{one}); !strings.Contains(p.Limits, "limited by plimsoll") {
+		t.Errorf("a run that plimsoll limited: %q", p.Limits)
+	}
+	p := RunsPoster([]*result.Saved{kafka, one})
+	if !strings.Contains(p.Limits, "not comparable") {
+		t.Errorf("runs at different levels: %q", p.Limits)
+	}
+	for _, f := range p.Figures {
+		if len(f.Values) != len(p.Systems) {
+			t.Errorf("%s has %d values of %d systems", f.Name, len(f.Values), len(p.Systems))
+		}
+	}
+	search := searched("sim")
+	peaks := SearchesPoster([]*peak.Saved{search})
+	if got := peaks.Figures[0].Values[0]; got != rate(search.Bracket.StableRate) {
+		t.Errorf("the peak is %s", got)
+	}
+	if peaks.Chart.ID != "knee-publish" || peaks.Limits == "" {
+		t.Errorf("the poster of a peak: %s, %q", peaks.Chart.ID, peaks.Limits)
+	}
+	for _, empty := range []*document.Poster{RunsPoster(nil), SearchesPoster(nil)} {
+		if empty.SVG() == "" || empty.Post() == "" {
+			t.Error("no poster of nothing")
+		}
+	}
+}

@@ -11,8 +11,10 @@ import (
 // Runs reports on runs. The page of a run is bounded: time lines longer than a screen are
 // thinned so that the least and the greatest value of each stretch are kept.
 func Runs(runs []*result.Saved) Report {
-	return Report{Measured: runs, forms: runForms(runs),
-		Document: func() document.Document { return runDocument(runs) }}
+	return Report{Measured: runs,
+		Document: func() document.Document { return runDocument(runs) },
+		forms: append(runForms(runs),
+			posterForms(func() *document.Poster { return RunsPoster(runs) })...)}
 }
 
 // runForms are the formats of runs for machines.

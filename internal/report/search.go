@@ -15,7 +15,9 @@ import (
 func Searches(all []*peak.Saved) Report {
 	return Report{
 		Document: func() document.Document { return searchDocument(all) },
-		kind:     "a search for a peak", parts: "each of its trials", forms: []form{jsonForm(all)},
+		kind:     "a search for a peak", parts: "each of its trials",
+		forms: append([]form{jsonForm(all)},
+			posterForms(func() *document.Poster { return SearchesPoster(all) })...),
 	}
 }
 

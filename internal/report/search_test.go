@@ -125,7 +125,7 @@ func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 }
 
 func TestSearchRefusesOtherFormats(t *testing.T) {
-	for format, says := range map[string]string{"csv": "table, html, md or json",
+	for format, says := range map[string]string{"csv": "card.png or post, not as",
 		"htlm": `did you mean "html"`} {
 		err := Searches(nil).Write(io.Discard, format, document.Layout{})
 		if err == nil || !strings.Contains(err.Error(), says) {

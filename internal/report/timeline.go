@@ -105,34 +105,6 @@ func positive(v float64) float64 {
 	return v
 }
 
-// newTimeline makes the lines of a run's intervals.
-func newTimeline(s *result.Saved) timeline {
-	t := timeline{Seconds: points{}, Lines: map[string]points{}}
-	lines := timelines(s.Run.Load.Subscriptions)
-	if imported(&s.Run) {
-		lines = importedLines(lines)
-	}
-	if s.Run.Backlog != nil {
-		lines = append(lines, line{"replayed",
-			func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
-	}
-	for _, l := range lines {
-		t.Lines[l.name] = points{}
-	}
-	for _, i := range s.Intervals {
-		seconds := float64(i.EndNs-i.StartNs) / 1e9
-		if seconds <= 0 {
-			continue
-		}
-		// The counts of an interval are drawn at its middle.
-		t.Seconds = append(t.Seconds, float64(i.StartNs+i.EndNs)/2e9)
-		for _, l := range lines {
-			t.Lines[l.name] = append(t.Lines[l.name], l.value(i, seconds))
-		}
-	}
-	return t.thin(maxGroups)
-}
-
 // thin divides the points into groups of neighbours and keeps at most two points of each line
 // in each group: the least and the greatest value, in their order. So a stall of a second
 // stays visible in an hour.

@@ -39,14 +39,16 @@
   };
   const near = (all, x) => all.reduce((best, p) => (Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best), all[0]);
   const hide = (root) => root.querySelectorAll(".tip, .cursor").forEach((e) => e.remove());
-  const show = (root, at, y) => {
+  const show = (root, asked, y) => {
     hide(root);
+    let at = asked, gap = 1 / 12; // the place of the nearest value
     const svg = root.querySelector(".drawn"), inner = svg.querySelector(".lines"), height = svg.height.baseVal.value;
     const x = axis(svg.dataset.x), up = axis(svg.dataset.y), rows = [];
     const wide = inner ? inner.viewBox.baseVal.width : 1000;
     for (const path of svg.querySelectorAll(".line")) {
-      const all = points(path), p = all.length && near(all, at * wide);
-      if (p && Math.abs(p[0] - at * wide) < wide / 12) rows.push([path.dataset.n, up(1 - p[1] / height), path]);
+      const all = points(path), p = all.length && near(all, asked * wide), off = p ? Math.abs(p[0] / wide - asked) : 1;
+      if (off < 1 / 12) rows.push([path.dataset.n, up(1 - p[1] / height), path]);
+      if (off < gap) [at, gap] = [p[0] / wide, off];
     }
     if (svg.querySelector(".heat") && y != null) rows.push(["", up(1 - y), null]);
     const box = svg.getBoundingClientRect(), dots = [...svg.querySelectorAll(".dot")].map((d) => [d, d.getBoundingClientRect()]);
@@ -73,7 +75,7 @@
     if (left > root.clientWidth / 2) tip.style.right = root.clientWidth - left + 12 + "px";
     else tip.style.left = left + 12 + "px";
     root.append(tip);
-    root.dataset.at = at;
+    root.dataset.at = asked;
   };
   let last = null;
   document.addEventListener("pointermove", (e) => {

@@ -1,0 +1,239 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Poster is one picture to share: what was asked, what was found, and what limits the claim.
+type Poster struct {
+	Question      string
+	Circumstances string   // durability level, rate, size, in a few words
+	Systems       []string // in the order of the colours
+	Figures       []Figure // the first three are on the picture; the text has them all
+	Chart         *Chart
+	Limits        string // the gravest restriction, as a sentence
+	Command       string // repeats the measurement
+	Source        string // plimsoll's version and the date
+}
+
+// Figure is a figure of each system.
+type Figure struct {
+	Name   string
+	Values []string
+}
+
+// The size of a poster, which is that of previews of links.
+const (
+	posterWidth  = 1200.0
+	posterHeight = 630.0
+
+	posterRim    = 44.0
+	posterColumn = 400.0 // of the figures
+	postedAtMost = 3     // figures on the picture
+	namedAtMost  = 4     // systems on the picture
+
+	bold = 1.16 // how much wider bold words are
+)
+
+// posterRules are the sizes of a poster's words; textAt must agree with them.
+const posterRules = `.question { font-size: 34px; font-weight: 650; fill: var(--text); }
+.about { font-size: 18px; fill: var(--soft); }
+.label { font-size: 16px; fill: var(--soft); }
+.big { font-size: 40px; font-weight: 650; fill: var(--text); }
+.value { font-size: 20px; font-weight: 600; fill: var(--text); }
+.name { font-size: 16px; fill: var(--text); }
+.limit { font-size: 16px; fill: var(--text); }
+.command { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: 15px; fill: var(--text); }
+.right { text-anchor: end; }
+.accent { stroke: var(--accent); stroke-width: 2.2; fill: none; }
+.notice { fill: var(--warn); }
+.field { fill: var(--shade); }
+`
+
+// SVG is the poster as a picture of 1,200 by 630.
+func (p *Poster) SVG() string {
+	d := &pen{width: posterWidth, height: posterHeight}
+	top := p.head(d)
+	bottom := p.foot(d)
+	p.figures(d, top, bottom)
+	if p.Chart != nil {
+		left := posterRim + posterColumn
+		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(left+24),
+			number(top+8), escape(shortenTo(p.Chart.Title, 16, posterWidth-left-2*posterRim)))
+		// The words of a chart are for a page; on a preview they would be too small.
+		const larger = 1.2
+		d.put(`<g transform="translate(%s %s) scale(%s)">`, number(left), number(top+18),
+			number(larger))
+		p.Chart.picture(d, 0, 0, (posterWidth-left-posterRim)/larger+pictureRight,
+			(bottom-top-26)/larger)
+		d.put("</g>")
+	}
+	return alone(posterWidth, posterHeight, p.Question, "<style>\n"+posterRules+"</style>\n"+
+		d.String())
+}
+
+// head writes the question and the circumstances, and returns where they end.
+func (p *Poster) head(d *pen) (bottom float64) {
+	const line, first = 42.0, 66.0
+	d.put(`<g class="accent" transform="translate(%s 30)"><circle cx="13" cy="13" r="9"/>`+
+		`<path d="M0 13h26"/></g>`, number(posterWidth-posterRim-26))
+	y := first
+	for _, words := range wrapTo(p.Question, 34*bold, posterWidth-2*posterRim-60, 2) {
+		d.put(`<text class="question" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+			escape(words))
+		y += line
+	}
+	y -= line - 30
+	d.put(`<text class="about" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+		escape(shortenTo(p.Circumstances, 18, posterWidth-2*posterRim)))
+	return y + 34
+}
+
+// figures writes the first figures: large for one system, a row for each of several.
+func (p *Poster) figures(d *pen, top, bottom float64) {
+	const block, gap, more = 98.0, 30.0, 16.0
+	// Four systems below a question of two lines leave less room for each.
+	rows := float64(postedAtMost * max(min(len(p.Systems), namedAtMost), 1))
+	room := (bottom - top - postedAtMost*gap - more) / rows
+	row, y := min(25, room), top+8
+	for _, f := range p.Figures[:min(len(p.Figures), postedAtMost)] {
+		d.put(`<text class="label" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+			escape(shortenTo(f.Name, 16, posterColumn)))
+		if len(f.Values) == 1 {
+			d.put(`<text class="big" x="%s" y="%s">%s</text>`, number(posterRim), number(y+44),
+				escape(shortenTo(f.Values[0], 40*bold, posterColumn-20)))
+			y += block
+			continue
+		}
+		named := min(len(f.Values), len(p.Systems), namedAtMost)
+		for i := range named {
+			y += row
+			s := Series{Color: i}
+			d.put(`<g class="dot %s"><circle cx="%s" cy="%s" r="5"/></g>`, s.colorClass(),
+				number(posterRim+6), number(y-5))
+			d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim+22), number(y),
+				escape(shortenTo(p.Systems[i], 16, 150)))
+			d.put(`<text class="value right" x="%s" y="%s">%s</text>`,
+				number(posterRim+posterColumn-44), number(y),
+				escape(shortenTo(f.Values[i], 20*bold, 180)))
+		}
+		y += gap
+	}
+	if left := len(p.Systems) - namedAtMost; left > 0 {
+		d.put(`<text class="label" x="%s" y="%s">and %d more</text>`, number(posterRim),
+			number(y-12), left)
+	}
+}
+
+// foot writes what limits the claim, the command and the source, and returns where they begin.
+func (p *Poster) foot(d *pen) (top float64) {
+	const line = 22.0
+	wide := posterWidth - 2*posterRim
+	command := posterHeight - 66.0
+	limits := wrapTo(p.Limits, 16, wide-20, 2)
+	top = command - 16 - line*float64(len(limits))
+	if len(limits) > 0 {
+		d.put(`<rect class="notice" x="%s" y="%s" width="4" height="%s"/>`, number(posterRim),
+			number(top), number(line*float64(len(limits))-4))
+	}
+	for i, words := range limits {
+		d.put(`<text class="limit" x="%s" y="%s">%s</text>`, number(posterRim+16),
+			number(top+15+line*float64(i)), escape(words))
+	}
+	if p.Command != "" {
+		d.put(`<rect class="field" x="%s" y="%s" width="%s" height="30" rx="5"/>`, number(posterRim),
+			number(command), number(wide))
+		d.put(`<text class="command" x="%s" y="%s">%s</text>`, number(posterRim+12),
+			number(command+20), escape(shortenTo(p.Command, 18, wide-24)))
+	}
+	d.put(`<text class="label right" x="%s" y="%s">%s</text>`, number(posterWidth-posterRim),
+		number(posterHeight-14), escape(shortenTo(p.Source, 16, wide)))
+	return top
+}
+
+// shortenTo cuts words of a font size to a width.
+func shortenTo(s string, size, width float64) string { return shorten(s, width*fontSize/size) }
+
+// wrapTo breaks words of a font size into lines of a width, and cuts what does not fit.
+func wrapTo(s string, size, width float64, most int) []string {
+	width *= fontSize / size
+	var lines []string
+	line := ""
+	words := strings.Fields(s)
+	for i, word := range words {
+		longer := strings.TrimSpace(line + " " + word)
+		switch {
+		case textWidth(longer) <= width || line == "":
+			line = longer
+		case len(lines) == most-1:
+			return append(lines, shorten(line+" "+strings.Join(words[i:], " "), width))
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line == "" {
+		return lines
+	}
+	return append(lines, shorten(line, width))
+}
+
+// postLength bounds a post, in bytes.
+const postLength = 1500
+
+// Post is the poster as a short Markdown text: the question, a table of figures, the limits, and
+// the command. It is shorter than 1,500 bytes: what does not fit is cut.
+func (p *Poster) Post() string {
+	const words, systems, figures = 240, 6, 8
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n\n%s\n\n", plain(p.Question, words), plain(p.Circumstances, words))
+	shown := min(len(p.Systems), systems)
+	b.WriteString("| |")
+	for _, s := range p.Systems[:shown] {
+		b.WriteString(" " + plain(s, 24) + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---:|", shown) + "\n")
+	tail := ""
+	if p.Limits != "" {
+		tail = "\nWhat limits this: " + plain(p.Limits, words) + "\n"
+	}
+	if p.Command != "" {
+		fence := strings.ReplaceAll(cutTo(Clean(p.Command), words), "```", "'''")
+		tail += "\n```\n" + fence + "\n```\n"
+	}
+	tail += plain(p.Source, 80) + "\n"
+	for _, f := range p.Figures[:min(len(p.Figures), figures)] {
+		row := "| " + plain(f.Name, 40) + " |"
+		for _, v := range f.Values[:min(len(f.Values), shown)] {
+			row += " " + plain(v, 16) + " |"
+		}
+		if b.Len()+len(row)+1+len(tail) >= postLength {
+			break
+		}
+		b.WriteString(row + "\n")
+	}
+	return b.String() + tail
+}
+
+// plain makes text safe within a line of Markdown, and cuts it to a length in bytes.
+func plain(s string, most int) string {
+	var b strings.Builder
+	for _, r := range Clean(s) {
+		b.WriteString(markdownSpecial.Replace(string(r)))
+		if b.Len() >= most {
+			return b.String() + "…"
+		}
+	}
+	return b.String()
+}
+
+// cutTo cuts text to a length in bytes.
+func cutTo(s string, most int) string {
+	for i := range s {
+		if i >= most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

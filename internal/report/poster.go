@@ -1,0 +1,299 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// posterForms are the forms to share: a picture as SVG and as PNG, and a short text.
+func posterForms(poster func() *document.Poster) []form {
+	return []form{
+		{"card", func(w io.Writer) error {
+			_, err := io.WriteString(w, poster().SVG())
+			return err
+		}},
+		{"card.png", func(w io.Writer) error {
+			png, err := poster().PNG(context.Background())
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(png)
+			return err
+		}},
+		{"post", func(w io.Writer) error {
+			_, err := io.WriteString(w, poster().Post())
+			return err
+		}},
+	}
+}
+
+// RunsPoster is the poster of runs: one, or several side by side.
+func RunsPoster(runs []*result.Saved) *document.Poster {
+	p := &document.Poster{Systems: names(runs), Circumstances: sharedCircumstances(runs)}
+	if len(runs) == 0 {
+		return p
+	}
+	r := &runs[0].Run
+	switch {
+	case len(runs) > 1:
+		p.Question = "How do " + listed(p.Systems) + " compare under the same load?"
+		if sharedWords(runs, loadWords) == "" {
+			p.Question = "How do " + listed(p.Systems) + " compare?"
+		}
+		p.Chart = comparisonCharts(runs)[0]
+	default:
+		p.Question = "How does " + orElse(clean(r.System.Name), "an unnamed system") + " carry " +
+			orElse(loadWords(r), "this load") + "?"
+		p.Chart = chartNamed(runCharts(runs[0], within{}), "curve")
+	}
+	figure := func(name string, value func(*result.Run) string) {
+		f := document.Figure{Name: name}
+		for _, s := range runs {
+			f.Values = append(f.Values, micro(value(&s.Run)))
+		}
+		if slices.ContainsFunc(f.Values, func(v string) bool { return v != none }) {
+			p.Figures = append(p.Figures, f)
+		}
+	}
+	figure("Acknowledged", func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
+	for _, f := range []struct {
+		name       string
+		series     result.Series
+		percentile float64
+	}{
+		{"Publish latency, p99", result.Publish, 99},
+		{"End-to-end latency, p99", result.EndToEnd, 99},
+		{"Publish latency, p50", result.Publish, 50},
+		{"End-to-end latency, p99.9", result.EndToEnd, 99.9},
+	} {
+		figure(f.name, func(r *result.Run) string {
+			return at(r.Summary.Series(f.series), f.percentile)
+		})
+	}
+	figure("Lost", func(r *result.Run) string {
+		if !r.Ledger.Accounted {
+			return none
+		}
+		return quantity.Count(total(r.Ledger).Lost)
+	})
+	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
+	p.Command = commandOf(r.Asked.Command, len(runs))
+	p.Source = sourceWords(r.Plimsoll, moment(r.StartedAt))
+	return p
+}
+
+// unranked are the reasons not to compare runs, and those why one of them is not ranked.
+func unranked(runs []*result.Saved) []string {
+	var out []string
+	if len(runs) > 1 {
+		out = incomparable(runs)
+	}
+	for i, mark := range marks(runs) {
+		if mark != "" {
+			out = append(out, names(runs)[i]+" is not ranked: "+mark)
+		}
+	}
+	return out
+}
+
+// gravest is the first of the sentences, or that one run is not many.
+func gravest(lists ...[]string) string {
+	for _, list := range lists {
+		for i, sentence := range list {
+			if sentence = strings.TrimRight(sentence, "."); sentence == "" {
+				continue
+			}
+			out := sentence + "."
+			if first, _, _ := strings.Cut(sentence, " "); !strings.HasSuffix(first, ":") {
+				out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+			}
+			if left := len(list) - i - 1; left > 0 {
+				out += " And " + plural(int64(left), "more warning", "more warnings") +
+					" in the report."
+			}
+			return out
+		}
+	}
+	return "Measured on one machine in one hour: another machine, or another day, may differ."
+}
+
+// SearchesPoster is the poster of searches for a peak.
+func SearchesPoster(all []*peak.Saved) *document.Poster {
+	p := &document.Poster{}
+	if len(all) == 0 {
+		return p
+	}
+	s := all[0]
+	sizes := quantity.Bytes(s.Load.MessageBytes) + " messages"
+	var levels []string
+	bracket := document.Figure{Name: "Peak stable throughput"}
+	above := document.Figure{Name: "Unstable from"}
+	latency := document.Figure{Name: "Publish latency at the peak, p99"}
+	delivered := document.Figure{Name: "End-to-end latency at the peak, p99"}
+	for _, s := range all {
+		p.Systems = append(p.Systems, clean(s.Name))
+		levels = append(levels, level(s.Durability.Level))
+		bracket.Values = append(bracket.Values, known(s.Bracket.StableRate,
+			s.Bracket.StableRate > 0, rate))
+		above.Values = append(above.Values, known(s.Bracket.UnstableRate,
+			s.Bracket.UnstableRate > 0, rate))
+		stable, _ := s.Ends()
+		if stable == nil {
+			stable = &peak.Trial{}
+		}
+		latency.Values = append(latency.Values, micro(at(stable.Series(result.Publish), 99)))
+		delivered.Values = append(delivered.Values, micro(at(stable.Series(result.EndToEnd), 99)))
+	}
+	p.Question = "How many " + sizes + " per second " + doesOrDo(p.Systems) + " carry?"
+	p.Circumstances = "durability " + listed(levels) + ", "
+	if same := slices.Compact(slices.Clone(levels)); len(same) == 1 {
+		p.Circumstances = "durability " + same[0] + ", "
+	}
+	p.Circumstances += fmt.Sprintf("windows of %s, confirmed by longer runs",
+		seconds(s.TrialSeconds))
+	p.Figures = []document.Figure{bracket, latency, above, delivered}
+	if knees := kneeCharts(all); len(knees) > 0 {
+		p.Chart = knees[0]
+	} else {
+		p.Chart = stickChart(s)
+	}
+	var grave, warned []string
+	for _, s := range all {
+		if s.Side != nil && s.Side.Name == verdict.SideGenerator {
+			grave = append(grave, clean(s.Name)+": plimsoll itself was the limit: the system "+
+				"may carry more, so do not rank it by this figure")
+		}
+		for _, w := range searchWarnings(s) {
+			if len(all) > 1 {
+				w = clean(s.Name) + ": " + w
+			}
+			warned = append(warned, w)
+		}
+	}
+	p.Limits = gravest(grave, warned)
+	p.Command = commandOf(s.Asked.Command, len(all))
+	p.Source = sourceWords(s.Plimsoll, moment(s.StartedAt))
+	return p
+}
+
+func doesOrDo(systems []string) string {
+	if len(systems) == 1 {
+		return "does " + systems[0]
+	}
+	return "do " + listed(systems)
+}
+
+// listed joins names as a sentence does: the first three of many.
+func listed(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return names[0]
+	case n <= 3:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	default:
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d others", n-3)
+	}
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// loadWords are the offered rate and the size of a run's messages.
+func loadWords(r *result.Run) string {
+	size := quantity.Bytes(r.Load.MessageBytes) + " messages"
+	switch l := r.Load; {
+	case l.Closed != nil:
+		return size + " in " + closedSentence(l)
+	case l.TargetRate > 0 && finite(l.TargetRate):
+		return rate(l.TargetRate) + " of " + size
+	}
+	return ""
+}
+
+// sharedCircumstances are the levels, the load and the length of runs, as far as all share them;
+// levels that differ are named for each.
+func sharedCircumstances(runs []*result.Saved) string {
+	levels := func(r *result.Run) string {
+		if r.Durability.Level == 0 {
+			return ""
+		}
+		words := "durability " + level(r.Durability.Level)
+		if m := clean(r.Durability.Meaning); m != "" {
+			words += " (" + m + ")"
+		}
+		return words
+	}
+	length := func(r *result.Run) string {
+		if r.Load.WindowSeconds <= 0 {
+			return ""
+		}
+		return "for " + seconds(r.Load.WindowSeconds)
+	}
+	of := sharedWords(runs, levels)
+	if of == "" {
+		var each []string
+		for i, n := range names(runs) {
+			if r := &runs[i].Run; r.Durability.Level > 0 {
+				each = append(each, n+" at durability "+level(r.Durability.Level))
+			}
+		}
+		of = listed(each)
+	}
+	parts := []string{of, sharedWords(runs, loadWords), sharedWords(runs, length)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// sharedWords are words that all runs have in common; empty where they differ.
+func sharedWords(runs []*result.Saved, words func(*result.Run) string) string {
+	out := ""
+	for i, s := range runs {
+		w := words(&s.Run)
+		if i > 0 && w != out {
+			return ""
+		}
+		out = w
+	}
+	return out
+}
+
+// commandOf is the command of the first of several results.
+func commandOf(command []string, results int) string {
+	if len(command) == 0 {
+		return ""
+	}
+	// Where the program lies on that machine is of no use on another.
+	out := strings.Join(append([]string{path.Base(command[0])}, command[1:]...), " ")
+	if results > 1 && !strings.Contains(out, " -t") && !strings.Contains(out, "--target") {
+		out += "   # and likewise for the others"
+	}
+	return clean(out)
+}
+
+func sourceWords(b result.Build, when string) string {
+	return strings.TrimSpace("plimsoll "+clean(b.Version)) + ", measured " + when
+}
+
+func chartNamed(all []*document.Chart, id string) *document.Chart {
+	for _, c := range all {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
