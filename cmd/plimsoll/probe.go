@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -51,7 +51,7 @@ func (c *probeCommand) Run(con console) error {
 		}
 	}
 	if len(columns) > 0 {
-		failed = errors.Join(failed, c.print(con.out, columns))
+		failed = errors.Join(failed, c.print(con, columns))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -78,17 +78,19 @@ func (c *probeCommand) reprint(con console) error {
 	if err != nil {
 		return inputError{fmt.Errorf("--from %s: %w", c.From, err)}
 	}
-	return c.print(con.out, columns)
+	return c.print(con, columns)
 }
 
-func (c *probeCommand) print(w io.Writer, columns []probe.Column) error {
+func (c *probeCommand) print(con console, columns []probe.Column) error {
 	switch {
 	case c.JSON:
-		return probe.JSON(w, columns)
+		return probe.JSON(con.out, columns)
 	case c.Markdown:
-		return probe.Markdown(w, columns)
+		return document.Markdown(con.out, probe.Document(columns))
 	}
-	return probe.Terminal(w, columns)
+	width, color := con.layout()
+	return document.Terminal(con.out, probe.Document(columns),
+		document.Layout{Width: width, Color: color})
 }
 
 // jobs turns the flags into checked jobs, one for each target.

@@ -84,11 +84,14 @@ func (b *markup) block(block Block) {
 			b.put("- **%s, %s:** %s\n", md(v.Name), md(v.Outcome), md(v.Sentence))
 		}
 	case block.Facts != nil:
-		for _, f := range block.Facts {
-			if name := md(f.Name); name != "" {
-				b.put("- **%s:** %s\n", name, md(f.Value))
-			} else {
+		for i, f := range block.Facts {
+			switch name := md(f.Name); {
+			case name == "":
 				b.put("- %s\n", begun(f.Value))
+			case repeated(block.Facts, i):
+				b.put("  - %s\n", begun(f.Value))
+			default:
+				b.put("- **%s:** %s\n", name, md(f.Value))
 			}
 		}
 	case block.Table != nil:

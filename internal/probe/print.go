@@ -7,14 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 )
 
-// The width of tables for people, in columns.
-const (
-	width     = 100
-	nameWidth = 22
-	cellWidth = 11
-)
+// beside is how many columns of systems a terminal shows beside one another.
+const beside = 7
 
 // short returns an answer that fits a cell.
 func short(a Answer) string {
@@ -22,6 +20,14 @@ func short(a Answer) string {
 		return "if"
 	}
 	return string(a)
+}
+
+// tone marks an answer that is none. To lack a capability is no fault.
+func (a Answer) tone() document.Tone {
+	if a == Unknown {
+		return document.Unsure
+	}
+	return ""
 }
 
 const legend = "if: conditional; the condition stands with the evidence. unknown: the trying " +
@@ -56,73 +62,60 @@ func Parse(raw []byte) ([]Column, error) {
 	return all, nil
 }
 
-// Terminal writes a table with a column for each system, and the evidence
-// below it, in lines of at most 100 columns.
-func Terminal(w io.Writer, all []Column) error {
-	var b strings.Builder
-	each := (width - nameWidth) / cellWidth
-	for group := range slices.Chunk(all, each) {
-		matrix(&b, group)
-		b.WriteByte('\n')
+// Document shows the answers in a table with a column for each system, and the evidence of each
+// answer below it.
+func Document(all []Column) document.Document {
+	type block = document.Block
+	answers := func(a document.Audience, some []Column) block {
+		return block{For: a, Table: answerTable(some)}
 	}
-	b.WriteString(legend + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "\n%s: %s\n", r.Name, r.Question)
-		for _, c := range all {
-			evidence(&b, c.Name, c.Finding(r.Name))
-		}
+	d := document.Document{Title: "What the systems do, as tried", Origin: "Written by make " +
+		"probes, from what plimsoll probe saw; change nothing here.",
+		Blocks: []block{answers(document.AtLength, all)}}
+	for group := range slices.Chunk(all, beside) {
+		d.Blocks = append(d.Blocks, answers(document.OnTerminal, group))
 	}
-	b.WriteByte('\n')
+	d.Blocks = append(d.Blocks, block{Text: &document.Text{Words: legend}})
+	var tried []document.Fact
 	for _, c := range all {
-		indented(&b, "", "  ", about(c))
+		tried = append(tried, document.Fact{Name: c.Name, Value: about(c)})
 		for _, warning := range c.Warnings {
-			indented(&b, "  ", "    ", "warning: "+warning)
+			tried = append(tried, document.Fact{Name: c.Name, Value: "warning: " + warning,
+				Tone: document.Unsure})
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// matrix writes the answers without their evidence.
-func matrix(b *strings.Builder, all []Column) {
-	heads := make([][]string, len(all))
-	lines := 0
-	for i, c := range all {
-		heads[i] = wrap(c.Name, cellWidth-1)
-		lines = max(lines, len(heads[i]))
-	}
-	for line := range lines {
-		cells := make([]string, len(all))
-		for i, head := range heads {
-			if at := line - lines + len(head); at >= 0 {
-				cells[i] = head[at]
+	d.Blocks = append(d.Blocks, block{Facts: tried})
+	for _, r := range rows {
+		var found []document.Fact
+		for _, c := range all {
+			f := c.Finding(r.Name)
+			found = append(found,
+				document.Fact{Name: c.Name, Value: answered(f), Tone: f.Answer.tone()})
+			for _, sentence := range f.Evidence {
+				found = append(found, document.Fact{Name: c.Name, Value: sentence})
 			}
 		}
-		cellsOf(b, "", cells)
+		d.Blocks = append(d.Blocks, block{Heading: &document.Heading{Level: 2, Words: r.Name,
+			Beside: r.Question}}, block{Facts: found})
+	}
+	return d
+}
+
+// answerTable has the answers without their evidence.
+func answerTable(all []Column) *document.Table {
+	t := &document.Table{ID: "answers", Words: true}
+	for _, c := range all {
+		t.Head = append(t.Head, document.Column{Name: c.Name})
 	}
 	for _, r := range rows {
-		cells := make([]string, len(all))
-		for i, c := range all {
-			cells[i] = short(c.Finding(r.Name).Answer)
+		row := document.Row{Name: r.Name}
+		for _, c := range all {
+			a := c.Finding(r.Name).Answer
+			row.Values = append(row.Values, document.Cell{Words: short(a), Tone: a.tone()})
 		}
-		cellsOf(b, r.Name, cells)
+		t.Rows = append(t.Rows, row)
 	}
-}
-
-func cellsOf(b *strings.Builder, name string, cells []string) {
-	line := fmt.Sprintf("%-*s", nameWidth, name)
-	for _, cell := range cells {
-		line += fmt.Sprintf("%-*s", cellWidth, cell)
-	}
-	b.WriteString(strings.TrimRight(line, " ") + "\n")
-}
-
-// evidence writes one finding below its row.
-func evidence(b *strings.Builder, name string, f Finding) {
-	indented(b, "  ", "    ", name+": "+answered(f))
-	for _, sentence := range f.Evidence {
-		indented(b, "    ", "      ", sentence)
-	}
+	return t
 }
 
 // answered returns the answer with its condition.
@@ -135,7 +128,7 @@ func answered(f Finding) string {
 
 // about says which question was asked, and when.
 func about(c Column) string {
-	return fmt.Sprintf("%s: durability level %d, %s; %s; %s", c.Name, c.Durability, servers(c),
+	return fmt.Sprintf("durability level %d, %s; %s; %s", c.Durability, servers(c),
 		c.Client, c.At.Format("2006-01-02 15:04 MST"))
 }
 
@@ -159,90 +152,4 @@ func servers(c Column) string {
 		return strings.Join(c.Servers, ", ")
 	}
 	return fmt.Sprintf("%d servers, each %s", len(c.Servers), strings.Join(same, " "))
-}
-
-// indented writes a sentence in lines. The first line begins with first, the others with next.
-func indented(b *strings.Builder, first, next, sentence string) {
-	for i, line := range wrap(sentence, width-len(next)) {
-		if i > 0 {
-			first = next
-		}
-		b.WriteString(first + line + "\n")
-	}
-}
-
-// wrap breaks a text into lines of at most most columns. It cuts a longer word.
-func wrap(text string, most int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(printable(text)) {
-		for {
-			if line != "" && len([]rune(line))+1+len([]rune(word)) > most {
-				lines, line = append(lines, line), ""
-			}
-			runes := []rune(word)
-			if len(runes) <= most {
-				break
-			}
-			lines, word = append(lines, string(runes[:most])), string(runes[most:])
-		}
-		line = strings.TrimLeft(line+" "+word, " ")
-	}
-	return append(lines, line)
-}
-
-// printable removes characters that control a terminal from the words of a server.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-var special = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "`",
-	"\\`", "[", `\[`, "$", `\$`)
-
-func md(text string) string {
-	return special.Replace(strings.Join(strings.Fields(printable(text)), " "))
-}
-
-// Markdown writes the table and the evidence as a document.
-func Markdown(w io.Writer, all []Column) error {
-	var b strings.Builder
-	b.WriteString(
-		"# What the systems do, as tried\n\nWritten by `make probes`, from what `plimsoll probe` " +
-			"saw; change nothing here.\n\n|  |")
-	for _, c := range all {
-		b.WriteString(" " + md(c.Name) + " |")
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(all)) + "\n")
-	for _, r := range rows {
-		b.WriteString("| " + md(r.Name) + " |")
-		for _, c := range all {
-			b.WriteString(" " + short(c.Finding(r.Name).Answer) + " |")
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("\n" + legend + "\n\n")
-	for _, c := range all {
-		b.WriteString("- " + md(about(c)) + "\n")
-		for _, warning := range c.Warnings {
-			b.WriteString("  - warning: " + md(warning) + "\n")
-		}
-	}
-	for _, r := range rows {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", md(r.Name),
-			md(strings.ToUpper(r.Question[:1])+r.Question[1:]))
-		for _, c := range all {
-			f := c.Finding(r.Name)
-			b.WriteString("- **" + md(c.Name) + "**: " + md(answered(f)) + "\n")
-			for _, sentence := range f.Evidence {
-				b.WriteString("  - " + md(sentence) + "\n")
-			}
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -193,8 +194,8 @@ func TestPrinting(t *testing.T) {
 		name  string
 		print func(*bytes.Buffer) error
 	}{
-		{"table", func(b *bytes.Buffer) error { return Terminal(b, columns) }},
-		{"md", func(b *bytes.Buffer) error { return Markdown(b, columns) }},
+		{"table", func(b *bytes.Buffer) error { return terminal(b, columns) }},
+		{"md", func(b *bytes.Buffer) error { return document.Markdown(b, Document(columns)) }},
 		{"json", func(b *bytes.Buffer) error { return JSON(b, columns) }},
 	} {
 		var b bytes.Buffer
@@ -231,6 +232,13 @@ func TestPrinting(t *testing.T) {
 	}
 }
 
+// width is that of the tables in the tests.
+const width = 100
+
+func terminal(b *bytes.Buffer, all []Column) error {
+	return document.Terminal(b, Document(all), document.Layout{Width: width})
+}
+
 // fits holds that no line is wider than a terminal or controls it.
 func fits(t *testing.T, table string) {
 	t.Helper()
@@ -254,7 +262,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := Terminal(&b, all); err != nil {
+		if err := terminal(&b, all); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -272,14 +280,14 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := Markdown(&b, all); err != nil {
+	if err := document.Markdown(&b, Document(all)); err != nil {
 		t.Fatal(err)
 	}
-	document, err := os.ReadFile("../../docs/results/PROBES.md")
+	kept, err := os.ReadFile("../../docs/results/PROBES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(document, b.Bytes()) {
+	if !bytes.Equal(kept, b.Bytes()) {
 		t.Error("docs/results/PROBES.md is not what internal/probe/observed.json prints: run " +
 			"make probes")
 	}

@@ -1,6 +1,9 @@
-// Package report shows results to people: one HTML page that works offline,
-// Markdown, CSV, JSON, the Go benchmark format, a table for the terminal, and
-// the live view of a run in progress.
+// Package report makes documents of saved experiments, and writes the formats of machines: CSV,
+// JSON and the Go benchmark format. It also has the live view of a run in progress.
+//
+// Each kind of experiment has one function that describes it as a document.Document, which
+// internal/document prints as a page, as Markdown and on a terminal. Read finds the kind of what
+// directories hold.
 //
 // It promises that every format shows the warnings before the figures, that no format
 // prints a figure the samples cannot support, and that a run without some of its data
