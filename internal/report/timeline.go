@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -11,25 +10,8 @@ import (
 // has no room for more.
 const maxGroups = 300
 
-// points are the values of a line, with six significant digits: more than a screen shows. A
-// missing value is NaN, and null in JSON.
+// points are the values of a line. A missing value is NaN.
 type points []float64
-
-// MarshalJSON writes the points as an array.
-func (p points) MarshalJSON() ([]byte, error) {
-	out := []byte{'['}
-	for i, v := range p {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if !finite(v) {
-			out = append(out, "null"...)
-			continue
-		}
-		out = strconv.AppendFloat(out, v, 'g', 6, 64)
-	}
-	return append(out, ']'), nil
-}
 
 // timeline is the figures of a run over time, an array for each line. Times are seconds since
 // the run started.
@@ -103,34 +85,6 @@ func positive(v float64) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-// newTimeline makes the lines of a run's intervals.
-func newTimeline(s *result.Saved) timeline {
-	t := timeline{Seconds: points{}, Lines: map[string]points{}}
-	lines := timelines(s.Run.Load.Subscriptions)
-	if imported(&s.Run) {
-		lines = importedLines(lines)
-	}
-	if s.Run.Backlog != nil {
-		lines = append(lines, line{"replayed",
-			func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
-	}
-	for _, l := range lines {
-		t.Lines[l.name] = points{}
-	}
-	for _, i := range s.Intervals {
-		seconds := float64(i.EndNs-i.StartNs) / 1e9
-		if seconds <= 0 {
-			continue
-		}
-		// The counts of an interval are drawn at its middle.
-		t.Seconds = append(t.Seconds, float64(i.StartNs+i.EndNs)/2e9)
-		for _, l := range lines {
-			t.Lines[l.name] = append(t.Lines[l.name], l.value(i, seconds))
-		}
-	}
-	return t.thin(maxGroups)
 }
 
 // thin divides the points into groups of neighbours and keeps at most two points of each line
