@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":  func() template.CSS { return template.CSS(pageStyle) },
 	"script": func() template.JS { return template.JS(pageScript) },
 	"drawn":  func(c *Chart) template.HTML { return template.HTML(c.SVG()) },
-	"policy": policy, "repeated": repeated,
+	"policy": policy, "repeated": repeated, "nameless": nameless,
 }).Parse(pageTemplate))
 
 // The style has the dark colours twice: for systems with a dark theme, and for readers who
@@ -83,6 +84,11 @@ func several(s string) []string {
 
 // repeated reports whether a fact has the name of the fact before.
 func repeated(all []Fact, i int) bool { return i > 0 && all[i].Name == all[i-1].Name }
+
+// nameless reports whether facts have no names, as a list.
+func nameless(all []Fact) bool {
+	return !slices.ContainsFunc(all, func(f Fact) bool { return f.Name != "" })
+}
 
 // besideClass is the form of blocks beside one another.
 func besideClass(blocks []Block) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -80,7 +81,7 @@ func backlogCard(b *result.Backlog) card {
 	}
 	caughtUp := "no"
 	if b.CaughtUpNs > 0 {
-		caughtUp = "in " + micro(quantity.Duration(b.CatchUpNs()))
+		caughtUp = "in " + quantity.Duration(b.CatchUpNs())
 	}
 	c.Details = append(c.Details, fact{"caught up", caughtUp})
 	for _, series := range stretchSeries(b) {
@@ -102,8 +103,8 @@ func stretchSeries(b *result.Backlog) []result.Series {
 }
 
 // stretchTable sets the figures before, during and after the reading side by side.
-func stretchTable(b *result.Backlog) table {
-	t := table{
+func stretchTable(b *result.Backlog) document.Table {
+	t := document.Table{
 		ID: "backlog", Title: "Before, while and after the backlog was read",
 		Note:  "A message counts in the stretch in which it was acknowledged or received. ",
 		Empty: "The run ended before there was a backlog.",
@@ -115,15 +116,15 @@ func stretchTable(b *result.Backlog) table {
 		t.Note += "End-to-end latencies of messages in the backlog measure their wait, so only " +
 			"the latencies after catching up are shown."
 	}
-	rows := []row{{Name: "lasted"}, {Name: "acknowledged"}}
+	rows := []document.Row{{Name: "lasted"}, {Name: "acknowledged"}}
 	columns := []float64{50, 99, 99.9}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		for _, p := range columns {
-			rows = append(rows, row{Name: seriesTitle(series) + " " + percentileName(p)})
+			rows = append(rows, document.Row{Name: seriesTitle(series) + " " + percentileName(p)})
 		}
 	}
 	for _, s := range b.Stretches {
-		t.Head = append(t.Head, string(s.Name))
+		t.Head = append(t.Head, document.Column{Name: string(s.Name)})
 		values := []string{quantity.Duration(s.EndNs - s.StartNs), rate(s.AckedRate)}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			for _, p := range columns {
@@ -131,11 +132,11 @@ func stretchTable(b *result.Backlog) table {
 				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
 					v = none
 				}
-				values = append(values, micro(v))
+				values = append(values, v)
 			}
 		}
 		for i, v := range values {
-			rows[i].Values = append(rows[i].Values, v)
+			rows[i].Values = append(rows[i].Values, document.Cell{Words: v})
 		}
 	}
 	if len(b.Stretches) > 0 {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -126,7 +127,7 @@ func warned(sentences []string) block {
 		Sentences: sentences}}
 }
 
-// factOf is a fact for each sentence that is not empty, under one name.
+// factsOf are a fact for each sentence that is not empty, under one name.
 func factsOf(name string, tone document.Tone, sentences ...string) []document.Fact {
 	var out []document.Fact
 	for _, s := range sentences {
@@ -142,6 +143,15 @@ func values(words ...string) cells {
 	out := make(cells, len(words))
 	for i, w := range words {
 		out[i].Words = w
+	}
+	return out
+}
+
+// counts are the cells of numbers of messages.
+func counts(numbers ...int64) cells {
+	out := make(cells, len(numbers))
+	for i, n := range numbers {
+		out[i].Words = quantity.Count(n)
 	}
 	return out
 }

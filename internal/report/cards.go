@@ -84,10 +84,10 @@ func latencyCard(label string, l result.Latency, load result.Load, sure within) 
 	}
 	c.show(at(l, 99))
 	if span, ok := sure.of(l.Series, 99); ok {
-		c.Details = append(c.Details, fact{"95% interval", micro(span.String())})
+		c.Details = append(c.Details, fact{"95% interval", span.String()})
 	}
-	c.Details = append(c.Details, fact{"p50", micro(at(l, 50))}, fact{"p99.9", micro(at(l, 99.9))},
-		fact{"max", micro(greatest(l))})
+	c.Details = append(c.Details, fact{"p50", at(l, 50)}, fact{"p99.9", at(l, 99.9)},
+		fact{"max", greatest(l)})
 	if words := arrivalWords(load); words != "" {
 		c.Details = append(c.Details, fact{"load", words})
 	}
@@ -96,7 +96,7 @@ func latencyCard(label string, l result.Latency, load result.Load, sure within) 
 	}
 	if len(l.Answered) > 0 {
 		c.Details = append(c.Details, fact{"p99 " + answeredWords(l.Series),
-			micro(at(answered(l), 99))})
+			at(answered(l), 99)})
 	}
 	return c
 }
@@ -115,10 +115,10 @@ func (c *card) show(printed string) {
 func instrumentCard(i *result.Instrument) card {
 	c := card{Label: "Instrument, p99"}
 	c.show(at(i.Publish, 99))
-	c.Details = []fact{{"p50", micro(at(i.Publish, 50))}}
+	c.Details = []fact{{"p50", at(i.Publish, 50)}}
 	if counted(i.EndToEnd) {
-		c.Details = append(c.Details, fact{"end-to-end p50", micro(at(i.EndToEnd, 50))},
-			fact{"end-to-end p99", micro(at(i.EndToEnd, 99))})
+		c.Details = append(c.Details, fact{"end-to-end p50", at(i.EndToEnd, 50)},
+			fact{"end-to-end p99", at(i.EndToEnd, 99)})
 	}
 	c.Details = append(c.Details, fact{"", "plimsoll's own error"})
 	return c

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -90,19 +91,20 @@ func minuteFigure(minutes []result.Minute, of func(result.Minute) int64) string 
 const maxMinutes = 60
 
 // minuteTable is the 95th percentile of each minute beside that of the run.
-func minuteTable(s result.Summary) table {
-	t := table{
+func minuteTable(s result.Summary) document.Table {
+	t := document.Table{
 		ID: "minutes", Title: "95th percentile by minute",
 		Note: "The form in which mqperf's figures were published: windows of one minute, by the " +
 			"time of the answer or arrival. A run shorter than a minute is one window; the rest " +
 			"after the last whole minute is left out.",
 	}
 	for _, word := range minuteSeries {
-		t.Head = append(t.Head, seriesTitle(word.series))
+		t.Head = append(t.Head, document.Column{Name: seriesTitle(word.series)})
 	}
-	whole := row{Name: "whole run"}
+	whole := document.Row{Name: "whole run"}
 	for _, word := range minuteSeries {
-		whole.Values = append(whole.Values, micro(at(s.Series(word.series), 95)))
+		whole.Values = append(whole.Values,
+			document.Cell{Words: at(s.Series(word.series), 95)})
 	}
 	t.Rows = append(t.Rows, whole)
 	for i, m := range s.Minutes {
@@ -111,14 +113,14 @@ func minuteTable(s result.Summary) table {
 				quantity.Count(int64(len(s.Minutes))), maxMinutes)
 			break
 		}
-		r := row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs),
+		r := document.Row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs),
 			quantity.Duration(m.EndNs))}
 		for _, word := range minuteSeries {
 			value := none
 			if ns := word.of(m); ns > 0 {
-				value = micro(quantity.Duration(ns))
+				value = quantity.Duration(ns)
 			}
-			r.Values = append(r.Values, value)
+			r.Values = append(r.Values, document.Cell{Words: value})
 		}
 		t.Rows = append(t.Rows, r)
 	}

@@ -77,14 +77,25 @@ func equalTable(runs []*result.Saved) block {
 
 // figureTable has every figure of the runs.
 func figureTable(runs []*result.Saved) document.Table {
-	t := table{ID: "figures", Title: "Figures", Head: names(runs), Marks: marks(runs),
-		Rows: figureRows(runs), Runs: true,
+	t := document.Table{ID: "figures", Title: "Figures", Head: heads(names(runs)...), Runs: true,
 		Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
 			"which is not always the best."}
+	for i, mark := range marks(runs) {
+		if mark != "" {
+			t.Head[i].Mark = "not ranked: " + mark
+		}
+	}
+	for _, r := range figureRows(runs) {
+		row := document.Row{Section: r.Section, Name: r.Name, Values: values(r.Values...)}
+		for i, bar := range r.Bars {
+			row.Values[i].Bar = max(bar, 0)
+		}
+		t.Rows = append(t.Rows, row)
+	}
 	if len(incomparable(runs)) > 0 {
 		t.Note = "There are no bars, because the runs are not comparable."
 	}
-	return t.doc()
+	return t
 }
 
 // incomparable gives the reasons not to rank runs against one another.

@@ -46,8 +46,8 @@ func costBlocks(s *result.Saved) []block {
 		}
 	}
 	if c.observed() {
-		out = append(out, tabled(processTable(c).doc()), block{Row: []block{
-			tabled(shareTable(&s.Run).doc()), tabled(machineTable(&s.Run).doc())}})
+		out = append(out, tabled(processTable(c)), block{Row: []block{
+			tabled(shareTable(&s.Run)), tabled(machineTable(&s.Run))}})
 	}
 	return append(out, block{Details: &document.Details{
 		Summary: "How these figures were found, and why some are missing",
@@ -93,7 +93,7 @@ func costCards(c cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
 }
 
-func (c *card) add(name, value string) { c.Details = append(c.Details, fact{name, micro(value)}) }
+func (c *card) add(name, value string) { c.Details = append(c.Details, fact{name, value}) }
 
 // fill gives a card its number; it stays none when that is not known.
 func (c *card) fill(v float64, ok bool, printed func(float64) string) {
@@ -178,12 +178,12 @@ func limitCard(r *result.Run) card {
 }
 
 // processTable is the resource use of each process.
-func processTable(c cost) table {
-	t := table{ID: "processes", Title: "Each process",
+func processTable(c cost) document.Table {
+	t := document.Table{ID: "processes", Title: "Each process",
 		Note: "Over the measured window. Memory is the greatest value; a figure that the kernel " +
 			"did not report is left out (–).",
-		Head: []string{"cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
-			"sent", "received"}, Empty: "No process was observed."}
+		Head: heads("cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
+			"sent", "received"), Empty: "No process was observed."}
 	for _, p := range c.run.Observation.Processes {
 		name := clean(p.Name)
 		switch {
@@ -204,45 +204,44 @@ func processTable(c cost) table {
 			return printed(float64(*v) / c.seconds)
 		}
 		count := func(v float64) string { return rounded(v) + "/s" }
-		t.Rows = append(t.Rows, row{Name: name, Values: []string{
-			rounded(p.CPUSeconds / c.seconds),
-			micro(known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0,
-				nanoseconds)), quantity.Bytes(p.RSSBytes),
-			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond), per(p.Syncs,
-				count), per(p.MapSyncs, count),
-			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond),
-		}})
+		each := known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0, nanoseconds)
+		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(
+			rounded(p.CPUSeconds/c.seconds), each, quantity.Bytes(p.RSSBytes),
+			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond),
+			per(p.Syncs, count), per(p.MapSyncs, count),
+			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond))})
 	}
 	return t
 }
 
 // shareTable is the share of each of the machine's limits.
-func shareTable(r *result.Run) table {
+func shareTable(r *result.Run) document.Table {
 	l := verdict.Limiting(r)
-	t := table{ID: "shares", Title: "Share of this machine's limits",
-		Head: []string{"used", "share"},
+	t := document.Table{ID: "shares", Title: "Share of this machine's limits",
+		Head: heads("used", "share"),
 		Note: "Limiting resource: " + clean(l.Resource) + ". " + sentenceCase(clean(l.Sentence)) +
 			". A share is a mean over the measured window; a resource counts as limiting from " +
 			"80% on.",
 		Empty: "No limit of this machine is known."}
 	for _, s := range verdict.Shares(r) {
 		of := map[string]string{"disk": ", sequential writes", "loopback": " bandwidth"}[s.Resource]
-		bar := -1
+		bar := 0
 		if finite(s.Share) {
 			bar = int(math.Round(min(max(s.Share, 0), 1) * 100))
 		}
-		t.Rows = append(t.Rows, row{Name: clean(s.Resource) + of,
-			Values: []string{verdict.UsedOf(s), share(s.Share, 1)}, Bars: []int{-1, bar}})
+		cells := values(verdict.UsedOf(s), share(s.Share, 1))
+		cells[1].Bar = bar
+		t.Rows = append(t.Rows, document.Row{Name: s.Resource + of, Values: cells})
 	}
 	return t
 }
 
 // machineTable is the resource use of the whole machine.
-func machineTable(r *result.Run) table {
+func machineTable(r *result.Run) document.Table {
 	o := r.Observation
-	t := table{ID: "machine", Title: "The machine", Head: []string{"mean"}}
+	t := document.Table{ID: "machine", Title: "The machine", Head: heads("mean")}
 	add := func(name, value string) {
-		t.Rows = append(t.Rows, row{Name: name, Values: []string{value}})
+		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
 	}
 	whole := float64(o.WindowNs) / 1e9 * float64(r.Environment.Cores)
 	add("CPU busy", share(o.Host.CPUSeconds, whole))
@@ -306,7 +305,7 @@ func methods(r *result.Run) []string {
 		limits += fmt.Sprintf(", fdatasync of 4KB p50 %s, p99 %s", at(l.SyncLatency[0], 50),
 			at(l.SyncLatency[0], 99))
 	}
-	return append(out, micro(limits)+".")
+	return append(out, limits+".")
 }
 
 // sentenceCase makes a phrase the beginning of a sentence, without its end.

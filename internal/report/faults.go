@@ -118,10 +118,10 @@ func impactTable(r *result.Run) document.Table {
 }
 
 // faultTable is the table of faults and their effects.
-func faultTable(r *result.Run) table {
-	t := table{ID: "faults", Title: "Faults", Words: true,
-		Head: []string{"when", "no acknowledgement for", "acknowledged again", "recovered",
-			"what was done"},
+func faultTable(r *result.Run) document.Table {
+	t := document.Table{ID: "faults", Title: "Faults", Words: true,
+		Head: heads("when", "no acknowledgement for", "acknowledged again", "recovered",
+			"what was done"),
 		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any " +
 			"producer; those shorter than the reading of the run are not seen."}
 	for _, f := range r.Faults {
@@ -129,10 +129,9 @@ func faultTable(r *result.Run) table {
 		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
 			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
 		}
-		t.Rows = append(t.Rows, row{Name: faultTitle(f), Values: []string{
+		t.Rows = append(t.Rows, document.Row{Name: faultTitle(f), Values: values(
 			faultTimes(r, f), unavailable(f.Effect), again,
-			sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(f.Sentence),
-		}})
+			sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(f.Sentence))})
 	}
 	return t
 }

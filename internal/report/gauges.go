@@ -3,18 +3,19 @@ package report
 import (
 	"math"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // gaugeTable has the figures of the system's servers; it has no rows when there are none.
-func gaugeTable(r *result.Run) table {
-	t := table{ID: "gauges", Title: "Figures of the system's own",
+func gaugeTable(r *result.Run) document.Table {
+	t := document.Table{ID: "gauges", Title: "Figures of the system's own",
 		Note: "As the servers report them, about once a second of the measured window.",
-		Head: []string{"first", "last", "greatest"}}
+		Head: heads("first", "last", "greatest")}
 	for _, g := range r.Observation.Gauges {
-		t.Rows = append(t.Rows, row{Name: clean(g.Name), Values: []string{
-			gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest)}})
+		t.Rows = append(t.Rows, document.Row{Name: g.Name, Values: values(
+			gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest))})
 	}
 	return t
 }
@@ -29,5 +30,5 @@ func gauge(unit string, v float64) string {
 	case unit == "":
 		return rounded(v)
 	}
-	return rounded(v) + " " + clean(unit)
+	return rounded(v) + " " + unit
 }

@@ -23,8 +23,8 @@ func TestGaugeTable(t *testing.T) {
 		t.Fatalf("got %v", got)
 	}
 	for i, want := range [][]string{{"1", "2", "3"}, {"1MB", "1MB", "2MB"}, {"1 s", none, "2 s"}} {
-		if !slices.Equal(got.Rows[i].Values, want) {
-			t.Errorf("row %d: %q, want %q", i, got.Rows[i].Values, want)
+		if !slices.Equal(got.Rows[i].Values, values(want...)) {
+			t.Errorf("row %d: %v, want %q", i, got.Rows[i].Values, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -25,7 +26,7 @@ func unlessUnknown(r *result.Run, zero bool, text string) string {
 // accountLine counts lost, duplicate and reordered messages, where the tool accounts for them.
 func accountLine(r *result.Run) string {
 	if imported(r) {
-		return "not accounted: " + clean(r.Imported.Tool) + " keeps no account of messages"
+		return "not accounted: " + r.Imported.Tool + " keeps no account of messages"
 	}
 	return accountSentence(r.Ledger)
 }
@@ -81,14 +82,14 @@ func importedLines(lines []line) []line {
 
 // importedTable names the source of figures that plimsoll did not measure. It takes the place
 // of the table of plimsoll's own figures.
-func importedTable(r *result.Run) table {
-	t := table{ID: "imported", Title: "Source of this run", Head: []string{"source"},
+func importedTable(r *result.Run) document.Table {
+	t := document.Table{ID: "imported", Title: "Source of this run", Head: heads("source"),
 		Words: true,
 		Note: "Plimsoll did not measure this run. It made no schedule for it, kept no account " +
 			"and asked no cluster."}
-	for _, f := range []fact{{"measured by", r.Imported.Tool}, {"read from", r.Imported.File},
-		{"read by plimsoll", r.Plimsoll.Version}} {
-		t.Rows = append(t.Rows, row{Name: f.Name, Values: []string{clean(f.Value)}})
+	for _, f := range [][2]string{{"measured by", r.Imported.Tool},
+		{"read from", r.Imported.File}, {"read by plimsoll", r.Plimsoll.Version}} {
+		t.Rows = append(t.Rows, document.Row{Name: f[0], Values: values(f[1])})
 	}
 	return t
 }

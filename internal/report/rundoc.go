@@ -68,7 +68,7 @@ func inText(s *result.Saved, sure within) []block {
 		factsOf("backlog", "", backlogSentence(r.Backlog)),
 		factsOf("effect", "", effectSentence(r.Backlog)))}
 	if r.Backlog != nil {
-		out = append(out, table(stretchTable(r.Backlog).doc()))
+		out = append(out, table(stretchTable(r.Backlog)))
 	}
 	latency := percentileTable(r)
 	latency.Note = ""
@@ -123,9 +123,9 @@ func onPage(id string, s *result.Saved, sure within) []block {
 		how = "How: " + r.Durability.How + "."
 	}
 	part("durability", "Durability", paragraph("", durabilityWords(r)+"."),
-		paragraph(document.Note, how), tabled(evidenceTable(r.Durability).doc()))
-	part("ran", "What ran", block{Row: []block{tabled(settingsTable(r.Settings).doc()),
-		tabled(environmentTable(r).doc())}})
+		paragraph(document.Note, how), tabled(evidenceTable(r.Durability)))
+	part("ran", "What ran", block{Row: []block{tabled(settingsTable(r.Settings)),
+		tabled(environmentTable(r))}})
 	out = append([]block{{Contents: contents}}, out...)
 	return append([]block{to(document.OnPage, out...)},
 		repetition(r.Asked, r.Resolved, r.Plimsoll)...)
@@ -142,7 +142,7 @@ func runTables(s *result.Saved, sure within) []block {
 				t.Note = upper(sentence) + ". " + t.Note
 			}
 		}
-		out = append(out, tabled(t.doc()))
+		out = append(out, tabled(t))
 	}
 	latency := percentileTable(r)
 	if sentence := sure.sentence(); sentence != "" {
@@ -150,24 +150,24 @@ func runTables(s *result.Saved, sure within) []block {
 	}
 	out = append(out, tabled(latency))
 	if len(r.Faults) > 0 {
-		out = append(out, tabled(faultTable(r).doc()))
+		out = append(out, tabled(faultTable(r)))
 	}
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
 	}
 	if len(r.Summary.Minutes) > 0 {
-		out = append(out, tabled(minuteTable(r.Summary).doc()))
+		out = append(out, tabled(minuteTable(r.Summary)))
 	}
 	if imported(r) {
-		out = append(out, tabled(importedTable(r).doc()))
+		out = append(out, tabled(importedTable(r)))
 	} else {
-		out = append(out, tabled(countersTable(r).doc()), tabled(ledgerTable(r).doc()))
+		out = append(out, tabled(countersTable(r)), tabled(ledgerTable(r)))
 	}
-	for _, t := range []table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r)} {
-		out = append(out, tabled(t.doc()))
+	for _, t := range []document.Table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r)} {
+		out = append(out, tabled(t))
 	}
 	if !imported(r) {
-		out = append(out, tabled(generatorTable(r).doc()))
+		out = append(out, tabled(generatorTable(r)))
 	}
 	return out
 }

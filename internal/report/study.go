@@ -265,12 +265,12 @@ func qualityTable(o study.Outcome) block {
 		Note: "As tried by plimsoll probe; docs/results/PROBES.md has the evidence.", Words: true,
 		Head: append(heads("tried"), heads(o.Columns...)...)}
 	for _, q := range o.Qualities {
-		tried := q.Probe
+		tried, answers := q.Probe, q.Answers
 		if tried == "" {
-			tried = "nothing tries it"
+			tried, answers = "nothing tries it", make([]string, len(o.Columns))
 		}
 		t.Rows = append(t.Rows,
-			document.Row{Name: q.Name, Values: values(append([]string{tried}, q.Answers...)...)})
+			document.Row{Name: q.Name, Values: values(append([]string{tried}, answers...)...)})
 	}
 	return tabled(t)
 }

@@ -108,38 +108,36 @@ func outOfRange(s result.Summary) bool {
 }
 
 // countersTable shows where each scheduled message ended.
-func countersTable(r *result.Run) table {
-	t := table{
+func countersTable(r *result.Run) document.Table {
+	t := document.Table{
 		ID: "counters", Title: "Every scheduled message",
 		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by " +
 			"the system), unknown (handed over, " +
 			"no answer) and unsent (never handed over).",
-		Head: []string{"scheduled", "acknowledged", "failed", "unknown", "unsent", "received"},
+		Head: heads("scheduled", "acknowledged", "failed", "unknown", "unsent", "received"),
 	}
 	for _, c := range []struct {
 		name string
 		c    result.Counters
 	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
-		t.Rows = append(t.Rows, row{Name: c.name,
-			Values: []string{quantity.Count(c.c.Scheduled), quantity.Count(c.c.Acked),
-				quantity.Count(c.c.Failed),
-				quantity.Count(c.c.Unknown), quantity.Count(c.c.Unsent), quantity.Count(
-					c.c.Received)}})
+		t.Rows = append(t.Rows, document.Row{Name: c.name,
+			Values: counts(c.c.Scheduled, c.c.Acked, c.c.Failed, c.c.Unknown, c.c.Unsent,
+				c.c.Received)})
 	}
 	return t
 }
 
 // ledgerTable is the account of each subscription.
-func ledgerTable(r *result.Run) table {
+func ledgerTable(r *result.Run) document.Table {
 	l := r.Ledger
-	t := table{
+	t := document.Table{
 		ID: "ledger", Title: "Account of each subscription",
 		Note: "Over the whole run, warm-up included. Lost: acknowledged and never received. " +
 			"Reordered: came after a later message " +
 			"of the same lane. A message that was received without ever being acknowledged is " +
 			"legal.",
-		Head: []string{"acknowledged", "received", "lost", "duplicate", "reordered",
-			"unacknowledged, received", "corrupt", "foreign"},
+		Head: heads("acknowledged", "received", "lost", "duplicate", "reordered",
+			"unacknowledged, received", "corrupt", "foreign"),
 		Empty: "The run ended before its messages were accounted for.",
 	}
 	if !l.Accounted {
@@ -147,19 +145,19 @@ func ledgerTable(r *result.Run) table {
 	}
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
-		t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
+		t.Rows = append(t.Rows, document.Row{Name: s.Subscription, Values: values(
 			quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s), duplicateOf(s),
 			reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
-			quantity.Count(s.Foreign),
-		}})
+			quantity.Count(s.Foreign))})
 	}
 	for _, more := range rareCounts {
 		if more.of(total(l)) == 0 {
 			continue
 		}
-		t.Head = append(t.Head, more.name)
+		t.Head = append(t.Head, document.Column{Name: more.name})
 		for i, s := range l.Subscriptions {
-			t.Rows[i].Values = append(t.Rows[i].Values, quantity.Count(more.of(s)))
+			t.Rows[i].Values = append(t.Rows[i].Values,
+				document.Cell{Words: quantity.Count(more.of(s))})
 		}
 	}
 	if l.WatchedNs > 0 {
@@ -187,37 +185,36 @@ var rareCounts = []struct {
 	}},
 }
 
-func lostTable(l result.Ledger) table {
-	t := table{ID: "lost", Title: "The first lost messages", Words: true,
-		Head: []string{"topic", "partition", "producer", "sequence numbers"}}
+func lostTable(l result.Ledger) document.Table {
+	t := document.Table{ID: "lost", Title: "The first lost messages", Words: true,
+		Head: heads("topic", "partition", "producer", "sequence numbers")}
 	for _, s := range l.Subscriptions {
 		for _, r := range s.LostRanges {
 			sequences := strconv.FormatInt(r.First, 10)
 			if r.Last != r.First {
 				sequences += " to " + strconv.FormatInt(r.Last, 10)
 			}
-			t.Rows = append(t.Rows, row{Name: clean(s.Subscription), Values: []string{
-				clean(r.Topic), strconv.Itoa(r.Partition), strconv.Itoa(r.Producer), sequences,
-			}})
+			t.Rows = append(t.Rows, document.Row{Name: s.Subscription, Values: values(
+				r.Topic, strconv.Itoa(r.Partition), strconv.Itoa(r.Producer), sequences)})
 		}
 	}
 	return t
 }
 
-func errorTable(errs []result.Error) table {
-	t := table{ID: "errors", Title: "Errors that the system returned", Head: []string{"message"},
-		Words: true}
+func errorTable(errs []result.Error) document.Table {
+	t := document.Table{ID: "errors", Title: "Errors that the system returned",
+		Head: heads("message"), Words: true}
 	for _, e := range errs {
 		t.Rows = append(t.Rows,
-			row{Name: quantity.Count(e.Count) + " ×", Values: []string{clean(e.Message)}})
+			document.Row{Name: quantity.Count(e.Count) + " ×", Values: values(e.Message)})
 	}
 	return t
 }
 
 // generatorTable is plimsoll's own figures.
-func generatorTable(r *result.Run) table {
-	t := table{
-		ID: "generator", Title: "The load generator", Head: []string{"figure"}, Words: true,
+func generatorTable(r *result.Run) document.Table {
+	t := document.Table{
+		ID: "generator", Title: "The load generator", Head: heads("figure"), Words: true,
 		Empty: "Nothing was measured.",
 		Note: "A result is only as good as the tool that made it. " +
 			"When plimsoll itself was the limit, the run is marked and must not be ranked.",
@@ -228,7 +225,7 @@ func generatorTable(r *result.Run) table {
 	}
 	g := s.Generator
 	add := func(name, value string) {
-		t.Rows = append(t.Rows, row{Name: name, Values: []string{micro(value)}})
+		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
 	}
 	limited := "no"
 	if g.Limited {
@@ -241,7 +238,7 @@ func generatorTable(r *result.Run) table {
 	}
 	add("own lag, p99", lag)
 	if known := r.Environment.ThreadStates; known != "" {
-		add("waits in Send measured by", clean(known))
+		add("waits in Send measured by", known)
 	}
 	if g.SimulatedLateP99Ns > 0 {
 		add("lateness of the simulated system's answers, p99",
@@ -268,38 +265,38 @@ func generatorTable(r *result.Run) table {
 	return t
 }
 
-func evidenceTable(d result.Durability) table {
-	t := table{ID: "evidence", Title: "What the live cluster reported",
-		Head: []string{"fact", "value", "source"}, Words: true,
+func evidenceTable(d result.Durability) document.Table {
+	t := document.Table{ID: "evidence", Title: "What the live cluster reported",
+		Head: heads("fact", "value", "source"), Words: true,
 		Empty: "The cluster was not asked, or did not answer."}
 	if d.Stated {
 		t.Title = "What is stated, because the servers do not show it, and what they reported"
 	}
 	for _, f := range d.Evidence {
-		t.Rows = append(t.Rows, row{Name: clean(f.Where),
-			Values: []string{clean(f.Name), clean(f.Value), clean(f.Source)}})
+		t.Rows = append(t.Rows, document.Row{Name: f.Where,
+			Values: values(f.Name, f.Value, f.Source)})
 	}
 	return t
 }
 
 // settingsTable is every resolved setting.
-func settingsTable(all []result.Setting) table {
-	t := table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
-		Head: []string{"setting", "value"}, Empty: "No settings are on record."}
+func settingsTable(all []result.Setting) document.Table {
+	t := document.Table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
+		Head: heads("setting", "value"), Empty: "No settings are on record."}
 	for _, s := range all {
 		t.Rows = append(t.Rows,
-			row{Name: clean(s.Group), Values: []string{clean(s.Name), clean(s.Value)}})
+			document.Row{Name: s.Group, Values: values(s.Name, s.Value)})
 	}
 	return t
 }
 
 // environmentTable is the system and the machine of the run.
-func environmentTable(r *result.Run) table {
-	t := table{ID: "environment", Title: "Environment", Head: []string{"value"}, Words: true,
+func environmentTable(r *result.Run) document.Table {
+	t := document.Table{ID: "environment", Title: "Environment", Head: heads("value"), Words: true,
 		Empty: "No environment is on record."}
 	add := func(name, value string) {
 		if value = clean(value); value != "" {
-			t.Rows = append(t.Rows, row{Name: name, Values: []string{value}})
+			t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
 		}
 	}
 	add("client library", r.System.Client)

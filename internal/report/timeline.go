@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -11,25 +10,8 @@ import (
 // has no room for more.
 const maxGroups = 300
 
-// points are the values of a line, with six significant digits: more than a screen shows. A
-// missing value is NaN, and null in JSON.
+// points are the values of a line. A missing value is NaN.
 type points []float64
-
-// MarshalJSON writes the points as an array.
-func (p points) MarshalJSON() ([]byte, error) {
-	out := []byte{'['}
-	for i, v := range p {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if !finite(v) {
-			out = append(out, "null"...)
-			continue
-		}
-		out = strconv.AppendFloat(out, v, 'g', 6, 64)
-	}
-	return append(out, ']'), nil
-}
 
 // timeline is the figures of a run over time, an array for each line. Times are seconds since
 // the run started.

@@ -225,8 +225,8 @@ func verification(i int, s *verify.Saved) block {
 			factsOf("durability", "", durabilitySentence(s.Durability)),
 			factsOf("repeat", "", repeatSentence(s)))},
 		to(document.OnPage, heading(2, "What ran"), block{Row: []block{
-			tabled(evidenceTable(s.Durability).doc()),
-			tabled(settingsTable(s.Settings).doc())}}))
+			tabled(evidenceTable(s.Durability)),
+			tabled(settingsTable(s.Settings))}}))
 	return block{Section: append(out, repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
 }
 
