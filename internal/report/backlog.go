@@ -9,9 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// catchUpPhase names the stretch of the reading in the charts.
-const catchUpPhase = "catch-up"
-
 // backlogSentence describes the backlog and how it was read; empty without a backlog.
 func backlogSentence(b *result.Backlog) string {
 	if b == nil {

@@ -170,9 +170,9 @@ func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
 			r.Link = c.Run + "/" + result.ReportFile
 		}
 		r.Values = append(r.Values, values(cellFigures(runs[i])...)...)
-		mark := document.Cell{Tone: document.Unsure}
-		bad := false
-		if mark.Words, bad = cellMark(c, runs[i]); bad {
+		words, isBad := cellMark(c, runs[i])
+		mark := document.Cell{Words: words, Tone: document.Unsure}
+		if isBad {
 			mark.Tone = document.Bad
 		}
 		r.Values = append(r.Values, mark, document.Cell{Words: cellReason(c, runs[i])})

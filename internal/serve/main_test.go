@@ -158,7 +158,7 @@ func (p *pipes) ask(t *testing.T, path string) net.Conn {
 func lines(t *testing.T, c net.Conn) *bufio.Reader {
 	t.Helper()
 	in := bufio.NewReader(c)
-	res, err := http.ReadResponse(in, nil)
+	res, err := http.ReadResponse(in, nil) //nolint:bodyclose // the connection is closed
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%+v, %v", res, err)
 	}

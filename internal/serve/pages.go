@@ -123,8 +123,8 @@ func versionOf(dirs []string) string {
 		fmt.Fprintf(sum, "%q", dir)
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // it was removed meanwhile
-				return nil
+			case err != nil:
+				return nil //nolint:nilerr // it was removed meanwhile
 			case d.IsDir() && path != dir && skipped(d.Name(), depth(dir, path)):
 				return fs.SkipDir
 			case d.IsDir() || !written(d.Name()):

@@ -49,7 +49,7 @@ func linksWithin(root, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // it was removed meanwhile, or readers cannot read it either
+			return nil //nolint:nilerr // it was removed, or readers cannot read it either
 		case d.IsDir() && path != dir && skipped(d.Name(), depth(dir, path)):
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink == 0:
@@ -57,7 +57,7 @@ func linksWithin(root, dir string) error {
 		}
 		to, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return nil // it leads nowhere
+			return nil //nolint:nilerr // it leads nowhere
 		}
 		if inner, err := filepath.Rel(root, to); err != nil || !filepath.IsLocal(inner) {
 			return fmt.Errorf("the link %s leads out of the folder: %w", d.Name(),
