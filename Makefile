@@ -83,7 +83,7 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
-	$(GO) test ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./systems ./cmd/plimsoll . -update
+	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./systems ./cmd/plimsoll . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
