@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,13 +59,25 @@ func (q *queues) of(t system.Topic) *topicQueues {
 	return q.topics[t.Name]
 }
 
-// keep adds a topic's own queues, unless they are known.
+// keep adds a topic's own queues, unless as many are known.
 func (q *queues) keep(t system.Topic, own []string) *topicQueues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if have := q.topics[t.Name]; have != nil {
+	if have := q.topics[t.Name]; have != nil && len(have.own) >= len(own) {
 		return have
 	}
+	return q.add(t, own)
+}
+
+// replace adds the queues of a topic that was just made. What is known of an earlier topic with
+// its name is forgotten.
+func (q *queues) replace(t system.Topic, own []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(t, own)
+}
+
+func (q *queues) add(t system.Topic, own []string) *topicQueues {
 	one := &topicQueues{own: own, subscriptions: make(map[string][]string)}
 	one.place()
 	q.topics[t.Name] = one
@@ -79,17 +92,21 @@ func (q *queues) subscribe(one *topicQueues, name string, urls []string) {
 	one.place()
 }
 
-// drop forgets a topic and returns the names of its subscriptions.
-func (q *queues) drop(t system.Topic) (subscriptions []string) {
+// subscriptionsOf returns the names of a topic's subscriptions.
+func (q *queues) subscriptionsOf(t system.Topic) []string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if one := q.topics[t.Name]; one != nil {
-		for name := range one.subscriptions {
-			subscriptions = append(subscriptions, name)
-		}
+		return slices.Collect(maps.Keys(one.subscriptions))
 	}
+	return nil
+}
+
+// forget forgets a topic whose queues are deleted.
+func (q *queues) forget(t system.Topic) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	delete(q.topics, t.Name)
-	return subscriptions
 }
 
 // place finds where messages are sent to: to each subscription, or to the topic's own queue.
@@ -155,7 +172,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err != nil {
 		return fmt.Errorf("creating topic %s: %w", t.Name, err)
 	}
-	c.queues.keep(t, own)
+	c.queues.replace(t, own)
 	return nil
 }
 
@@ -227,12 +244,13 @@ func (c *cluster) topic(ctx context.Context, t system.Topic) (*topicQueues, erro
 	return c.queues.keep(t, own), nil
 }
 
-// DeleteTopic deletes the queues of the topic and of its subscriptions.
+// DeleteTopic deletes the queues of the topic and of its subscriptions. It can be repeated until
+// all are deleted.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	const width = 8
-	all := append(c.queues.drop(t), "")
+	all := append(c.queues.subscriptionsOf(t), "")
 	slices.Sort(all)
-	return system.Each(ctx, len(all)*t.Partitions, width, nil,
+	err := system.Each(ctx, len(all)*t.Partitions, width, nil,
 		func(ctx context.Context, i int) error {
 			name := c.queueName(t, i%t.Partitions, all[i/t.Partitions])
 			url, err := c.queueURL(ctx, name)
@@ -244,6 +262,10 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 			}
 			return nil
 		})
+	if err == nil {
+		c.queues.forget(t)
+	}
+	return err
 }
 
 // Leader is the endpoint, as long as it has every queue that messages of the partition go to.
