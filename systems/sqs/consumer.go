@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,14 +29,13 @@ type consumer struct {
 	closing     driver.Closing
 	deleteFirst bool // at most once
 
-	handling  sync.Mutex      // held while Receive runs
-	strangers map[string]bool // messages that are not in base64, by id
-	open      context.Context // ends when the consumer is to ask for no more
-	shut      context.CancelFunc
-	life      context.Context // ends when requests are to end at once
-	cancel    context.CancelFunc
-	polls     sync.WaitGroup
-	ended     chan struct{} // closed when every poll has ended
+	handling sync.Mutex      // held while Receive runs
+	open     context.Context // ends when the consumer is to ask for no more
+	shut     context.CancelFunc
+	life     context.Context // ends when requests are to end at once
+	cancel   context.CancelFunc
+	polls    sync.WaitGroup
+	ended    chan struct{} // closed when every poll has ended
 }
 
 // OpenConsumer makes the subscription's queues, unless they are there, and polls them.
@@ -156,66 +154,35 @@ func (p *poll) take(got []types.Message) {
 			p.giveBack(got)
 			return
 		}
-		strange := func(m types.Message) bool {
-			_, err := base64.StdEncoding.DecodeString(aws.ToString(m.Body))
-			return err != nil
-		}
-		p.handle(slices.DeleteFunc(slices.Clone(got), func(m types.Message) bool {
-			return !strange(m)
-		}))
-		p.handle(p.delete(slices.DeleteFunc(got, strange)))
+		p.handle(p.delete(got))
 		return
 	}
-	handled, rest := p.handle(got)
-	p.delete(handled)
-	p.giveBack(rest)
+	n := p.handle(got)
+	p.delete(got[:n])
+	p.giveBack(got[n:])
 }
 
-// handle hands messages over until the consumer stops. It returns those to delete, in the memory
-// of the given ones, and those that it did not hand over. A body that is not in base64 was not
-// sent by plimsoll, or was damaged: what can be read of it is handed over once, for the account.
-// The message stays where it is, and comes again after visibility_timeout.
-func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
+// handle hands messages over until the consumer stops, and returns how many it did.
+func (p *poll) handle(got []types.Message) int {
 	p.handling.Lock()
 	defer p.handling.Unlock()
-	handled = got[:0]
-	for i, m := range got {
+	for i := range got {
+		m := &got[i]
 		body, err := base64.StdEncoding.AppendDecode(p.payload[:0], []byte(aws.ToString(m.Body)))
-		p.payload = body
-		if err != nil && p.hadStranger(aws.ToString(m.MessageId)) {
-			continue
+		if err != nil {
+			p.Fail(fmt.Errorf("a body is not in base64, so plimsoll has not sent it: %w", err))
+			return i
 		}
+		p.payload = body
 		out := system.Received{Payload: body, Partition: p.partition}
 		if key, has := m.MessageAttributes[keyAttribute]; has {
 			out.Key = key.BinaryValue
 		}
 		if !p.Handle(out) {
-			return handled, got[i:]
-		}
-		if err == nil {
-			handled = append(handled, m)
+			return i
 		}
 	}
-	return handled, nil
-}
-
-// strangersMost bounds the strangers that a consumer remembers. Further ones are handed over each
-// time they come.
-const strangersMost = 10_000
-
-// hadStranger reports whether a message that is not in base64 came before, and remembers it. The
-// caller holds handling.
-func (r *consumer) hadStranger(id string) bool {
-	if r.strangers[id] {
-		return true
-	}
-	if r.strangers == nil {
-		r.strangers = make(map[string]bool)
-	}
-	if len(r.strangers) < strangersMost {
-		r.strangers[id] = true
-	}
-	return false
+	return len(got)
 }
 
 // delete acknowledges messages, and returns those that were deleted.

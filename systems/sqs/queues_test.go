@@ -1,7 +1,6 @@
 package sqs
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -26,8 +22,7 @@ import (
 type imitation struct {
 	mu      sync.Mutex
 	queues  []string
-	stuck   string   // a queue that cannot be deleted
-	deleted []string // receipts of messages
+	stuck   string // a queue that cannot be deleted
 	address string
 }
 
@@ -36,7 +31,6 @@ func (s *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	var asked struct {
 		QueueName, QueueUrl string
-		Entries             []struct{ Id, ReceiptHandle string }
 	}
 	raw, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(raw, &asked)
@@ -58,13 +52,6 @@ func (s *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"__type": "com.amazonaws.sqs#UnsupportedOperation"}
 	case operation == "DeleteQueue":
 		s.queues = slices.DeleteFunc(s.queues, func(q string) bool { return q == name })
-	case operation == "DeleteMessageBatch":
-		var done []map[string]string
-		for _, e := range asked.Entries {
-			s.deleted = append(s.deleted, e.ReceiptHandle)
-			done = append(done, map[string]string{"Id": e.Id})
-		}
-		answer = map[string]any{"Successful": done}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }
@@ -204,30 +191,5 @@ func TestLeaderOfAGonePartition(t *testing.T) {
 	if _, err := other.Leader(t.Context(), topic, 0); err == nil ||
 		errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("a server that fails: %v", err)
-	}
-}
-
-// A message that is not in base64 counts once and stays in the queue.
-func TestStrangerIsLeftInTheQueue(t *testing.T) {
-	for _, delivery := range []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce} {
-		s, c := imitated(t)
-		s.queues = []string{"q"}
-		var payloads []string
-		r := newConsumer(c, system.ConsumerOptions{Delivery: delivery,
-			Receive: func(m system.Received) { payloads = append(payloads, string(m.Payload)) },
-			Failed:  func(err error) { t.Error(err) }})
-		p := &poll{consumer: r, url: "http://" + s.address + "/0/q"}
-		message := func(id, body string) types.Message {
-			return types.Message{MessageId: &id, Body: &body, ReceiptHandle: aws.String("of " + id)}
-		}
-		encoded := base64.StdEncoding.EncodeToString([]byte("ours"))
-		p.take([]types.Message{message("1", "a stranger"), message("2", encoded)})
-		p.take([]types.Message{message("3", encoded), message("1", "a stranger")})
-		if len(payloads) != 3 || strings.Count(strings.Join(payloads, " "), "ours") != 2 {
-			t.Errorf("%s: received %q", delivery, payloads)
-		}
-		if !slices.Equal(s.deleted, []string{"of 2", "of 3"}) {
-			t.Errorf("%s: deleted %v", delivery, s.deleted)
-		}
 	}
 }
