@@ -40,8 +40,8 @@ const (
 	headLimit      = 10 * time.Second // until a request's head is read
 	answerLimit    = time.Minute      // until an answer is rendered and read
 	idleLimit      = 2 * time.Minute
-	lastLimit      = 3 * time.Second // for browsers to take the last page
-	leastToken     = 16              // characters
+	lastLimit      = 10 * time.Second // for browsers to take the last page
+	leastToken     = 16               // characters
 )
 
 // Server answers requests on one address.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -29,13 +31,14 @@ type consumer struct {
 	closing     driver.Closing
 	deleteFirst bool // at most once
 
-	handling sync.Mutex      // held while Receive runs
-	open     context.Context // ends when the consumer is to ask for no more
-	shut     context.CancelFunc
-	life     context.Context // ends when requests are to end at once
-	cancel   context.CancelFunc
-	polls    sync.WaitGroup
-	ended    chan struct{} // closed when every poll has ended
+	handling  sync.Mutex      // held while Receive runs
+	strangers map[string]bool // messages that are not in base64, by id
+	open      context.Context // ends when the consumer is to ask for no more
+	shut      context.CancelFunc
+	life      context.Context // ends when requests are to end at once
+	cancel    context.CancelFunc
+	polls     sync.WaitGroup
+	ended     chan struct{} // closed when every poll has ended
 }
 
 // OpenConsumer makes the subscription's queues, unless they are there, and polls them.
@@ -130,8 +133,18 @@ func final(err error) bool {
 		!isThrottled(err)
 }
 
+// fifoPause is how long a poll of an imitation's FIFO queue pauses after an empty answer.
+const fifoPause = 20 * time.Millisecond
+
+// receive asks for messages once. It does not have an imitation wait for those of a FIFO queue:
+// while a group waits for a deletion, ElasticMQ 1.7.1 tries to answer a waiting request again and
+// again without a pause, and a few such queues take all of its threads.
 func (p *poll) receive() ([]types.Message, error) {
 	wait := p.of.Duration(setWait)
+	short := !p.of.amazon && p.of.Bool(setFIFO)
+	if short {
+		wait = 0
+	}
 	ctx, cancel := context.WithTimeout(p.life, wait+p.of.Duration(setRequest))
 	defer cancel()
 	got, err := p.of.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
@@ -140,6 +153,9 @@ func (p *poll) receive() ([]types.Message, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if short && len(got.Messages) == 0 {
+		clock.Sleep(p.open, fifoPause)
 	}
 	return got.Messages, nil
 }
@@ -154,35 +170,66 @@ func (p *poll) take(got []types.Message) {
 			p.giveBack(got)
 			return
 		}
-		p.handle(p.delete(got))
+		strange := func(m types.Message) bool {
+			_, err := base64.StdEncoding.DecodeString(aws.ToString(m.Body))
+			return err != nil
+		}
+		p.handle(slices.DeleteFunc(slices.Clone(got), func(m types.Message) bool {
+			return !strange(m)
+		}))
+		p.handle(p.delete(slices.DeleteFunc(got, strange)))
 		return
 	}
-	n := p.handle(got)
-	p.delete(got[:n])
-	p.giveBack(got[n:])
+	handled, rest := p.handle(got)
+	p.delete(handled)
+	p.giveBack(rest)
 }
 
-// handle hands messages over until the consumer stops, and returns how many it did.
-func (p *poll) handle(got []types.Message) int {
+// handle hands messages over until the consumer stops. It returns those to delete, in the memory
+// of the given ones, and those that it did not hand over. A body that is not in base64 was not
+// sent by plimsoll, or was damaged: what can be read of it is handed over once, for the account.
+// The message stays where it is, and comes again after visibility_timeout.
+func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 	p.handling.Lock()
 	defer p.handling.Unlock()
-	for i := range got {
-		m := &got[i]
+	handled = got[:0]
+	for i, m := range got {
 		body, err := base64.StdEncoding.AppendDecode(p.payload[:0], []byte(aws.ToString(m.Body)))
-		if err != nil {
-			p.Fail(fmt.Errorf("a body is not in base64, so plimsoll has not sent it: %w", err))
-			return i
-		}
 		p.payload = body
+		if err != nil && p.hadStranger(aws.ToString(m.MessageId)) {
+			continue
+		}
 		out := system.Received{Payload: body, Partition: p.partition}
 		if key, has := m.MessageAttributes[keyAttribute]; has {
 			out.Key = key.BinaryValue
 		}
 		if !p.Handle(out) {
-			return i
+			return handled, got[i:]
+		}
+		if err == nil {
+			handled = append(handled, m)
 		}
 	}
-	return len(got)
+	return handled, nil
+}
+
+// strangersMost bounds the strangers that a consumer remembers. Further ones are handed over each
+// time they come.
+const strangersMost = 10_000
+
+// hadStranger reports whether a message that is not in base64 came before, and remembers it. The
+// caller holds handling.
+func (r *consumer) hadStranger(id string) bool {
+	if r.strangers[id] {
+		return true
+	}
+	if r.strangers == nil {
+		r.strangers = make(map[string]bool)
+	}
+	if len(r.strangers) < strangersMost {
+		r.strangers[id] = true
+	}
+	return false
 }
 
 // delete acknowledges messages, and returns those that were deleted.

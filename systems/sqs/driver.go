@@ -70,7 +70,8 @@ visibility_timeout duration 30s 1s..12h
     after how long without a deletion a message is delivered again; whole seconds
 wait_time duration 1s 1s..20s
     how long a ReceiveMessage waits for a message (long polling), and so a consumer's closing;
-    whole seconds (SQS's longest is 20s, which has the fewest empty receives)
+    whole seconds (SQS's longest is 20s, which has the fewest empty receives); FIFO queues of
+    ElasticMQ are asked without waiting, which would block it
 polls_in_flight count 1 1..100
     receives that a consumer has under way at one time, for each queue; with fifo a group
     waits for its deletions in any case

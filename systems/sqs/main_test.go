@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, crowded}))
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared}))
 }
 
 // shared is the ElasticMQ of all tests. Its folder is there before, as when a file system is
@@ -21,12 +21,6 @@ func TestMain(m *testing.M) {
 var shared = &systemtest.Servers[*driver.Cluster]{
 	System: sqsSystem{}, Level: workload.AsyncAsync, Settings: []string{setHeap, "512MB"}, Nodes: 1,
 	Mounted: []string{nodeName},
-}
-
-// crowded is the ElasticMQ of the suite on standard queues. Tests that use the same server after
-// that suite find it silent for minutes.
-var crowded = &systemtest.Servers[*driver.Cluster]{
-	System: sqsSystem{}, Level: workload.AsyncAsync, Settings: []string{setHeap, "512MB"}, Nodes: 1,
 }
 
 func server(t testing.TB) *driver.Cluster {
@@ -49,19 +43,15 @@ func connect(t testing.TB, settings ...string) *cluster {
 
 // The suite runs on FIFO queues, which keep order, and on standard queues, which keep none.
 func TestConformance(t *testing.T) {
-	server(t) // or it is skipped by name
-	for _, queues := range []struct {
-		name     string
-		servers  *systemtest.Servers[*driver.Cluster]
-		settings []string
-	}{{"fifo", shared, []string{setFIFO, "true"}}, {"standard", crowded, nil}} {
-		t.Run(queues.name, func(t *testing.T) {
+	for name, settings := range map[string][]string{
+		"fifo": {setFIFO, "true"}, "standard": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{workload.AsyncAsync},
 				Within: time.Minute, // a busy machine makes ElasticMQ slow
 				Options: func(t *testing.T, _ workload.Level) system.Options {
-					return systemtest.OptionsOf(t, sqsSystem{}, queues.servers.Get(t),
-						workload.AsyncAsync, queues.settings...)
+					return optionsOf(t, settings...)
 				},
 			})
 		})

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -22,7 +26,8 @@ import (
 type imitation struct {
 	mu      sync.Mutex
 	queues  []string
-	stuck   string // a queue that cannot be deleted
+	stuck   string   // a queue that cannot be deleted
+	deleted []string // receipts of messages
 	address string
 }
 
@@ -31,6 +36,7 @@ func (s *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	var asked struct {
 		QueueName, QueueUrl string
+		Entries             []struct{ Id, ReceiptHandle string }
 	}
 	raw, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(raw, &asked)
@@ -52,8 +58,22 @@ func (s *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"__type": "com.amazonaws.sqs#UnsupportedOperation"}
 	case operation == "DeleteQueue":
 		s.queues = slices.DeleteFunc(s.queues, func(q string) bool { return q == name })
+	case operation == "DeleteMessageBatch":
+		var done []map[string]string
+		for _, e := range asked.Entries {
+			s.deleted = append(s.deleted, e.ReceiptHandle)
+			done = append(done, map[string]string{"Id": e.Id})
+		}
+		answer = map[string]any{"Successful": done}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// change changes what the imitation holds.
+func (s *imitation) change(how func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	how()
 }
 
 // has returns the names of the queues.
@@ -61,13 +81,6 @@ func (s *imitation) has() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(slices.Values(s.queues))
-}
-
-// lose loses every queue, as a server does that keeps them in memory and is started again.
-func (s *imitation) lose() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queues = nil
 }
 
 func imitated(t *testing.T) (*imitation, *cluster) {
@@ -108,12 +121,12 @@ func TestDeletionThatFailsIsRepeated(t *testing.T) {
 	s, c := imitated(t)
 	topic := system.Topic{Name: "t", Partitions: 2}
 	subscribed(t, c, topic)
-	s.stuck = "t-1-s"
+	s.change(func() { s.stuck = "t-1-s" })
 	if err := c.DeleteTopic(t.Context(), topic); err == nil ||
 		!strings.Contains(err.Error(), "deleting the queue t-1-s") {
 		t.Fatal(err)
 	}
-	s.stuck = ""
+	s.change(func() { s.stuck = "" })
 	if err := c.DeleteTopic(t.Context(), topic); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +143,7 @@ func TestDeletionThatFailsIsRepeated(t *testing.T) {
 func TestTopicMadeAgain(t *testing.T) {
 	s, c := imitated(t)
 	subscribed(t, c, system.Topic{Name: "t", Partitions: 1})
-	s.lose()
+	s.change(func() { s.queues = nil }) // as a server that kept them in memory and started again
 	topic := system.Topic{Name: "t", Partitions: 3}
 	subscribed(t, c, topic)
 	places := *c.queues.of(topic).places.Load()
@@ -148,7 +161,7 @@ func TestTopicMadeAgain(t *testing.T) {
 func TestKnownTopicIsSmaller(t *testing.T) {
 	s, c := imitated(t)
 	subscribed(t, c, system.Topic{Name: "t", Partitions: 1})
-	s.queues = append(s.queues, "t-1")
+	s.change(func() { s.queues = append(s.queues, "t-1") })
 	topic := system.Topic{Name: "t", Partitions: 2}
 	if _, err := c.Leader(t.Context(), topic, 1); err != nil {
 		t.Error(err)
@@ -166,16 +179,16 @@ func TestLeaderOfAGonePartition(t *testing.T) {
 			t.Errorf("partition %d: %s, %v", p, at, err)
 		}
 	}
-	s.mu.Lock()
-	s.queues = slices.DeleteFunc(s.queues, func(q string) bool { return q == "t-1-s" })
-	s.mu.Unlock()
+	s.change(func() {
+		s.queues = slices.DeleteFunc(s.queues, func(q string) bool { return q == "t-1-s" })
+	})
 	if _, err := c.Leader(t.Context(), topic, 0); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.Leader(t.Context(), topic, 1); !errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("the queue of a subscription is gone: %v", err)
 	}
-	s.lose()
+	s.change(func() { s.queues = nil }) // as a server that kept them in memory and started again
 	if _, err := c.Leader(t.Context(), topic, 0); !errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("all queues are gone: %v", err)
 	}
@@ -191,5 +204,32 @@ func TestLeaderOfAGonePartition(t *testing.T) {
 	if _, err := other.Leader(t.Context(), topic, 0); err == nil ||
 		errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("a server that fails: %v", err)
+	}
+}
+
+// A message that is not in base64 counts once and stays in the queue.
+func TestStrangerIsLeftInTheQueue(t *testing.T) {
+	for _, delivery := range []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce} {
+		s, c := imitated(t)
+		s.change(func() { s.queues = []string{"q"} })
+		var payloads []string
+		r := newConsumer(c, system.ConsumerOptions{Delivery: delivery,
+			Receive: func(m system.Received) { payloads = append(payloads, string(m.Payload)) },
+			Failed:  func(err error) { t.Error(err) }})
+		p := &poll{consumer: r, url: "http://" + s.address + "/0/q"}
+		message := func(id, body string) types.Message {
+			return types.Message{MessageId: &id, Body: &body, ReceiptHandle: aws.String("of " + id)}
+		}
+		encoded := base64.StdEncoding.EncodeToString([]byte("ours"))
+		p.take([]types.Message{message("1", "a stranger"), message("2", encoded)})
+		p.take([]types.Message{message("3", encoded), message("1", "a stranger")})
+		if len(payloads) != 3 || strings.Count(strings.Join(payloads, " "), "ours") != 2 {
+			t.Errorf("%s: received %q", delivery, payloads)
+		}
+		s.change(func() {
+			if !slices.Equal(s.deleted, []string{"of 2", "of 3"}) {
+				t.Errorf("%s: deleted %v", delivery, s.deleted)
+			}
+		})
 	}
 }
