@@ -35,6 +35,7 @@ var rooms = []string{
 	"internal/metrics",
 	"internal/price",
 	"internal/verdict",
+	"internal/fleet",
 	"internal/bench",
 	"internal/probe",
 	"internal/fault",

@@ -61,6 +61,9 @@ type Run struct {
 	// figures, as internal/verdict finds it.
 	Faults []Fault `json:"faults,omitempty"`
 	Impact *Impact `json:"fault_impact,omitempty"`
+	// Workers are the processes that offered the load, where the run had a fleet; nil: the process
+	// of the run offered it.
+	Workers []Worker `json:"workers,omitempty"`
 	// Observation is the cost of the run. Its zero value: nothing was observed.
 	Observation Observation `json:"observation,omitzero"`
 	// Bill is what the provider charges for the requests of the run; nil: nothing.
@@ -70,6 +73,27 @@ type Run struct {
 	// Imported is set when another tool measured the run. A value that this tool did not record
 	// is zero and means unknown.
 	Imported *Import `json:"imported,omitempty"`
+}
+
+// Worker is one of a fleet's processes, and its part in a run. Counts are of the measured window.
+type Worker struct {
+	Name  string `json:"name"`
+	Host  string `json:"host"`
+	Cores int    `json:"cores"`
+	// Lost says why the run had to end without the worker; empty: it did its part.
+	Lost      string `json:"lost,omitempty"`
+	Scheduled int64  `json:"scheduled"`
+	Received  int64  `json:"received"`
+	// OwnLagP99Ns is the worker's own lag, of OwnLagCount messages.
+	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"`
+	OwnLagCount  int64   `json:"own_lag_count"`
+	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
+	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
+	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
+	SameClock     bool  `json:"same_clock,omitempty"`
+	ClockOffsetNs int64 `json:"clock_offset_ns,omitempty"`
+	ClockBoundNs  int64 `json:"clock_bound_ns,omitempty"`
 }
 
 // Import names the tool that measured an imported run.

@@ -3,6 +3,7 @@ package target
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,49 +44,79 @@ func (t TLS) check(doc *strict.Document) {
 	}
 }
 
-// Config reads the certificates. It returns nil when connections are not encrypted. The error
+// Trust is what encrypted connections need: the content of the files that TLS names. It is as
+// secret as the key in it.
+type Trust struct {
+	CA               []byte // PEM; empty: the authorities that this machine trusts
+	Certificate, Key []byte // of the client, PEM; empty: it shows none
+	ServerName       string // empty: the one in the endpoint
+}
+
+// String hides the key.
+func (Trust) String() string { return redacted }
+
+// GoString hides the key from %#v.
+func (Trust) GoString() string { return redacted }
+
+// Trust reads the certificates. It returns nil when connections are not encrypted. The error
 // names the wrong file and never shows its content.
-func (t TLS) Config() (*tls.Config, error) {
+func (t TLS) Trust() (*Trust, error) {
 	if !t.Enabled {
 		return nil, nil
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CAFile != "" {
-		pem, err := strict.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("tls.ca_file: %w", err)
+	read := &Trust{ServerName: t.ServerName}
+	for _, f := range []struct {
+		key, path string
+		into      *[]byte
+	}{
+		{"ca_file", t.CAFile, &read.CA}, {"cert_file", t.CertFile, &read.Certificate},
+		{"key_file", t.KeyFile, &read.Key},
+	} {
+		if f.path == "" {
+			continue
 		}
+		pem, err := strict.ReadFile(f.path)
+		if err != nil {
+			return nil, fmt.Errorf("tls.%s: %w", f.key, err)
+		}
+		*f.into = pem
+	}
+	switch _, err := read.Config(); {
+	case errors.Is(err, errNoAuthority):
+		return nil, fmt.Errorf(
+			"tls.ca_file: %s holds no certificate in PEM: export the authority's certificate as "+
+				"PEM", t.CAFile)
+	case err != nil:
+		return nil, fmt.Errorf(
+			"tls.cert_file and tls.key_file: %s and %s are not a certificate and its key, "+
+				"unencrypted and in PEM", t.CertFile, t.KeyFile)
+	}
+	return read, nil
+}
+
+var (
+	errNoAuthority = errors.New("there is no certificate of an authority in PEM")
+	errNoPair      = errors.New("there is no client certificate with its key in PEM")
+)
+
+// Config returns the configuration of a client; nil on nil.
+func (t *Trust) Config() (*tls.Config, error) {
+	if t == nil {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if len(t.CA) > 0 {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf(
-				"tls.ca_file: %s holds no certificate in PEM: export the authority's certificate "+
-					"as PEM", t.CAFile)
+		if !c.RootCAs.AppendCertsFromPEM(t.CA) {
+			return nil, errNoAuthority
 		}
 	}
-	if t.CertFile != "" {
-		pair, err := t.clientCertificate()
+	if len(t.Certificate) > 0 {
+		pair, err := tls.X509KeyPair(t.Certificate, t.Key)
 		if err != nil {
-			return nil, err
+			return nil, errNoPair // the cause may show a part of the key
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
-}
-
-func (t TLS) clientCertificate() (tls.Certificate, error) {
-	cert, err := strict.ReadFile(t.CertFile)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("tls.cert_file: %w", err)
-	}
-	key, err := strict.ReadFile(t.KeyFile)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("tls.key_file: %w", err)
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf(
-			"tls.cert_file and tls.key_file: %s and %s are not a certificate and its key, "+
-				"unencrypted and in PEM", t.CertFile, t.KeyFile)
-	}
-	return pair, nil
 }

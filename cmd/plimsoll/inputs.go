@@ -197,12 +197,12 @@ func uncheckedJob(
 	if err != nil {
 		return nil, err
 	}
-	encrypted, err := t.TLS.Config()
+	trust, err := t.TLS.Trust()
 	if err != nil {
 		return nil, err
 	}
 	return &bench.Job{
-		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, TLS: encrypted,
+		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, Trust: trust,
 		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
 	}, nil
 }

@@ -257,8 +257,12 @@ func witness(t *testing.T, dir string) *bench.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
+	encrypted, err := job.Trust.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cluster, err := job.System.Connect(t.Context(), system.Options{
-		Endpoints: to.Endpoints, Credentials: system.Credentials(job.Secrets), TLS: job.TLS,
+		Endpoints: to.Endpoints, Credentials: system.Credentials(job.Secrets), TLS: encrypted,
 		Settings: job.Settings, Durability: load.Durability,
 	})
 	if err != nil {

@@ -44,6 +44,7 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Show all experiments below a folder in a browser: search, open, compare, tag, delete to a trash folder."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
+	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`

@@ -58,8 +58,12 @@ func allCurrent(t *testing.T, job *bench.Job) error {
 // allInSync asks Kafka whether every replica of every partition is in sync.
 func allInSync(t *testing.T, job *bench.Job) error {
 	password := plain.Auth{User: job.Secrets.User, Pass: job.Secrets.Password}
+	encrypted, err := job.Trust.Config()
+	if err != nil {
+		return err
+	}
 	client, err := kgo.NewClient(kgo.SeedBrokers(job.Target.Endpoints...),
-		kgo.DialTLSConfig(job.TLS), kgo.SASL(password.AsMechanism()))
+		kgo.DialTLSConfig(encrypted), kgo.SASL(password.AsMechanism()))
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,11 @@ func (c *probeCommand) job(registry *system.Registry, t *target.Target) (*probe.
 	if job.Secrets, err = t.Credentials.Resolve(os.LookupEnv); err != nil {
 		return nil, err
 	}
-	if job.TLS, err = t.TLS.Config(); err != nil {
+	trust, err := t.TLS.Trust()
+	if err != nil {
+		return nil, err
+	}
+	if job.TLS, err = trust.Config(); err != nil {
 		return nil, err
 	}
 	if c.Durability != nil {

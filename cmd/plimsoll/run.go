@@ -26,6 +26,7 @@ const maxTrials = 1000
 type runCommand struct {
 	several
 	uiFlags
+	fleetFlags
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	Resume bool   `help:"Go on with the newest set of trials of the same command, whose complete runs are not made again."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
@@ -61,6 +62,11 @@ func (c *runCommand) Run(con console) (err error) {
 	ctx, done := untilInterrupted(con.err)
 	defer done()
 	defer sendMetrics(con, c.Runs)()
+	leave, err := c.hire(ctx, con, jobs)
+	defer leave()
+	if err != nil {
+		return err
+	}
 	for _, job := range jobs {
 		job.Began = page.Show
 	}

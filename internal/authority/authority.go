@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -64,11 +65,10 @@ func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, 
 	}
 	c := template(name)
 	c.IPAddresses = []net.IP{net.ParseIP(address)}
-	c.KeyUsage = x509.KeyUsageDigitalSignature
 	c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	der, err := x509.CreateCertificate(rand.Reader, c, a.certificate, key.Public(), a.key)
+	der, err := a.sign(c, key.Public())
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the certificate of %s: %w", name, err)
+		return nil, nil, err
 	}
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -76,6 +76,31 @@ func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, 
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+}
+
+// Certify returns the certificate, in DER, of a key that another process holds. It serves as that
+// of a server or as that of a client, and never as both.
+func (a *Authority) Certify(name string, key crypto.PublicKey, use x509.ExtKeyUsage) (
+	[]byte, error,
+) {
+	c := template(name)
+	c.ExtKeyUsage = []x509.ExtKeyUsage{use}
+	return a.sign(c, key)
+}
+
+func (a *Authority) sign(c *x509.Certificate, key crypto.PublicKey) ([]byte, error) {
+	c.KeyUsage = x509.KeyUsageDigitalSignature
+	der, err := x509.CreateCertificate(rand.Reader, c, a.certificate, key, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("making the certificate of %s: %w", c.Subject.CommonName, err)
+	}
+	return der, nil
+}
+
+// DER returns the authority's certificate in DER.
+func (a *Authority) DER() []byte {
+	block, _ := pem.Decode(a.pem)
+	return block.Bytes
 }
 
 // ClientConfig returns a client's TLS configuration that trusts this authority only.

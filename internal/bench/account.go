@@ -36,9 +36,16 @@ func (r *run) account() error {
 	var arrived int64
 	r.run.Ledger, arrived = r.plan.Judge(accounts)
 	r.run.Ledger.WatchedNs = r.watchedNs(c)
-	r.arrivals.account(r.run.Ledger.Subscriptions)
+	if r.run.Ledger.Accounted {
+		r.arrivals.account(r.run.Ledger.Subscriptions)
+	} else {
+		arrived = r.count(result.EndToEnd) // nothing is known of the others
+	}
 	for _, p := range r.parts {
 		p.account(r.run.Ledger.Subscriptions)
+	}
+	if r.job.Crew != nil {
+		r.run.Workers = r.hands.fill(r.job.Crew.Describe())
 	}
 	for _, l := range r.run.Ledger.Subscriptions {
 		for _, lost := range l.LostRanges {

@@ -94,7 +94,7 @@ func (a *audit) end() error {
 // account counts messages as unread, not lost, when the audit did not finish.
 func (a *audit) account(of []result.SubscriptionLedger) {
 	a.run.run.Ledger.GonePartitions = a.gone
-	if !a.whole {
+	if !a.whole && len(of) > 0 {
 		unread(&of[len(of)-1])
 	}
 }

@@ -291,7 +291,7 @@ func (b *backlog) replays() bool { return b.plan.Then == workload.BacklogReplay 
 // had not received it. It fills the stretches.
 func (b *backlog) account(of []result.SubscriptionLedger) {
 	if b.gaveUp() {
-		if b.replays() {
+		if b.replays() && len(of) > 0 {
 			of = of[len(of)-1:]
 		}
 		for i := range of {

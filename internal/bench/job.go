@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"crypto/tls"
 	"fmt"
 	"math"
 	"slices"
@@ -26,7 +25,7 @@ type Job struct {
 	System   system.System
 	Settings system.Settings
 	Secrets  target.Secrets
-	TLS      *tls.Config // nil: not encrypted
+	Trust    *target.Trust // nil: connections are not encrypted
 
 	Runs string // the folder that run directories are made in
 	// DataDir is on the file system where servers that run already keep their
@@ -35,6 +34,8 @@ type Job struct {
 	// Cluster is a cluster that the caller owns and that the run leaves up (see OpenCluster); nil:
 	// the run starts a cluster of its own where the target names none.
 	Cluster *Cluster
+	// Crew offers the load from other processes; nil: this one does.
+	Crew Crew
 	// Interval is the time between two readings of what happened; 0: a second.
 	Interval time.Duration
 	// Late is how long after the measured window what is late is still handed

@@ -37,6 +37,7 @@ type run struct {
 	closingNs   int64 // when closing the clients began
 	interrupted bool  // on request, before load and drain had ended
 	arrivals    arrivals
+	hands       hands
 
 	judged   load.Counters // that lacks was found for, of judgedOf subscriptions
 	judgedOf int
@@ -45,10 +46,14 @@ type run struct {
 
 func newRun(s *session) *run {
 	drain := s.job.Workload.Drain
+	ahead := headStart
+	if s.job.Crew != nil {
+		ahead = crewStart
+	}
 	r := &run{
 		session: s, every: int64(cmp.Or(s.job.Interval, intervalLength)),
 		readings: newReadings(s.run.Load),
-		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(headStart),
+		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(ahead),
 			cmp.Or(min(s.job.Late, drain), drain)),
 	}
 	r.parts, r.looks = partsOf(r), s.job.Workload.Backlog != nil
@@ -96,6 +101,9 @@ func (r *run) sample(histograms bool) (load.Sample, error) {
 	})
 	if err != nil {
 		return load.Sample{}, fmt.Errorf("sample the workers: %w", err)
+	}
+	if histograms && r.job.Crew != nil {
+		r.hands.add(all)
 	}
 	return load.MergeSamples(all...)
 }

@@ -28,7 +28,8 @@ type part interface {
 	drained(settled bool, stillNs int64)
 	// end: load and drain are over, and the clients are about to close.
 	end() error
-	// account corrects the accounts of the subscriptions, and fills what is the part's own.
+	// account corrects the accounts of the subscriptions, of which there are none when a worker
+	// was lost, and fills what is the part's own.
 	account(of []result.SubscriptionLedger)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // prepareLimit bounds everything before the load, a large cluster's start
@@ -23,10 +24,14 @@ const thisMachine load.ClockName = "this machine"
 // prepare brings the run to where load can be offered: a cluster that answers,
 // topics, the durability read back, consumers and producers open.
 func (s *session) prepare(ctx context.Context) error {
+	encrypted, err := s.job.Trust.Config()
+	if err != nil {
+		return err
+	}
 	options := system.Options{
 		Endpoints: s.job.Target.Endpoints, Settings: s.job.Settings,
 		Durability:  s.job.Workload.Durability,
-		Credentials: system.Credentials(s.job.Secrets), TLS: s.job.TLS,
+		Credentials: system.Credentials(s.job.Secrets), TLS: encrypted,
 		MaxUSD: s.job.MaxUSD,
 	}
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
@@ -51,9 +56,9 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	s.cluster = cluster
 	s.plan = s.job.planOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
-	s.workers = []load.Worker{load.NewLocal(s.plan, load.Means{
-		Clock: s.job.Clock, Name: thisMachine, Cluster: cluster, Tell: s.hear,
-	})}
+	if err := s.engage(ctx, options); err != nil {
+		return err
+	}
 	if err := s.start(ctx); err != nil {
 		return err
 	}
@@ -140,6 +145,9 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.testbed = bed
 	}
 	cluster := s.testbed.Cluster()
+	if err := s.readTrust(cluster); err != nil {
+		return err
+	}
 	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
 	s.run.Environment.DataFS = fileSystem(s.job.dataDir())
 	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true,
@@ -152,6 +160,21 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.run.System.Nodes = append(s.run.System.Nodes,
 			result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log})
 	}
+	return nil
+}
+
+// readTrust reads the authority of a testbed whose connections are encrypted, for workers in other
+// processes.
+func (s *session) readTrust(cluster system.Provisioned) error {
+	signed, able := cluster.(interface{ CAFile() string })
+	if !able || signed.CAFile() == "" {
+		return nil
+	}
+	trust, err := target.TLS{Enabled: true, CAFile: signed.CAFile()}.Trust()
+	if err != nil {
+		return fmt.Errorf("reading the testbed's authority: %w", err)
+	}
+	s.trust = trust
 	return nil
 }
 

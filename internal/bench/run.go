@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // What bounds the end of a run: closeLimit the closing of clients and
@@ -31,8 +31,10 @@ type session struct {
 	writer     *result.Writer
 	plan       load.Plan
 	workers    []load.Worker
-	failures   chan string // of a worker's clients: the first
+	failures   chan string  // of a worker's clients: the first
+	dismiss    func() error // ends the part of workers elsewhere; nil: there are none
 	cluster    system.Cluster
+	trust      *target.Trust // of a testbed with encrypted connections
 	testbed    *testbed.Testbed
 	held       bool // the testbed is the caller's
 	created    []system.Topic
@@ -68,25 +70,15 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// makeRoom lets the Go scheduler run as many goroutines as there are cores beside the threads that
-// wait for due times, and returns what undoes it. A thread that waits in the kernel keeps its place
-// in the scheduler until a monitor takes it away, which is up to 10 ms during which ready
-// goroutines stand in line. A place too many costs as well: each answer of a server then wakes one
-// more thread, which looks for work and finds none. makeRoom changes nothing when the user has set
-// GOMAXPROCS.
+// makeRoom makes room for the pacers in the scheduler, and returns what undoes it.
 func (s *session) makeRoom() (undo func()) {
-	if os.Getenv("GOMAXPROCS") != "" {
-		return func() {}
-	}
-	// One of the cores is a pacer's or the watcher's when it wakes. The twin rides on the
-	// first pacer, so that it asks for no place.
-	places := runtime.NumCPU() - 1 + load.Pacers(s.job.Workload) + 1
+	servers := 0
 	if s.servesItself() {
-		places += 2
+		servers = 2
 	}
-	before := runtime.GOMAXPROCS(places)
+	places, undo := load.MakeRoom(s.job.Workload, servers)
 	s.run.Environment.GoMaxProcs = places
-	return func() { runtime.GOMAXPROCS(before) }
+	return undo
 }
 
 // servesItself says whether the system's servers are in this process.
@@ -219,6 +211,10 @@ func (s *session) tearDown() error {
 	if s.observer != nil {
 		step("end the observation", closeLimit,
 			func(context.Context) error { return s.observer.Close() })
+	}
+	if s.dismiss != nil {
+		step("dismiss the workers", closeTime(s.job.Workload),
+			func(context.Context) error { return s.dismiss() })
 	}
 	if s.cluster != nil {
 		step("delete the run's topics", closeTime(s.job.Workload), func(ctx context.Context) error {

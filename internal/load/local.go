@@ -26,6 +26,7 @@ type Local struct {
 	watching chan struct{} // closed when the watcher has ended; nil: the load has not begun
 	spare    *measure.Live
 	interval int64
+	window   Window
 	over     bool // closed: nothing is recorded any more
 }
 
@@ -68,6 +69,7 @@ func (l *Local) Start(w Window) error {
 	}
 	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, phase)
 	l.late.begin(phase)
+	l.window = w
 	l.engine.Start(w)
 	l.watching = make(chan struct{})
 	go func() {
@@ -79,6 +81,7 @@ func (l *Local) Start(w Window) error {
 
 // Cut takes over another window.
 func (l *Local) Cut(w Window) error {
+	l.window = w
 	l.engine.follow(w)
 	if w.Read {
 		l.engine.Read(l.means.Cluster)
@@ -154,6 +157,21 @@ func (l *Local) Close(limit time.Duration) error {
 		<-l.watching
 	}
 	return err
+}
+
+// Halt ends the load at once, for a worker whose coordinator is gone. It does nothing before Start
+// and after Close.
+func (l *Local) Halt(limit time.Duration) error {
+	if l.watching == nil || l.over {
+		return nil
+	}
+	now := l.means.Clock.Now()
+	w := l.window
+	w.EndNs, w.HaltNs = min(w.EndNs, max(now, w.StartNs)), now
+	if err := l.Cut(w); err != nil {
+		return err
+	}
+	return l.Close(limit)
 }
 
 func (l *Local) sentWithin(limit time.Duration) bool {

@@ -202,4 +202,6 @@ type Account struct {
 	// of workers add up.
 	MeanInFlight float64
 	MemoryBytes  int64 // that the sets take at the worker
+	// Missing says which workers have given no account, and why: nothing can be judged then.
+	Missing []string
 }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+const (
+	mostWorkers = 1000
+	localPrefix = "local:"
+	hireLimit   = 10 * time.Minute // until all workers have joined
+	leaveLimit  = 15 * time.Second // until local workers have ended
+)
+
+// fleetFlags are the flags of commands whose load other processes can offer.
+type fleetFlags struct {
+	Workers     string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
+	WorkersFrom string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
+	FleetListen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+}
+
+// crew is the fleet of a command; its zero value is none.
+type crew struct {
+	coordinator *fleet.Coordinator
+	local       []*process.Server
+	folder      string // of the join token and the local workers' logs
+}
+
+// hire opens a fleet and waits for its workers, and gives it to the jobs. end must be called in
+// any case.
+func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
+	end func(), err error,
+) {
+	o, local, err := f.read()
+	if err != nil {
+		return func() {}, inputError{err}
+	}
+	if o.Workers == 0 && len(o.Names) == 0 {
+		return func() {}, nil
+	}
+	c := &crew{}
+	end = func() { c.end(con) }
+	var saying sync.Mutex
+	o.Joined = func(name, host string) {
+		saying.Lock()
+		defer saying.Unlock()
+		fmt.Fprintf(con.err, "worker %s has joined from %s\n", name, host)
+	}
+	if c.coordinator, err = fleet.Listen(o); err != nil {
+		return end, inputError{fmt.Errorf("--fleet-listen: %w", err)}
+	}
+	if c.folder, err = os.MkdirTemp("", "plimsoll-fleet-"); err != nil {
+		return end, fmt.Errorf("making the fleet's folder: %w", err)
+	}
+	if local {
+		err = c.start(o.Workers)
+	} else {
+		err = c.invite(con)
+	}
+	if err != nil {
+		return end, err
+	}
+	within, cancel := context.WithTimeout(ctx, hireLimit)
+	defer cancel()
+	if err := c.coordinator.Await(within); err != nil {
+		return end, err
+	}
+	for _, job := range jobs {
+		job.Crew = c.coordinator
+	}
+	return end, nil
+}
+
+// read reads the flags.
+func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
+	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
+	if f.Workers != "" && f.WorkersFrom != "" {
+		return o, false, errors.New("--workers and --workers-from exclude one another: give one")
+	}
+	if f.WorkersFrom != "" {
+		raw, err := strict.ReadFile(f.WorkersFrom)
+		if err != nil {
+			return o, false, fmt.Errorf("--workers-from: %w", err)
+		}
+		if o.Names = strings.Fields(string(raw)); len(o.Names) == 0 || len(o.Names) > mostWorkers {
+			return o, false, fmt.Errorf("--workers-from: %s has %d names: write 1 to %d, one on a "+
+				"line", f.WorkersFrom, len(o.Names), mostWorkers)
+		}
+		return o, false, nil
+	}
+	if f.Workers == "" {
+		return o, false, nil
+	}
+	number, local := strings.CutPrefix(f.Workers, localPrefix)
+	o.Workers, err = strconv.Atoi(number)
+	if err != nil || o.Workers < 1 || o.Workers > mostWorkers {
+		return o, false, fmt.Errorf("--workers: %q is not a number of workers from 1 to %d, nor "+
+			"local: and one", f.Workers, mostWorkers)
+	}
+	return o, local, nil
+}
+
+// invite writes the join token to a file and says how workers join.
+func (c *crew) invite(con console) error {
+	path := filepath.Join(c.folder, "join-token")
+	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the join token: %w", err)
+	}
+	_, err := fmt.Fprintf(con.err, "waiting for workers: copy %s to each load machine, and run "+
+		"there plimsoll worker --join %s --token-file join-token\n", path, c.coordinator.Address())
+	return err
+}
+
+// start starts workers on this machine.
+func (c *crew) start(n int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	for i := range n {
+		name := fmt.Sprintf("local-%d", i+1)
+		server, err := process.Start(process.Spec{
+			Name: "worker " + name, Path: program, Dir: c.folder, Env: os.Environ(),
+			Args: []string{"worker", "--join", c.coordinator.Address(), "--name", name,
+				"--token-file", "-"},
+			Log:   filepath.Join(c.folder, name+".log"),
+			Input: []byte(c.coordinator.Token().Text()),
+		})
+		if err != nil {
+			return err
+		}
+		c.local = append(c.local, server)
+	}
+	return nil
+}
+
+// end ends the fleet. Local workers end by themselves; one that does not is stopped.
+func (c *crew) end(con console) {
+	if c.coordinator != nil {
+		_ = c.coordinator.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	for _, server := range c.local {
+		select {
+		case <-server.Exited():
+		case <-ctx.Done():
+		}
+		if err := server.Stop(ctx, time.Second); err != nil {
+			fmt.Fprintln(con.err, "warning:", err)
+		}
+	}
+	if c.folder != "" {
+		_ = os.RemoveAll(c.folder)
+	}
+}

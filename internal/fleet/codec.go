@@ -1,0 +1,53 @@
+package fleet
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// Bounds of what is read from the other end.
+const (
+	wireMost   = 1 << 20 // bytes of a part of an answer
+	headRoom   = 1 << 16 // bytes of what surrounds a part
+	answerMost = 1 << 30 // bytes of an answer
+	arrayMost  = 1 << 24 // elements of an array
+	mapMost    = 256     // keys of a map: the fields of a struct
+	depthMost  = 16
+)
+
+// codec encodes the messages of the fleet for gRPC.
+type codec struct{}
+
+var (
+	encoding = must(cbor.CoreDetEncOptions().EncMode())
+	decoding = must(cbor.DecOptions{
+		MaxNestedLevels: depthMost, MaxArrayElements: arrayMost, MaxMapPairs: mapMost,
+		IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+		DupMapKey: cbor.DupMapKeyEnforcedAPF, ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+	}.DecMode())
+)
+
+func must[T any](mode T, err error) T {
+	if err != nil {
+		panic(err) // only a mistake in this file can cause it
+	}
+	return mode
+}
+
+func (codec) Name() string { return "cbor" }
+
+func (codec) Marshal(v any) ([]byte, error) {
+	b, err := encoding.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", v, err)
+	}
+	return b, nil
+}
+
+func (codec) Unmarshal(b []byte, into any) error {
+	if err := decoding.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("decoding %T: %w", into, err)
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package fleet
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+)
+
+// Options are the arguments of Listen.
+type Options struct {
+	Address string   // host:port to listen on; port 0: any
+	Workers int      // how many are expected
+	Names   []string // of the workers that are expected; empty: any names
+	Version string   // of plimsoll
+	Clock   clock.Clock
+	// Joined, which may be nil, is called when a worker is ready, from any goroutine.
+	Joined func(name, host string)
+}
+
+const (
+	joinDelay      = 100 * time.Millisecond // after a refused join, before the next is looked at
+	handshakeLimit = 5 * time.Second
+	idleLimit      = 30 * time.Second // of a connection without a stream
+	nameMost       = 200              // bytes of each text of a hello
+	coordinatorCN  = "coordinator"
+	clockName      = load.ClockName("the coordinator's")
+	spareConns     = 64 // connections beside the workers'
+)
+
+// Coordinator has the workers of a fleet. Its methods may be called from any goroutine.
+type Coordinator struct {
+	options   Options
+	kernel    string
+	authority *authority.Authority
+	token     Token
+	server    *grpc.Server
+	listener  net.Listener
+	served    chan struct{}
+	joining   sync.Mutex // one join at a time
+
+	mu      sync.Mutex
+	joined  map[string]bool // a name was given a certificate
+	members map[string]*member
+	arrival chan struct{} // closed and replaced when a member arrives
+}
+
+// Listen begins to accept workers.
+func Listen(o Options) (*Coordinator, error) {
+	if len(o.Names) > 0 {
+		o.Workers = len(o.Names)
+	}
+	a, err := authority.New()
+	if err != nil {
+		return nil, err
+	}
+	c := &Coordinator{
+		options: o, kernel: kernel(), authority: a, token: newToken(a.DER()),
+		served: make(chan struct{}), joined: make(map[string]bool),
+		members: make(map[string]*member), arrival: make(chan struct{}),
+	}
+	encrypted, err := c.encryption()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listening for workers: %w", err)
+	}
+	c.listener = netutil.LimitListener(listener, 4*o.Workers+spareConns)
+	c.server = grpc.NewServer(
+		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodec(codec{}),
+		grpc.MaxRecvMsgSize(wireMost+headRoom), grpc.MaxConcurrentStreams(4),
+		grpc.ConnectionTimeout(handshakeLimit),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: idleLimit, Time: ownerLimit / 2, Timeout: ownerLimit / 2,
+		}),
+	)
+	c.server.RegisterService(&service, c)
+	go func() {
+		defer close(c.served)
+		_ = c.server.Serve(c.listener) // it ends by Close
+	}()
+	return c, nil
+}
+
+func (c *Coordinator) encryption() (*tls.Config, error) {
+	key, public, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	der, err := c.authority.Certify(coordinatorCN, public, x509.ExtKeyUsageServerAuth)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ClientAuth: tls.VerifyClientCertIfGiven,
+		ClientCAs: c.authority.ClientConfig().RootCAs,
+		Certificates: []tls.Certificate{
+			{Certificate: [][]byte{der, c.authority.DER()}, PrivateKey: key},
+		},
+	}, nil
+}
+
+// Address is where workers dial in.
+func (c *Coordinator) Address() string { return c.listener.Addr().String() }
+
+// Token is what they need to join.
+func (c *Coordinator) Token() Token { return c.token }
+
+// Close ends the fleet: the workers end by themselves.
+func (c *Coordinator) Close() error {
+	c.server.Stop()
+	<-c.served
+	return nil
+}
+
+// join gives a worker that knows the secret a certificate, once for each name.
+func (c *Coordinator) join(_ context.Context, ask *joinAsk) (*joinAnswer, error) {
+	c.joining.Lock()
+	defer c.joining.Unlock()
+	refuse := func(sentence string, args ...any) (*joinAnswer, error) {
+		time.Sleep(joinDelay)
+		return nil, status.Errorf(codes.PermissionDenied, sentence, args...)
+	}
+	if subtle.ConstantTimeCompare(ask.Secret, c.token.secret[:]) != 1 {
+		return refuse("the join token is not this coordinator's: copy the one that it printed")
+	}
+	h := ask.Hello
+	if err := checkHello(h); err != nil {
+		return refuse("%v", err)
+	}
+	if h.Version != c.options.Version {
+		return refuse("the worker is plimsoll %s and the coordinator is %s: install one version",
+			h.Version, c.options.Version)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.joined[h.Name]:
+		return refuse("a worker named %s has joined already: give each a name of its own (--name)",
+			h.Name)
+	case len(c.options.Names) > 0 && !slices.Contains(c.options.Names, h.Name):
+		return refuse("no worker named %s is expected: its names are %s", h.Name,
+			strings.Join(c.options.Names, ", "))
+	case len(c.joined) >= c.options.Workers:
+		return refuse("all %d workers have joined: the coordinator expects no more",
+			c.options.Workers)
+	}
+	public, err := x509.ParsePKIXPublicKey(ask.KeyPKIX)
+	if err != nil {
+		return refuse("the worker's key cannot be read")
+	}
+	der, err := c.authority.Certify(h.Name, public, x509.ExtKeyUsageClientAuth)
+	if err != nil {
+		return refuse("the worker's key cannot be used")
+	}
+	c.joined[h.Name] = true
+	return &joinAnswer{der}, nil
+}
+
+func checkHello(h hello) error {
+	for _, text := range []string{h.Name, h.Host, h.Version, h.Kernel} {
+		if len(text) > nameMost || strings.ContainsFunc(text, unprintable) {
+			return errors.New("the worker's name, host or version is too long or not printable")
+		}
+	}
+	if h.Name == "" || h.Name == coordinatorCN {
+		return errors.New("the worker needs a name of its own: give it with --name")
+	}
+	return nil
+}
+
+func unprintable(r rune) bool { return r < ' ' || r > '~' }
+
+// worker is the name in the certificate of the other end.
+func worker(ctx context.Context) (name string, err error) {
+	if p, has := peer.FromContext(ctx); has {
+		if t, is := p.AuthInfo.(credentials.TLSInfo); is && len(t.State.VerifiedChains) > 0 {
+			return t.State.VerifiedChains[0][0].Subject.CommonName, nil
+		}
+	}
+	return "", status.Error(codes.Unauthenticated, "join first")
+}
+
+// work is a worker's stream, until it is lost or the fleet ends.
+func (c *Coordinator) work(stream grpc.ServerStream) error {
+	name, err := worker(stream.Context())
+	if err != nil {
+		return err
+	}
+	var h hello
+	if err := stream.RecvMsg(&h); err != nil {
+		return err
+	}
+	if err := checkHello(h); err != nil || h.Name != name {
+		return status.Error(codes.PermissionDenied, "the hello is not that of the certificate")
+	}
+	m := newMember(h)
+	if !c.admit(m) {
+		return status.Error(codes.AlreadyExists, "the worker is at work or was lost")
+	}
+	if c.options.Joined != nil {
+		c.options.Joined(h.Name, h.Host)
+	}
+	err = m.serve(stream)
+	m.lose(err)
+	return status.Error(codes.Aborted, err.Error())
+}
+
+// admit takes a worker in, once.
+func (c *Coordinator) admit(m *member) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.members[m.hello.Name] != nil {
+		return false
+	}
+	c.members[m.hello.Name] = m
+	close(c.arrival)
+	c.arrival = make(chan struct{})
+	return true
+}
+
+// time answers a worker's ticks.
+func (c *Coordinator) time(stream grpc.ServerStream) error {
+	name, err := worker(stream.Context())
+	if err != nil {
+		return err
+	}
+	for {
+		var t tick
+		if err := stream.RecvMsg(&t); err != nil {
+			return err
+		}
+		received := c.options.Clock.Now()
+		c.mu.Lock()
+		m := c.members[name]
+		c.mu.Unlock()
+		if m != nil {
+			m.hear()
+		}
+		answer := &tock{SentNs: t.SentNs, ReceivedNs: received, AnsweredNs: c.options.Clock.Now()}
+		if err := stream.SendMsg(answer); err != nil {
+			return err
+		}
+	}
+}
+
+// Await returns when all expected workers are there. When ctx ends first, the error names those
+// that are missing.
+func (c *Coordinator) Await(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		here, arrival := len(c.members), c.arrival
+		c.mu.Unlock()
+		if here >= c.options.Workers {
+			return nil
+		}
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: start plimsoll worker --join %s on each load machine: %w",
+				c.missing(), c.Address(), ctx.Err())
+		}
+	}
+}
+
+// missing says which workers are not there.
+func (c *Coordinator) missing() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	missing := slices.DeleteFunc(slices.Clone(c.options.Names),
+		func(name string) bool { return c.members[name] != nil })
+	if len(missing) > 0 {
+		return "these workers have not joined: " + strings.Join(missing, ", ")
+	}
+	return fmt.Sprintf("%d of %d workers have joined", len(c.members), c.options.Workers)
+}
+
+// team returns the members in the order of their names.
+func (c *Coordinator) team() (all []*member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b *member) int {
+		return strings.Compare(a.hello.Name, b.hello.Name)
+	})
+	return all
+}

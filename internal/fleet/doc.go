@@ -1,0 +1,34 @@
+// Package fleet carries a run to workers on other machines: the plan out, and readiness, samples
+// and accounts back.
+//
+// The coordinator is the process that runs an experiment. It listens (Listen), and workers dial in
+// (Work), so a worker has no open port. What a worker can be asked to do is what internal/load says
+// of a Worker, and nothing else: it opens no file and runs no command that the coordinator names.
+//
+// # Trust
+//
+// Each fleet has a certificate authority of its own, which lives as long as its coordinator. A
+// join token holds a secret and the digest of that authority's certificate. So a worker knows the
+// coordinator before it sends the secret, and gets a client certificate for it. A name joins once.
+// Whoever has no certificate can only join. The plan, with the target's secrets, travels only to
+// holders of one. Workers and coordinator are of one version.
+//
+// # One clock
+//
+// A worker does its part of a run on the coordinator's clock, so windows, due times, latencies and
+// accounts merge without a conversion. Processes of one kernel share its monotonic clock, and their
+// offset is zero. On another machine the worker's clock is disciplined (internal/skew), and every
+// sample carries the bound of its error.
+//
+// # Loss
+//
+// A worker that is gone, silent or broken is lost for the rest of the run, which it ends. The
+// run keeps what the worker told last, and has no account. The load is never given to another
+// worker. A worker that has not heard of its coordinator for ownerLimit ends its load.
+//
+// # Bounds
+//
+// A message on the wire has at most wireMost bytes; larger answers come in parts, up to answerMost
+// together. A worker has one stream of orders and one of exchanges of time. The coordinator accepts
+// four connections for each expected worker, and a few more.
+package fleet

@@ -1,0 +1,241 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+)
+
+const (
+	// ownerLimit is how long a worker goes on without a word of its coordinator, and a
+	// coordinator without one of a worker.
+	ownerLimit = 5 * time.Second
+	// cancelLimit is how long an answer to a cancelled order is waited for.
+	cancelLimit = 5 * time.Second
+	ordersRoom  = 16 // orders that wait to be sent
+)
+
+// ErrLost is wrapped by the errors of a worker that is gone for good.
+var ErrLost = errors.New("the worker is lost")
+
+// member is a worker as its coordinator sees it. Its methods may be called from any goroutine.
+type member struct {
+	hello  hello
+	orders chan *order
+
+	mu      sync.Mutex
+	heardAt time.Time
+	pending map[uint64]*call
+	calls   uint64
+	tell    func(load.Event) // of the present run; nil: there is none
+	lost    error
+	gone    chan struct{} // closed when lost is set
+}
+
+// call is an order that was not answered yet.
+type call struct {
+	answer []byte
+	failed error
+	done   chan struct{}
+}
+
+func newMember(h hello) *member {
+	return &member{hello: h, orders: make(chan *order, ordersRoom), heardAt: time.Now(),
+		pending: make(map[uint64]*call), gone: make(chan struct{})}
+}
+
+// hear notes that the worker lives.
+func (m *member) hear() {
+	m.mu.Lock()
+	m.heardAt = time.Now()
+	m.mu.Unlock()
+}
+
+// lose gives the worker up, for the first reason that is given. It ends every call.
+func (m *member) lose(why error) {
+	m.mu.Lock()
+	if m.lost != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.lost = fmt.Errorf("%w: %s on %s: %w", ErrLost, m.hello.Name, m.hello.Host, why)
+	pending, tell := m.pending, m.tell
+	m.pending = nil
+	close(m.gone)
+	m.mu.Unlock()
+	for _, c := range pending {
+		c.failed = m.lost
+		close(c.done)
+	}
+	if tell != nil {
+		tell(load.Event{Kind: load.Failure, Sentence: m.lost.Error()})
+	}
+}
+
+// silent says since when the worker has not been heard of, when that is too long.
+func (m *member) silent(now time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since := now.Sub(m.heardAt); since > ownerLimit {
+		return fmt.Errorf("it was silent for %s", since.Round(time.Second))
+	}
+	return nil
+}
+
+// err is why the worker is lost; nil: it is not.
+func (m *member) err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost
+}
+
+// listen sets who hears of the worker's events.
+func (m *member) listen(tell func(load.Event)) {
+	m.mu.Lock()
+	m.tell = tell
+	m.mu.Unlock()
+}
+
+// ask sends an order and waits for its answer, which it decodes into answer unless that is nil.
+// When ctx ends first, the worker is told, and its answer is awaited a little longer.
+func (m *member) ask(ctx context.Context, do action, body, answer any) error {
+	raw, err := encoding.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encoding an order: %w", err)
+	}
+	o := &order{Do: do, Body: raw}
+	if deadline, has := ctx.Deadline(); has {
+		o.LimitNs = max(1, int64(time.Until(deadline)))
+	}
+	c, err := m.begin(o)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		m.cancel(o.Call)
+		timer := time.NewTimer(cancelLimit)
+		defer timer.Stop()
+		select {
+		case <-c.done:
+		case <-timer.C:
+			m.lose(fmt.Errorf("it did not end %s when it was told to", do))
+		}
+		<-c.done
+	}
+	if c.failed != nil {
+		return c.failed
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := (codec{}).Unmarshal(c.answer, answer); err != nil {
+		m.lose(err)
+		return m.err()
+	}
+	return nil
+}
+
+// begin registers a call and sends its order.
+func (m *member) begin(o *order) (*call, error) {
+	c := &call{done: make(chan struct{})}
+	m.mu.Lock()
+	if m.lost != nil {
+		defer m.mu.Unlock()
+		return nil, m.lost
+	}
+	m.calls++
+	o.Call = m.calls
+	m.pending[o.Call] = c
+	m.mu.Unlock()
+	select {
+	case m.orders <- o:
+	case <-m.gone: // which has ended the call
+	}
+	return c, nil
+}
+
+func (m *member) cancel(which uint64) {
+	raw, err := encoding.Marshal(which)
+	if err != nil {
+		panic(err) // a number can be encoded
+	}
+	select {
+	case m.orders <- &order{Do: actionCancel, Body: raw}:
+	case <-m.gone:
+	}
+}
+
+// take takes a word of the worker's.
+func (m *member) take(w *word) error {
+	m.hear()
+	m.mu.Lock()
+	if w.Event != nil {
+		tell := m.tell
+		m.mu.Unlock()
+		if tell != nil {
+			tell(*w.Event)
+		}
+		return nil
+	}
+	defer m.mu.Unlock()
+	c := m.pending[w.Call]
+	switch {
+	case c == nil:
+		return fmt.Errorf("it answered order %d, which was not given", w.Call)
+	case len(c.answer)+len(w.Part) > answerMost:
+		return fmt.Errorf("its answer has more than %d bytes", answerMost)
+	}
+	c.answer = append(c.answer, w.Part...)
+	if w.Last {
+		if w.Error != "" {
+			c.failed = fmt.Errorf("worker %s on %s: %s", m.hello.Name, m.hello.Host, w.Error)
+		}
+		delete(m.pending, w.Call)
+		close(c.done)
+	}
+	return nil
+}
+
+// serve sends orders and takes words until the stream or the worker ends.
+func (m *member) serve(stream grpc.ServerStream) error {
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			w := new(word)
+			err := stream.RecvMsg(w)
+			if err == nil {
+				err = m.take(w)
+			}
+			if err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	look := time.NewTicker(ownerLimit / 5)
+	defer look.Stop()
+	for {
+		select {
+		case o := <-m.orders:
+			if err := stream.SendMsg(o); err != nil {
+				return fmt.Errorf("its connection broke: %w", err)
+			}
+		case err := <-ended:
+			return fmt.Errorf("its connection ended: %w", err)
+		case now := <-look.C:
+			if err := m.silent(now); err != nil {
+				return err
+			}
+		case <-m.gone:
+			return m.err()
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// partLimit bounds the end of a worker's part of a run.
+const partLimit = 10 * time.Second
+
+// part is a worker's part of the present run, if there is one. One order at a time changes it.
+type part struct {
+	mu      sync.Mutex
+	local   *load.Local
+	cluster system.Cluster
+	undo    func() // of what the scheduler was told
+}
+
+// begin connects to the target of an assignment.
+func (p *part) begin(ctx context.Context, a Assignment, o WorkerOptions, tell func(load.Event),
+) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.local != nil {
+		return errors.New("the worker is in a run already")
+	}
+	plan, options, of, err := a.read(o.Systems)
+	if err != nil {
+		return err
+	}
+	_, p.undo = load.MakeRoom(&plan.Workload, 0)
+	cluster, err := of.Connect(ctx, options)
+	if err != nil {
+		p.undo()
+		return fmt.Errorf("connecting: %w", err)
+	}
+	if _, embedded := of.(system.Embedded); embedded {
+		// Each worker has a system of its own, whose topics nobody else makes.
+		for _, topic := range plan.Topics() {
+			if err := cluster.CreateTopic(ctx, topic); err != nil {
+				p.undo()
+				return errors.Join(err, cluster.Close(ctx))
+			}
+		}
+	}
+	p.cluster = cluster
+	p.local = load.NewLocal(plan, load.Means{Clock: o.Clock, Name: clockName, Cluster: cluster,
+		Tell: tell})
+	if o.Say != nil {
+		o.Say(fmt.Sprintf("part %d of %d of run %s on %s", plan.Share.Worker+1, plan.Share.Workers,
+			plan.Prefix, a.System))
+	}
+	return nil
+}
+
+// read checks an assignment as the input that it is.
+func (a Assignment) read(systems *system.Registry) (plan load.Plan, o system.Options,
+	of system.System, err error,
+) {
+	w, err := workload.Parse("plan", []byte(a.Workload))
+	if err != nil {
+		return plan, o, nil, err
+	}
+	if of, err = systems.Get(a.System); err != nil {
+		return plan, o, nil, err
+	}
+	settings, err := system.Resolve(of.Describe().Settings, a.Settings)
+	if err != nil {
+		return plan, o, nil, err
+	}
+	encrypted, err := a.Options.Trust.Config()
+	if err != nil {
+		return plan, o, nil, err
+	}
+	if s := a.Plan.Share; s.Workers < 1 || s.Worker < 0 || s.Worker >= s.Workers {
+		return plan, o, nil, fmt.Errorf("there is no share %d of %d", s.Worker, s.Workers)
+	}
+	return load.Plan{Workload: *w, Run: a.Plan.Run, Prefix: a.Plan.Prefix, Spread: a.Plan.Spread,
+			Share: a.Plan.Share},
+		system.Options{Endpoints: a.Options.Endpoints, Credentials: a.Options.Credentials,
+			TLS: encrypted, Settings: settings, Durability: w.Durability,
+			MaxUSD: a.Options.MaxUSD}, of, nil
+}
+
+// worker returns the worker of the present run.
+func (p *part) worker() (load.Worker, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.local == nil {
+		return nil, errors.New("the worker is in no run")
+	}
+	return p.local, nil
+}
+
+func (p *part) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.local == nil
+}
+
+// finish ends the part: its load, its clients and its connection. It may be called again.
+func (p *part) finish() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.local == nil {
+		return nil
+	}
+	err := p.local.Halt(partLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), partLimit)
+	defer cancel()
+	if closing := p.cluster.Close(ctx); closing != nil {
+		err = errors.Join(err, fmt.Errorf("disconnecting: %w", closing))
+	}
+	p.undo()
+	p.local, p.cluster = nil, nil
+	return err
+}

@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// This file encodes histograms and sets for a network: compactly, and checked when they are
+// read, because their reader merges them without looking again.
+
+// Bounds of what is read.
+const (
+	bucketsMost = 1 << 17 // of a histogram
+	// numberMost is the most that a sequence number of a set may be: its bitmap takes 32 MB then.
+	numberMost = PageBits << 22
+)
+
+var errMalformed = errors.New("it is malformed")
+
+// fields reads numbers one after the other. After an error all are zero.
+type fields struct {
+	b   []byte
+	bad bool
+}
+
+// next returns a number from 0 to most.
+func (f *fields) next(most int64) int64 {
+	n, size := binary.Uvarint(f.b)
+	if size <= 0 || n > uint64(most) || f.bad {
+		f.bad = true
+		return 0
+	}
+	f.b = f.b[size:]
+	return int64(n)
+}
+
+// end reports whether everything was read and good.
+func (f *fields) end() error {
+	if f.bad || len(f.b) > 0 {
+		return errMalformed
+	}
+	return nil
+}
+
+const anyCount = int64(1)<<62 - 1
+
+// MarshalBinary encodes the histogram: each bucket as the distance to the one before.
+func (h Histogram) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, 32+4*len(h.Values))
+	b = binary.AppendUvarint(b, uint64(len(h.Series)))
+	b = append(b, h.Series...)
+	for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative, int64(len(h.Values))} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	before := int64(0)
+	for i, value := range h.Values {
+		b = binary.AppendUvarint(b, uint64(value-before))
+		b = binary.AppendUvarint(b, uint64(h.Counts[i]))
+		before = value
+	}
+	return b, nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (h *Histogram) UnmarshalBinary(b []byte) error {
+	const nameMost = 100
+	f := &fields{b: slices.Clone(b)}
+	name := f.next(nameMost)
+	if f.bad || int(name) > len(f.b) {
+		return fmt.Errorf("reading a histogram: %w", errMalformed)
+	}
+	read := Histogram{Series: result.Series(f.b[:name])}
+	f.b = f.b[name:]
+	read.Phase = Phase(f.next(int64(phases) - 1))
+	read.Clamped, read.Negative = f.next(anyCount), f.next(anyCount)
+	buckets := f.next(min(bucketsMost, int64(len(f.b))))
+	read.Values, read.Counts = make([]int64, buckets), make([]int64, buckets)
+	before := int64(0)
+	for i := range read.Values {
+		read.Values[i], read.Counts[i] = before+f.next(anyCount-before), f.next(anyCount)
+		f.bad = f.bad || i > 0 && read.Values[i] == before
+		before = read.Values[i]
+	}
+	if err := f.end(); err != nil {
+		return fmt.Errorf("reading a histogram: %w", err)
+	}
+	*h = read
+	return nil
+}
+
+// MarshalBinary encodes the set.
+func (s Set) MarshalBinary() ([]byte, error) {
+	b := binary.AppendUvarint(nil, uint64(len(s.Full)))
+	for _, run := range s.Full {
+		b = binary.AppendUvarint(b, uint64(run.First))
+		b = binary.AppendUvarint(b, uint64(run.Count))
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.Part)))
+	for i := range s.Part {
+		b = binary.AppendUvarint(b, uint64(s.Part[i].Number))
+		for _, word := range s.Part[i].Words {
+			b = binary.LittleEndian.AppendUint64(b, word)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (s *Set) UnmarshalBinary(b []byte) error {
+	const pagesMost = numberMost / PageBits
+	f := &fields{b: b}
+	read := Set{}
+	past := int64(0) // the pages so far
+	for range f.next(int64(len(f.b))) {
+		first := f.next(pagesMost)
+		count := f.next(pagesMost - first)
+		f.bad = f.bad || first < past || count == 0
+		past = first + count
+		read.Full = append(read.Full, Pages{first, count})
+		if f.bad {
+			break
+		}
+	}
+	past = 0
+	for range f.next(int64(len(f.b))) {
+		p := Page{Number: f.next(pagesMost)}
+		if f.bad || p.Number < past || len(f.b) < len(p.Words)*8 {
+			f.bad = true
+			break
+		}
+		past = p.Number + 1
+		for i := range p.Words {
+			p.Words[i] = binary.LittleEndian.Uint64(f.b[8*i:])
+		}
+		f.b = f.b[len(p.Words)*8:]
+		read.Part = append(read.Part, p)
+	}
+	if err := f.end(); err != nil {
+		return fmt.Errorf("reading a set: %w", err)
+	}
+	*s = read
+	return nil
+}
