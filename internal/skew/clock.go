@@ -118,7 +118,7 @@ func (c *Clock) State() State {
 	if !known {
 		return s
 	}
-	s.BoundNs = line.BoundNs + max(deviation, -deviation)
+	s.BoundNs = bound(line, deviation)
 	s.OffsetNs, s.DeviationNs = line.OffsetNs, deviation
 	s.DriftPPM, s.DriftBoundPPM = line.DriftPPM, line.DriftBoundPPM
 	return s
@@ -140,7 +140,12 @@ func (c *Clock) boundNs() int64 {
 	if !known {
 		return Unbounded
 	}
-	return line.BoundNs + max(deviation, -deviation)
+	return bound(line, deviation)
+}
+
+// bound is the greatest error of a clock that deviates from a line.
+func bound(line Line, deviationNs int64) int64 {
+	return min(Unbounded, line.BoundNs+max(deviationNs, -deviationNs))
 }
 
 // distance returns the line now, and the disciplined clock less it.

@@ -175,11 +175,18 @@ func (e *Estimator) At(ownNs int64) (Line, bool) {
 	middle := math.Round((most+fewest)/2 - drift*earlier)
 	return Line{
 		AtNs: ownNs, OffsetNs: e.midNs + int64(middle),
-		// Rounding costs a nanosecond.
-		BoundNs:       1 + int64(math.Ceil((most-fewest)/2+2*maxDrift*earlier)),
+		BoundNs:       wholeNs((most-fewest)/2 + 2*maxDrift*earlier),
 		DriftPPM:      drift * million,
 		DriftBoundPPM: min(2*MaxDriftPPM, (greatest-least)/2*million+changePPM(earlier)),
 	}, true
+}
+
+// wholeNs rounds a bound up, and adds the nanosecond by which an offset is rounded.
+func wholeNs(bound float64) int64 {
+	if bound >= float64(Unbounded) {
+		return Unbounded
+	}
+	return 1 + int64(math.Ceil(bound))
 }
 
 // changePPM is by how much the drift may change in a time.
