@@ -62,6 +62,7 @@ var rooms = []string{
 	"internal/strict",
 	"internal/document",
 	"internal/quantity",
+	"internal/skew",
 	"internal/clock",
 }
 
