@@ -53,6 +53,8 @@ func (t Token) pinned(mine *tls.Certificate) *tls.Config {
 	return c
 }
 
+var errStranger = errors.New("it is not the coordinator of this join token")
+
 // verify holds that the other end is the coordinator of the token.
 func (t Token) verify(state tls.ConnectionState) error {
 	for _, one := range state.PeerCertificates[min(1, len(state.PeerCertificates)):] {
@@ -68,5 +70,5 @@ func (t Token) verify(state tls.ConnectionState) error {
 			return nil
 		}
 	}
-	return errors.New("it is not the coordinator of this join token")
+	return errStranger
 }

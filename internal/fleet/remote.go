@@ -26,6 +26,13 @@ type remote struct {
 
 var _ load.Worker = (*remote)(nil)
 
+func newRemote(m *member, at int, plan *load.Plan) *remote {
+	w := &plan.Workload
+	return &remote{member: m, at: at, plan: plan, last: load.Sample{Worker: at, Clock: clockName,
+		Counters: load.Counters{ReceivedWithin: make([]int64, w.Subscriptions),
+			FreshAt: make([]int64, w.AllSubscriptions())}}}
+}
+
 // Open opens the share's clients.
 func (r *remote) Open(ctx context.Context) error { return r.ask(ctx, actionOpen, nil, nil) }
 

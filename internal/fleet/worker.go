@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,9 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 		if err == nil {
 			return &tls.Certificate{Certificate: [][]byte{answer.Certificate}, PrivateKey: key}, nil
 		}
-		again := status.Code(err) == codes.Unavailable || status.Code(err) == codes.DeadlineExceeded
+		again := status.Code(err) == codes.Unavailable &&
+			!strings.Contains(err.Error(), errStranger.Error()) ||
+			status.Code(err) == codes.DeadlineExceeded
 		if !again || try == joinTries || !clock.Sleep(ctx, joinPause) {
 			return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, plain(err))
 		}

@@ -271,7 +271,7 @@ func pass(untilNs int64) {
 // opened returns so many workers on the world, all of whose clients are open.
 func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
 	for i := range workers {
-		plan.Share = Share{i, workers}
+		plan.Share = Share{Worker: i, Workers: workers, ByTopic: plan.Share.ByTopic}
 		all = append(all, NewLocal(overWire(t, plan), Means{
 			Clock: clock.Timers(), Name: "bubble", Cluster: on,
 			Tell: func(e Event) {
@@ -413,7 +413,8 @@ func TestAnyDivisionIsTheSameRun(t *testing.T) {
 // divides reports whether the consumers of a subscription are of several workers.
 func divides(w *workload.Workload, workers int) bool {
 	for i := range workers {
-		from, _ := Share{i, workers}.part(w.Topics * w.AllSubscriptions() * w.Consumers)
+		from, _ := Share{Worker: i, Workers: workers}.part(w.Topics*w.AllSubscriptions()*w.Consumers,
+			w.Topics)
 		if from%w.Consumers != 0 {
 			return true
 		}

@@ -17,6 +17,7 @@ const maxOpening = 32
 // Open opens every consumer of the share, then every producer, many at a time. On an error
 // the cluster's Close ends those that were opened.
 func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
+	w := &e.plan.Workload
 	consumers, progress := e.newConsumers(0, e.prompt()), e.progress()
 	err := system.Each(ctx, len(consumers), maxOpening,
 		Counting(progress, "opened %s of %s consumers",
@@ -26,7 +27,7 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 	if err != nil {
 		return err
 	}
-	from, to := e.plan.Share.part(e.plan.Workload.Topics * e.plan.Workload.Producers)
+	from, to := e.plan.Share.part(w.Topics*w.Producers, w.Topics)
 	producers := make([]*producer, to-from)
 	err = system.Each(ctx, len(producers), maxOpening,
 		Counting(progress, "opened %s of %s producers",
@@ -50,7 +51,7 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 // which is open.
 func (e *Engine) newConsumers(subscriptionFrom, subscriptionTo int) (all []*consumer) {
 	w := &e.plan.Workload
-	from, to := e.plan.Share.part(w.Topics * w.AllSubscriptions() * w.Consumers)
+	from, to := e.plan.Share.part(w.Topics*w.AllSubscriptions()*w.Consumers, w.Topics)
 	for t := range e.topics {
 		for s := subscriptionFrom; s < subscriptionTo; s++ {
 			for i := range w.Consumers {

@@ -101,7 +101,7 @@ func readied(
 	t.Helper()
 	plan = Plan{Workload: *w, Run: 7, Prefix: "t"}
 	for i := range n {
-		plan.Share = Share{i, n}
+		plan.Share = Share{Worker: i, Workers: n}
 		one := NewLocal(plan, Means{Clock: clock.Timers(), Cluster: r})
 		if err := one.Open(t.Context()); err != nil {
 			t.Fatal(err)

@@ -83,12 +83,21 @@ type Plan struct {
 // Share is a worker's part of the producers and consumers: the Worker-th of Workers even
 // parts. The zero Share is everything. Message i belongs to producer i mod n of all n
 // producers, so any division among workers adds up to the same schedule.
-type Share struct{ Worker, Workers int }
+type Share struct {
+	Worker, Workers int
+	// ByTopic deals out whole topics, so that the producers and the consumers of a topic are on
+	// one worker, whose end-to-end latency is on one clock.
+	ByTopic bool
+}
 
-// part returns the range of the share's part among the given number of places.
-func (s Share) part(of int) (from, to int) {
-	n := max(s.Workers, 1)
-	return s.Worker * of / n, (s.Worker + 1) * of / n
+// part returns the range of the share's part among the given number of places, which are even
+// parts of topics.
+func (s Share) part(of, topics int) (from, to int) {
+	n, each := max(s.Workers, 1), 1
+	if s.ByTopic {
+		of, each = topics, of/topics
+	}
+	return s.Worker * of / n * each, (s.Worker + 1) * of / n * each
 }
 
 // Topics returns the topics that the plan needs.

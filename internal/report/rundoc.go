@@ -82,6 +82,10 @@ func inText(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, table(impactTable(r)))
 	}
+	if len(r.Workers) > 0 {
+		out = append(out, table(workersTable(r)),
+			facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
+	}
 	account := document.Tone("")
 	if t := total(r.Ledger); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		account = document.Bad
@@ -168,6 +172,9 @@ func runTables(s *result.Saved, sure within) []block {
 	}
 	if !imported(r) {
 		out = append(out, tabled(generatorTable(r)))
+	}
+	if len(r.Workers) > 0 {
+		out = append(out, tabled(workersTable(r)))
 	}
 	return out
 }

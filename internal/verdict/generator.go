@@ -58,10 +58,11 @@ func carried(r *result.Run) result.Verdict {
 		return turnAround(r)
 	}
 	bound := errorBound(r, ownLagBoundNs)
-	if g.OwnLagP99Ns > bound {
+	lagNs, of := worstLag(r)
+	if lagNs > bound {
 		return say(Generator, result.Broken,
-			"the load generator was the limit: own schedule lag p99 %s exceeds the bound of %s",
-			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+			"the load generator was the limit: own schedule lag p99 %s%s exceeds the bound of %s",
+			quantity.Duration(lagNs), of, quantity.Duration(bound))
 	}
 	if v, is := ownLagUnknown(r, bound); is {
 		return v
@@ -71,10 +72,10 @@ func carried(r *result.Run) result.Verdict {
 		return say(Generator, result.Unknown,
 			"the instrument's own error was not measured, or too rarely to judge it: own lag p99 "+
 				"%s, bound %s",
-			quantity.Duration(g.OwnLagP99Ns), quantity.Duration(bound))
+			quantity.Duration(lagNs), quantity.Duration(bound))
 	}
 	sentence := "the load generator kept up: own schedule lag p99 " +
-		quantity.Duration(g.OwnLagP99Ns)
+		quantity.Duration(lagNs) + of
 	if known {
 		sentence += ", the instrument's own error " + quantity.Duration(error99)
 	}
@@ -84,6 +85,18 @@ func carried(r *result.Run) result.Verdict {
 			"longer than 1 ms counts as the system's"
 	}
 	return say(Generator, result.Holds, "%s", sentence)
+}
+
+// worstLag is the p99 of own lag: of all messages, or of the worker of a fleet whose own is
+// greater. The worst one decides, because a mean over workers would hide it.
+func worstLag(r *result.Run) (ns int64, of string) {
+	ns = r.Summary.Generator.OwnLagP99Ns
+	for _, w := range r.Workers {
+		if w.OwnLagCount >= fewestOwnLags && w.OwnLagP99Ns > ns {
+			ns, of = w.OwnLagP99Ns, " (of worker "+w.Name+")"
+		}
+	}
+	return ns, of
 }
 
 // twinError is the higher of the twin's publish and end-to-end latency, at p99 or the

@@ -1,0 +1,273 @@
+package fleet
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// Whoever may not join is told why in a sentence, and changes nothing.
+func TestRefusedWorkers(t *testing.T) {
+	t.Parallel()
+	c, _ := fleetOf(t, newCommon(), 2)
+	stranger := listen(t, 1)
+	options := func() WorkerOptions {
+		return WorkerOptions{Coordinator: c.Address(), Token: c.Token(), Name: "late", Host: "here",
+			Version: version, Systems: system.NewRegistry(), Clock: clock.Precise()}
+	}
+	for name, of := range map[string]struct {
+		change func(o *WorkerOptions)
+		want   string
+	}{
+		"token of another fleet": {func(o *WorkerOptions) { o.Token = stranger.Token() },
+			"it is not the coordinator of this join token"},
+		"another secret": {func(o *WorkerOptions) { o.Token.secret[0]++ },
+			"the join token is not this coordinator's"},
+		"another version": {func(o *WorkerOptions) { o.Version = "v2" },
+			"the worker is plimsoll v2 and the coordinator is v1"},
+		"a name again": {func(o *WorkerOptions) { o.Name = "w0" },
+			"a worker named w0 has joined already"},
+		"one too many": {func(*WorkerOptions) {}, "all 2 workers have joined"},
+		"no name":      {func(o *WorkerOptions) { o.Name = "" }, "needs a name of its own"},
+		"the coordinator's": {func(o *WorkerOptions) { o.Name = coordinatorCN },
+			"a name of its own"},
+		"escape sequences": {func(o *WorkerOptions) { o.Host = "\x1b[2J" }, "not printable"},
+		"a long name": {func(o *WorkerOptions) { o.Name = strings.Repeat("x", nameMost+1) },
+			"too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options()
+			of.change(&o)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			err := Work(ctx, o)
+			if err == nil || !strings.Contains(err.Error(), of.want) {
+				t.Errorf("%v, want %q", err, of.want)
+			}
+			if err != nil && strings.Contains(err.Error(), o.Token.Text()) {
+				t.Error("the error shows the token")
+			}
+		})
+	}
+	if n := len(c.team()); n != 2 {
+		t.Errorf("%d workers are there", n)
+	}
+}
+
+// Without a certificate nothing but joining is answered, also for those who speak the protocol.
+func TestWithoutCertificate(t *testing.T) {
+	t.Parallel()
+	c := listen(t, 1)
+	w := &workerEnd{options: WorkerOptions{Coordinator: c.Address(), Token: c.Token()}}
+	conn, err := w.dial(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for method, desc := range map[string]*grpc.StreamDesc{
+		methodWork: &workStream, methodTime: &timeStream,
+	} {
+		stream, err := conn.NewStream(t.Context(), desc, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = stream.SendMsg(&hello{Name: "w0"})
+		if err := stream.RecvMsg(new(order)); err == nil ||
+			!strings.Contains(err.Error(), "join first") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// Garbage, other protocols, silent peers and very many connections cost bounded memory, and a run
+// goes on beside them.
+func TestCrowdOfOutsiders(t *testing.T) {
+	of := newCommon()
+	c, _ := fleetOf(t, of, 2)
+	job := jobOn(t, of, 3*time.Second)
+	job.Crew = c
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pester(c.Address(), stop)
+	}()
+	got, err := ran(t, job)
+	close(stop)
+	<-done
+	if err != nil || got.Run.Counters.Acked != 6000 {
+		t.Errorf("%d acknowledged: %v", got.Run.Counters.Acked, err)
+	}
+	var after runtime.MemStats
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 200<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// pester opens up to 10,000 connections, some at a time, until it is stopped.
+func pester(address string, stop <-chan struct{}) {
+	const together = 200
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	for i := range 10_000 {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			continue
+		}
+		open = append(open, conn)
+		switch i % 3 {
+		case 0:
+			_, _ = fmt.Fprintf(conn, "GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n")
+		case 1:
+			_, _ = conn.Write(make([]byte, 1<<10))
+		}
+		if len(open) > together {
+			_ = open[0].Close()
+			open = open[1:]
+		}
+	}
+}
+
+// A peer that speaks TLS and another protocol gets no answer of use.
+func TestOtherProtocol(t *testing.T) {
+	t.Parallel()
+	c := listen(t, 1)
+	conn, err := tls.Dial("tcp", c.Address(), c.Token().pinned(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	raw, _ := io.ReadAll(io.LimitReader(conn, 1<<16))
+	if strings.Contains(string(raw), "plimsoll") {
+		t.Errorf("the answer is %q", raw)
+	}
+}
+
+// rogue joins as a worker and answers as it likes.
+func rogue(t *testing.T, c *Coordinator, answer func(o *order) *word) {
+	t.Helper()
+	w := &workerEnd{options: WorkerOptions{Coordinator: c.Address(), Token: c.Token(),
+		Clock: clock.Precise()}}
+	me := hello{Name: "rogue", Host: "there", Version: version}
+	mine, err := w.join(t.Context(), me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := w.dial(mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	stream, err := conn.NewStream(t.Context(), &workStream, methodWork)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.SendMsg(&me); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			o := new(order)
+			if stream.RecvMsg(o) != nil {
+				return
+			}
+			if a := answer(o); a != nil && stream.SendMsg(a) != nil {
+				return
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := c.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a worker answers wrongly costs it its place, with a sentence and without a panic.
+func TestRogueWorker(t *testing.T) {
+	t.Parallel()
+	plan := &load.Plan{Workload: *jobOn(t, newCommon(), time.Second).Workload}
+	for name, of := range map[string]struct {
+		answer func(o *order) *word
+		want   string
+	}{
+		"garbage": {func(o *order) *word {
+			return &word{Call: o.Call, Part: []byte{0xff, 0x00}, Last: true}
+		}, "decoding"},
+		"a sample of another plan": {func(o *order) *word {
+			raw, _ := encoding.Marshal(load.Sample{Clock: clockName})
+			return &word{Call: o.Call, Part: raw, Last: true}
+		}, "a sample has counts of 0 and 0 subscriptions"},
+		"an answer to nothing": {func(o *order) *word {
+			return &word{Call: o.Call + 7, Last: true}
+		}, "it answered order 8, which was not given"},
+		"a part that is too large": {func(o *order) *word {
+			return &word{Call: o.Call, Part: make([]byte, 100<<20), Last: true}
+		}, "larger than max"},
+		"silence": {func(*order) *word { return nil }, "it was silent for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := listen(t, 1)
+			rogue(t, c, of.answer)
+			r := newRemote(c.team()[0], 0, plan)
+			if _, err := r.Sample(true); err != nil {
+				t.Errorf("a lost worker's sample: %v", err)
+			}
+			if err := r.err(); err == nil || !strings.Contains(err.Error(), of.want) {
+				t.Errorf("%v, want %q", err, of.want)
+			}
+		})
+	}
+}
+
+// Whatever comes over the wire is refused, or fits the plan and can be merged and judged.
+func FuzzAnswers(f *testing.F) {
+	plan := load.Plan{Workload: workloadOf(time.Second)}
+	sample, _ := encoding.Marshal(load.Sample{Counters: load.Counters{
+		ReceivedWithin: []int64{1, 2}, FreshAt: []int64{3, 4}}})
+	f.Add(sample)
+	account, _ := encoding.Marshal(load.Account{})
+	f.Add(account)
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		var s load.Sample
+		if (codec{}).Unmarshal(b, &s) == nil && plan.CheckSample(&s) == nil {
+			_, _ = load.MergeSamples(s, s)
+		}
+		var a load.Account
+		if (codec{}).Unmarshal(b, &a) == nil && plan.CheckAccount(&a) == nil {
+			if merged, err := load.MergeAccounts(a, a); err == nil {
+				plan.Judge(merged)
+			}
+		}
+		var asked Assignment
+		if (codec{}).Unmarshal(b, &asked) == nil {
+			_, _, _, _ = asked.read(system.NewRegistry())
+		}
+	})
+}
