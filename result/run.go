@@ -1,6 +1,9 @@
 package result
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SchemaVersion is written to every run. Readers accept it and older ones.
 //
@@ -392,6 +395,25 @@ type Latency struct {
 	Answered []Percentile `json:"answered_percentiles,omitempty"`
 	Clamped  int64        `json:"clamped"`  // above the histogram's range, counted at its end
 	Negative int64        `json:"negative"` // below zero, counted at zero
+	// ErrorNs is the greatest error of each latency where its two ends were read from clocks of
+	// two machines; 0: from one clock. Percentiles below ErrorShare times as much are left out.
+	ErrorNs int64 `json:"error_ns,omitempty"`
+}
+
+// ErrorShare is how many times the error of clocks a percentile must be at least.
+const ErrorShare = 5
+
+// WithError returns the latency with the error of its two clocks, and without the percentiles of
+// which that is more than a fifth.
+func (l Latency) WithError(ns int64) Latency {
+	if ns <= 0 {
+		return l
+	}
+	l.ErrorNs = ns
+	blurred := func(p Percentile) bool { return p.LatencyNs < ErrorShare*ns }
+	l.Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), blurred)
+	l.Answered = slices.DeleteFunc(slices.Clone(l.Answered), blurred)
+	return l
 }
 
 // Percentile is a point of a latency distribution. Percentiles that the number of samples

@@ -29,6 +29,7 @@ const (
 type fleetFlags struct {
 	Workers     string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
 	WorkersFrom string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
+	Pair        bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
 	FleetListen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
 }
 

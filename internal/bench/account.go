@@ -177,11 +177,16 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if r.run.Load.Closed != nil {
 		s.Minutes = r.readings.minutes.Minutes(s.WindowNs)
 	}
+	apart := r.apartNs()
 	for _, name := range r.run.Load.Series() {
-		s.Latency = append(s.Latency, r.latency(name, f, arrived))
+		l := r.latency(name, f, arrived)
+		if name == result.EndToEnd {
+			l = l.WithError(apart)
+		}
+		s.Latency = append(s.Latency, l)
 	}
 	if r.count(result.Copies) > 0 {
-		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived))
+		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
 	}
 	r.accuse()
 	s.InFlight = inFlight

@@ -30,6 +30,13 @@ type Deal struct {
 	Tell    func(load.Event)
 }
 
+// wholeTopics reports whether the producers and the consumers of a topic are on one worker: with
+// Job.Pair, and where each worker has a system of its own.
+func (s *session) wholeTopics() bool {
+	_, embedded := s.job.System.(system.Embedded)
+	return s.job.Pair || embedded
+}
+
 // crewStart is headStart for workers elsewhere: the order to start has to reach all of them.
 const crewStart = time.Second
 
@@ -71,6 +78,24 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 	return all
 }
 
+// apartNs is how far the clocks of a producer's and of a consumer's worker can be apart at most;
+// 0: they are on one clock.
+func (r *run) apartNs() int64 {
+	var bounds [2]int64 // the two greatest
+	if r.wholeTopics() {
+		return 0
+	}
+	for _, w := range r.run.Workers {
+		switch b := w.ClockBoundNs; {
+		case b > bounds[0]:
+			bounds[0], bounds[1] = b, bounds[0]
+		case b > bounds[1]:
+			bounds[1] = b
+		}
+	}
+	return bounds[0] + bounds[1]
+}
+
 // engage gives the session its workers: those of the crew, or one in this process.
 func (s *session) engage(ctx context.Context, options system.Options) (err error) {
 	if s.job.Crew == nil {
@@ -79,6 +104,7 @@ func (s *session) engage(ctx context.Context, options system.Options) (err error
 		})}
 		return nil
 	}
+	s.plan.Share.ByTopic = s.wholeTopics()
 	s.workers, s.dismiss, err = s.job.Crew.Deal(ctx, Deal{
 		Plan: s.plan, Target: s.job.Target, Options: options,
 		Trust: cmp.Or(s.trust, s.job.Trust), Tell: s.hear,

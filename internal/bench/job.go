@@ -36,6 +36,8 @@ type Job struct {
 	Cluster *Cluster
 	// Crew offers the load from other processes; nil: this one does.
 	Crew Crew
+	// Pair keeps the producers and the consumers of each topic on one worker of the crew.
+	Pair bool
 	// Interval is the time between two readings of what happened; 0: a second.
 	Interval time.Duration
 	// Late is how long after the measured window what is late is still handed

@@ -175,7 +175,7 @@ func (c *Coordinator) join(_ context.Context, ask *joinAsk) (*joinAnswer, error)
 		return refuse("the worker's key cannot be used")
 	}
 	c.joined[h.Name] = true
-	return &joinAnswer{der}, nil
+	return &joinAnswer{der, c.kernel}, nil
 }
 
 func checkHello(h hello) error {

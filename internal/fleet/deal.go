@@ -48,14 +48,24 @@ func (c *Coordinator) Deal(ctx context.Context, d bench.Deal) (
 // Describe returns what a result says of the fleet's workers.
 func (c *Coordinator) Describe() (all []result.Worker) {
 	for _, m := range c.team() {
-		w := result.Worker{Name: m.hello.Name, Host: m.hello.Host, Cores: m.hello.Cores,
-			SameClock: m.hello.Kernel != "" && m.hello.Kernel == c.kernel}
-		if err := m.err(); err != nil {
-			w.Lost = strings.ReplaceAll(err.Error(), "\n", " ")
-		}
-		all = append(all, w)
+		all = append(all, m.describe(c.kernel))
 	}
 	return all
+}
+
+// describe is what a result says of a worker before its figures are known.
+func (m *member) describe(kernel string) result.Worker {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := result.Worker{Name: m.hello.Name, Host: m.hello.Host, Cores: m.hello.Cores,
+		SameClock: m.hello.Kernel != "" && m.hello.Kernel == kernel}
+	if m.lost != nil {
+		w.Lost = strings.ReplaceAll(m.lost.Error(), "\n", " ")
+	}
+	if m.clock != nil {
+		w.ClockOffsetNs, w.ClockBoundNs = m.clock.OffsetNs, m.boundNs
+	}
+	return w
 }
 
 // assignmentOf returns what all workers of a run need. The workload travels as YAML, which the

@@ -88,14 +88,19 @@ type hired struct {
 // hire starts a worker on a system.
 func hire(t *testing.T, c *Coordinator, of system.System, name string) *hired {
 	t.Helper()
+	return hireWith(t, WorkerOptions{Coordinator: c.Address(), Token: c.Token(), Name: name,
+		Host: "here", Version: version, Cores: 1, Systems: system.NewRegistry(of),
+		Clock: clock.Precise()})
+}
+
+func hireWith(t *testing.T, o WorkerOptions) *hired {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	h := &hired{leave: cancel, ended: make(chan error, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.ended <- Work(ctx, WorkerOptions{Coordinator: c.Address(), Token: c.Token(), Name: name,
-			Host: "here", Version: version, Cores: 1, Systems: system.NewRegistry(of),
-			Clock: clock.Precise()})
+		h.ended <- Work(ctx, o)
 	}()
 	t.Cleanup(func() {
 		cancel()

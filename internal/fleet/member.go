@@ -34,6 +34,8 @@ type member struct {
 	pending map[uint64]*call
 	calls   uint64
 	tell    func(load.Event) // of the present run; nil: there is none
+	clock   *clockState      // of the last sample; nil: none, or the coordinator's own
+	boundNs int64            // the greatest of the run
 	lost    error
 	gone    chan struct{} // closed when lost is set
 }
@@ -99,7 +101,20 @@ func (m *member) err() error {
 func (m *member) listen(tell func(load.Event)) {
 	m.mu.Lock()
 	m.tell = tell
+	if tell != nil {
+		m.clock, m.boundNs = nil, 0 // another run
+	}
 	m.mu.Unlock()
+}
+
+// noteClock takes what a sample says of the worker's clock.
+func (m *member) noteClock(s *clockState) {
+	if s == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clock, m.boundNs = s, max(m.boundNs, s.GreatestBoundNs)
 }
 
 // ask sends an order and waits for its answer, which it decodes into answer unless that is nil.

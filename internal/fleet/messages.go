@@ -6,6 +6,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/skew"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -20,8 +21,11 @@ type joinAsk struct {
 	KeyPKIX []byte // the worker's public key
 }
 
-// joinAnswer has the worker's certificate, in DER.
-type joinAnswer struct{ Certificate []byte }
+// joinAnswer has the worker's certificate, in DER, and the coordinator's hello.Kernel.
+type joinAnswer struct {
+	Certificate []byte
+	Kernel      string
+}
 
 // hello is how a worker introduces itself.
 type hello struct {
@@ -60,6 +64,19 @@ const (
 type readyAsk struct {
 	Again []int64
 	Wait  time.Duration
+}
+
+// sampled is a sample, and the state of the clock that it was taken by; nil: the coordinator's own.
+type sampled struct {
+	Sample load.Sample
+	Clock  *clockState
+}
+
+// clockState is the state of a disciplined clock.
+type clockState struct {
+	skew.State
+	// GreatestBoundNs is the greatest bound since the sample before.
+	GreatestBoundNs int64
 }
 
 // word is what a worker says: an event, or a part of an answer.

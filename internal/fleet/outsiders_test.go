@@ -221,7 +221,7 @@ func TestRogueWorker(t *testing.T) {
 			return &word{Call: o.Call, Part: []byte{0xff, 0x00}, Last: true}
 		}, "decoding"},
 		"a sample of another plan": {func(o *order) *word {
-			raw, _ := encoding.Marshal(load.Sample{Clock: clockName})
+			raw, _ := encoding.Marshal(sampled{Sample: load.Sample{Clock: clockName}})
 			return &word{Call: o.Call, Part: raw, Last: true}
 		}, "a sample has counts of 0 and 0 subscriptions"},
 		"an answer to nothing": {func(o *order) *word {
@@ -249,15 +249,15 @@ func TestRogueWorker(t *testing.T) {
 // Whatever comes over the wire is refused, or fits the plan and can be merged and judged.
 func FuzzAnswers(f *testing.F) {
 	plan := load.Plan{Workload: workloadOf(time.Second)}
-	sample, _ := encoding.Marshal(load.Sample{Counters: load.Counters{
-		ReceivedWithin: []int64{1, 2}, FreshAt: []int64{3, 4}}})
+	sample, _ := encoding.Marshal(sampled{Sample: load.Sample{Counters: load.Counters{
+		ReceivedWithin: []int64{1, 2}, FreshAt: []int64{3, 4}}}})
 	f.Add(sample)
 	account, _ := encoding.Marshal(load.Account{})
 	f.Add(account)
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		var s load.Sample
-		if (codec{}).Unmarshal(b, &s) == nil && plan.CheckSample(&s) == nil {
-			_, _ = load.MergeSamples(s, s)
+		var answer sampled
+		if (codec{}).Unmarshal(b, &answer) == nil && plan.CheckSample(&answer.Sample) == nil {
+			_, _ = load.MergeSamples(answer.Sample, answer.Sample)
 		}
 		var a load.Account
 		if (codec{}).Unmarshal(b, &a) == nil && plan.CheckAccount(&a) == nil {

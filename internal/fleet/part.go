@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -23,15 +24,22 @@ type part struct {
 	undo    func() // of what the scheduler was told
 }
 
+// means are what a part works with.
+type means struct {
+	systems *system.Registry
+	clock   clock.Clock
+	tell    func(load.Event)
+	say     func(sentence string)
+}
+
 // begin connects to the target of an assignment.
-func (p *part) begin(ctx context.Context, a Assignment, o WorkerOptions, tell func(load.Event),
-) error {
+func (p *part) begin(ctx context.Context, a Assignment, m means) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local != nil {
 		return errors.New("the worker is in a run already")
 	}
-	plan, options, of, err := a.read(o.Systems)
+	plan, options, of, err := a.read(m.systems)
 	if err != nil {
 		return err
 	}
@@ -51,12 +59,10 @@ func (p *part) begin(ctx context.Context, a Assignment, o WorkerOptions, tell fu
 		}
 	}
 	p.cluster = cluster
-	p.local = load.NewLocal(plan, load.Means{Clock: o.Clock, Name: clockName, Cluster: cluster,
-		Tell: tell})
-	if o.Say != nil {
-		o.Say(fmt.Sprintf("part %d of %d of run %s on %s", plan.Share.Worker+1, plan.Share.Workers,
-			plan.Prefix, a.System))
-	}
+	p.local = load.NewLocal(plan, load.Means{Clock: m.clock, Name: clockName, Cluster: cluster,
+		Tell: m.tell})
+	m.say(fmt.Sprintf("part %d of %d of run %s on %s", plan.Share.Worker+1, plan.Share.Workers,
+		plan.Prefix, a.System))
 	return nil
 }
 

@@ -53,10 +53,12 @@ func (r *remote) Cut(w load.Window) error { return unlessLost(r.order(actionCut,
 // Sample returns what was counted. Of a lost worker that is what it had counted when it was heard
 // of last.
 func (r *remote) Sample(histograms bool) (load.Sample, error) {
-	var s load.Sample
-	err := r.checked(r.order(actionSample, histograms, &s), func() error {
-		return r.plan.CheckSample(&s)
+	var answer sampled
+	err := r.checked(r.order(actionSample, histograms, &answer), func() error {
+		return r.plan.CheckSample(&answer.Sample)
 	})
+	s := answer.Sample
+	r.noteClock(answer.Clock)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if histograms {

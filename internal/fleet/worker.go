@@ -18,6 +18,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/skew"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -31,6 +32,8 @@ type WorkerOptions struct {
 	Cores       int
 	Systems     *system.Registry
 	Clock       clock.Clock
+	// elsewhere has a test's worker disregard that it shares the coordinator's clock.
+	elsewhere bool
 	// Say, which may be nil, receives what the worker does, a sentence each, from any goroutine.
 	Say func(sentence string)
 }
@@ -41,6 +44,8 @@ const (
 	callLimit = 10 * time.Second
 	wordsRoom = 64 // words that wait to be sent
 	tickEvery = 100 * time.Millisecond
+	// exchangesLeast is how many exchanges of time come before a run.
+	exchangesLeast = 20
 )
 
 // Work joins a fleet and does what its coordinator asks, until the coordinator ends the fleet
@@ -49,9 +54,15 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	w := &workerEnd{options: o, words: make(chan *word, wordsRoom),
 		running: make(map[uint64]context.CancelFunc)}
 	me := hello{Name: o.Name, Host: o.Host, Version: o.Version, Cores: o.Cores, Kernel: kernel()}
+	if o.elsewhere {
+		me.Kernel = ""
+	}
 	mine, err := w.join(ctx, me)
 	if err != nil {
 		return err
+	}
+	if w.skewed != nil {
+		w.say("another machine than the coordinator's: " + orNone(skew.Evidence()))
 	}
 	conn, err := w.dial(mine)
 	if err != nil {
@@ -77,6 +88,8 @@ type workerEnd struct {
 	options WorkerOptions
 	words   chan *word
 	part    part
+	clock   clock.Clock // the coordinator's time
+	skewed  *skew.Clock // clock, where the worker's own is another one; nil: it is the same
 
 	mu      sync.Mutex
 	running map[uint64]context.CancelFunc // orders under way
@@ -123,6 +136,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 		err := conn.Invoke(within, methodJoin, ask, answer)
 		cancel()
 		if err == nil {
+			w.setClock(me.Kernel != "" && me.Kernel == answer.Kernel)
 			return &tls.Certificate{Certificate: [][]byte{answer.Certificate}, PrivateKey: key}, nil
 		}
 		again := status.Code(err) == codes.Unavailable &&
@@ -133,6 +147,23 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 		}
 		conn.ResetConnectBackoff()
 	}
+}
+
+// setClock chooses the clock of the worker's part: its own where that is the coordinator's.
+func (w *workerEnd) setClock(same bool) {
+	w.clock = w.options.Clock
+	if !same {
+		w.skewed = skew.New(w.options.Clock)
+		w.clock = w.skewed
+	}
+}
+
+// orNone is what the machine says of its clock.
+func orNone(evidence string) string {
+	if evidence == "" {
+		return "its kernel says nothing of its clock"
+	}
+	return evidence
 }
 
 // plain is an error of gRPC without its dress.
@@ -198,6 +229,7 @@ func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 			if stream.RecvMsg(t) != nil {
 				return // the stream ends with ctx
 			}
+			w.learn(ctx, t)
 			select {
 			case answered <- struct{}{}:
 			default:
@@ -223,6 +255,32 @@ func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 			return nil
 		}
 	}
+}
+
+// learn gives an exchange to the disciplined clock. A step ends the run.
+func (w *workerEnd) learn(ctx context.Context, t *tock) {
+	if w.skewed == nil {
+		return
+	}
+	step, err := w.skewed.Add(skew.Exchange{SentNs: t.SentNs, ReceivedNs: t.ReceivedNs,
+		AnsweredNs: t.AnsweredNs, ReturnedNs: w.skewed.Own()})
+	if err == nil && step != nil && !w.part.idle() {
+		w.speak(ctx, &word{Event: &load.Event{Kind: load.Failure,
+			Sentence: "the clock of worker " + w.options.Name + " " + step.String()}})
+	}
+}
+
+// awaitClock returns when the coordinator's time is known, and sets the clock to it.
+func (w *workerEnd) awaitClock(ctx context.Context) error {
+	if w.skewed == nil {
+		return nil
+	}
+	for w.skewed.State().Exchanges < exchangesLeast {
+		if !clock.Sleep(ctx, tickEvery) {
+			return fmt.Errorf("learning the coordinator's time: %w", ctx.Err())
+		}
+	}
+	return w.skewed.Jump()
 }
 
 // send sends words until ctx ends.
@@ -314,7 +372,10 @@ func (w *workerEnd) do(within, ctx context.Context, o *order) (answer any, err e
 		if err := w.read(o.Body, &a); err != nil {
 			return nil, err
 		}
-		return nil, w.part.begin(within, a, w.options, w.tell(ctx))
+		if err := w.awaitClock(within); err != nil {
+			return nil, err
+		}
+		return nil, w.part.begin(within, a, w.means(ctx))
 	case actionFinish:
 		return nil, w.part.finish()
 	}
@@ -322,7 +383,24 @@ func (w *workerEnd) do(within, ctx context.Context, o *order) (answer any, err e
 	if err != nil {
 		return nil, err
 	}
-	return perform(within, local, o, w.read)
+	answer, err = perform(within, local, o, w.read)
+	if sample, is := answer.(load.Sample); is && err == nil {
+		return w.timed(sample), nil
+	}
+	return answer, err
+}
+
+// timed adds the state of the clock to a sample.
+func (w *workerEnd) timed(s load.Sample) sampled {
+	if w.skewed == nil {
+		return sampled{Sample: s}
+	}
+	return sampled{s, &clockState{w.skewed.State(), w.skewed.GreatestBoundNs()}}
+}
+
+// means are what a part works with.
+func (w *workerEnd) means(ctx context.Context) means {
+	return means{systems: w.options.Systems, clock: w.clock, tell: w.tell(ctx), say: w.say}
 }
 
 func (*workerEnd) read(raw cbor.RawMessage, into any) error {

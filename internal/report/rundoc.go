@@ -74,6 +74,7 @@ func inText(s *result.Saved, sure within) []block {
 	latency.Note = ""
 	out = append(out, table(latency),
 		facts(factsOf("missing", document.Unsure, missingSentences(r.Summary)...),
+			factsOf("clocks", document.Unsure, clockSentences(r.Summary)...),
 			factsOf("instrument", "", instrumentSentence(r.Summary)),
 			factsOf("proved", "", proofSentence(r.Environment.Proof)),
 			factsOf("p95", "", minuteSentence(r.Summary.Minutes)),

@@ -34,7 +34,7 @@ func percentileTable(r *result.Run) document.Table {
 	} else {
 		t.Note += " No value was out of range."
 	}
-	for _, sentence := range missingSentences(s) {
+	for _, sentence := range append(missingSentences(s), clockSentences(s)...) {
 		t.Note += " " + upper(sentence) + "."
 	}
 	for _, l := range latencyRows(s) {
@@ -85,7 +85,11 @@ func latencyRows(s result.Summary) []latencyRow {
 		if !counted(l) {
 			continue
 		}
-		out = append(out, latencyRow{w.title, true, l})
+		title := w.title
+		if l.ErrorNs > 0 {
+			title += " ± " + quantity.Duration(l.ErrorNs)
+		}
+		out = append(out, latencyRow{title, true, l})
 		if len(l.Answered) > 0 {
 			title := w.title + ", " + answeredWords(w.series)
 			out = append(out, latencyRow{title, false, answered(l)})

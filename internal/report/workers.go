@@ -39,6 +39,19 @@ func clockWords(w result.Worker) string {
 		quantity.Duration(w.ClockBoundNs))
 }
 
+// clockSentences say how far the clocks at the two ends of a latency can be apart.
+func clockSentences(s result.Summary) (all []string) {
+	for _, l := range s.Latency {
+		if l.ErrorNs > 0 && l.Series == result.EndToEnd {
+			all = append(all, fmt.Sprintf("end-to-end latency is from one worker's clock to "+
+				"another's, which are at most %s apart: percentiles below %s are refused; --pair "+
+				"keeps each topic on one worker and one clock", quantity.Duration(l.ErrorNs),
+				quantity.Duration(result.ErrorShare*l.ErrorNs)))
+		}
+	}
+	return all
+}
+
 // lostWorkers says which workers were lost, and why.
 func lostWorkers(r *result.Run) (all []string) {
 	for _, w := range r.Workers {
