@@ -66,7 +66,7 @@ func (l *Local) Start(w Window) error {
 		}
 		return measure.Warmup
 	}
-	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, phase)
+	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, len(l.engine.producers), phase)
 	l.late.begin(phase)
 	l.engine.Start(w)
 	l.watching = make(chan struct{})

@@ -250,6 +250,7 @@ func newTurns(p *pacer) *turns {
 	for i := range p.producers {
 		t.cursors = append(t.cursors, p.schedule.Cursor(p.first+int64(i), p.all))
 	}
+	together(t.cursors)
 	return t
 }
 
