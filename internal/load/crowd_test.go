@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,4 +89,54 @@ func crowdSteps(
 		}
 	})
 	return m.HeapAlloc
+}
+
+// The producers of a pacer draw each gap of Poisson arrivals once, and agree with one walk
+// through all messages.
+func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
+	const all, first, own = 7, 2, 3
+	s := NewSchedule(workload.Load{Arrivals: workload.ArrivalsPoisson,
+		Segments: []workload.Segment{{From: 500, To: 1500, For: time.Second}}}, 0, 7)
+	_, dues := walk(s.Cursor(0, 1))
+	var replaced atomic.Pointer[Schedule]
+	replaced.Store(s)
+	turns := newTurns(&pacer{schedule: s, replaced: &replaced,
+		producers: make([]*producer, own), first: first, all: all})
+	n := 0
+	for {
+		seq, dueNs, _, ok := turns.next()
+		if !ok {
+			break
+		}
+		want := int64(n/own*all + first + n%own)
+		if seq != want || dueNs != dues[seq] {
+			t.Fatalf("turn %d is message %d due at %d, want %d at %d", n, seq, dueNs, want,
+				dues[want])
+		}
+		n++
+	}
+	if least := len(dues) / all * own; n < least || turns.cursors[0].gaps.drawn > int64(
+		len(dues)+all) {
+		t.Errorf("%d turns and %d draws of %d messages", n, turns.cursors[0].gaps.drawn, len(dues))
+	}
+}
+
+// Errors that name a client each do not make the result of a crowd large.
+func TestErrorsOfACrowdAreBounded(t *testing.T) {
+	counts := map[string]int64{"usual": 5, otherErrors: 2}
+	for i := range 3 * maxMerged {
+		counts[fmt.Sprintf("topic-%d: gone", i)] = 1
+	}
+	errs := errorsOf(counts)
+	var sum int64
+	for _, e := range errs {
+		sum += e.Count
+	}
+	if len(errs) > maxMerged || sum != 3*maxMerged+7 {
+		t.Errorf("%d errors that count %d, want at most %d that count %d", len(errs), sum,
+			maxMerged, 3*maxMerged+7)
+	}
+	if errs[0].Message != otherErrors || errs[1].Message != "usual" {
+		t.Errorf("%v come first", errs[:2])
+	}
 }
