@@ -44,7 +44,8 @@ func (t *translation) backlog(w *workload.Workload) {
 			quantity.Duration(int64(w.Backlog.After)))
 	}
 	t.note("testDurationMinutes is the least time of a run with a backlog: building the backlog "+
-		"takes %s at producerRate, and %s", quantity.Duration(int64(build.Round(time.Second))), after)
+		"takes %s at producerRate, and %s",
+		quantity.Duration(int64(build.Round(time.Second))), after)
 	t.note("readers may take %s to catch up; OMB waits without a limit",
 		quantity.Duration(int64(w.Backlog.Limit)))
 	if t.doc.Has("backlogDrainRatio") {
