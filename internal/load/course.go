@@ -121,7 +121,7 @@ func (c *Course) undrawn(nowNs int64) int64 {
 	// Each producer draws one message ahead of the one that it waits for, so two
 	// rounds are more than any has drawn; a walk of its own looks that far.
 	ahead := nowNs + settleAheadNs - c.window.StartNs
-	look := c.counted.clone()
+	look := *c.counted
 	for range 2 * c.producers {
 		if _, dueNs, more := look.Next(); more {
 			ahead = max(ahead, dueNs+1)

@@ -115,9 +115,8 @@ func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
 		}
 		n++
 	}
-	if least := len(dues) / all * own; n < least || turns.cursors[0].gaps.drawn > int64(
-		len(dues)+all) {
-		t.Errorf("%d turns and %d draws of %d messages", n, turns.cursors[0].gaps.drawn, len(dues))
+	if least := len(dues) / all * own; n < least || turns.cursor.drawn > int64(len(dues)+all) {
+		t.Errorf("%d turns and %d draws of %d messages", n, turns.cursor.drawn, len(dues))
 	}
 }
 

@@ -85,35 +85,18 @@ type Cursor struct {
 	seq     int64 // the next one to return
 	stride  int64
 	stretch int
-	gaps    *gaps // Poisson
-}
-
-// gaps is how far the arrivals of a Poisson process of rate 1 have been drawn.
-type gaps struct {
-	arrived float64 // the arrival time of message drawn-1
-	drawn   int64   // how many gaps have been drawn
+	arrived float64 // Poisson: unit-rate arrival time of message drawn-1
+	drawn   int64   // Poisson: how many gaps have been drawn
 }
 
 // Cursor returns a walk over messages first, first+stride, … For any stride,
 // the walks with first 0 to stride-1 together visit each message once.
 func (s *Schedule) Cursor(first, stride int64) *Cursor {
-	return &Cursor{s: s, seq: first, stride: stride, gaps: &gaps{}}
+	return &Cursor{s: s, seq: first, stride: stride}
 }
 
-// clone returns a cursor at the same message that advances by itself.
-func (c *Cursor) clone() *Cursor {
-	copied, drawn := *c, *c.gaps
-	copied.gaps = &drawn
-	return &copied
-}
-
-// together makes cursors that advance in the order of their sequence numbers draw each gap once
-// for all.
-func together(cursors []*Cursor) {
-	for _, c := range cursors {
-		c.gaps = cursors[0].gaps
-	}
-}
+// skip leaves out messages: those that other walks visit.
+func (c *Cursor) skip(messages int64) { c.seq += messages }
 
 // follow changes to a schedule that says the same of every message visited so
 // far.
@@ -144,11 +127,10 @@ func (c *Cursor) Next() (seq, dueNs int64, ok bool) {
 // arrival is the time of a message in a Poisson process of rate 1. Every walk
 // draws every gap, those of other walks too, so that all agree.
 func (c *Cursor) arrival(seq int64) float64 {
-	g := c.gaps
-	for ; g.drawn <= seq; g.drawn++ {
-		g.arrived += exponential(c.s.seed, uint64(g.drawn))
+	for ; c.drawn <= seq; c.drawn++ {
+		c.arrived += exponential(c.s.seed, uint64(c.drawn))
 	}
-	return g.arrived
+	return c.arrived
 }
 
 // exponential is the i-th gap of a seed, with mean 1.
