@@ -60,9 +60,23 @@ func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 	}
 	w.Backlog = &b
 	if !doc.Has("backlog.limit") {
-		b.Limit = min(max(leastLimit, limitFactor*w.BacklogBuild()).Round(time.Second), MaxDuration)
+		w.limitBacklog()
 	}
 	w.fitBacklog()
+}
+
+// SetBacklog sets a backlog whose limit is that of a file without one, and the length of the
+// window that follows from it. The rate is set before.
+func (w *Workload) SetBacklog(b Backlog) {
+	w.Backlog = &b
+	w.limitBacklog()
+	w.fitBacklog()
+}
+
+// limitBacklog sets the longest time that readers may take to the default.
+func (w *Workload) limitBacklog() {
+	limit := max(leastLimit, limitFactor*w.BacklogBuild()).Round(time.Second)
+	w.Backlog.Limit = min(limit, MaxDuration)
 }
 
 // fitBacklog makes the window as long as building, reading and the time after may take at most.

@@ -5,20 +5,22 @@ import "time"
 // The bounds of a workload. They keep a typing error from asking for more than a machine can
 // count, and are far above what any study has used.
 const (
-	MaxTopics          = 10_000
-	MaxPartitions      = 20_000 // of each topic
-	MaxTotalPartitions = 100_000
-	MaxClients         = 10_000  // producers of a topic, or consumers of a subscription
-	MaxTotalClients    = 100_000 // producers, or consumers, in all
-	MaxSubscriptions   = 1_000
-	MaxMessageBytes    = 64 << 20
-	MaxKeys            = 10_000_000
-	MaxExponent        = 10
-	MaxRate            = 100e6 // messages per second
-	MaxSteps           = 1_000
-	MaxInFlightLimit   = 1 << 24 // messages of one producer
-	MaxSends           = 10_000  // of one producer in a closed loop, under way at a time
-	MaxBatch           = 10_000  // messages of one send
+	// MaxCount bounds the topics, the partitions and the producers of a topic, and the consumers
+	// of a subscription. MaxTotal bounds the products of such counts. Within both, no sum
+	// overflows, and the number of a lane fits the stamp of a message. How large a crowd a
+	// machine carries follows from its memory; that is checked before a run, not here.
+	MaxCount = 10_000_000
+	MaxTotal = 2_000_000_000
+
+	MaxSubscriptions = 1_000
+	MaxMessageBytes  = 64 << 20
+	MaxKeys          = 10_000_000
+	MaxExponent      = 10
+	MaxRate          = 100e6 // messages per second
+	MaxSteps         = 1_000
+	MaxInFlightLimit = 1 << 24 // messages of one producer
+	MaxSends         = 10_000  // of one producer in a closed loop, under way at a time
+	MaxBatch         = 10_000  // messages of one send
 
 	// DefaultSettle is the longest warm-up: auto, when the file gives no other limit. MinSettle
 	// is the shortest limit that leaves time to detect a steady state.
@@ -32,7 +34,8 @@ const (
 	MaxStrikes = 50 // times that faults happen in a run
 
 	// MaxInFlightBytes bounds the payload that all producers together may have in flight:
-	// topics x producers x max_in_flight x message size.
+	// topics x producers x max_in_flight x message size. One message of each producer is within
+	// the bound in any case.
 	MaxInFlightBytes = 2 << 30
 
 	maxName        = 64

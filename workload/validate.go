@@ -48,16 +48,15 @@ func (w *Workload) checkNames(doc *strict.Document) {
 }
 
 func (w *Workload) checkCounts(doc *strict.Document) {
-	between(doc, "topics", w.Topics, 1, MaxTopics)
-	between(doc, "partitions", w.Partitions, 1, MaxPartitions)
-	between(doc, "producers", w.Producers, 1, MaxClients)
+	between(doc, "topics", w.Topics, 1, MaxCount)
+	between(doc, "partitions", w.Partitions, 1, MaxCount)
+	between(doc, "producers", w.Producers, 1, MaxCount)
 	between(doc, "subscriptions", w.Subscriptions, 1, MaxSubscriptions)
-	between(doc, "consumers", w.Consumers, 1, MaxClients)
-	atMost(doc, "partitions", "topics x partitions", product(w.Topics, w.Partitions),
-		MaxTotalPartitions)
-	atMost(doc, "producers", "topics x producers", product(w.Topics, w.Producers), MaxTotalClients)
+	between(doc, "consumers", w.Consumers, 1, MaxCount)
+	atMost(doc, "partitions", "topics x producers x partitions",
+		product(w.Topics, w.Producers, w.Partitions), MaxTotal)
 	atMost(doc, "consumers", "topics x subscriptions x consumers",
-		product(w.Topics, w.Subscriptions, w.Consumers), MaxTotalClients)
+		product(w.Topics, w.Subscriptions, w.Consumers), MaxTotal)
 }
 
 // between rejects a number outside its bounds.
@@ -283,13 +282,20 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 		between(doc, "max_in_flight", w.MaxInFlight, 1, MaxInFlightLimit)
 		return
 	}
-	if bytes := w.bytesInFlight(); bytes > MaxInFlightBytes && w.Message.Size <= MaxMessageBytes {
+	if bytes := w.bytesInFlight(); w.tooManyInFlight() {
 		doc.Reject("max_in_flight", fmt.Sprintf(
 			"is %s: with topics x producers x message.size that is %s under way at once, keep it "+
 				"to %s or less",
 			quantity.Count(int64(w.MaxInFlight)), quantity.Bytes(
 				int64(min(bytes, 1<<62))), quantity.Bytes(MaxInFlightBytes)))
 	}
+}
+
+// tooManyInFlight reports whether the payload in flight exceeds its bound, although it could be
+// less.
+func (w *Workload) tooManyInFlight() bool {
+	return w.bytesInFlight() > MaxInFlightBytes && w.MaxInFlight > 1 &&
+		w.Message.Size <= MaxMessageBytes
 }
 
 // bytesInFlight returns the payload that all producers together may have in flight.

@@ -226,7 +226,7 @@ func draw(t *rapid.T) *Workload {
 	w.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_.-]{0,20}`).Draw(t, "name")
 	w.Description = text.Draw(t, "description")
 	w.Topics = rapid.IntRange(1, 10).Draw(t, "topics")
-	w.Partitions = rapid.IntRange(1, MaxPartitions/2).Draw(t, "partitions")
+	w.Partitions = rapid.IntRange(1, 10_000).Draw(t, "partitions")
 	w.Producers = rapid.IntRange(1, 10).Draw(t, "producers")
 	w.Consumers = rapid.IntRange(1, 10).Draw(t, "consumers")
 	w.Subscriptions = rapid.IntRange(1, 10).Draw(t, "subscriptions")

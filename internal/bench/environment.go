@@ -20,7 +20,7 @@ func environment(job *Job) result.Environment {
 	return result.Environment{
 		Hostname: host, OS: runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel: strings.TrimSpace(readText("/proc/sys/kernel/osrelease")),
-		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryBytes(),
+		CPU:    cpuModel(), Cores: runtime.NumCPU(), MemoryBytes: memoryOfMachine().machine,
 		Virtual:    strings.TrimSpace(readText("/sys/class/dmi/id/product_name")),
 		GoMaxProcs: runtime.GOMAXPROCS(0), Clock: job.Clock.Name(),
 		ThreadStates: job.Clock.ThreadStates(), Proof: observe.StoredProof(),
@@ -46,15 +46,6 @@ func field(text, name string) string {
 }
 
 func cpuModel() string { return field(readText("/proc/cpuinfo"), "model name") }
-
-func memoryBytes() int64 {
-	var kib int64
-	if _, err := fmt.Sscanf(field(readText("/proc/meminfo"), "MemTotal"), "%d kB",
-		&kib); err != nil {
-		return 0
-	}
-	return kib << 10
-}
 
 // runNumber is stamped into every message of a run, so that those of another
 // run in the same topic are told apart.

@@ -8,9 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
-	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -38,6 +36,8 @@ type Job struct {
 	Crew Crew
 	// Pair keeps the producers and the consumers of each topic on one worker of the crew.
 	Pair bool
+	// Workers is how many processes share the load evenly; 0: it is this process's alone.
+	Workers int
 	// Interval is the time between two readings of what happened; 0: a second.
 	Interval time.Duration
 	// Late is how long after the measured window what is late is still handed
@@ -87,11 +87,8 @@ func (j *Job) Check() error {
 			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
 			d.Name)
 	}
-	if need, have := j.Estimate().MemoryBytes, memoryBytes(); have > 0 && need > have {
-		return fmt.Errorf(
-			"plimsoll would take up to %s of memory and this machine has %s: take fewer "+
-				"producers, consumers, partitions or messages in flight",
-			quantity.Bytes(need), quantity.Bytes(have))
+	if err := j.checkMemory(memoryOfMachine()); err != nil {
+		return err
 	}
 	if j.Cluster != nil {
 		// Otherwise the start of the cluster looks after it.
@@ -192,23 +189,11 @@ type Estimate struct {
 	PublishedBytes int64
 	DeliveredBytes int64 // by all subscriptions
 	DiskBytes      int64 // on all nodes together; 0: the servers are not ours
-	MemoryBytes    int64 // of plimsoll itself, embedded servers excepted
+	MemoryBytes    int64 // of each worker's process, embedded servers excepted
 	Length         time.Duration
 }
 
-// Shares of memory that Estimate adds up; see BENCHMARKS.md. An account is there twice when
-// it is handed over, and the sets of a lane once more while they are compared.
-const (
-	baseMemory     = 64 << 20
-	recorderMemory = result.HistogramBytes
-	clientMemory   = 8 << 10 // a client of ours; its library's is the library's affair
-	flightMemory   = 256     // a message in the pool without its payload
-	laneMemory     = 170     // a lane in the account of its producer
-	placeMemory    = 8       // a block of lanes in the account of a consumer
-	ledgerMemory   = 0.39    // a message in one account, when nothing is in order
-	pageMemory     = 1200    // a lane that has seen a message, in one account
-	diskOverhead   = 1.15    // headers, indexes, replication logs
-)
+const diskOverhead = 1.15 // headers, indexes, replication logs
 
 // GuessedSend is how long a send of a closed loop is taken to last where nothing
 // is known of it.
@@ -228,32 +213,13 @@ func (j *Job) Estimate() Estimate {
 	e := Estimate{
 		Guessed: w.Load.Closed != nil, Messages: whole(messages), PublishedBytes: whole(published),
 		DeliveredBytes: whole(published * float64(w.AllSubscriptions())),
-		MemoryBytes:    whole(memoryOf(w, messages)),
+		MemoryBytes:    whole(memoryOf(w, messages, j.Workers)),
 		Length:         w.Warmup + w.Duration,
 	}
 	if j.starts() {
 		e.DiskBytes = whole(published * float64(j.Target.Testbed.Nodes) * diskOverhead)
 	}
 	return e
-}
-
-// memoryOf is what plimsoll itself takes at worst.
-func memoryOf(w *workload.Workload, messages float64) float64 {
-	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
-	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
-	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
-	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
-	// A consumer has a place for each block of lanes, and the blocks on which
-	// something came.
-	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
-	blocks := min(places, messages*float64(w.AllSubscriptions()))
-	return baseMemory + float64(load.Histograms(w))*recorderMemory +
-		(producers+consumers)*clientMemory +
-		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
-		float64(load.TimedMessages(w))*measure.MomentBytes +
-		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
-		places*placeMemory + blocks*measure.BlockBytes +
-		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 }
 
 func whole(f float64) int64 {

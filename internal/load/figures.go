@@ -87,7 +87,10 @@ func (e *Engine) ackSpan() (firstNs, lastNs int64) {
 
 // account returns which messages were acknowledged, and which arrived.
 func (e *Engine) account(over bool) Account {
-	var a Account
+	a := Account{
+		Sent:    make([]measure.SentAccount, 0, len(e.producers)),
+		Arrived: make([]measure.ArrivedAccount, 0, len(e.consumers)),
+	}
 	errors := make(map[string]int64)
 	for _, p := range e.producers {
 		a.Sent = append(a.Sent, p.account(over))

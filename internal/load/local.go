@@ -67,7 +67,7 @@ func (l *Local) Start(w Window) error {
 		}
 		return measure.Warmup
 	}
-	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, phase)
+	l.watcher = measure.NewWatcher(l.means.Clock, l.engine.InFlight, len(l.engine.producers), phase)
 	l.late.begin(phase)
 	l.window = w
 	l.engine.Start(w)

@@ -187,15 +187,37 @@ func MergeAccounts(all ...Account) (Account, error) {
 	return merged, nil
 }
 
+// maxMerged bounds the distinct error messages of all clients together. The rarest of a crowd,
+// which may name a client each, are counted together.
+const maxMerged = 1_000
+
 // errorsOf returns errors by how often they came, the most frequent first.
 func errorsOf(counts map[string]int64) (errs []result.Error) {
 	for text, n := range counts {
 		errs = append(errs, result.Error{Message: text, Count: n})
 	}
+	sortErrors(errs)
+	if len(errs) <= maxMerged {
+		return errs
+	}
+	kept, others := errs[:maxMerged-1], result.Error{Message: otherErrors}
+	for _, e := range errs[len(kept):] {
+		others.Count += e.Count
+	}
+	if at := slices.IndexFunc(kept,
+		func(e result.Error) bool { return e.Message == otherErrors }); at >= 0 {
+		kept[at].Count += others.Count
+	} else {
+		kept = append(kept, others)
+	}
+	sortErrors(kept)
+	return slices.Clone(kept) // the others are garbage
+}
+
+func sortErrors(errs []result.Error) {
 	slices.SortFunc(errs, func(a, b result.Error) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Message, b.Message))
 	})
-	return errs
 }
 
 // Judge compares what was acknowledged with what arrived, for every subscription. It
@@ -254,27 +276,28 @@ func (p *Plan) eachTopic(
 	do func(topic int, sent sentAccounts, got arrivedAccounts) bool,
 ) {
 	sent, arrived := a.Sent, a.Arrived
+	ofTopic := p.Workload.AllSubscriptions() * p.Workload.Consumers
 	for topic := range p.Workload.Topics {
 		n := 0
 		for n < len(sent) && sent[n].Topic == topic {
 			n++
 		}
-		from, to := 0, 0
-		for to < len(arrived) && arrived[to].Topic == topic {
-			if to++; arrived[to-1].Subscription < subscription {
-				from = to
-			}
-		}
-		readers := arrived[from:to]
-		for i := range readers {
-			if readers[i].Subscription > subscription {
-				readers = readers[:i]
-				break
-			}
-		}
-		if !do(topic, sent[:n], readers) {
+		// Searched, because a walk through all subscriptions for each of them would take the
+		// square of their number: among what is left of the topic before, and this topic.
+		near := arrived[:min(len(arrived), 2*ofTopic)]
+		from := firstAt(near, place{topic, subscription})
+		to := from + firstAt(near[from:], place{topic, subscription + 1})
+		if !do(topic, sent[:n], arrived[from:to]) {
 			return
 		}
 		sent, arrived = sent[n:], arrived[to:]
 	}
+}
+
+// firstAt returns the index of the first account at a place or behind it.
+func firstAt(arrived arrivedAccounts, at place) int {
+	i, _ := slices.BinarySearchFunc(arrived, at, func(a measure.ArrivedAccount, at place) int {
+		return cmp.Or(cmp.Compare(a.Topic, at.topic), cmp.Compare(a.Subscription, at.subscription))
+	})
+	return i
 }

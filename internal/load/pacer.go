@@ -240,36 +240,31 @@ func phaseOf(dueNs int64, s *Schedule) measure.Phase {
 // sequence numbers. Message i is producer i mod all's.
 type turns struct {
 	p       *pacer
-	cursors []*Cursor
+	cursor  *Cursor // one for all producers: Poisson gaps are drawn once
 	at      int
 	drawnNs int64 // when the last message is due; -1: none was drawn
 }
 
 func newTurns(p *pacer) *turns {
-	t := &turns{p: p, drawnNs: -1}
-	for i := range p.producers {
-		t.cursors = append(t.cursors, p.schedule.Cursor(p.first+int64(i), p.all))
-	}
-	return t
+	return &turns{p: p, cursor: p.schedule.Cursor(p.first, 1), drawnNs: -1}
 }
 
 // next returns the next message. The producers' indices follow one another, so
-// taking the cursors in turn is the order of sequence numbers.
+// their turns are the order of sequence numbers.
 func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
 	if s := t.p.replaced.Load(); s != t.p.schedule {
 		if t.drawnNs >= s.sinceNs {
 			t.p.failed(errCutLate)
 		}
 		t.p.schedule = s
-		for _, c := range t.cursors {
-			c.follow(s)
-		}
+		t.cursor.follow(s)
 	}
-	seq, dueNs, ok = t.cursors[t.at].Next()
+	seq, dueNs, ok = t.cursor.Next()
 	t.drawnNs = dueNs
 	to = t.p.producers[t.at]
-	if t.at++; t.at == len(t.cursors) {
+	if t.at++; t.at == len(t.p.producers) {
 		t.at = 0
+		t.cursor.skip(t.p.all - int64(len(t.p.producers)))
 	}
 	return seq, dueNs, to, ok
 }

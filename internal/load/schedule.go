@@ -95,6 +95,9 @@ func (s *Schedule) Cursor(first, stride int64) *Cursor {
 	return &Cursor{s: s, seq: first, stride: stride}
 }
 
+// skip leaves out messages: those that other walks visit.
+func (c *Cursor) skip(messages int64) { c.seq += messages }
+
 // follow changes to a schedule that says the same of every message visited so
 // far.
 func (c *Cursor) follow(s *Schedule) { c.s = s }

@@ -20,6 +20,7 @@ type Watcher struct {
 	*Recorder
 	clock    clock.Clock
 	inFlight func() int64
+	each     int // wake-ups for each look at the number in flight
 	phase    func(ns int64) Phase
 	stopped  atomic.Bool
 	alarm    atomic.Pointer[clock.Alarm]
@@ -28,11 +29,17 @@ type Watcher struct {
 	watched int64   // ns of the measured window that the area covers
 }
 
+// watchedAtOnce is how many clients a watcher asks at most, on average, each time that it wakes:
+// of a crowd it asks more seldom, so that watching costs the same however large the crowd is.
+const watchedAtOnce = 1_000
+
 // NewWatcher returns a watcher of the number that inFlight tells, in the
-// phases that phase tells by time.
-func NewWatcher(c clock.Clock, inFlight func() int64, phase func(ns int64) Phase) *Watcher {
+// phases that phase tells by time. The number is the sum over so many clients.
+func NewWatcher(
+	c clock.Clock, inFlight func() int64, clients int, phase func(ns int64) Phase,
+) *Watcher {
 	return &Watcher{Recorder: NewRecorder(result.Hiccup), clock: c, inFlight: inFlight,
-		phase: phase}
+		each: max(1, clients/watchedAtOnce), phase: phase}
 }
 
 // Looks draws the times at which a Watcher looks. They follow from the seed and from the
@@ -53,9 +60,10 @@ func (w *Watcher) Run(seed uint64) {
 	defer alarm.Close()
 	w.alarm.Store(&alarm)
 	looks := NewLooks(seed)
-	last, seen := w.clock.Now(), w.inFlight()
-	for !w.stopped.Load() {
-		due := looks.Next(last)
+	woke := w.clock.Now()
+	last, seen := woke, w.inFlight()
+	for n := 1; !w.stopped.Load(); n++ {
+		due := looks.Next(woke)
 		now := w.clock.Now()
 		for now < due && !w.stopped.Load() {
 			alarm.WaitUntil(due)
@@ -64,18 +72,28 @@ func (w *Watcher) Run(seed uint64) {
 		if w.stopped.Load() {
 			return
 		}
-		look := w.inFlight()
-		w.note(last, now, due, seen, look)
-		last, seen = now, look
+		w.wake(now, due)
+		woke = now
+		if n%w.each == 0 {
+			look := w.inFlight()
+			w.note(last, now, seen, look)
+			last, seen = now, look
+		}
 	}
+}
+
+// wake records how late the watcher woke.
+func (w *Watcher) wake(now, due int64) {
+	w.Lock()
+	defer w.Unlock()
+	w.Add(0, w.phase(due), now-due)
 }
 
 // note records one look. The area between two looks is that of the straight
 // line between them.
-func (w *Watcher) note(last, now, due, before, after int64) {
+func (w *Watcher) note(last, now, before, after int64) {
 	w.Lock()
 	defer w.Unlock()
-	w.Add(0, w.phase(due), now-due)
 	if w.phase(now) == Measured && w.phase(last) == Measured {
 		w.area += float64(before+after) / 2 * float64(now-last)
 		w.watched += now - last

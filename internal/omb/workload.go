@@ -156,13 +156,7 @@ func (t *translation) note(format string, args ...any) {
 // refuse rejects keys that plimsoll has no equivalent of.
 func (t *translation) refuse() {
 	f, reject := &t.file, t.doc.Reject
-	if f.ConsumerBacklogSizeGB > 0 {
-		reject("consumerBacklogSizeGB",
-			"asks for a backlog that is built and drained: write that as a workload of plimsoll, "+
-				"with backlog: {size: 2GB, then: drain} (plimsoll workloads lists one), or "+
-				"remove it "+
-				"to measure the steady load")
-	}
+	t.refusePauses()
 	if f.ConsumerOnly {
 		reject("consumerOnly",
 			"asks for a backlog that is drained while nothing is produced, which plimsoll does "+
@@ -191,14 +185,10 @@ func (t *translation) refuse() {
 			"lets subscriptions receive a part of the messages only, and plimsoll accounts for "+
 				"every one: remove it")
 	}
-	if !t.given.Rate && !t.doc.Failed("producerRate") {
+	if (!t.given.Rate || t.backlogged()) && !t.doc.Failed("producerRate") {
 		t.refuseRate()
 	}
-	if f.TestDurationMinutes == 0 && !t.given.Duration {
-		reject("testDurationMinutes",
-			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be "+
-				"measured, or give --duration")
-	}
+	t.refuseForEver()
 }
 
 const findPeak = "run plimsoll peak -w with this file to find the greatest rate that is stable, " +
@@ -206,6 +196,10 @@ const findPeak = "run plimsoll peak -w with this file to find the greatest rate 
 
 func (t *translation) refuseRate() {
 	switch rate := t.file.ProducerRate; {
+	case t.backlogged() && (rate == 0 || rate >= maxRate):
+		t.doc.Reject("producerRate", fmt.Sprintf("is %s, and a backlog is built at a rate: write "+
+			"the messages per second that are sent while it grows and is read",
+			quantity.Count(rate)))
 	case rate == 0:
 		t.doc.Reject("producerRate",
 			"is 0 or absent, by which OMB means that the rate is to be discovered: "+findPeak)
@@ -235,11 +229,12 @@ func (t *translation) workload(fileName string) *workload.Workload {
 		w.Duration = time.Minute
 	}
 	rate := f.ProducerRate
-	if t.given.Rate {
+	if t.given.Rate && !t.backlogged() {
 		rate = standInRate
 	}
 	w.SetRate(float64(rate))
 	w.LimitInFlight()
+	t.backlog(w)
 	t.withoutEffect()
 	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is "+
 		"asked for unless --durability says otherwise", w.Durability)
@@ -347,9 +342,6 @@ func (t *translation) withoutEffect() {
 	if t.doc.Has("sampleRateMillis") {
 		t.note("sampleRateMillis has no effect: plimsoll keeps a line a second")
 	}
-	if t.doc.Has("backlogDrainRatio") {
-		t.note("backlogDrainRatio has no effect, because no backlog is built")
-	}
 	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate",
 		"producerIncrementSeconds"} {
 		if t.doc.Has(key) {
@@ -357,8 +349,9 @@ func (t *translation) withoutEffect() {
 				key)
 		}
 	}
-	for _, key := range []string{"producerPauseBeforeDrain", "producerPauseDuringDrain"} {
-		if t.doc.Has(key) {
+	for _, key := range []string{"backlogDrainRatio", "producerPauseBeforeDrain",
+		"producerPauseDuringDrain"} {
+		if t.doc.Has(key) && !t.backlogged() {
 			t.note("%s has no effect, because no backlog is built", key)
 		}
 	}
@@ -372,7 +365,7 @@ var inOMB = map[string]string{
 	"message.size":           "messageSize",
 	"message.incompressible": "randomBytesRatio", "load.rate": "producerRate",
 	"warmup":   "warmupDurationMinutes",
-	"duration": "testDurationMinutes",
+	"duration": "testDurationMinutes", "backlog": "consumerBacklogSizeGB",
 }
 
 // hold checks the workload by plimsoll's own rules, and reports violations with OMB's names at

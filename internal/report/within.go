@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
@@ -50,10 +51,19 @@ func newWithin(s *result.Saved) within {
 		if !known || !sure {
 			continue
 		}
-		low, high := w.Interval(value, 0.025)
-		out[figure.name] = sureSpan{int64(low), int64(high)}
+		if span, bounded := spanOf(w.Interval(value, 0.025)); bounded {
+			out[figure.name] = span
+		}
 	}
 	return out
+}
+
+// spanOf returns an interval; false: it has no upper end, so it says almost nothing.
+func spanOf(low, high float64) (s sureSpan, bounded bool) {
+	if !(high < math.MaxInt64) {
+		return s, false
+	}
+	return sureSpan{int64(low), int64(high)}, true
 }
 
 // of is the interval of a percentile of a series.

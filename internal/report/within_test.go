@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -29,5 +30,17 @@ func TestPercentilesHaveIntervals(t *testing.T) {
 	}
 	if got := newWithin(small.load(t)).sentence(); got != "" {
 		t.Errorf("a run of %d s says %q", small.seconds, got)
+	}
+}
+
+// An interval without an upper end once read as one that ends in a negative time.
+func TestAnIntervalWithoutAnEndIsAbsent(t *testing.T) {
+	for high, want := range map[float64]bool{
+		2e9: true, math.Inf(1): false, math.NaN(): false, 1e300: false,
+	} {
+		span, bounded := spanOf(1e9, high)
+		if bounded != want || bounded && span != (sureSpan{1e9, 2e9}) {
+			t.Errorf("1s to %v ns: %v, %v", high, span, bounded)
+		}
 	}
 }

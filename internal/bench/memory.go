@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Shares of memory that Estimate adds up; see BENCHMARKS.md. An account is there twice when
+// it is handed over, and the sets of a lane once more while they are compared.
+const (
+	baseMemory     = 64 << 20
+	recorderMemory = result.HistogramBytes
+	clientMemory   = 5 << 10 // a client of ours; its library's is the library's affair
+	flightMemory   = 256     // a message in the pool without its payload
+	laneMemory     = 170     // a lane in the account of its producer
+	placeMemory    = 8       // a block of lanes in the account of a consumer
+	ledgerMemory   = 0.39    // a message in one account, when nothing is in order
+	pageMemory     = 1200    // a lane that has seen a message, in one account
+)
+
+// memoryOf is what the process of each of so many workers takes at worst, when they share the
+// load evenly; 0 workers are 1.
+func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
+	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
+	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
+	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
+	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
+	// A consumer has a place for each block of lanes, and the blocks on which
+	// something came.
+	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
+	blocks := min(places, messages*float64(w.AllSubscriptions()))
+	shared := (producers+consumers)*clientMemory +
+		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
+		float64(load.TimedMessages(w))*measure.MomentBytes +
+		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
+		places*placeMemory + blocks*measure.BlockBytes +
+		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
+	return baseMemory + float64(load.Histograms(w))*recorderMemory +
+		shared/float64(max(workers, 1))
+}
+
+// memory is what a process may take of this machine, in bytes; 0: not known.
+type memory struct {
+	machine int64
+	group   int64 // the least limit of the control groups of this process
+}
+
+func memoryOfMachine() memory { return memoryIn(os.DirFS("/")) }
+
+// memoryIn reads the limits from the file system of a machine.
+func memoryIn(root fs.FS) memory {
+	var kib int64
+	total := field(textIn(root, "proc/meminfo"), "MemTotal")
+	if _, err := fmt.Sscanf(total, "%d kB", &kib); err != nil {
+		kib = 0
+	}
+	return memory{machine: kib << 10, group: groupLimit(root)}
+}
+
+// groupLimit returns the least memory limit of the control groups of this process and of their
+// parents; 0: there is none. Within a container the path of a group may be that outside; then
+// the root of the hierarchy has the container's limit.
+func groupLimit(root fs.FS) (least int64) {
+	const v1, v2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
+	for line := range strings.Lines(textIn(root, "proc/self/cgroup")) {
+		number, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		dir, file := v1, "memory.limit_in_bytes"
+		switch {
+		case number == "0" && controllers == "":
+			dir, file = v2, "memory.max"
+		case controllers != "memory":
+			continue
+		}
+		for at := path.Clean("/" + group); ; at = path.Dir(at) {
+			text := textIn(root, path.Join(dir, at, file))
+			limit, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+			if err == nil && limit > 0 && (least == 0 || limit < least) {
+				least = limit
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return least
+}
+
+func textIn(root fs.FS, name string) string {
+	raw, err := fs.ReadFile(root, name)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// checkMemory refuses a crowd that this process could not hold.
+func (j *Job) checkMemory(have memory) error {
+	need, most, whose := j.Estimate().MemoryBytes, have.machine, "this machine has"
+	if have.group > 0 && (most == 0 || have.group < most) {
+		most, whose = have.group, "the control group of this process allows"
+	}
+	if most == 0 || need <= most {
+		return nil
+	}
+	w := j.Workload
+	count := func(n int) string { return quantity.Count(int64(n)) }
+	return fmt.Errorf(
+		"plimsoll would take up to %s of memory for topics: %s, partitions: %s, producers: %s, "+
+			"subscriptions: %s, consumers: %s and max_in_flight: %s, and %s %s: lower one of "+
+			"them, or measure on a machine with more memory",
+		quantity.Bytes(need), count(w.Topics), count(w.Partitions), count(w.Producers),
+		count(w.Subscriptions), count(w.Consumers), count(w.MaxInFlight), whose,
+		quantity.Bytes(most))
+}

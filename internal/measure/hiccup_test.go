@@ -1,0 +1,43 @@
+package measure
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// However large a crowd is, watching it costs the same, and every wake-up is a hiccup's.
+func TestACrowdIsAskedSeldom(t *testing.T) {
+	for clients, want := range map[int]int{1: 10_000, 1_999: 10_000, 100_000: 100} {
+		synctest.Test(t, func(t *testing.T) {
+			looks := 0
+			w := NewWatcher(clock.Virtual(), func() int64 { looks++; return int64(looks) },
+				clients, func(int64) Phase { return Measured })
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				w.Run(1)
+			}()
+			time.Sleep(10 * time.Second)
+			w.Stop()
+			<-over
+			if looks < want*9/10 || looks > want*11/10+1 {
+				t.Errorf("%d clients: %d looks in 10 s, want about %d", clients, looks, want)
+			}
+			mean, half := w.MeanInFlight(), float64(looks)/2
+			if mean < half*0.9 || mean > half*1.1+1 {
+				t.Errorf("%d clients: %v in flight on average, want about %v", clients, mean, half)
+			}
+			cells := NewCells(result.Hiccup)
+			all, _ := w.Collect(NewLive(result.Hiccup))
+			cells.Add(all)
+			n := cells.Of(result.Hiccup, Measured).Histogram.TotalCount()
+			if n < 9_000 || n > 11_000 {
+				t.Errorf("%d clients: %d wake-ups in 10 s", clients, n)
+			}
+		})
+	}
+}
