@@ -49,8 +49,15 @@ func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
 	if err != nil {
 		return func() {}, inputError{err}
 	}
-	if o.Workers == 0 && len(o.Names) == 0 {
+	workers := max(o.Workers, len(o.Names))
+	if workers == 0 {
 		return func() {}, nil
+	}
+	for _, job := range jobs {
+		job.Pair = f.Pair
+		if err := job.CheckCrew(workers); err != nil {
+			return func() {}, inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
+		}
 	}
 	c := &crew{}
 	end = func() { c.end(con) }

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
@@ -32,9 +33,9 @@ type Deal struct {
 
 // wholeTopics reports whether the producers and the consumers of a topic are on one worker: with
 // Job.Pair, and where each worker has a system of its own.
-func (s *session) wholeTopics() bool {
-	_, embedded := s.job.System.(system.Embedded)
-	return s.job.Pair || embedded
+func (j *Job) wholeTopics() bool {
+	_, embedded := j.System.(system.Embedded)
+	return j.Pair || embedded
 }
 
 // crewStart is headStart for workers elsewhere: the order to start has to reach all of them.
@@ -82,7 +83,7 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 // 0: they are on one clock.
 func (r *run) apartNs() int64 {
 	var bounds [2]int64 // the two greatest
-	if r.wholeTopics() {
+	if r.job.wholeTopics() {
 		return 0
 	}
 	for _, w := range r.run.Workers {
@@ -96,6 +97,24 @@ func (r *run) apartNs() int64 {
 	return bounds[0] + bounds[1]
 }
 
+// CheckCrew refuses a crew of which a worker would have nothing to do.
+func (j *Job) CheckCrew(workers int) error {
+	w := j.Workload
+	if j.wholeTopics() {
+		if workers > w.Topics {
+			return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
+				"workload with more topics", workers, w.Topics)
+		}
+		return nil
+	}
+	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers
+	if most := max(producers, consumers); workers > most {
+		return fmt.Errorf("%d workers, and the workload has %d producers and %d consumers: give at "+
+			"most %d workers, or a workload with more clients", workers, producers, consumers, most)
+	}
+	return nil
+}
+
 // engage gives the session its workers: those of the crew, or one in this process.
 func (s *session) engage(ctx context.Context, options system.Options) (err error) {
 	if s.job.Crew == nil {
@@ -104,7 +123,7 @@ func (s *session) engage(ctx context.Context, options system.Options) (err error
 		})}
 		return nil
 	}
-	s.plan.Share.ByTopic = s.wholeTopics()
+	s.plan.Share.ByTopic = s.job.wholeTopics()
 	s.workers, s.dismiss, err = s.job.Crew.Deal(ctx, Deal{
 		Plan: s.plan, Target: s.job.Target, Options: options,
 		Trust: cmp.Or(s.trust, s.job.Trust), Tell: s.hear,
