@@ -52,22 +52,8 @@ func Read(dir string) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.readLines(intervalsFile, func(line []byte) error {
-		var i Interval
-		err := json.Unmarshal(line, &i)
-		if err == nil {
-			s.Intervals = append(s.Intervals, i)
-		}
-		return err
-	})
-	s.readLines(eventsFile, func(line []byte) error {
-		var e Event
-		err := json.Unmarshal(line, &e)
-		if err == nil {
-			s.Events = append(s.Events, e)
-		}
-		return err
-	})
+	s.readLines(intervalsFile, appendTo(&s.Intervals))
+	s.readLines(eventsFile, appendTo(&s.Events))
 	s.readResources()
 	s.readLines(latencyFile, s.readHistogram)
 	if s.Run.State == Running {
@@ -125,14 +111,19 @@ func (s *Saved) readResources() {
 	if _, err := os.Stat(filepath.Join(s.Dir, resourcesFile)); errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	s.readLines(resourcesFile, func(line []byte) error {
-		var r Resources
-		err := json.Unmarshal(line, &r)
+	s.readLines(resourcesFile, appendTo(&s.Resources))
+}
+
+// appendTo returns a function that appends what a line of JSON holds.
+func appendTo[T any](all *[]T) func(line []byte) error {
+	return func(line []byte) error {
+		var one T
+		err := json.Unmarshal(line, &one)
 		if err == nil {
-			s.Resources = append(s.Resources, r)
+			*all = append(*all, one)
 		}
 		return err
-	})
+	}
 }
 
 // maxRun bounds run.json, which has some tens of kilobytes.

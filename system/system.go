@@ -183,9 +183,9 @@ func (m *Message) Done(err error) { m.complete.Complete(err) }
 // DurabilityReader is a Cluster that can read its durability back from the live
 // servers.
 type DurabilityReader interface {
-	// ReadDurability returns the servers' configuration of the topics. An error
-	// means that it contradicts the durability level, and names both values, or
-	// that the servers did not answer.
+	// ReadDurability returns the servers' configuration of the topics, of which there is
+	// at least one. An error means that it contradicts the durability level, and names
+	// both values, or that the servers did not answer.
 	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
 }
 

@@ -34,15 +34,8 @@ const (
 func (a Archive) Fetch(
 	ctx context.Context, progress func(sentence string),
 ) (dir string, err error) {
-	if err := a.check(); err != nil {
-		return "", err
-	}
-	dir, err = a.folder()
-	if err != nil {
-		return "", err
-	}
-	return dir, wanted{
-		name: a.Name, dir: dir, whole: unpackedWhole, fill: a.fetch,
+	return wanted{
+		name: a.Name, check: a.check, folder: a.folder, whole: unpackedWhole, fill: a.fetch,
 		sentence: "fetching " + a.Name + " with mvn and unpacking it",
 	}.fetch(ctx, progress)
 }

@@ -17,15 +17,15 @@ type KeyRoutes struct {
 	reading []system.Consumer
 }
 
-// OpenKeyRoutes opens the consumers of a routing's bindings. post publishes to a topic of one
-// partition.
+// OpenKeyRoutes opens the consumers of a routing's bindings, and returns the publisher and its
+// Condition. post publishes to a topic of one partition.
 func OpenKeyRoutes(
 	ctx context.Context, c interface {
 		system.Cluster
 		system.TopicDeleter
 	}, r system.Routing,
 	post func(ctx context.Context, topic string, payload []byte) error,
-) (*KeyRoutes, error) {
+) (system.Publisher, string, error) {
 	x := &KeyRoutes{KeyTopics: KeyTopics{Cluster: c, Routing: r}, post: post}
 	for i, b := range r.Bindings {
 		name, err := x.Ensure(ctx, b.Key)
@@ -38,11 +38,11 @@ func OpenKeyRoutes(
 			})
 		}
 		if err != nil {
-			return nil, errors.Join(err, x.Close(ctx))
+			return nil, "", errors.Join(err, x.Close(ctx))
 		}
 		x.reading = append(x.reading, reading)
 	}
-	return x, nil
+	return x, x.Condition(), nil
 }
 
 // Post publishes to the key's topic.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // KeyTopics holds a topic for each key, for a system whose consumers can choose messages
@@ -63,6 +64,36 @@ func (k *KeyTopics) Delete(ctx context.Context) error {
 		errs = append(errs, k.Cluster.DeleteTopic(ctx, t))
 	}
 	return errors.Join(errs...)
+}
+
+// TopicMailbox is a topic with one subscription: a system.Mailbox to which the driver adds Post.
+// It is not safe for concurrent use.
+type TopicMailbox struct {
+	Cluster interface {
+		system.Cluster
+		system.TopicDeleter
+	}
+	Topic        system.Topic
+	Subscription string
+	reading      system.Consumer
+}
+
+// Open begins to receive.
+func (b *TopicMailbox) Open(ctx context.Context, receive func(payload []byte)) (err error) {
+	b.reading, err = b.Cluster.OpenConsumer(ctx, system.ConsumerOptions{
+		Topic: b.Topic, Subscription: b.Subscription, Delivery: workload.AtLeastOnce,
+		Receive: func(m system.Received) { receive(m.Payload) },
+	})
+	return err
+}
+
+// Close ends the consumer and deletes the topic.
+func (b *TopicMailbox) Close(ctx context.Context) error {
+	var err error
+	if b.reading != nil {
+		err = b.reading.Close(ctx)
+	}
+	return errors.Join(err, b.Cluster.DeleteTopic(ctx, b.Topic))
 }
 
 // Overfill posts n messages to a place that takes fewer, and counts accepted and refused

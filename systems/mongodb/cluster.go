@@ -34,7 +34,6 @@ const (
 const (
 	serverAuto = "auto"
 	serverJava = "java-server"
-	secTLS     = "tls"
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
@@ -203,7 +202,7 @@ func addNodes(c *driver.Cluster, p system.Provision) error {
 	if err != nil {
 		return err
 	}
-	if p.Settings.Text(setSecurity) == secTLS {
+	if p.Settings.Text(setSecurity) == driver.SecurityTLS {
 		if err := c.Encrypt(); err != nil {
 			return err
 		}

@@ -22,14 +22,8 @@ import (
 
 type mongoSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = mongoSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.Fetcher         = mongoSystem{}
-)
-
 // New returns the MongoDB system.
-func New() system.System { return mongoSystem{} }
+func New() driver.CompleteSystem { return mongoSystem{} }
 
 // Names of the clients' settings.
 const (
@@ -133,16 +127,15 @@ func (mongoSystem) Redelivery(s system.Settings, d workload.Delivery) system.Red
 			") has passed, also from a consumer that is merely slow"}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 4 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const askWithin = 4 * time.Second
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a server or a replica set. Its methods may be called from any
 // goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	options  system.Options
 	level    workload.Level
 	client   *mongo.Client // for everything; it has a pool of connections
@@ -154,15 +147,12 @@ type cluster struct {
 
 // Connect asks the endpoints what they are. It returns within ten seconds.
 func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "mongo-1:27017"); err != nil {
+	if err := driver.CheckOptions(o, problems, "mongo-1:27017"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	c.sequence.begin()
 	if err := c.reach(ctx); err != nil {
 		return nil, c.explain(err)
@@ -172,7 +162,7 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, c.explain(err)
 	}
 	c.client = client
-	err = driver.Until(ctx, retryPause, func() (again bool, err error) {
+	err = driver.Until(ctx, driver.RetryPause, func() (again bool, err error) {
 		c.server, err = identify(ctx, client)
 		return isCleared(err), err
 	})
@@ -269,7 +259,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 
 // ServerVersions returns a line for each server.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if c.server.set == "" {
 		return []string{c.options.Endpoints[0] + " " + c.server.String()}, nil
@@ -284,11 +274,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		err = errors.Join(err, disconnect(c.client))
-	}
-	return err
+	return c.clients.Close(ctx, func() error { return disconnect(c.client) })
 }
 
 // concernOf returns the write concern that makes a level.

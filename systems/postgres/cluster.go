@@ -26,12 +26,6 @@ const (
 	setNaptime     = "autovacuum_naptime"
 )
 
-// Values of the servers' settings.
-const (
-	secTLS  = "tls"
-	secNone = "none"
-)
-
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
@@ -166,13 +160,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 }
 
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
-	if s.Settings.Text(setSecurity) != secNone {
-		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
-	}
-	if s.Settings.Text(setSecurity) == secTLS {
-		if err := c.Encrypt(); err != nil {
-			return err
-		}
+	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
+		return err
 	}
 	for i, name := range (postgresSystem{}).NodeNames(s.Provision) {
 		if err := s.prepare(ctx, c, c.Add(name, addresses[i][0])); err != nil {
@@ -250,9 +239,9 @@ func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node)
 func (s starter) access() string {
 	kind, method := "host", "scram-sha-256"
 	switch s.Settings.Text(setSecurity) {
-	case secTLS:
+	case driver.SecurityTLS:
 		kind = "hostssl"
-	case secNone:
+	case driver.SecurityNone:
 		method = "trust"
 	}
 	return fmt.Sprintf("%[1]s all all 127.0.0.0/8 %[2]s\n%[1]s replication all 127.0.0.0/8 "+

@@ -9,8 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }
 
 // OpenReplay sets the subscription's positions to the start of the log.
@@ -94,44 +92,10 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 			"the table has no headers; a column of jsonb and a WHERE on it are " +
 				"not part of this queue")
 	}
-	x, err := driver.OpenKeyRoutes(ctx, c, r,
+	return driver.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			return c.change(ctx, "publishing", c.insertion(topic, hex(payload)))
 		})
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.Condition(), nil
-}
-
-// OpenMailbox refuses each feature, and says what SQL offers instead.
-func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
-	system.Mailbox, string, error,
-) {
-	return nil, "", system.Lacks(map[system.Feature]string{
-		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
-			"somebody repeats, are not part of this queue",
-		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
-			"time is not part of this queue",
-		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +
-			"of this queue",
-	}[f])
-}
-
-// OpenRejecting says what takes the place of rejection.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
-	system.Publisher, string, error,
-) {
-	return nil, "", system.Lacks(
-		"ROLLBACK returns a row, and nothing counts how often; a column of " +
-			"attempts and a second table are not part of this queue")
-}
-
-// PublishBeyond refuses, and says what bounds a table.
-func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
-	p system.BackPressure, condition string, err error,
-) {
-	return p, "", system.Lacks("a table has no bound but the disk, which was therefore not tried")
 }
 
 // Transact publishes between BEGIN and COMMIT, or ROLLBACK.
@@ -167,4 +131,19 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	}
 	answer, err = refusal(c.change(ctx, "publishing again", insert))
 	return "the second time: " + answer, condition, err
+}
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
+			"somebody repeats, are not part of this queue",
+		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
+			"time is not part of this queue",
+		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +
+			"of this queue",
+	},
+	Rejection: "ROLLBACK returns a row, and nothing counts how often; a column of attempts and a " +
+		"second table are not part of this queue",
+	Bounds: "a table has no bound but the disk, which was therefore not tried",
 }

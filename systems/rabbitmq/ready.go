@@ -1,7 +1,6 @@
 package rabbitmq
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -53,11 +52,7 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 // a level.
 func lastComplaint(path string) string {
 	var why, complaint, last string
-	for line := range bytes.Lines(process.Tail(path)) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
+	for text := range process.TailLines(path) {
 		last = text
 		if _, said, is := strings.Cut(text, "ERROR: "); is {
 			why = said

@@ -20,12 +20,6 @@ const (
 	setMaxMemory = "maxmemory"
 )
 
-// Values of the servers' settings.
-const (
-	secTLS  = "tls"
-	secNone = "none"
-)
-
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
@@ -98,13 +92,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 }
 
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
-	if s.Settings.Text(setSecurity) != secNone {
-		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
-	}
-	if s.Settings.Text(setSecurity) == secTLS {
-		if err := c.Encrypt(); err != nil {
-			return err
-		}
+	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
+		return err
 	}
 	for i, name := range (redisSystem{}).NodeNames(s.Provision) {
 		n := c.Add(name, addresses[i][0])

@@ -27,8 +27,6 @@ const (
 	setStorage = "messages_storage"
 )
 
-var _ system.Fetcher = sqsSystem{}
-
 // serverSettings are the settings of the server that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 heap bytes 256MiB 64MiB..

@@ -46,8 +46,8 @@
 // once. One that dies, or has no time to close, does not, and what the servers send to its last
 // poll stays invisible for visibility_timeout.
 //
-// FIFO queues of ElasticMQ are asked without waiting, with a short pause while they are empty: a request
-// that waits at a group with an undeleted message keeps one of ElasticMQ's threads busy.
+// FIFO queues of ElasticMQ are asked without waiting, with a short pause while they are empty: a
+// request that waits at a group with an undeleted message keeps one of ElasticMQ's threads busy.
 //
 // # Order
 //
