@@ -18,14 +18,18 @@ type KeyRoutes struct {
 }
 
 // OpenKeyRoutes opens the consumers of a routing's bindings, and returns the publisher and its
-// Condition. post publishes to a topic of one partition.
-func OpenKeyRoutes(
+// Condition. It refuses a kind of routing that l has a reason for. post publishes to a topic of one
+// partition.
+func (l Lacks) OpenKeyRoutes(
 	ctx context.Context, c interface {
 		system.Cluster
 		system.TopicDeleter
 	}, r system.Routing,
 	post func(ctx context.Context, topic string, payload []byte) error,
 ) (system.Publisher, string, error) {
+	if why := l.Routes[r.Kind]; why != "" {
+		return nil, "", system.Lacks(why)
+	}
 	x := &KeyRoutes{KeyTopics: KeyTopics{Cluster: c, Routing: r}, post: post}
 	for i, b := range r.Bindings {
 		name, err := x.Ensure(ctx, b.Key)

@@ -13,6 +13,7 @@ import (
 type Lacks struct {
 	Replay, Sharing, Rejection, Bounds, Transactions, Deduplication string
 	Features                                                        map[system.Feature]string
+	Routes                                                          map[system.RouteKind]string
 }
 
 // lacks returns the error of a capability that the system lacks. Without a reason it is not the

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,6 +65,15 @@ func (k *KeyTopics) Delete(ctx context.Context) error {
 		errs = append(errs, k.Cluster.DeleteTopic(ctx, t))
 	}
 	return errors.Join(errs...)
+}
+
+// Refusal is the end of PublishAcked with a message that servers must refuse. refused says whether
+// err is their refusal.
+func Refusal(refused bool, err error) (answer string, _ error) {
+	if refused {
+		return err.Error(), nil
+	}
+	return "", fmt.Errorf("the server did not refuse: %w", err)
 }
 
 // TopicMailbox is a topic with one subscription: a system.Mailbox to which the driver adds Post.

@@ -107,11 +107,6 @@ func (activeSystem) NodeNames(p system.Provision) []string {
 func (activeSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkServers(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	programs, err := fetch(ctx, p.Settings.Text(setStore), nil)
 	if err != nil {
 		return nil, err

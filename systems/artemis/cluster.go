@@ -79,11 +79,6 @@ func (artemisSystem) NodeNames(p system.Provision) []string {
 func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkNodes(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	s := starter{Provision: p, how: replication(p.Settings, p.Durability)}
 	var err error
 	if journalType(p.Settings, p.Durability) == asyncIO {

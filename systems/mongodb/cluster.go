@@ -166,11 +166,6 @@ func (mongoSystem) NodeNames(p system.Provision) []string {
 
 // Provision starts a replica set, or one mongo-java-server.
 func (mongoSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkServers(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	if err := unavailable(p.Settings, p.Durability); err != nil {
 		return nil, err
 	}

@@ -72,23 +72,14 @@ func (c *cluster) PublishAcked(
 
 // refusal returns the answer of a server that was to refuse a document whose _id exists.
 func refusal(err error) (string, error) {
-	if mongo.IsDuplicateKeyError(err) {
-		return err.Error(), nil
-	}
-	return "", fmt.Errorf("the server did not refuse: %w", err)
+	return driver.Refusal(mongo.IsDuplicateKeyError(err), err)
 }
 
 // OpenRoutes has a collection for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", system.Lacks(
-			"the server routes nothing; consumers may query any field of a " +
-				"document, and a document that several of them want needs a lease for each")
-	}
-	return driver.OpenKeyRoutes(ctx, c, r,
+	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			return c.insert(ctx, system.Topic{Name: topic}, c.sequence.next(), payload,
 				concernOf(c.level))
@@ -166,8 +157,14 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	return "the second time: " + answer, condition, err
 }
 
+const noRouting = "the server routes nothing; consumers may query any field of a document, and a " +
+	"document that several of them want needs a lease for each"
+
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
+	},
 	Replay: "the acknowledgement of the last subscription deletes the document",
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -38,12 +37,6 @@ shared_buffers bytes 128MB 16MB..
 autovacuum_naptime duration 1m 1s..1h
     how often the server looks for tables whose dead rows VACUUM should remove
 `))
-
-// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
-func checkNodes(s system.Settings, nodes int) strict.Violations {
-	return driver.CheckCopies(s, serverSettings, setReplication, nodes)
-}
 
 const (
 	clientPort = 5432
@@ -74,10 +67,6 @@ func (postgresSystem) NodeNames(p system.Provision) []string {
 func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	programs, err := findPrograms(programFolders)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,8 @@ func (postgresSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (postgresSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...).Err()
+	return append(problems(c.Settings, c.Durability),
+		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.
@@ -291,3 +292,10 @@ func (c *cluster) Close(ctx context.Context) error {
 		return nil
 	})
 }
+
+// Variant returns the shape of the topics.
+func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(setShape) }
+
+// OwnsPartitions reports whether the shape is a log: the consumers of a queue share each
+// partition.
+func (postgresSystem) OwnsPartitions(s system.Settings) bool { return s.Text(setShape) == shapeLog }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -32,12 +31,6 @@ maxmemory bytes 1GB 64MB..
     (Redis's default is no bound)
 `))
 
-// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
-func checkNodes(s system.Settings, nodes int) strict.Violations {
-	return driver.CheckCopies(s, serverSettings, setReplication, nodes)
-}
-
 const (
 	program      = "redis-server"
 	redisPackage = "redis-server"
@@ -60,10 +53,6 @@ func (redisSystem) NodeNames(p system.Provision) []string { return driver.Number
 // Provision starts a primary and its replicas as processes of this machine. It returns
 // when all replicas are online. The primary stays the primary: nothing here moves it.
 func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	path, err := driver.LookUp(program, redisPackage)
 	if err != nil {
 		return nil, err

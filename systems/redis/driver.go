@@ -101,7 +101,8 @@ func (redisSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (redisSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...).Err()
+	return append(problems(c.Settings, c.Durability),
+		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.

@@ -77,25 +77,14 @@ func (c *cluster) PublishAcked(
 // refusal is what a server answered that was to refuse.
 func refusal(err error) (string, error) {
 	var answer goredis.Error
-	if errors.As(err, &answer) {
-		return err.Error(), nil
-	}
-	return "", fmt.Errorf("the server did not refuse: %w", err)
+	return driver.Refusal(errors.As(err, &answer), err)
 }
 
 // OpenRoutes has a stream for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern:
-		return nil, "", system.Lacks(
-			"XREADGROUP names each stream that it reads; the patterns of " +
-				"PSUBSCRIBE are of Pub/Sub, which keeps nothing")
-	case system.RouteHeaders:
-		return nil, "", system.Lacks("the server does not look at an entry's fields")
-	}
-	return driver.OpenKeyRoutes(ctx, c, r,
+	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			_, err := c.add(ctx, system.Topic{Name: topic, Partitions: 1}, "*", payload)
 			return err
@@ -137,6 +126,11 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: "XREADGROUP names each stream that it reads; the patterns of " +
+			"PSUBSCRIBE are of Pub/Sub, which keeps nothing",
+		system.RouteHeaders: "the server does not look at an entry's fields",
+	},
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
 			"older than a time, read or not",

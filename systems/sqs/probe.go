@@ -80,13 +80,7 @@ func (c *cluster) PublishAcked(
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", system.Lacks(
-			"a queue does not choose among its messages; SNS filters what it " +
-				"sends to queues, outside SQS")
-	}
-	x, _, err := driver.OpenKeyRoutes(ctx, c, r,
+	x, _, err := c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			_, err := c.post(ctx, system.Topic{Name: topic, Partitions: 1}, payload, nil)
 			return err
@@ -247,8 +241,14 @@ func (p *poll) each(got []types.Message, to func(payload []byte)) {
 	}
 }
 
+const noRouting = "a queue does not choose among its messages; SNS filters what it sends to " +
+	"queues, outside SQS"
+
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
+	},
 	Replay: "a queue forgets a message when it is deleted, which is its acknowledgement",
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "a message has no time to live of its own; MessageRetentionPeriod is " +
