@@ -42,7 +42,7 @@ type wanted struct {
 	check          func() error // refuses what only a programming error can produce
 	folder         func() (dir string, err error)
 	whole          func(dir string) bool
-	fill           func(ctx context.Context, mvn, dir string) error
+	fill           func(ctx context.Context, mvn, work, dir string) error
 }
 
 // fetch returns the folder, filled.
@@ -80,7 +80,28 @@ func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentenc
 	if progress != nil {
 		progress(w.sentence + ", only this once; it may take some minutes")
 	}
-	return w.fill(ctx, mvn, dir)
+	return w.fillAnew(ctx, mvn, dir)
+}
+
+// fillAnew fills the folder. The caller holds its lock, so existing folders were left by a
+// process that died.
+func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
+	part, work := dir+".part", dir+".work"
+	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
+	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
+		return fmt.Errorf("making the folder for %s: %w", w.name, err)
+	}
+	err := w.fill(ctx, mvn, work, part)
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(part))
+	}
+	return nil
 }
 
 // Fetched reports whether Fetch would find the artifacts on this machine.
@@ -92,28 +113,13 @@ func (a Artifacts) Fetched() bool {
 // Classpath returns the argument of java -cp that names every jar of a folder.
 func Classpath(dir string) string { return filepath.Join(dir, "*") }
 
-// fetch fills the folder. The caller holds its lock, so existing folders were left by a
-// process that died.
-func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
-	part, work := dir+".part", dir+".work"
-	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
-	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
-		return fmt.Errorf("making the folder for jars: %w", err)
-	}
-	err := a.runMaven(ctx, mvn, work, part)
+// fetch has mvn copy the jars into dir.
+func (a Artifacts) fetch(ctx context.Context, mvn, work, dir string) error {
+	err := a.runMaven(ctx, mvn, work, dir)
 	if err == nil {
-		err = writeList(part)
+		err = writeList(dir)
 	}
-	if err == nil {
-		err = os.Rename(part, dir)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("fetching %s: %w", a.Name, err), os.RemoveAll(part))
-	}
-	return nil
+	return err
 }
 
 // folder returns the path of the folder for the artifacts.
