@@ -127,3 +127,126 @@ func Overfill(
 	}
 	return nil
 }
+
+// Lacks has the reason for each capability that a system lacks whatever its settings: the
+// protocol's substitute, or the library that lacks it. A cluster embeds it and has methods of its
+// own for all other capabilities, and so is a system.Prober.
+type Lacks struct {
+	Replay, Sharing, Rejection, Bounds, Transactions, Deduplication string
+	Features                                                        map[system.Feature]string
+	Routes                                                          map[system.RouteKind]string
+}
+
+// lacks returns the error of a capability that the system lacks. Without a reason it is not the
+// evidence that a probe needs.
+func lacks(reason string) error {
+	if reason == "" {
+		return errors.New("the driver neither tries this capability nor says what is instead of it")
+	}
+	return system.Lacks(reason)
+}
+
+// OpenReplay refuses.
+func (l Lacks) OpenReplay(context.Context, system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	return nil, "", lacks(l.Replay)
+}
+
+// OpenShared refuses.
+func (l Lacks) OpenShared(context.Context, system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	return nil, "", lacks(l.Sharing)
+}
+
+// OpenMailbox refuses each feature.
+func (l Lacks) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
+	system.Mailbox, string, error,
+) {
+	return nil, "", lacks(l.Features[f])
+}
+
+// OpenRejecting refuses.
+func (l Lacks) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
+	system.Publisher, string, error,
+) {
+	return nil, "", lacks(l.Rejection)
+}
+
+// PublishBeyond refuses.
+func (l Lacks) PublishBeyond(context.Context, system.Topic, int) (
+	system.BackPressure, string, error,
+) {
+	return system.BackPressure{}, "", lacks(l.Bounds)
+}
+
+// Transact refuses.
+func (l Lacks) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
+	return "", lacks(l.Transactions)
+}
+
+// PublishTwice refuses.
+func (l Lacks) PublishTwice(context.Context, system.Topic, []byte) (
+	answer, condition string, err error,
+) {
+	return "", "", lacks(l.Deduplication)
+}
+
+// KeyRoutes publishes to a topic for each key, and has a consumer for each binding. It serves
+// the probe of routing by key and to all. It is not safe for concurrent use.
+type KeyRoutes struct {
+	KeyTopics
+	post    func(ctx context.Context, topic string, payload []byte) error
+	reading []system.Consumer
+}
+
+// OpenKeyRoutes opens the consumers of a routing's bindings, and returns the publisher and its
+// Condition. It refuses a kind of routing that l has a reason for. post publishes to a topic of one
+// partition.
+func (l Lacks) OpenKeyRoutes(
+	ctx context.Context, c interface {
+		system.Cluster
+		system.TopicDeleter
+	}, r system.Routing,
+	post func(ctx context.Context, topic string, payload []byte) error,
+) (system.Publisher, string, error) {
+	if why := l.Routes[r.Kind]; why != "" {
+		return nil, "", system.Lacks(why)
+	}
+	x := &KeyRoutes{KeyTopics: KeyTopics{Cluster: c, Routing: r}, post: post}
+	for i, b := range r.Bindings {
+		name, err := x.Ensure(ctx, b.Key)
+		var reading system.Consumer
+		if err == nil {
+			reading, err = c.OpenConsumer(ctx, system.ConsumerOptions{
+				Topic: system.Topic{Name: name, Partitions: 1}, Subscription: fmt.Sprint(i),
+				Delivery: workload.AtLeastOnce,
+				Receive:  func(m system.Received) { b.Receive(m.Payload) },
+			})
+		}
+		if err != nil {
+			return nil, "", errors.Join(err, x.Close(ctx))
+		}
+		x.reading = append(x.reading, reading)
+	}
+	return x, x.Condition(), nil
+}
+
+// Post publishes to the key's topic.
+func (x *KeyRoutes) Post(ctx context.Context, e system.Envelope) error {
+	name, err := x.Ensure(ctx, e.Key)
+	if err == nil {
+		err = x.post(ctx, name, e.Payload)
+	}
+	return err
+}
+
+// Close ends the consumers and deletes the topics.
+func (x *KeyRoutes) Close(ctx context.Context) error {
+	var errs []error
+	for _, r := range x.reading {
+		errs = append(errs, r.Close(ctx))
+	}
+	return errors.Join(errors.Join(errs...), x.Delete(ctx))
+}
