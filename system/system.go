@@ -183,9 +183,9 @@ func (m *Message) Done(err error) { m.complete.Complete(err) }
 // DurabilityReader is a Cluster that can read its durability back from the live
 // servers.
 type DurabilityReader interface {
-	// ReadDurability returns the servers' configuration of the topics. An error
-	// means that it contradicts the durability level, and names both values, or
-	// that the servers did not answer.
+	// ReadDurability returns the servers' configuration of the topics, of which there is
+	// at least one. An error means that it contradicts the durability level, and names
+	// both values, or that the servers did not answer.
 	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
 }
 
@@ -252,8 +252,8 @@ type Embedded interface {
 
 // Provisioner is a System of which plimsoll can start a cluster on this machine.
 type Provisioner interface {
-	// Provision starts a cluster and returns when it accepts connections. After an
-	// error it leaves nothing behind.
+	// Provision starts a cluster, with whose request Check finds nothing wrong, and
+	// returns when it accepts connections. After an error it leaves nothing behind.
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
 	// NodeNames returns the names of the nodes that Provision would start, as in
 	// Provisioned.Nodes. Each node keeps its data, and nothing else, in the folder of

@@ -12,9 +12,7 @@ import (
 // or changed outside a file. The error is a strict.Violations with everything
 // that is wrong.
 func (t *Target) Validate() error {
-	doc := strict.Unplaced()
-	t.check(doc)
-	return doc.Err()
+	return strict.Validate(t.check)
 }
 
 // check checks every rule that needs no system. The document gives violations their places.

@@ -15,9 +15,7 @@ import (
 // made or changed outside a file. The error is a strict.Violations with
 // everything that is wrong.
 func (w *Workload) Validate() error {
-	doc := strict.Unplaced()
-	w.check(doc)
-	return doc.Err()
+	return strict.Validate(w.check)
 }
 
 // check checks every rule that needs no system. The document gives violations their places.

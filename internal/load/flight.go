@@ -89,15 +89,20 @@ func (p *pool) giveBack(f *flight) { f.next, p.idle = p.idle, f }
 
 // put returns an answered message and wakes the pacer if it waits for one.
 func (p *pool) put(f *flight) {
-	for {
-		head := p.returned.Load()
-		f.next = head
-		if p.returned.CompareAndSwap(head, f) {
-			break
-		}
-	}
+	push(&p.returned, f, &f.next)
 	if p.starving.Load() {
 		p.alarm.Wake()
+	}
+}
+
+// push puts a node on a stack to which any goroutine may push. next is the node's link.
+func push[T any](stack *atomic.Pointer[T], node *T, next **T) {
+	for {
+		head := stack.Load()
+		*next = head
+		if stack.CompareAndSwap(head, node) {
+			return
+		}
 	}
 }
 

@@ -228,13 +228,7 @@ func (c *call) answered(nowNs int64, err error) {
 	} else {
 		l.to.timed(c, nowNs)
 	}
-	for {
-		head := l.returned.Load()
-		c.next = head
-		if l.returned.CompareAndSwap(head, c) {
-			break
-		}
-	}
+	push(&l.returned, c, &c.next)
 	if l.waiting.Load() {
 		l.alarm.Wake()
 	}

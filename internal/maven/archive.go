@@ -34,15 +34,8 @@ const (
 func (a Archive) Fetch(
 	ctx context.Context, progress func(sentence string),
 ) (dir string, err error) {
-	if err := a.check(); err != nil {
-		return "", err
-	}
-	dir, err = a.folder()
-	if err != nil {
-		return "", err
-	}
-	return dir, wanted{
-		name: a.Name, dir: dir, whole: unpackedWhole, fill: a.fetch,
+	return wanted{
+		name: a.Name, check: a.check, folder: a.folder, whole: unpackedWhole, fill: a.fetch,
 		sentence: "fetching " + a.Name + " with mvn and unpacking it",
 	}.fetch(ctx, progress)
 }
@@ -71,31 +64,16 @@ func (a Archive) check() error {
 	return nil
 }
 
-// fetch fills the folder. The caller holds its lock, so existing folders were left by a
-// process that died.
-func (a Archive) fetch(ctx context.Context, mvn, dir string) error {
-	part, work := dir+".part", dir+".work"
-	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
-	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
-		return fmt.Errorf("making the folder for archives: %w", err)
-	}
+// fetch has mvn bring the archive to work, and unpacks it into dir.
+func (a Archive) fetch(ctx context.Context, mvn, work, dir string) error {
 	err := ask(ctx, mvn, work, []string{
 		"-B", "-q", "-Dstyle.color=never", dependencyPlugin + ":copy",
 		"-Dartifact=" + a.Coordinates, "-DoutputDirectory=" + work, "-Dmdep.useBaseVersion=true",
 	})
 	if err == nil {
-		err = unpackInto(ctx, work, part)
+		err = unpackInto(ctx, work, dir)
 	}
-	if err == nil {
-		err = os.Rename(part, dir)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("fetching %s: %w", a.Name, err), os.RemoveAll(part))
-	}
-	return nil
+	return err
 }
 
 // unpackInto unpacks the archive that mvn brought to work, and writes the list of its files

@@ -1,7 +1,6 @@
 package maven
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 
@@ -18,11 +17,7 @@ var thrown = regexp.MustCompile(`^(?:Caused by: )?([\w.$]+\.\w*(?:Exception|Erro
 func LastComplaint(path string) string {
 	var complaint, root, last string
 	ofMain, within := false, false
-	for line := range bytes.Lines(process.Tail(path)) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
+	for text := range process.TailLines(path) {
 		last = text
 		if before, message, is := strings.Cut(text, " ERROR "); is {
 			isMain := strings.HasSuffix(before, "[main]")

@@ -30,50 +30,78 @@ const (
 func (a Artifacts) Fetch(
 	ctx context.Context, progress func(sentence string),
 ) (dir string, err error) {
-	if err := a.check(); err != nil {
-		return "", err
-	}
-	dir, err = a.folder()
-	if err != nil {
-		return "", err
-	}
-	return dir, wanted{
-		name: a.Name, dir: dir, whole: whole, fill: a.fetch,
+	return wanted{
+		name: a.Name, check: a.check, folder: a.folder, whole: whole, fill: a.fetch,
 		sentence: "fetching " + a.Name + " and its dependencies with mvn",
 	}.fetch(ctx, progress)
 }
 
 // wanted is a folder to fill, if it is not whole.
 type wanted struct {
-	name, dir, sentence string
-	whole               func(dir string) bool
-	fill                func(ctx context.Context, mvn, dir string) error
+	name, sentence string
+	check          func() error // refuses what only a programming error can produce
+	folder         func() (dir string, err error)
+	whole          func(dir string) bool
+	fill           func(ctx context.Context, mvn, work, dir string) error
 }
 
-// fetch fills the folder unless it is whole, or another process has filled it meanwhile.
-func (w wanted) fetch(ctx context.Context, progress func(sentence string)) error {
-	if w.whole(w.dir) {
+// fetch returns the folder, filled.
+func (w wanted) fetch(ctx context.Context, progress func(sentence string)) (string, error) {
+	if err := w.check(); err != nil {
+		return "", err
+	}
+	dir, err := w.folder()
+	if err != nil {
+		return "", err
+	}
+	return dir, w.fetchInto(ctx, dir, progress)
+}
+
+// fetchInto fills the folder unless it is whole, or another process has filled it meanwhile.
+func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentence string)) error {
+	if w.whole(dir) {
 		return nil
 	}
 	mvn, err := findMaven()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(w.dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("making the folder for %s: %w", w.name, err)
 	}
-	lock, err := lockWithin(ctx, w.dir+".lock")
+	lock, err := lockWithin(ctx, dir+".lock")
 	if err != nil {
 		return fmt.Errorf("waiting for another process that fetches %s: %w", w.name, err)
 	}
 	defer lock.Close()
-	if w.whole(w.dir) {
+	if w.whole(dir) {
 		return nil
 	}
 	if progress != nil {
 		progress(w.sentence + ", only this once; it may take some minutes")
 	}
-	return w.fill(ctx, mvn, w.dir)
+	return w.fillAnew(ctx, mvn, dir)
+}
+
+// fillAnew fills the folder. The caller holds its lock, so existing folders were left by a
+// process that died.
+func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
+	part, work := dir+".part", dir+".work"
+	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
+		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
+	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
+		return fmt.Errorf("making the folder for %s: %w", w.name, err)
+	}
+	err := w.fill(ctx, mvn, work, part)
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(part))
+	}
+	return nil
 }
 
 // Fetched reports whether Fetch would find the artifacts on this machine.
@@ -85,28 +113,13 @@ func (a Artifacts) Fetched() bool {
 // Classpath returns the argument of java -cp that names every jar of a folder.
 func Classpath(dir string) string { return filepath.Join(dir, "*") }
 
-// fetch fills the folder. The caller holds its lock, so existing folders were left by a
-// process that died.
-func (a Artifacts) fetch(ctx context.Context, mvn, dir string) error {
-	part, work := dir+".part", dir+".work"
-	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
-	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
-		return fmt.Errorf("making the folder for jars: %w", err)
-	}
-	err := a.runMaven(ctx, mvn, work, part)
+// fetch has mvn copy the jars into dir.
+func (a Artifacts) fetch(ctx context.Context, mvn, work, dir string) error {
+	err := a.runMaven(ctx, mvn, work, dir)
 	if err == nil {
-		err = writeList(part)
+		err = writeList(dir)
 	}
-	if err == nil {
-		err = os.Rename(part, dir)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("fetching %s: %w", a.Name, err), os.RemoveAll(part))
-	}
-	return nil
+	return err
 }
 
 // folder returns the path of the folder for the artifacts.

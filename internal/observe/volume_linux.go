@@ -9,22 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// volume is the file system of a directory.
-type volume struct {
-	id        string // stable, as far as the kernel allows
-	disk      string // the kernel's name of the whole disk; empty: unknown
-	inMemory  bool
-	freeBytes int64 // that this user can still fill
-}
-
 // volumeOf returns the file system of a directory.
 func volumeOf(dir string) (volume, error) {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return volume{}, err
-	}
-	var at unix.Stat_t
-	if err := unix.Stat(dir, &at); err != nil {
+	fs, at, err := stat(dir)
+	if err != nil {
 		return volume{}, err
 	}
 	device := fmt.Sprintf("%d:%d", unix.Major(at.Dev), unix.Minor(at.Dev))

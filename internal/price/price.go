@@ -15,7 +15,6 @@ const (
 	hour         = 3600.0
 	month        = 30 * 24 * hour // seconds
 	million      = 1e6
-	notGiven     = "the file gives no %s"
 	unknownBytes = "%s is not known for every server"
 )
 
@@ -29,14 +28,26 @@ func (l *List) Of(r *result.Run) *result.Price {
 		p.LeftOut = []string{why}
 		return p
 	}
-	for _, part := range []func(*List, use) (result.PricePart, string){
-		cpu, memory, disk, network,
+	for _, part := range []struct {
+		resource, key string
+		given         *float64
+		price         func(*List, use) (result.PricePart, string)
+	}{
+		{"cpu", "core_hour", l.CoreHour, cpu},
+		{"memory", "memory_gb_hour", l.MemoryGBHour, memory},
+		{"disk", "disk_gb_month", l.DiskGBMonth, disk},
+		{"network", "network_gb", l.NetworkGB, network},
 	} {
-		priced, why := part(l, u)
-		if why != "" {
-			p.LeftOut = append(p.LeftOut, priced.Resource+": "+why)
+		if part.given == nil {
+			p.LeftOut = append(p.LeftOut, part.resource+": the file gives no "+part.key)
 			continue
 		}
+		priced, why := part.price(l, u)
+		if why != "" {
+			p.LeftOut = append(p.LeftOut, part.resource+": "+why)
+			continue
+		}
+		priced.Resource = part.resource
 		// PerMillion holds the money of the whole window until here.
 		money := priced.PerMillion
 		priced.PerMillion = money / u.messages * million
@@ -98,10 +109,6 @@ func (u use) sum(of func(result.ProcessUse) *int64) (total float64, ok bool) {
 }
 
 func cpu(l *List, u use) (part result.PricePart, why string) {
-	part.Resource = "cpu"
-	if l.CoreHour == nil {
-		return part, fmt.Sprintf(notGiven, "core_hour")
-	}
 	seconds := 0.0
 	for _, p := range u.servers {
 		seconds += p.CPUSeconds
@@ -112,10 +119,6 @@ func cpu(l *List, u use) (part result.PricePart, why string) {
 }
 
 func memory(l *List, u use) (part result.PricePart, why string) {
-	part.Resource = "memory"
-	if l.MemoryGBHour == nil {
-		return part, fmt.Sprintf(notGiven, "memory_gb_hour")
-	}
 	bytes := 0.0
 	for _, p := range u.servers {
 		bytes += float64(p.RSSBytes)
@@ -127,10 +130,6 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 
 // disk prices what was written, which includes all copies, and what a journal writes twice.
 func disk(l *List, u use) (part result.PricePart, why string) {
-	part.Resource = "disk"
-	if l.DiskGBMonth == nil {
-		return part, fmt.Sprintf(notGiven, "disk_gb_month")
-	}
 	written, ok := u.sum(func(p result.ProcessUse) *int64 { return p.WriteBytes })
 	switch {
 	case !ok:
@@ -149,10 +148,6 @@ func disk(l *List, u use) (part result.PricePart, why string) {
 // network prices what crosses from one zone to another. What servers send one another are
 // copies, which are in different zones; clients reach a server of their own zone by chance.
 func network(l *List, u use) (part result.PricePart, why string) {
-	part.Resource = "network"
-	if l.NetworkGB == nil {
-		return part, fmt.Sprintf(notGiven, "network_gb")
-	}
 	received, ok := u.sum(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })
 	if !ok || u.own == nil || u.own.NetSentBytes == nil || u.own.NetReceivedBytes == nil {
 		return part, fmt.Sprintf(unknownBytes, "what it sent and received, and what plimsoll did,")

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"strings"
 )
@@ -32,6 +33,17 @@ func Tail(path string) []byte {
 		_, b, _ = bytes.Cut(b, []byte("\n"))
 	}
 	return b
+}
+
+// TailLines returns the lines of Tail without the space around them. It skips empty lines.
+func TailLines(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(string(Tail(path))) {
+			if text := strings.TrimSpace(line); text != "" && !yield(text) {
+				return
+			}
+		}
+	}
 }
 
 // Said shortens the text of a server's log for an error.

@@ -31,12 +31,18 @@ func ParseBytes(s string) (int64, error) {
 	if !ok || !known {
 		return 0, not(s, what, rightBytes)
 	}
-	value, isWhole, fits := whole(times(n, factor))
+	return wholeNumber(s, times(n, factor), what, " of bytes: write "+rightBytes, "8388607TB")
+}
+
+// wholeNumber returns a value that was written as s. unit ends the error of a fraction, and most
+// is the largest value.
+func wholeNumber(s string, n *big.Rat, what, unit, most string) (int64, error) {
+	value, isWhole, fits := whole(n)
 	switch {
 	case !isWhole:
-		return 0, fmt.Errorf("%s is not a whole number of bytes: write %s", quote(s), rightBytes)
+		return 0, fmt.Errorf("%s is not a whole number%s", quote(s), unit)
 	case !fits:
-		return 0, tooLarge(s, what, "8388607TB")
+		return 0, tooLarge(s, what, most)
 	}
 	return value, nil
 }
@@ -138,14 +144,7 @@ func ParseCount(s string) (int64, error) {
 	if !ok || !known {
 		return 0, not(s, what, rightCount)
 	}
-	value, isWhole, fits := whole(times(n, factor))
-	switch {
-	case !isWhole:
-		return 0, fmt.Errorf("%s is not a whole number: write %s", quote(s), rightCount)
-	case !fits:
-		return 0, tooLarge(s, what, Count(math.MaxInt64))
-	}
-	return value, nil
+	return wholeNumber(s, times(n, factor), what, ": write "+rightCount, Count(math.MaxInt64))
 }
 
 // ParseShare reads a share between 0 and 1: 0.5, 50%. An error says what is wrong and what

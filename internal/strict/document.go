@@ -69,6 +69,13 @@ func (d *Document) decode(src []byte, into any) *Document {
 // Unplaced returns a document for values that come from no file: rejected rules have no place.
 func Unplaced() *Document { return &Document{failed: map[string]bool{}} }
 
+// Validate returns the error of what check rejects, for values that come from no file.
+func Validate(check func(*Document)) error {
+	d := Unplaced()
+	check(d)
+	return d.Err()
+}
+
 func (d *Document) stop(faults ...fault) *Document {
 	d.broken, d.found = true, faults
 	return d

@@ -11,6 +11,16 @@ import (
 // notAccounted is the sentence of a verdict that needs the account of messages.
 const notAccounted = "the run ended before its messages were accounted for"
 
+// accounted has judge judge the sum of the subscriptions' accounts, once messages are accounted
+// for.
+func accounted(name string, r *result.Run,
+	judge func(*result.Run, result.SubscriptionLedger) result.Verdict) result.Verdict {
+	if !r.Ledger.Accounted {
+		return say(name, result.Unknown, notAccounted)
+	}
+	return judge(r, ledger(r))
+}
+
 // exactlyOnce reports whether the run promised to deliver each message exactly once.
 func exactlyOnce(r *result.Run) bool { return r.Load.Delivery == "exactly_once" }
 
@@ -56,11 +66,7 @@ func Watched(r *result.Run) (whole bool, why string) {
 // duplicates judges whether each message came once. Sound counts copies as a broken promise of
 // exactly_once delivery only. At most once, consumers acknowledge a message before they handle
 // it, which leaves no room for copies either, but not every system promises that it makes none.
-func duplicates(r *result.Run) result.Verdict {
-	if !r.Ledger.Accounted {
-		return say(Duplicates, result.Unknown, notAccounted)
-	}
-	l := ledger(r)
+func duplicates(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Duplicate > 0:
 		return say(Duplicates, result.Broken, "%s extra copies of messages were received, which %s",
@@ -89,11 +95,7 @@ func roomForCopies(r *result.Run) string {
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and
 // partition), over all consumers of a subscription, and from the partition they were sent to.
-func order(r *result.Run) result.Verdict {
-	if !r.Ledger.Accounted {
-		return say(Order, result.Unknown, notAccounted)
-	}
-	l := ledger(r)
+func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Misplaced > 0:
 		return say(Order, result.Broken,
@@ -126,11 +128,7 @@ func order(r *result.Run) result.Verdict {
 
 // aborted judges whether consumers read a message that the system refused, or whose
 // transaction was aborted.
-func aborted(r *result.Run) result.Verdict {
-	if !r.Ledger.Accounted {
-		return say(Aborted, result.Unknown, notAccounted)
-	}
-	l := ledger(r)
+func aborted(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	refused := r.Counters.Failed + r.Warmup.Failed
 	switch {
 	case l.RefusedReceived > 0:
@@ -149,11 +147,7 @@ func aborted(r *result.Run) result.Verdict {
 }
 
 // transactions judges whether all messages of a transaction were read, or none.
-func transactions(r *result.Run) result.Verdict {
-	if !r.Ledger.Accounted {
-		return say(Transactions, result.Unknown, notAccounted)
-	}
-	l := ledger(r)
+func transactions(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Transactions == 0:
 		return say(Transactions, result.Unknown,

@@ -51,10 +51,11 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 		r.Warnings = importWarnings(r)
 		return
 	}
-	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, loss(r), order(r),
-		duplicates(r)}
+	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, accounted(Loss, r, loss),
+		accounted(Order, r, order), accounted(Duplicates, r, duplicates)}
 	if exactlyOnce(r) {
-		r.Verdicts = append(r.Verdicts, aborted(r), transactions(r))
+		r.Verdicts = append(r.Verdicts, accounted(Aborted, r, aborted),
+			accounted(Transactions, r, transactions))
 	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
 	if r.Backlog != nil {
@@ -144,11 +145,7 @@ func ledger(r *result.Run) (total result.SubscriptionLedger) {
 }
 
 // loss judges whether every acknowledged message arrived undamaged.
-func loss(r *result.Run) result.Verdict {
-	if !r.Ledger.Accounted {
-		return say(Loss, result.Unknown, notAccounted)
-	}
-	l := ledger(r)
+func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Corrupt > 0:
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))

@@ -219,7 +219,7 @@ func TestCopiesByDelivery(t *testing.T) {
 	} {
 		r := good()
 		r.Load.Delivery, r.Ledger.Subscriptions[0].Duplicate = delivery, 3
-		v := duplicates(r)
+		v := accounted(Duplicates, r, duplicates)
 		Judge(r)
 		if v.Outcome != result.Broken || v.Sentence != c.says || Sound(r) != c.sound {
 			t.Errorf("%s: %+v, sound %v", delivery, v, Sound(r))

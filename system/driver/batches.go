@@ -28,6 +28,8 @@ type Batching[T any] struct {
 	// Deliver sends a batch and calls End for each message of it. life ends when the
 	// producer closes without waiting for more answers.
 	Deliver func(life context.Context, batch []*Batched[T])
+	// Abort ends a batch that is still under way when the producer closes; nil: life does.
+	Abort func() error
 }
 
 // Batches queue a producer's messages, and have a goroutine of their own deliver them: one
@@ -151,12 +153,14 @@ func (b *Batches[T]) End(one *Batched[T], err error) {
 }
 
 // Close refuses further messages, waits within ctx for the answers under way, and ends
-// the rest with an error. abort ends a batch that is still under way.
-func (b *Batches[T]) Close(ctx context.Context, abort func() error) error {
+// the rest with an error.
+func (b *Batches[T]) Close(ctx context.Context) error {
 	b.slots.Shut()
 	err := b.slots.Drain(ctx)
 	b.cancel()
-	err = errors.Join(err, abort())
+	if b.Abort != nil {
+		err = errors.Join(err, b.Abort())
+	}
 	<-b.ended
 	return err
 }

@@ -84,7 +84,7 @@ func TestBatches(t *testing.T) {
 				b.SendBatch(messages[:3])
 				time.Sleep(second / 2)
 				b.SendBatch(messages[3:])
-				if err := b.Close(t.Context(), func() error { return nil }); err != nil {
+				if err := b.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				for i, size := range c.sizes {
@@ -114,7 +114,8 @@ func TestBatchesCloseWithoutTime(t *testing.T) {
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		broken := errors.New("broken")
-		if err := b.Close(over, func() error { return broken }); !errors.Is(err, broken) ||
+		b.Abort = func() error { return broken }
+		if err := b.Close(over); !errors.Is(err, broken) ||
 			!errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}

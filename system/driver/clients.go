@@ -3,6 +3,8 @@ package driver
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -47,29 +49,33 @@ func (c *Clients) Forget(one Closer) {
 	delete(c.open, one)
 }
 
-// Close closes all open clients concurrently and refuses further clients. first reports
-// whether this call was the first.
-func (c *Clients) Close(ctx context.Context) (first bool, err error) {
+// Close closes all open clients concurrently and refuses further clients. The first call then
+// calls each of then, which close the cluster's own connections.
+func (c *Clients) Close(ctx context.Context, then ...func() error) error {
 	c.mu.Lock()
-	first = !c.closed
+	if c.closed {
+		then = nil
+	}
 	c.closed = true
 	all := c.open
 	c.open = nil
 	c.mu.Unlock()
+	err := CloseAll(ctx, slices.Collect(maps.Keys(all)))
+	for _, close := range then {
+		err = errors.Join(err, close())
+	}
+	return err
+}
+
+// CloseAll closes clients concurrently.
+func CloseAll[C Closer](ctx context.Context, all []C) error {
+	errs := make([]error, len(all))
 	var closing sync.WaitGroup
-	var failed sync.Mutex
-	var errs []error
-	for one := range all {
-		closing.Go(func() {
-			if err := one.Close(ctx); err != nil {
-				failed.Lock()
-				defer failed.Unlock()
-				errs = append(errs, err)
-			}
-		})
+	for i, one := range all {
+		closing.Go(func() { errs[i] = one.Close(ctx) })
 	}
 	closing.Wait()
-	return first, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // Closing makes the Close of a client idempotent. The zero value is ready.

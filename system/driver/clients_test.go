@@ -28,11 +28,13 @@ func TestClients(t *testing.T) {
 		}
 	}
 	all.Forget(forgotten)
-	if is, err := all.Close(ctx); !is || !errors.Is(err, broken) {
-		t.Errorf("the first Close: %v, %v", is, err)
+	then := 0
+	count := func() error { then++; return nil }
+	if err := all.Close(ctx, count); then != 1 || !errors.Is(err, broken) {
+		t.Errorf("the first Close: %d calls, %v", then, err)
 	}
-	if is, err := all.Close(ctx); is || err != nil {
-		t.Errorf("the second Close: %v, %v", is, err)
+	if err := all.Close(ctx, count); then != 1 || err != nil {
+		t.Errorf("the second Close: %d calls, %v", then, err)
 	}
 	if err := all.Keep(ctx, late); !errors.Is(err, ErrClosed) {
 		t.Errorf("Keep on what is closed: %v", err)
@@ -73,7 +75,7 @@ func TestClosingRunsOnce(t *testing.T) {
 	if a, b := <-first, <-second; a != broken || b != nil {
 		t.Errorf("the two Closes returned %v and %v", a, b)
 	}
-	if _, err := all.Close(t.Context()); err != nil || one.closed != 0 {
+	if err := all.Close(t.Context()); err != nil || one.closed != 0 {
 		t.Errorf("the client was not forgotten: closed %d times, %v", one.closed, err)
 	}
 }

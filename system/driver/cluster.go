@@ -35,6 +35,25 @@ var (
 // SetCredentials sets the credentials of the clients.
 func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
 
+// Values of the setting that says what clients show the servers.
+const (
+	SecurityPassword = "password" // user and password
+	SecurityTLS      = "tls"      // these over TLS
+	SecurityNone     = "none"
+)
+
+// Secure gives the clients a user with a password of chance, and encrypts their connections, as
+// far as a value of the setting asks for it.
+func (c *Cluster) Secure(security, user string) error {
+	if security != SecurityNone {
+		c.SetCredentials(system.Credentials{User: user, Password: Secret()})
+	}
+	if security == SecurityTLS {
+		return c.Encrypt()
+	}
+	return nil
+}
+
 // RunAs makes every later Furnish, Launch and Run use another user and its group, for
 // servers that refuse to run as root. It takes root.
 func (c *Cluster) RunAs(id, group int) { c.user = user{id, group} }

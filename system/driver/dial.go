@@ -9,6 +9,14 @@ import (
 	"time"
 )
 
+const (
+	// ConnectWithin bounds system.System's Connect. The contract allows ten seconds.
+	ConnectWithin = 9 * time.Second
+	// RetryPause is the pause before a client repeats a request that servers refused for
+	// a moment.
+	RetryPause = 50 * time.Millisecond
+)
+
 // dialWithin bounds a connection, with its TLS.
 const dialWithin = 3 * time.Second
 

@@ -11,6 +11,7 @@
 //	Encrypt           certificates for the nodes, signed by an authority of the cluster
 //	RunAs             the user of servers that refuse to run as root
 //	SetCredentials    the credentials of the clients
+//	Secure            credentials and certificates, as the setting security asks for them
 //	Furnish           a node's folder: configuration files, certificates, empty folders
 //	Run               a program that must end before a server starts
 //	Launch            a stage: servers that start together and stop together
@@ -30,8 +31,8 @@
 //   - Passwords and keys are in files that only their owner may read, and in no
 //     argument and no environment variable.
 //
-// Java starts servers that run on the Java virtual machine. ServerSettings, AlreadyRunning and
-// CheckCopies treat the settings that shape servers.
+// Java starts servers that run on the Java virtual machine. ServerSettings, AlreadyRunning,
+// CheckCopies and Problems treat the settings that shape servers.
 //
 // # The clients
 //
@@ -48,7 +49,9 @@
 //
 // # The probe
 //
+//	Lacks                  the capabilities that the system lacks, each with its reason
 //	KeyTopics, KeyRoutes   a topic for each key, in place of routing
+//	TopicMailbox           a topic with one subscription
 //	Overfill               messages to a place that takes fewer
 //
 // The package amqp in this folder has the producers and consumers of AMQP 1.0.

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -21,9 +20,6 @@ func CheckLevel(l workload.Level) strict.Violations {
 		Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l),
 	}}
 }
-
-// ErrNoTopics is the error of ReadDurability without topics.
-var ErrNoTopics = errors.New("no topics to read it for")
 
 // Reading collects the facts that live servers report and compares them with the
 // durability level.

@@ -6,11 +6,25 @@ import (
 	"net"
 	"runtime/debug"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // ErrNoEndpoints is the error of a target without endpoints.
 var ErrNoEndpoints = errors.New(
 	"no endpoints: name at least one host:port, or let plimsoll start a cluster")
+
+// CheckOptions returns why a cluster cannot be connected to with the options: the problems of
+// the settings at the durability level, or endpoints that CheckEndpoints refuses.
+func CheckOptions(o system.Options,
+	problems func(system.Settings, workload.Level) strict.Violations, example string) error {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
+		return bad
+	}
+	return CheckEndpoints(o.Endpoints, example)
+}
 
 // CheckEndpoints refuses endpoints other than host:port, which a client library would
 // misread or print. example is a valid endpoint for the error.

@@ -117,7 +117,7 @@ func (c *Cluster) complaints() string {
 func LastLineWith(marks ...string) func(log string) string {
 	return func(log string) string {
 		var last, complaint string
-		for line := range strings.Lines(string(process.Tail(log))) {
+		for line := range process.TailLines(log) {
 			last = line
 			for _, mark := range marks {
 				if strings.Contains(line, mark) {
@@ -125,6 +125,6 @@ func LastLineWith(marks ...string) func(log string) string {
 				}
 			}
 		}
-		return process.Said(strings.TrimSpace(cmp.Or(complaint, last)))
+		return process.Said(cmp.Or(complaint, last))
 	}
 }

@@ -37,6 +37,15 @@ func (r *Receiver) Fail(err error) {
 	}
 }
 
+// End calls cancel, which has the loop of a consumer take no more messages, and waits within ctx
+// until the loop has ended. After it no message is handed over.
+func (r *Receiver) End(ctx context.Context, cancel func(), ended <-chan struct{}) error {
+	cancel()
+	err := AwaitHandled(ctx, ended)
+	r.Stop()
+	return err
+}
+
 // AwaitHandled waits until the loop that hands messages over has ended. When ctx ends
 // first, it does not wait for a Receive that is still running.
 func AwaitHandled(ctx context.Context, ended <-chan struct{}) error {

@@ -16,6 +16,22 @@ func ServerSettings(all []system.Setting) []system.Setting {
 	return all
 }
 
+// Problems collects the violations of settings.
+type Problems struct {
+	strict.Violations
+	settings system.Settings
+}
+
+// CheckRanges begins with the settings that are out of their ranges.
+func CheckRanges(s system.Settings, declared []system.Setting) *Problems {
+	return &Problems{s.OutOfRange(declared), s}
+}
+
+// Wrong adds a violation of a setting.
+func (p *Problems) Wrong(name, format string, args ...any) {
+	p.Violations = append(p.Violations, p.settings.Wrong(name, fmt.Sprintf(format, args...)))
+}
+
 // AlreadyRunning returns a violation for each server setting that a target gives for a
 // cluster that runs already.
 func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violations {

@@ -107,11 +107,6 @@ func (activeSystem) NodeNames(p system.Provision) []string {
 func (activeSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkServers(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	programs, err := fetch(ctx, p.Settings.Text(setStore), nil)
 	if err != nil {
 		return nil, err
@@ -127,7 +122,7 @@ type starter struct {
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	names, port := s.brokerNames(), amqpPort
-	if s.Settings.Text(setSecurity) == secTLS {
+	if s.Settings.Text(setSecurity) == driver.SecurityTLS {
 		port = amqpTLSPort
 	}
 	hosts, err := driver.Hosts(len(names)+1, port, jolokiaPort, zookeeper.Port)
@@ -234,16 +229,14 @@ func (s starter) brokerNames() []string {
 // configure makes the secrets of a cluster.
 func (s starter) configure(c *driver.Cluster, brokers int) (brokerConfig, error) {
 	config := brokerConfig{Settings: s.Settings, level: s.Durability, brokers: brokers}
-	security := s.Settings.Text(setSecurity)
-	if security != secNone {
-		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
-		config.login, config.token = c.Credentials(), driver.Secret()
+	err := c.Secure(s.Settings.Text(setSecurity), benchUser)
+	if config.login = c.Credentials(); config.login.User != "" {
+		config.token = driver.Secret()
 	}
-	if security != secTLS {
-		return config, nil
+	if c.TLS() != nil {
+		config.keyStore = driver.Secret()
 	}
-	config.keyStore = driver.Secret()
-	return config, c.Encrypt()
+	return config, err
 }
 
 func (s starter) furnish(c *driver.Cluster, n *driver.Node, config brokerConfig) error {

@@ -22,14 +22,8 @@ import (
 
 type activeSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = activeSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.Fetcher         = activeSystem{}
-)
-
 // New returns the ActiveMQ Classic system.
-func New() system.System { return activeSystem{} }
+func New() driver.CompleteSystem { return activeSystem{} }
 
 // Names of the clients' settings.
 const (
@@ -116,23 +110,16 @@ func (activeSystem) Redelivery(system.Settings, workload.Delivery) system.Redeli
 		Why: "a broker sends a message again only when the connection of its consumer ends"}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	goneWithin    = 5 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const goneWithin = 5 * time.Second
 
 // Connect finds the master among the endpoints. It returns within ten seconds.
 func (activeSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:5672"); err != nil {
+	if err := driver.CheckOptions(o, problems, "broker-1:5672"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Settings: o.Settings, level: o.Durability, jolokia: newJolokia(o)}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, level: o.Durability, jolokia: newJolokia(o)}
 	c.dialer = &amqp.Dialer{
 		Endpoints: o.Endpoints, Credentials: o.Credentials, TLS: o.TLS,
 		Silence: c.Duration(setSilence), Patience: c.Duration(setFailover),
@@ -145,9 +132,12 @@ func (activeSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	return c, nil
 }
 
+var _ driver.CompleteCluster = (*cluster)(nil)
+
 // cluster is a connection to the brokers. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	level   workload.Level
 	dialer  *amqp.Dialer
 	jolokia *jolokia
@@ -333,7 +323,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 func untilGone(ctx context.Context, remove func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, goneWithin)
 	defer cancel()
-	return driver.Until(ctx, retryPause, func() (bool, error) {
+	return driver.Until(ctx, driver.RetryPause, func() (bool, error) {
 		err := remove()
 		return err != nil && ctx.Err() == nil, err
 	})
@@ -426,6 +416,5 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 
 // Close closes every producer and consumer that is open.
 func (c *cluster) Close(ctx context.Context) error {
-	_, err := c.clients.Close(ctx)
-	return err
+	return c.clients.Close(ctx)
 }

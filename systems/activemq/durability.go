@@ -75,10 +75,7 @@ func (r storeReport) attached() int {
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	for _, t := range topics {
 		if _, err := c.Leader(ctx, t, 0); err != nil {
@@ -235,7 +232,7 @@ func (j *jolokia) master(ctx context.Context) (managed, error) {
 
 // ServerVersions returns a line for each broker.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	var lines []string
 	for _, b := range c.jolokia.brokers {

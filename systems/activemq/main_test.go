@@ -30,7 +30,8 @@ var (
 		Settings: []string{setStore, storeKahaDB}}
 	// secured is one too, encrypted, and syncs always.
 	secured = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
-		Settings: []string{setStore, storeKahaDB, setSecurity, secTLS, setHeap, "128MB"}}
+		Settings: []string{setStore, storeKahaDB,
+			setSecurity, driver.SecurityTLS, setHeap, "128MB"}}
 )
 
 // needJava skips a test, by name, where the real servers cannot be had.

@@ -10,18 +10,9 @@ import (
 	goamqp "github.com/Azure/go-amqp"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
-
-var _ system.Prober = (*cluster)(nil)
-
-// OpenReplay refuses.
-func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	return nil, "", system.Lacks("a queue forgets what was accepted; a mirror of the queue " +
-		"(mirroredQueue) or a subscription of its own keeps the messages from then on")
-}
 
 // OpenShared opens a consumer: those of a queue share it.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
@@ -306,16 +297,11 @@ func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	}
 }
 
-// Transact refuses.
-func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", system.Lacks("the brokers have transactions over AMQP 1.0, and go-amqp has none")
-}
-
-// PublishTwice refuses.
-func (c *cluster) PublishTwice(context.Context, system.Topic, []byte) (
-	answer, condition string, err error,
-) {
-	return "", "", system.Lacks(
-		"the brokers recognise copies by the sequence number of an OpenWire " +
-			"producer, which AMQP 1.0 does not carry")
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Replay: "a queue forgets what was accepted; a mirror of the queue (mirroredQueue) or a " +
+		"subscription of its own keeps the messages from then on",
+	Transactions: "the brokers have transactions over AMQP 1.0, and go-amqp has none",
+	Deduplication: "the brokers recognise copies by the sequence number of an OpenWire producer, " +
+		"which AMQP 1.0 does not carry",
 }

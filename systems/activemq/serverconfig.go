@@ -24,12 +24,7 @@ const (
 )
 
 // Values of the servers' settings.
-const (
-	secPassword = "password"
-	secTLS      = "tls"
-	secNone     = "none"
-	gcG1        = "g1"
-)
+const gcG1 = "g1"
 
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
@@ -61,22 +56,19 @@ func checkServers(s system.Settings, l workload.Level, nodes int) strict.Violati
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
-	bad := s.OutOfRange(serverSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, serverSettings)
 	if s.Text(setStore) == storeKahaDB {
 		if s.Given(setSyncStrategy) && l.Synced() {
-			wrong(setSyncStrategy, "is %s, and level %d syncs always: remove it, or ask for "+
+			bad.Wrong(setSyncStrategy, "is %s, and level %d syncs always: remove it, or ask for "+
 				"level %d", s.Text(setSyncStrategy), l, workload.AsyncAsync)
 		}
-		return bad // it is one broker, whatever the number of nodes
+		return bad.Violations // it is one broker, whatever the number of nodes
 	}
 	if nodes < 3 {
-		wrong(setStore, "leveldb needs a majority of 3 or more brokers, and the testbed has %d: "+
-			"ask for testbed: {nodes: 3}, or for %s kahadb", nodes, setStore)
+		bad.Wrong(setStore, "leveldb needs a majority of 3 or more brokers, and the testbed has "+
+			"%d: ask for testbed: {nodes: 3}, or for %s kahadb", nodes, setStore)
 	}
-	return bad
+	return bad.Violations
 }
 
 // Files in a broker's folder.

@@ -79,11 +79,6 @@ func (artemisSystem) NodeNames(p system.Provision) []string {
 func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkNodes(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	s := starter{Provision: p, how: replication(p.Settings, p.Durability)}
 	var err error
 	if journalType(p.Settings, p.Durability) == asyncIO {
@@ -122,18 +117,15 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 // and at its second one to the other server of a pair.
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
 	config := serverConfig{
-		starter: s, tls: s.Settings.Text(setSecurity) == secTLS,
+		starter: s, tls: s.Settings.Text(setSecurity) == driver.SecurityTLS,
 		clients: []string{addresses[0][0], addresses[1][0]},
 		cores:   []string{addresses[0][1], addresses[1][1]},
 	}
-	if s.Settings.Text(setSecurity) != secNone {
-		config.password, config.peerPassword = driver.Secret(), driver.Secret()
-		c.SetCredentials(system.Credentials{User: benchUser, Password: config.password})
+	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
+		return err
 	}
-	if config.tls {
-		if err := c.Encrypt(); err != nil {
-			return err
-		}
+	if config.password = c.Credentials().Password; config.password != "" {
+		config.peerPassword = driver.Secret()
 	}
 	names := artemisSystem{}.NodeNames(s.Provision)
 	nodes := []*driver.Node{c.Add(names[0], addresses[0][0]), c.Add(names[1], addresses[1][0])}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	goamqp "github.com/Azure/go-amqp"
 
@@ -19,14 +18,8 @@ import (
 
 type artemisSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = artemisSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.Fetcher         = artemisSystem{}
-)
-
 // New returns the ActiveMQ Artemis system.
-func New() system.System { return artemisSystem{} }
+func New() driver.CompleteSystem { return artemisSystem{} }
 
 // Describe returns Artemis's terms, durability levels and settings.
 func (artemisSystem) Describe() system.Description {
@@ -62,11 +55,12 @@ func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redel
 		"its consumer's connection has ended: acceptance has no time-out"}
 }
 
-const connectWithin = 9 * time.Second // the contract allows ten
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	options system.Options
 	level   workload.Level
 	dialer  *amqp.Dialer
@@ -79,20 +73,17 @@ type cluster struct {
 
 // Connect finds the server that takes clients. It returns within ten seconds.
 func (artemisSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "artemis-1:5672"); err != nil {
+	if err := driver.CheckOptions(o, problems, "artemis-1:5672"); err != nil {
 		return nil, err
 	}
-	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	c.dialer = dialer(o, o.Endpoints...)
 	if mirrored(o.Settings, o.Durability) {
 		// The mirror takes clients as well, and what it is sent is on no other server.
 		c.dialer = dialer(o, o.Endpoints[0])
 	}
 	c.admin = newManagement(c.dialer)
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	// Whether this is Artemis, and the user may ask.
 	if _, err := c.admin.text(ctx, broker, "Version"); err != nil {
@@ -251,9 +242,5 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		c.admin.close()
-	}
-	return err
+	return c.clients.Close(ctx, func() error { c.admin.close(); return nil })
 }

@@ -76,9 +76,6 @@ type reading struct {
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
 	r := &driver.Reading{Level: c.level}
 	err := c.readServers(ctx, r, topics)
 	if err != nil {
@@ -90,7 +87,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 // readServers holds the servers against the level.
 func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
 	topics []system.Topic) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	r := reading{Reading: into, c: c, admin: newManagement(c.adminDialer(c.dialer.Endpoints...))}
 	defer r.admin.close()
@@ -238,7 +235,7 @@ func (c *cluster) adminDialer(endpoints ...string) *amqp.Dialer {
 
 // ServerVersions returns a line for each server that answers.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	var lines []string
 	for _, at := range c.options.Endpoints {

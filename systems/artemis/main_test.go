@@ -23,19 +23,19 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 // secured is the second cluster: an encrypted mirror at level 1.
 var secured = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.SyncSync,
-	Settings: append([]string{setSecurity, secTLS}, smallHeap...),
+	Settings: append([]string{setSecurity, driver.SecurityTLS}, smallHeap...),
 }
 
 // detached is the third cluster: mirrors that nobody waits for, at level 3, with nothing asked.
 var detached = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.AsyncSync,
-	Settings: append([]string{setSecurity, secNone}, smallHeap...),
+	Settings: append([]string{setSecurity, driver.SecurityNone}, smallHeap...),
 }
 
 // unsynced are servers of level 4, for one test.
 var unsynced = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.AsyncAsync,
-	Settings: append([]string{setSecurity, secNone}, smallHeap...),
+	Settings: append([]string{setSecurity, driver.SecurityNone}, smallHeap...),
 }
 
 var smallHeap = []string{setHeap, "192MB", setGC, "serial"}

@@ -7,8 +7,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = artemisSystem{}
-
 // OMB says how OMB's driver of Artemis is translated.
 func (artemisSystem) OMB() omb.Dialect {
 	return omb.Dialect{

@@ -17,17 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
-// OpenReplay refuses: a queue deletes what was accepted.
-func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	return nil, "", system.Lacks(
-		"a queue deletes what was accepted; the journal's retention brings " +
-			"messages back by an operator's command and for a whole server")
-}
-
 // OpenShared opens a consumer: those of a queue share it.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
@@ -325,13 +314,6 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (
 		errors.Join(err, x.Close(ctx))
 }
 
-// Transact refuses: the client library has no transactions.
-func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", system.Lacks(
-		"the server has transactions (AMQP's coordinator), and go-amqp, the client " +
-			"library, has not")
-}
-
 // PublishTwice sends a message twice with one duplicate-detection id.
 func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (
 	answer, condition string, err error,
@@ -356,4 +338,12 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	}
 	return answer, "the application property _AMQ_DUPL_ID, within the server's memory of " +
 		"id-cache-size ids", nil
+}
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Replay: "a queue deletes what was accepted; the journal's retention brings messages back by " +
+		"an operator's command and for a whole server",
+	Transactions: "the server has transactions (AMQP's coordinator), and go-amqp, the client " +
+		"library, has not",
 }

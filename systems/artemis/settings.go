@@ -34,9 +34,6 @@ const (
 	pair      = "pair"
 	zooKeeper = "zookeeper"
 
-	secTLS  = "tls"
-	secNone = "none"
-
 	asyncIO = "ASYNCIO"
 	nio     = "NIO"
 

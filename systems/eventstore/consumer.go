@@ -172,7 +172,7 @@ func (r *reader) run() {
 				r.Fail(r.of.explain(err))
 				return
 			}
-			clock.Sleep(r.life, retryPause)
+			clock.Sleep(r.life, driver.RetryPause)
 			err = r.subscribe(r.life)
 		}
 	}

@@ -18,13 +18,6 @@ import (
 
 type eventStore struct{}
 
-// It has every interface that plimsoll expects but system.Provisioner: no registry has a server.
-var (
-	_ system.Checker         = eventStore{}
-	_ system.Redeliverer     = eventStore{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-)
-
 // New returns the EventStoreDB system.
 func New() system.System { return eventStore{} }
 
@@ -140,11 +133,9 @@ func (eventStore) Redelivery(s system.Settings, _ workload.Delivery) system.Rede
 			" (" + s.Text(setTimeout) + "), also while it waits in a consumer's buffer"}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 3 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const askWithin = 3 * time.Second
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a leader. Its methods may be called from any goroutine.
 type cluster struct {
@@ -164,7 +155,7 @@ func (eventStore) Connect(ctx context.Context, o system.Options) (system.Cluster
 	if err := checkTarget(o); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	c.admin = c.newLink()
@@ -274,9 +265,5 @@ func grpcCode(err error) codes.Code {
 
 // Close closes every producer and consumer that is open, and the connection.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		err = errors.Join(err, c.admin.close())
-	}
-	return err
+	return c.clients.Close(ctx, c.admin.close)
 }

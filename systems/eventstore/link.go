@@ -95,7 +95,7 @@ func (c *cluster) newClient(ctx context.Context) (*kurrentdb.Client, error) {
 		Username: c.options.Credentials.User, Password: c.options.Credentials.Password,
 		NodePreference:      kurrentdb.NodePreferenceLeader,
 		MaxDiscoverAttempts: 1, GossipTimeout: 2, // seconds
-		KeepAliveInterval: connectWithin, KeepAliveTimeout: connectWithin,
+		KeepAliveInterval: driver.ConnectWithin, KeepAliveTimeout: driver.ConnectWithin,
 		Logger: kurrentdb.NoopLogging(),
 	}
 	if t := c.options.TLS; t != nil {

@@ -172,7 +172,7 @@ func (c *cluster) findLeader(ctx context.Context) (string, error) {
 
 // Leader is the leader of the cluster, which leads every partition that there is.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if _, err := c.streams(ctx, t); err != nil {
 		return "", err
@@ -182,7 +182,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 
 // ServerVersions returns a line for each node.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	all, err := c.nodes(ctx)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -113,12 +112,7 @@ func (p *producer) Send(m *system.Message) {
 // Close waits within ctx for the answers under way.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		errs := make([]error, len(p.connections))
-		var closing sync.WaitGroup
-		for i, a := range p.connections {
-			closing.Go(func() { errs[i] = a.Close(ctx, func() error { return nil }) })
-		}
-		closing.Wait()
+		errs := []error{driver.CloseAll(ctx, p.connections)}
 		for _, a := range p.connections {
 			errs = append(errs, a.link.close())
 		}
@@ -169,7 +163,7 @@ func (a *appender) append(life context.Context, batch []*driver.Batched[event]) 
 			return err
 		})
 		again := unsent(err) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, retryPause) {
+		if !again || !clock.Sleep(life, driver.RetryPause) {
 			return a.outcome(life, err)
 		}
 	}

@@ -29,8 +29,6 @@ type consumer struct {
 	driver.Receiver
 }
 
-var _ system.AssignmentWaiter = (*consumer)(nil)
-
 // OpenConsumer joins the subscription's group. A subscription that is not
 // there begins at the start of the topic, so that a message sent from now on
 // reaches it even before its partitions are shared out; AwaitAssignment waits for that.

@@ -27,11 +27,6 @@ type kafkaSystem struct{}
 // New returns the Kafka system.
 func New() driver.CompleteSystem { return kafkaSystem{} }
 
-var _ interface {
-	system.PartitionOwner
-	system.Spreader
-} = kafkaSystem{}
-
 // Describe returns Kafka's terms, levels and settings.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
@@ -77,13 +72,10 @@ func (kafkaSystem) Check(c system.Check) error {
 
 // Connect reaches the brokers at the endpoints. It returns within ten seconds.
 func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:9092"); err != nil {
+	if err := driver.CheckOptions(o, problems, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{cfg: readConfig(o.Settings), options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, cfg: readConfig(o.Settings), options: o, level: o.Durability}
 	client, err := kgo.NewClient(
 		append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
@@ -97,14 +89,12 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	return c, nil
 }
 
-var _ interface {
-	driver.CompleteCluster
-	system.BatchAdmin
-} = (*cluster)(nil)
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
+	driver.Lacks
 	cfg     config
 	options system.Options
 	level   workload.Level
@@ -148,9 +138,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	_, err := c.clients.Close(ctx)
-	c.client.Close()
-	return err
+	return c.clients.Close(ctx, func() error { c.client.Close(); return nil })
 }
 
 // Redelivery says that Kafka repeats nothing to a consumer that runs, whatever the
@@ -190,9 +178,8 @@ func (kafkaSystem) Spread(s system.Settings) system.Spread {
 }
 
 const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	dialWithin    = 3 * time.Second
-	askWithin     = 10 * time.Second
+	dialWithin = 3 * time.Second
+	askWithin  = 10 * time.Second
 )
 
 // mechanism is how user and password are shown; nil: there are none.
@@ -228,9 +215,9 @@ func baseOptions(o system.Options, c config) []kgo.Opt {
 	return options
 }
 
-// ping checks, within connectWithin, that an endpoint answers.
+// ping checks, within driver.ConnectWithin, that an endpoint answers.
 func ping(ctx context.Context, client *kgo.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	return client.Ping(ctx)
 }

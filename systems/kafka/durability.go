@@ -98,9 +98,6 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin+time.Duration(len(topics))*settlePartition)
 	defer cancel()
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
 	names := namesOf(topics)
 	var configs kadm.ResourceConfigs
 	err := untilAnswered(ctx, func() (err error) {

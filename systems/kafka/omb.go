@@ -317,8 +317,6 @@ func (k *ombDriver) security() {
 	}
 }
 
-var _ omb.Translator = kafkaSystem{}
-
 // OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
 // translated.
 func (kafkaSystem) OMB() omb.Dialect {

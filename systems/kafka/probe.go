@@ -17,8 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 // probeClient is a client with its own way to publish.
 func (c *cluster) probeClient(options ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append(append(baseOptions(c.options, c.cfg),
@@ -208,37 +206,6 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 	return "a transactional.id, and readers with isolation.level read_committed", nil
 }
 
-// OpenMailbox has nothing to open: a log heeds no envelope.
-func (c *cluster) OpenMailbox(
-	_ context.Context, _ system.Topic, f system.Feature,
-) (system.Mailbox, string, error) {
-	return nil, "", &system.NotSupported{Reason: map[system.Feature]string{
-		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes " +
-			"whole segments of a topic, whether they were read or not",
-		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a " +
-			"topic of their own, which a consumer polls first",
-		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it " +
-			"later keeps it, or has a consumer wait",
-	}[f]}
-}
-
-// OpenRejecting has nothing to open: rejecting is no part of the protocol.
-func (c *cluster) OpenRejecting(
-	context.Context, system.Topic, func([]byte), func([]byte),
-) (system.Publisher, string, error) {
-	return nil, "", &system.NotSupported{Reason: "a group's position moves past a record " +
-		"whatever came of it; who rejects it publishes it to a topic of their own (Kafka Connect " +
-		"and Streams do), and a share group archives what is rejected without putting it anywhere"}
-}
-
-// PublishTwice publishes nothing: the library numbers the records by itself.
-func (c *cluster) PublishTwice(
-	context.Context, system.Topic, []byte,
-) (answer, condition string, err error) {
-	return "", "", &system.NotSupported{Reason: "brokers recognise what the client library sends " +
-		"again within a producer's session; what an application sends again takes a transaction"}
-}
-
 // follower is a client that receives until it is closed.
 type follower struct {
 	client *kgo.Client
@@ -412,4 +379,22 @@ func (x *routes) Close(ctx context.Context) error {
 		_, _ = x.of.admin.DeleteGroup(ctx, group) // it may never have come about
 	}
 	return errors.Join(append(errs, x.Delete(ctx))...)
+}
+
+// lacks has what is instead of a capability: a log heeds no envelope, and rejecting is no part of
+// the protocol.
+var lacks = driver.Lacks{
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes " +
+			"whole segments of a topic, whether they were read or not",
+		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a " +
+			"topic of their own, which a consumer polls first",
+		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it " +
+			"later keeps it, or has a consumer wait",
+	},
+	Rejection: "a group's position moves past a record whatever came of it; who rejects it " +
+		"publishes it to a topic of their own (Kafka Connect and Streams do), and a share group " +
+		"archives what is rejected without putting it anywhere",
+	Deduplication: "brokers recognise what the client library sends again within a producer's " +
+		"session; what an application sends again takes a transaction",
 }

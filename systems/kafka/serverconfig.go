@@ -83,20 +83,17 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
-	bad := s.OutOfRange(serverSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, serverSettings)
 	if n := s.Bytes(setMessageMax); n < 1<<10 || n > s.Bytes(setHeap)/4 {
-		wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
+		bad.Wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
 			s.Text(setHeap))
 	}
 	if n := s.Count(setReplication); n > int64(nodes) {
-		wrong(setReplication,
+		bad.Wrong(setReplication,
 			"asks for %d copies of each partition, and the testbed has %d nodes: ask for more "+
 				"nodes, such as testbed: {nodes: %d}", n, nodes, n)
 	}
-	return bad
+	return bad.Violations
 }
 
 // identity is one server's place in its cluster, and the secrets that all

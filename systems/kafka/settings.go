@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -175,13 +176,10 @@ func parseConfigs(text string) (map[string]string, error) {
 // problems returns everything that is wrong with the settings at a level. It makes no
 // connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := s.OutOfRange(clientSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, clientSettings)
 	if s.Duration(setHeartbeat)*2 > s.Duration(setSessionTimeout) {
-		wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
+		bad.Wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
 			s.Text(setSessionTimeout))
 	}
-	return append(bad, levelProblems(s, l)...)
+	return append(bad.Violations, levelProblems(s, l)...)
 }

@@ -34,7 +34,6 @@ const (
 const (
 	serverAuto = "auto"
 	serverJava = "java-server"
-	secTLS     = "tls"
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
@@ -167,11 +166,6 @@ func (mongoSystem) NodeNames(p system.Provision) []string {
 
 // Provision starts a replica set, or one mongo-java-server.
 func (mongoSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability),
-		checkServers(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	if err := unavailable(p.Settings, p.Durability); err != nil {
 		return nil, err
 	}
@@ -203,7 +197,7 @@ func addNodes(c *driver.Cluster, p system.Provision) error {
 	if err != nil {
 		return err
 	}
-	if p.Settings.Text(setSecurity) == secTLS {
+	if p.Settings.Text(setSecurity) == driver.SecurityTLS {
 		if err := c.Encrypt(); err != nil {
 			return err
 		}

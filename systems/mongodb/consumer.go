@@ -129,7 +129,7 @@ func (r *consumer) run() {
 			r.Fail(r.of.explain(err))
 			return
 		case err != nil:
-			clock.Sleep(r.life, retryPause)
+			clock.Sleep(r.life, driver.RetryPause)
 		case taken == 0:
 			clock.Sleep(r.life, r.of.Duration(setPoll))
 		}
@@ -267,10 +267,7 @@ func (r *consumer) acknowledge(ctx context.Context) error {
 // acknowledged. When ctx ends first, the rest comes to others after their lease.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		r.cancel()
-		err := driver.AwaitHandled(ctx, r.ended)
-		r.Stop()
-		r.abort()
-		return err
+		defer r.abort()
+		return r.End(ctx, r.cancel, r.ended)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -22,14 +24,8 @@ import (
 
 type mongoSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = mongoSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.Fetcher         = mongoSystem{}
-)
-
 // New returns the MongoDB system.
-func New() system.System { return mongoSystem{} }
+func New() driver.CompleteSystem { return mongoSystem{} }
 
 // Names of the clients' settings.
 const (
@@ -133,16 +129,15 @@ func (mongoSystem) Redelivery(s system.Settings, d workload.Delivery) system.Red
 			") has passed, also from a consumer that is merely slow"}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 4 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const askWithin = 4 * time.Second
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a server or a replica set. Its methods may be called from any
 // goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	options  system.Options
 	level    workload.Level
 	client   *mongo.Client // for everything; it has a pool of connections
@@ -154,15 +149,12 @@ type cluster struct {
 
 // Connect asks the endpoints what they are. It returns within ten seconds.
 func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "mongo-1:27017"); err != nil {
+	if err := driver.CheckOptions(o, problems, "mongo-1:27017"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	c.sequence.begin()
 	if err := c.reach(ctx); err != nil {
 		return nil, c.explain(err)
@@ -172,7 +164,7 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, c.explain(err)
 	}
 	c.client = client
-	err = driver.Until(ctx, retryPause, func() (again bool, err error) {
+	err = driver.Until(ctx, driver.RetryPause, func() (again bool, err error) {
 		c.server, err = identify(ctx, client)
 		return isCleared(err), err
 	})
@@ -269,7 +261,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 
 // ServerVersions returns a line for each server.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if c.server.set == "" {
 		return []string{c.options.Endpoints[0] + " " + c.server.String()}, nil
@@ -284,11 +276,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		err = errors.Join(err, disconnect(c.client))
-	}
-	return err
+	return c.clients.Close(ctx, func() error { return disconnect(c.client) })
 }
 
 // concernOf returns the write concern that makes a level.
@@ -327,3 +315,103 @@ func (s *sequence) next() (id bson.ObjectID) {
 		}
 	}
 }
+
+// topicsCollection has a document for each topic.
+const topicsCollection = "plimsoll.topics"
+
+// topicDocument is what the database knows of a topic. The place of a subscription's name
+// is its number.
+type topicDocument struct {
+	Name          string   `bson:"_id"`
+	Partitions    int      `bson:"partitions"`
+	Subscriptions []string `bson:"subscriptions"`
+}
+
+// codeNamespaceExists is the server's code for a collection that exists.
+const codeNamespaceExists = 48
+
+// topics returns the collection of all topics. An election does not roll its writes back.
+func (c *cluster) topics() *mongo.Collection {
+	return c.database().Collection(topicsCollection,
+		options.Collection().SetWriteConcern(writeconcern.Majority()))
+}
+
+func byID(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
+
+// CreateTopic creates the topic's collection.
+func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
+	if err := c.database().CreateCollection(ctx, t.Name); err != nil {
+		var answer mongo.CommandError
+		if errors.As(err, &answer) && answer.Code == codeNamespaceExists {
+			err = fmt.Errorf("a topic of the name exists: delete it, or choose another name: %w",
+				err)
+		}
+		return fmt.Errorf("creating the topic: %w", c.explain(err))
+	}
+	_, err := c.topics().ReplaceOne(ctx, byID(t.Name),
+		topicDocument{t.Name, t.Partitions, []string{}}, options.Replace().SetUpsert(true))
+	if err != nil {
+		return fmt.Errorf("creating the topic: %w", c.explain(err))
+	}
+	return nil
+}
+
+// DeleteTopic deletes the topic's collection.
+func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
+	err := c.database().Collection(t.Name).Drop(ctx)
+	if err == nil {
+		_, err = c.topics().DeleteOne(ctx, byID(t.Name))
+	}
+	if err != nil {
+		return fmt.Errorf("deleting the topic: %w", c.explain(err))
+	}
+	return nil
+}
+
+// readTopic returns what the database knows of a topic.
+func (c *cluster) readTopic(ctx context.Context, name string) (t topicDocument, err error) {
+	err = c.topics().FindOne(ctx, byID(name)).Decode(&t)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return t, fmt.Errorf("there is no topic %s", name)
+	}
+	if err != nil {
+		return t, fmt.Errorf("reading the topic %s: %w", name, c.explain(err))
+	}
+	return t, nil
+}
+
+// viewFor is how long a consumer relies on what it has read of the topic's subscriptions.
+// A further subscription is not open before that time has passed, so no consumer deletes
+// what that subscription is to have.
+const viewFor = 500 * time.Millisecond
+
+// subscribe returns the number of a subscription, and makes it if it is not there.
+func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (int, error) {
+	var before topicDocument
+	add := bson.D{{Key: "$addToSet", Value: bson.D{{Key: "subscriptions", Value: name}}}}
+	err := c.topics().FindOneAndUpdate(ctx, byID(t.Name), add).Decode(&before)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return 0, fmt.Errorf("there is no topic %s", t.Name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("making the subscription %s: %w", name, c.explain(err))
+	}
+	number := slices.Index(before.Subscriptions, name)
+	isNew := number < 0
+	if isNew {
+		number = len(before.Subscriptions)
+	}
+	_, err = c.database().Collection(t.Name).Indexes().CreateOne(ctx, mongo.IndexModel{
+		Keys: bson.D{{Key: leaseField(number), Value: 1}, {Key: "_id", Value: 1}},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("making the index of the subscription %s: %w", name, c.explain(err))
+	}
+	if isNew && number > 0 && !clock.Sleep(ctx, viewFor) {
+		return 0, ctx.Err()
+	}
+	return number, nil
+}
+
+// leaseField is the field of a message that holds the lease of a subscription.
+func leaseField(subscription int) string { return "l" + strconv.Itoa(subscription) }

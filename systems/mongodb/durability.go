@@ -156,10 +156,7 @@ func (c *cluster) readMember(ctx context.Context, host string) (m member, err er
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	for _, t := range topics {
 		have, err := c.readTopic(ctx, t.Name)

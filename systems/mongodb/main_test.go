@@ -25,7 +25,7 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 // secured is encrypted.
 var secured = &systemtest.Servers[*driver.Cluster]{
 	System: mongoSystem{}, Level: workload.AsyncAsync,
-	Settings: []string{setServer, serverJava, setSecurity, secTLS},
+	Settings: []string{setServer, serverJava, setSecurity, driver.SecurityTLS},
 }
 
 func needServer(t testing.TB) {

@@ -13,12 +13,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
-)
-
-var (
-	_ system.Prober = (*cluster)(nil)
-	_ system.Varied = mongoSystem{}
 )
 
 // Variant names the stand-in that plimsoll would start.
@@ -27,14 +21,6 @@ func (mongoSystem) Variant(o system.Options) string {
 		return "on " + kindJava
 	}
 	return ""
-}
-
-// OpenReplay refuses: an acknowledgement deletes.
-func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	return nil, "", system.Lacks(
-		"the acknowledgement of the last subscription deletes the document")
 }
 
 // OpenShared opens a consumer: those of a subscription share all documents.
@@ -86,31 +72,18 @@ func (c *cluster) PublishAcked(
 
 // refusal returns the answer of a server that was to refuse a document whose _id exists.
 func refusal(err error) (string, error) {
-	if mongo.IsDuplicateKeyError(err) {
-		return err.Error(), nil
-	}
-	return "", fmt.Errorf("the server did not refuse: %w", err)
+	return driver.Refusal(mongo.IsDuplicateKeyError(err), err)
 }
 
 // OpenRoutes has a collection for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", system.Lacks(
-			"the server routes nothing; consumers may query any field of a " +
-				"document, and a document that several of them want needs a lease for each")
-	}
-	x, err := driver.OpenKeyRoutes(ctx, c, r,
+	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			return c.insert(ctx, system.Topic{Name: topic}, c.sequence.next(), payload,
 				concernOf(c.level))
 		})
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.Condition(), nil
 }
 
 // OpenMailbox delays a message by a lease that begins with it. It refuses other features.
@@ -119,63 +92,22 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 ) {
 	if f == system.FeatureDelay {
 		const condition = "the publisher writes the lease of the subscription"
-		return &mailbox{of: c, topic: t}, condition, c.CreateTopic(ctx, t)
+		of := driver.TopicMailbox{Cluster: c, Topic: t, Subscription: "delayed"}
+		return &mailbox{of, c}, condition, c.CreateTopic(ctx, t)
 	}
-	return nil, "", system.Lacks(map[system.Feature]string{
-		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +
-			"queue has none, and it was therefore not tried",
-		system.FeaturePriority: "consumers take the smallest _id; a priority would be a field " +
-			"before it in index and sort, which this queue does not have",
-	}[f])
+	return c.Lacks.OpenMailbox(ctx, t, f)
 }
 
 // mailbox is a topic whose messages are leased until they are due.
 type mailbox struct {
-	of      *cluster
-	topic   system.Topic
-	reading system.Consumer
+	driver.TopicMailbox
+	of *cluster
 }
 
 // Post publishes a message that becomes visible after its delay.
 func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
 	lease := bson.E{Key: leaseField(0), Value: time.Now().Add(e.Delay)}
-	return b.of.insert(ctx, b.topic, b.of.sequence.next(), e.Payload, concernOf(b.of.level), lease)
-}
-
-// Open begins to receive.
-func (b *mailbox) Open(ctx context.Context, receive func(payload []byte)) (err error) {
-	b.reading, err = b.of.OpenConsumer(ctx, system.ConsumerOptions{
-		Topic: b.topic, Subscription: "delayed", Delivery: workload.AtLeastOnce,
-		Receive: func(m system.Received) { receive(m.Payload) },
-	})
-	return err
-}
-
-// Close ends the consumer and deletes the topic.
-func (b *mailbox) Close(ctx context.Context) error {
-	var err error
-	if b.reading != nil {
-		err = b.reading.Close(ctx)
-	}
-	return errors.Join(err, b.of.DeleteTopic(ctx, b.topic))
-}
-
-// OpenRejecting says what takes the place of rejection.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
-	system.Publisher, string, error,
-) {
-	return nil, "", system.Lacks(
-		"there is no rejection: a lease passes, and the message comes again; " +
-			"a consumer may count deliveries in the document and move it itself")
-}
-
-// PublishBeyond refuses, and says what bounds a collection.
-func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
-	p system.BackPressure, condition string, err error,
-) {
-	return p, "", system.Lacks(
-		"no collection can refuse more: a capped collection removes its oldest " +
-			"documents, read or not")
+	return b.of.insert(ctx, b.Topic, b.of.sequence.next(), e.Payload, concernOf(b.of.level), lease)
 }
 
 // Transact publishes in a transaction of several documents.
@@ -223,4 +155,25 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	}
 	answer, err = refusal(c.insert(ctx, t, id, payload, w))
 	return "the second time: " + answer, condition, err
+}
+
+const noRouting = "the server routes nothing; consumers may query any field of a document, and a " +
+	"document that several of them want needs a lease for each"
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
+	},
+	Replay: "the acknowledgement of the last subscription deletes the document",
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +
+			"queue has none, and it was therefore not tried",
+		system.FeaturePriority: "consumers take the smallest _id; a priority would be a field " +
+			"before it in index and sort, which this queue does not have",
+	},
+	Rejection: "there is no rejection: a lease passes, and the message comes again; a consumer " +
+		"may count deliveries in the document and move it itself",
+	Bounds: "no collection can refuse more: a capped collection removes its oldest documents, " +
+		"read or not",
 }

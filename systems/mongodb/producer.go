@@ -96,7 +96,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[documen
 		_, err = p.collection.InsertMany(ctx, p.documents, p.options)
 		cancel()
 		again := err != nil && unsent(err) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, retryPause) {
+		if !again || !clock.Sleep(life, driver.RetryPause) {
 			break
 		}
 	}
@@ -177,6 +177,6 @@ func (p *producer) outcome(life context.Context, err error) error {
 // Close waits within ctx for the answers under way.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		return p.Batches.Close(ctx, func() error { return nil })
+		return p.Batches.Close(ctx)
 	})
 }

@@ -27,8 +27,6 @@ type natsSystem struct{}
 // New returns the NATS JetStream system.
 func New() driver.CompleteSystem { return natsSystem{} }
 
-var _ system.NodeServer = natsSystem{}
-
 // NodeCommand is the command by which this program is a server.
 func (natsSystem) NodeCommand() string { return NodeCommand }
 
@@ -69,7 +67,8 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		cfg: cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
+		Lacks: lacks,
+		cfg:   cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
@@ -105,6 +104,7 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.
 type cluster struct {
+	driver.Lacks
 	cfg         config
 	level       workload.Level
 	endpoints   []string
@@ -183,7 +183,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	_, err := c.clients.Close(ctx)
+	err := c.clients.Close(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, conn := range c.vantages {

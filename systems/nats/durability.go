@@ -86,9 +86,6 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin+time.Duration(len(topics))*readTopicWithin)
 	defer cancel()
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
 	servers, err := c.askServers(ctx)
 	if err != nil && (c.level.Synced() || !errors.Is(err, errNotSystemAccount)) {
 		return system.Evidence{}, fmt.Errorf(

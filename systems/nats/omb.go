@@ -56,8 +56,6 @@ func translateOMB(d *omb.DriverFile) {
 	}
 }
 
-var _ omb.Translator = natsSystem{}
-
 // OMB says how OMB's driver of NATS JetStream is translated. NATS Streaming (STAN) came
 // before JetStream: only its results are known.
 func (natsSystem) OMB() omb.Dialect {

@@ -15,8 +15,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 // Headers of a batch that is stored whole or not at all.
 const (
 	headerBatch       = "Nats-Batch-Id"
@@ -254,31 +252,13 @@ func (c *cluster) OpenMailbox(
 			s.AllowMsgSchedules, s.AllowRollup, s.Discard = true, true, jetstream.DiscardOld
 		}
 	case system.FeaturePriority:
-		return nil, "", &system.NotSupported{Reason: "a stream is a log read in its order; " +
-			"urgent messages take a subject or stream of their own, which a consumer reads first"}
+		return c.Lacks.OpenMailbox(ctx, t, f)
 	}
 	b, err := c.openBox(ctx, t, change)
 	if err != nil {
 		return nil, "", err
 	}
 	return b, condition, nil
-}
-
-// OpenRejecting has nothing to open.
-func (c *cluster) OpenRejecting(
-	context.Context, system.Topic, func([]byte), func([]byte),
-) (system.Publisher, string, error) {
-	return nil, "", &system.NotSupported{Reason: "JetStream puts nothing aside: after " +
-		"max_deliver attempts or a +TERM it delivers the message no more, keeps it in the stream " +
-		"and tells of its sequence in an advisory, from which an application can fetch it"}
-}
-
-// OpenShared has no other consumers to open.
-func (c *cluster) OpenShared(
-	context.Context, system.ConsumerOptions,
-) (system.Consumer, string, error) {
-	return nil, "", &system.NotSupported{Reason: "the consumers of a durable consumer share all " +
-		"of it as they are"}
 }
 
 // OpenRoutes makes a stream with a durable consumer for each binding, which
@@ -304,4 +284,16 @@ func (c *cluster) OpenRoutes(
 		}
 	}
 	return b, "", nil
+}
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Sharing: "the consumers of a durable consumer share all of it as they are",
+	Features: map[system.Feature]string{
+		system.FeaturePriority: "a stream is a log read in its order; urgent messages take a " +
+			"subject or stream of their own, which a consumer reads first",
+	},
+	Rejection: "JetStream puts nothing aside: after max_deliver attempts or a +TERM it delivers " +
+		"the message no more, keeps it in the stream and tells of its sequence in an advisory, " +
+		"from which an application can fetch it",
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -24,12 +23,6 @@ const (
 	setConnections = "max_connections"
 	setBuffers     = "shared_buffers"
 	setNaptime     = "autovacuum_naptime"
-)
-
-// Values of the servers' settings.
-const (
-	secTLS  = "tls"
-	secNone = "none"
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
@@ -44,12 +37,6 @@ shared_buffers bytes 128MB 16MB..
 autovacuum_naptime duration 1m 1s..1h
     how often the server looks for tables whose dead rows VACUUM should remove
 `))
-
-// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
-func checkNodes(s system.Settings, nodes int) strict.Violations {
-	return driver.CheckCopies(s, serverSettings, setReplication, nodes)
-}
 
 const (
 	clientPort = 5432
@@ -80,10 +67,6 @@ func (postgresSystem) NodeNames(p system.Provision) []string {
 func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	programs, err := findPrograms(programFolders)
 	if err != nil {
 		return nil, err
@@ -166,13 +149,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 }
 
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
-	if s.Settings.Text(setSecurity) != secNone {
-		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
-	}
-	if s.Settings.Text(setSecurity) == secTLS {
-		if err := c.Encrypt(); err != nil {
-			return err
-		}
+	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
+		return err
 	}
 	for i, name := range (postgresSystem{}).NodeNames(s.Provision) {
 		if err := s.prepare(ctx, c, c.Add(name, addresses[i][0])); err != nil {
@@ -250,9 +228,9 @@ func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node)
 func (s starter) access() string {
 	kind, method := "host", "scram-sha-256"
 	switch s.Settings.Text(setSecurity) {
-	case secTLS:
+	case driver.SecurityTLS:
 		kind = "hostssl"
-	case secNone:
+	case driver.SecurityNone:
 		method = "trust"
 	}
 	return fmt.Sprintf("%[1]s all all 127.0.0.0/8 %[2]s\n%[1]s replication all 127.0.0.0/8 "+

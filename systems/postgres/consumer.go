@@ -111,7 +111,7 @@ func (r *consumer) run() {
 		default:
 			r.link.drop() // the server gives what it holds to others
 			r.source.lost()
-			clock.Sleep(r.life, retryPause)
+			clock.Sleep(r.life, driver.RetryPause)
 		}
 	}
 	_ = r.timed(r.source.rest) // what cannot be acknowledged any more comes to others
@@ -178,9 +178,7 @@ func (r *consumer) idle() error {
 // When ctx ends first, the connection ends, and what was taken comes to others.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		r.cancel()
-		err := driver.AwaitHandled(ctx, r.ended)
-		r.Stop()
+		err := r.End(ctx, r.cancel, r.ended)
 		r.abort()
 		if err != nil {
 			r.link.sever() // the server takes back what a message still being handled holds

@@ -16,14 +16,8 @@ import (
 
 type postgresSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = postgresSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.BatchAdmin      = (*cluster)(nil)
-)
-
 // New returns the PostgreSQL system.
-func New() system.System { return postgresSystem{} }
+func New() driver.CompleteSystem { return postgresSystem{} }
 
 // Names of the clients' settings.
 const (
@@ -105,7 +99,8 @@ func (postgresSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (postgresSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...).Err()
+	return append(problems(c.Settings, c.Durability),
+		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.
@@ -129,15 +124,14 @@ func (postgresSystem) Redelivery(s system.Settings, d workload.Delivery) system.
 	return system.Redelivery{Never: true, Why: why}
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 5 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const askWithin = 5 * time.Second
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	options  system.Options
 	level    workload.Level
 	primary  string // its address
@@ -152,15 +146,12 @@ type cluster struct {
 
 // Connect finds the primary among the endpoints. It returns within ten seconds.
 func (postgresSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "postgres-1:5432"); err != nil {
+	if err := driver.CheckOptions(o, problems, "postgres-1:5432"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	servers, errs := c.askAll(ctx)
 	if err := c.choosePrimary(servers, errs); err != nil {
 		return nil, c.explain(err)
@@ -261,7 +252,7 @@ func (c *cluster) choosePrimary(found []server, errs []error) error {
 func (c *cluster) ask(ctx context.Context, query string, args ...string) ([][]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	rows, err := c.admin.ask(ctx, query, args...)
 	if err != nil {
@@ -291,14 +282,20 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
+	return c.clients.Close(ctx, func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.gaugesBusy.Lock()
 		defer c.gaugesBusy.Unlock()
 		c.admin.drop()
 		c.gauges.drop()
-	}
-	return err
+		return nil
+	})
 }
+
+// Variant returns the shape of the topics.
+func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(setShape) }
+
+// OwnsPartitions reports whether the shape is a log: the consumers of a queue share each
+// partition.
+func (postgresSystem) OwnsPartitions(s system.Settings) bool { return s.Text(setShape) == shapeLog }

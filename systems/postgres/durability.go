@@ -66,10 +66,7 @@ type follower struct{ name, state, sync string }
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	r := &driver.Reading{Level: c.level}
 	for _, check := range []func(context.Context, *driver.Reading) error{
@@ -198,7 +195,7 @@ func (c *cluster) checkServers(ctx context.Context, r *driver.Reading) error {
 
 // ServerVersions returns a line for each server.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	servers, errs := c.askAll(ctx)
 	var lines []string

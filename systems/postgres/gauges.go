@@ -8,8 +8,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-var _ system.GaugeReader = (*cluster)(nil)
-
 // gauges are what the primary counts of the topics' tables. The statistics of a table are half
 // a second old or so.
 var gauges = []struct{ name, unit, query string }{

@@ -21,7 +21,8 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 
 // secured is the second cluster: encrypted.
 var secured = &systemtest.Servers[*driver.Cluster]{
-	System: postgresSystem{}, Level: workload.SyncSync, Settings: []string{setSecurity, secTLS},
+	System: postgresSystem{}, Level: workload.SyncSync,
+	Settings: []string{setSecurity, driver.SecurityTLS},
 }
 
 func needServer(t testing.TB) {

@@ -9,8 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }
 
 // OpenReplay sets the subscription's positions to the start of the log.
@@ -63,7 +61,8 @@ func (c *cluster) PublishAcked(
 	case system.AckNone:
 		return "", system.Lacks("every statement is answered")
 	case system.AckRefusal:
-		return refusal(c.change(ctx, "publishing", c.insertion(t.Name, "NULL")))
+		err := c.change(ctx, "publishing", c.insertion(t.Name, "NULL"))
+		return driver.Refusal(state(err) != "", err)
 	case system.AckReplicas:
 		commit = "remote_write"
 	}
@@ -72,66 +71,14 @@ func (c *cluster) PublishAcked(
 	return "the commit was answered, synchronous_commit " + commit, err
 }
 
-// refusal is what a server answered that was to refuse.
-func refusal(err error) (string, error) {
-	if state(err) != "" {
-		return err.Error(), nil
-	}
-	return "", fmt.Errorf("the server did not refuse: %w", err)
-}
-
 // OpenRoutes has a topic for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern:
-		return nil, "", system.Lacks(
-			"a consumer takes all rows of its subscription; a WHERE on the key " +
-				"would choose among them, and is not part of this queue")
-	case system.RouteHeaders:
-		return nil, "", system.Lacks(
-			"the table has no headers; a column of jsonb and a WHERE on it are " +
-				"not part of this queue")
-	}
-	x, err := driver.OpenKeyRoutes(ctx, c, r,
+	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			return c.change(ctx, "publishing", c.insertion(topic, hex(payload)))
 		})
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.Condition(), nil
-}
-
-// OpenMailbox refuses each feature, and says what SQL offers instead.
-func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
-	system.Mailbox, string, error,
-) {
-	return nil, "", system.Lacks(map[system.Feature]string{
-		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
-			"somebody repeats, are not part of this queue",
-		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
-			"time is not part of this queue",
-		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +
-			"of this queue",
-	}[f])
-}
-
-// OpenRejecting says what takes the place of rejection.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
-	system.Publisher, string, error,
-) {
-	return nil, "", system.Lacks(
-		"ROLLBACK returns a row, and nothing counts how often; a column of " +
-			"attempts and a second table are not part of this queue")
-}
-
-// PublishBeyond refuses, and says what bounds a table.
-func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
-	p system.BackPressure, condition string, err error,
-) {
-	return p, "", system.Lacks("a table has no bound but the disk, which was therefore not tried")
 }
 
 // Transact publishes between BEGIN and COMMIT, or ROLLBACK.
@@ -165,6 +112,28 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	if err := c.change(ctx, "publishing", insert); err != nil {
 		return "", "", err
 	}
-	answer, err = refusal(c.change(ctx, "publishing again", insert))
+	err = c.change(ctx, "publishing again", insert)
+	answer, err = driver.Refusal(state(err) != "", err)
 	return "the second time: " + answer, condition, err
+}
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: "a consumer takes all rows of its subscription; a WHERE on the key " +
+			"would choose among them, and is not part of this queue",
+		system.RouteHeaders: "the table has no headers; a column of jsonb and a WHERE on it are " +
+			"not part of this queue",
+	},
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
+			"somebody repeats, are not part of this queue",
+		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
+			"time is not part of this queue",
+		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +
+			"of this queue",
+	},
+	Rejection: "ROLLBACK returns a row, and nothing counts how often; a column of attempts and a " +
+		"second table are not part of this queue",
+	Bounds: "a table has no bound but the disk, which was therefore not tried",
 }

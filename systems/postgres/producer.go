@@ -109,7 +109,7 @@ func (p *producer) insertKept(life context.Context, batch []*driver.Batched[stru
 		switch again := unsent(err) && passing(err) && time.Now().Before(deadline); {
 		case err != nil && life.Err() != nil && !unsent(err) && state(err) == "":
 			return driver.ErrUnanswered
-		case !again || !clock.Sleep(life, retryPause):
+		case !again || !clock.Sleep(life, driver.RetryPause):
 			return p.of.outcome(err)
 		}
 	}
@@ -170,7 +170,7 @@ func committed(pipe *pgconn.Pipeline) error {
 // Close waits within ctx for the answers under way.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		err := p.Batches.Close(ctx, func() error { return nil })
+		err := p.Batches.Close(ctx)
 		p.link.drop()
 		return err
 	})

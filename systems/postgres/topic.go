@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // maxName is how long a table's name may be: PostgreSQL would cut off the rest.
@@ -123,7 +124,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 func (c *cluster) change(ctx context.Context, doing, statements string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, 3*connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, 3*driver.ConnectWithin)
 	defer cancel()
 	c.admin.warning = nil
 	err := c.admin.execute(ctx, statements)

@@ -2,6 +2,13 @@ package pulsar
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,11 +81,6 @@ func (pulsarSystem) NodeNames(p system.Provision) []string {
 // each node on a loopback address of its own. It returns when every broker can
 // write a message and read it again.
 func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := problems(p.Settings, p.Durability)
-	bad = append(bad, checkNodes(p.Settings, p.Durability, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	java, err := driver.FetchJava(ctx, Distribution, nil)
 	if err != nil {
 		return nil, err
@@ -238,4 +240,54 @@ func (s *starter) initialise(ctx context.Context) error {
 	options := s.config.javaOptions(s.java, n, memory{heap: 128 << 20})
 	command := s.java.Command(append(options, "-XX:TieredStopAtLevel=1"), initClass, args...)
 	return s.cluster.Run(ctx, n, "initialising the cluster", command)
+}
+
+func isBookieReady(ctx context.Context, n *driver.Node) error {
+	heartbeat := "http://" + driver.At(n.Host, bookieHTTPPort) + "/heartbeat"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, heartbeat, nil)
+	if err != nil {
+		return err
+	}
+	response, err := bookieHTTP.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// isBrokerHealthy has a broker send a message to itself and read it.
+func (s *starter) isBrokerHealthy(ctx context.Context, n *driver.Node) error {
+	at := []string{driver.At(n.Host, s.config.webPort())}
+	a := newAdmin(at, s.cluster.TLS(), s.cluster.Credentials().Password)
+	defer a.close()
+	return a.get(ctx, "/admin/v2/brokers/health", nil)
+}
+
+// Roles that a provisioned cluster knows. Both may do everything: the bench's
+// makes namespaces, and the brokers' is what they show one another.
+const (
+	benchRole  = "plimsoll"
+	brokerRole = "broker"
+)
+
+// newSecret is the key that a cluster's tokens are signed with.
+func newSecret() []byte {
+	key := make([]byte, 32)
+	rand.Read(key) // it never fails: it ends the program instead
+	return key
+}
+
+// signToken is a JSON Web Token for a role, signed with HMAC-SHA256, which
+// never expires: its key is gone with the cluster.
+func signToken(secret []byte, role string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	claims, _ := json.Marshal(map[string]string{"sub": role}) // strings always can be
+	signed := encode([]byte(`{"alg":"HS256"}`)) + "." + encode(claims)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(signed))
+	return signed + "." + encode(mac.Sum(nil))
 }

@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	dialWithin    = 3 * time.Second
+	dialWithin = 3 * time.Second
 	// probeWithin bounds each try of the first connection. The library tries
 	// again until it is over and lets the last try take as long once more.
 	probeWithin = 2500 * time.Millisecond
@@ -76,10 +75,10 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 }
 
 // probe finds that one endpoint answers and takes the credentials, within
-// connectWithin. The library says only that there was a connection error, so
+// driver.ConnectWithin. The library says only that there was a connection error, so
 // what can be found out without it is.
 func probe(ctx context.Context, o system.Options, c config) error {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	answering, err := dialAny(ctx, o)
 	if err != nil {

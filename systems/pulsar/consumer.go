@@ -34,8 +34,6 @@ type consumer struct {
 // shares are the partitions in which each consumer of a failover subscription is active.
 type shares = driver.Shares[*consumer]
 
-var _ system.AssignmentWaiter = (*consumer)(nil)
-
 // OpenConsumer opens a consumer on connections of its own. A subscription that
 // is not there is made and begins at the earliest message; when this returns it
 // is there in every partition.

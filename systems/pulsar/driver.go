@@ -21,11 +21,6 @@ type pulsarSystem struct{}
 // New returns the Pulsar system.
 func New() driver.CompleteSystem { return pulsarSystem{} }
 
-var _ interface {
-	system.PartitionOwner
-	system.Spreader
-} = pulsarSystem{}
-
 // Describe returns Pulsar's terms, levels and settings.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
@@ -65,14 +60,11 @@ func (pulsarSystem) Check(c system.Check) error {
 // Connect reaches the brokers at the endpoints, and their admin API. It returns
 // within ten seconds.
 func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "broker-1:6650"); err != nil {
+	if err := driver.CheckOptions(o, problems, "broker-1:6650"); err != nil {
 		return nil, err
 	}
 	cfg := readConfig(o.Settings)
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if err := probe(ctx, o, cfg); err != nil {
 		return nil, explain(err, o)
@@ -152,13 +144,10 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 // when this connection made it and nothing is left in it, and closes the
 // connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if !first {
-		return err
-	}
-	err = errors.Join(err, c.removeNamespace(ctx), closeClient(ctx, c.client))
-	c.admin.close()
-	return err
+	return c.clients.Close(ctx, func() error {
+		defer c.admin.close()
+		return errors.Join(c.removeNamespace(ctx), closeClient(ctx, c.client))
+	})
 }
 
 // closeClient closes a client and what it opened. The library waits for the

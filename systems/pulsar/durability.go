@@ -89,9 +89,6 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
 	r := reading{Reading: driver.Reading{Level: c.level}, want: *c.persistence(),
 		bookies: map[string]bool{}}
 	var policy persistence

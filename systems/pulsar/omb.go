@@ -173,8 +173,6 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		"level %d", unsynced)
 }
 
-var _ omb.Translator = pulsarSystem{}
-
 // OMB says how OMB's driver of Pulsar is translated. That of Kafka on Pulsar, which
 // speaks another protocol, is refused.
 func (pulsarSystem) OMB() omb.Dialect {

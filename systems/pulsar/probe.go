@@ -15,8 +15,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 // policyWithin bounds the wait for a topic's policy, which goes to its broker
 // through a topic of its own.
 const policyWithin = 20 * time.Second

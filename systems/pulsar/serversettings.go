@@ -106,16 +106,13 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
-	bad := s.OutOfRange(serverSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, serverSettings)
 	if l.Synced() && !s.Bool(setJournalWriteData) {
-		wrong(setJournalWriteData,
+		bad.Wrong(setJournalWriteData,
 			"cannot be false at durability level %d, which syncs the journal: remove it, or take "+
 				"level %d", l, l+1)
 	}
-	return append(bad, checkCopies(s, nodes)...)
+	return append(bad.Violations, checkCopies(s, nodes)...)
 }
 
 // checkCopies holds the copies against the bookies.

@@ -1,7 +1,6 @@
 package pulsar
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -188,19 +188,16 @@ var subscriptionTypes = map[string]client.SubscriptionType{
 // problems returns everything that is wrong with the settings at a level. It makes no
 // connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := s.OutOfRange(clientSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, clientSettings)
 	for _, name := range []string{setTenant, setNamespace} {
 		if !validName(s.Text(name)) {
-			wrong(name, "must be letters, digits, - and _, such as plimsoll")
+			bad.Wrong(name, "must be letters, digits, - and _, such as plimsoll")
 		}
 	}
 	if _, err := parseAdmin(s.Text(setAdminEndpoints)); err != nil {
-		wrong(setAdminEndpoints, "%v", err)
+		bad.Wrong(setAdminEndpoints, "%v", err)
 	}
-	return append(bad, levelProblems(s, l)...)
+	return append(bad.Violations, levelProblems(s, l)...)
 }
 
 // validName reports whether a name can be a part of a topic's and of a path.

@@ -216,15 +216,10 @@ type consumer struct {
 	number  int // of the endpoint
 }
 
-var _ system.AssignmentWaiter = (*consumer)(nil)
-
 // OpenConsumer makes the subscription's queues where they do not exist, and begins to receive from
 // the queues that no other consumer has.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
-	if o.Delivery == workload.ExactlyOnce {
-		return nil, errors.New("RabbitMQ cannot deliver exactly once: take another delivery")
-	}
 	if c.cfg.kind == streamed {
 		return c.openStreamConsumer(ctx, o)
 	}

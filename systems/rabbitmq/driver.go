@@ -26,8 +26,6 @@ type rabbitSystem struct{}
 // New returns the RabbitMQ system.
 func New() driver.CompleteSystem { return rabbitSystem{} }
 
-var _ system.PartitionOwner = rabbitSystem{}
-
 const (
 	queueLibrary  = "github.com/rabbitmq/amqp091-go"
 	streamLibrary = "github.com/rabbitmq/rabbitmq-stream-go-client"
@@ -75,10 +73,7 @@ func (rabbitSystem) Check(c system.Check) error {
 
 // Connect reaches the servers at the endpoints. It returns within ten seconds.
 func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "rabbit-1:5672"); err != nil {
+	if err := driver.CheckOptions(o, problems, "rabbit-1:5672"); err != nil {
 		return nil, err
 	}
 	cfg := readConfig(o.Settings, o.Durability)
@@ -184,7 +179,7 @@ func (c *cluster) Close(ctx context.Context) error {
 	conns := c.conns
 	c.conns = nil
 	c.asking.Unlock()
-	_, err := c.clients.Close(ctx)
+	err := c.clients.Close(ctx)
 	errs := make([]error, len(conns))
 	var wg sync.WaitGroup
 	for i, conn := range conns {

@@ -93,8 +93,6 @@ func ombURI(d *omb.DriverFile, uri string) {
 	d.Endpoint(host)
 }
 
-var _ omb.Translator = rabbitSystem{}
-
 // OMB says how OMB's driver of RabbitMQ is translated.
 func (rabbitSystem) OMB() omb.Dialect {
 	return omb.Dialect{

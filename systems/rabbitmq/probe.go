@@ -17,11 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var (
-	_ system.Varied = rabbitSystem{}
-	_ system.Prober = (*cluster)(nil)
-)
-
 // Variant is the type of queue.
 func (rabbitSystem) Variant(
 	o system.Options) string {

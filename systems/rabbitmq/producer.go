@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 var (
@@ -50,9 +49,6 @@ const slotBase = 36
 // OpenProducer opens a producer with connections of its own.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
-	if o.Delivery == workload.ExactlyOnce {
-		return nil, errors.New("RabbitMQ cannot deliver exactly once: take another delivery")
-	}
 	if c.cfg.kind == streamed {
 		return c.openStreamProducer(ctx, o)
 	}

@@ -22,9 +22,7 @@ const (
 )
 
 // Values of the servers' settings and their bounds.
-const (
-	securityTLS = "tls"
-)
+const securityTLS = "tls"
 
 // Files and folders below a server's own.
 const (
@@ -69,22 +67,19 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
-	bad := s.OutOfRange(serverSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, serverSettings)
 	for _, name := range []string{setManagement, setStreamPort, setVhost} {
 		if s.Given(name) {
-			wrong(name, "says where a cluster that runs already is, and plimsoll starts this "+
+			bad.Wrong(name, "says where a cluster that runs already is, and plimsoll starts this "+
 				"one: remove it, or give endpoints")
 		}
 	}
 	if p.replicated() && int64(nodes) < p.replicas {
-		wrong(setReplicas,
+		bad.Wrong(setReplicas,
 			"asks for %d copies of each queue, and the testbed has %d nodes: ask for more nodes, "+
 				"such as testbed: {nodes: %d}", p.replicas, nodes, p.replicas)
 	}
-	return bad
+	return bad.Violations
 }
 
 // serverConfig holds the values of the servers' configuration.

@@ -1,12 +1,12 @@
 package rabbitmq
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -154,20 +154,17 @@ func readConfig(s system.Settings, l workload.Level) config {
 // problems returns everything that is wrong with the settings at a level. It makes no
 // connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := s.OutOfRange(clientSettings)
-	wrong := func(name, format string, args ...any) {
-		bad = append(bad, s.Wrong(name, fmt.Sprintf(format, args...)))
-	}
+	bad := driver.CheckRanges(s, clientSettings)
 	if s.Count(setAckBatch) > s.Count(setPrefetch) {
-		wrong(setAckBatch, "must be at most %s, which is %s", setPrefetch, s.Text(setPrefetch))
+		bad.Wrong(setAckBatch, "must be at most %s, which is %s", setPrefetch, s.Text(setPrefetch))
 	}
 	if text := s.Text(setManagement); text != auto {
 		if err := checkURL(text); err != nil {
-			wrong(setManagement, "%v", err)
+			bad.Wrong(setManagement, "%v", err)
 		}
 	}
 	if s.Text(setVhost) == "" {
-		wrong(setVhost, "must not be empty: RabbitMQ's first virtual host is /")
+		bad.Wrong(setVhost, "must not be empty: RabbitMQ's first virtual host is /")
 	}
-	return append(bad, levelProblems(s, l)...)
+	return append(bad.Violations, levelProblems(s, l)...)
 }

@@ -21,8 +21,6 @@ type streamConsumer struct {
 	environments environments
 }
 
-var _ system.AssignmentWaiter = (*streamConsumer)(nil)
-
 // openStreamConsumer begins to receive the streams that no other consumer of
 // the subscription has, from the start or from where the subscription was.
 func (c *cluster) openStreamConsumer(ctx context.Context,

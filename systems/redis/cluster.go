@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -18,12 +17,6 @@ const (
 	setSecurity  = "security"
 	setFsync     = "appendfsync"
 	setMaxMemory = "maxmemory"
-)
-
-// Values of the servers' settings.
-const (
-	secTLS  = "tls"
-	secNone = "none"
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
@@ -37,12 +30,6 @@ maxmemory bytes 1GB 64MB..
     the primary refuses messages beyond it (noeviction); each server holds all that is kept
     (Redis's default is no bound)
 `))
-
-// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
-func checkNodes(s system.Settings, nodes int) strict.Violations {
-	return driver.CheckCopies(s, serverSettings, setReplication, nodes)
-}
 
 const (
 	program      = "redis-server"
@@ -66,10 +53,6 @@ func (redisSystem) NodeNames(p system.Provision) []string { return driver.Number
 // Provision starts a primary and its replicas as processes of this machine. It returns
 // when all replicas are online. The primary stays the primary: nothing here moves it.
 func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	path, err := driver.LookUp(program, redisPackage)
 	if err != nil {
 		return nil, err
@@ -98,13 +81,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 }
 
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
-	if s.Settings.Text(setSecurity) != secNone {
-		c.SetCredentials(system.Credentials{User: benchUser, Password: driver.Secret()})
-	}
-	if s.Settings.Text(setSecurity) == secTLS {
-		if err := c.Encrypt(); err != nil {
-			return err
-		}
+	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
+		return err
 	}
 	for i, name := range (redisSystem{}).NodeNames(s.Provision) {
 		n := c.Add(name, addresses[i][0])

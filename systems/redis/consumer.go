@@ -115,7 +115,7 @@ func (r *consumer) run() {
 		default:
 			// What the primary gave out, and its answer did not reach us, is pending.
 			r.place = pending
-			clock.Sleep(r.life, retryPause)
+			clock.Sleep(r.life, driver.RetryPause)
 		}
 	}
 	// What cannot be acknowledged any more comes to others.
@@ -235,9 +235,6 @@ func (r *consumer) claim(after time.Duration) error {
 // acknowledged. When ctx ends first, the rest comes to others after claim_after.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		r.cancel()
-		err := driver.AwaitHandled(ctx, r.ended)
-		r.Stop()
-		return errors.Join(err, r.client.Close())
+		return errors.Join(r.End(ctx, r.cancel, r.ended), r.client.Close())
 	})
 }

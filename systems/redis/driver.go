@@ -25,14 +25,8 @@ import (
 
 type redisSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = redisSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.BatchAdmin      = (*cluster)(nil)
-)
-
 // New returns the Redis system.
-func New() system.System {
+func New() driver.CompleteSystem {
 	logging.Disable() // the library's errors reach the caller as well
 	return redisSystem{}
 }
@@ -107,7 +101,8 @@ func (redisSystem) Describe() system.Description {
 
 // Check returns all violations of a request before anything starts.
 func (redisSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability), checkNodes(c.Settings, c.Nodes)...).Err()
+	return append(problems(c.Settings, c.Durability),
+		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
 }
 
 // problems are the violations of the settings at a level.
@@ -129,15 +124,12 @@ func (redisSystem) Redelivery(s system.Settings, d workload.Delivery) system.Red
 
 // Connect finds the primary among the endpoints. It returns within ten seconds.
 func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
-		return nil, bad
-	}
-	if err := driver.CheckEndpoints(o.Endpoints, "redis-1:6379"); err != nil {
+	if err := driver.CheckOptions(o, problems, "redis-1:6379"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	primary, err := c.findPrimary(ctx)
 	if err != nil {
 		return nil, err
@@ -146,18 +138,17 @@ func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	return c, nil
 }
 
-const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 5 * time.Second
-	retryPause    = 50 * time.Millisecond
-)
+const askWithin = 5 * time.Second
 
 // errNotConnected is wrapped by errors before which nothing was sent.
 var errNotConnected = errors.New("no connection")
 
+var _ driver.CompleteCluster = (*cluster)(nil)
+
 // cluster is a connection to a primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
+	driver.Lacks
 	options system.Options
 	level   workload.Level
 	primary string          // its address
@@ -335,9 +326,5 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		err = errors.Join(err, c.client.Close())
-	}
-	return err
+	return c.clients.Close(ctx, c.client.Close)
 }

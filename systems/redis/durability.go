@@ -154,10 +154,7 @@ func (c *cluster) readServer(ctx context.Context, address, role string) (server,
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if err := c.checkStreams(ctx, topics); err != nil {
 		return system.Evidence{}, err
@@ -241,7 +238,7 @@ func (s server) check(r *driver.Reading) error {
 
 // ServerVersions returns a line for each server.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	servers, err := c.readServers(ctx)
 	var lines []string

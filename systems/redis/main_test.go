@@ -22,7 +22,8 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 
 // secured is the second cluster: encrypted, at level 1, so that its servers sync always.
 var secured = &systemtest.Servers[*driver.Cluster]{
-	System: redisSystem{}, Level: workload.SyncSync, Settings: []string{setSecurity, secTLS},
+	System: redisSystem{}, Level: workload.SyncSync,
+	Settings: []string{setSecurity, driver.SecurityTLS},
 }
 
 func needServer(t testing.TB) {

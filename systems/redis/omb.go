@@ -8,8 +8,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ omb.Translator = redisSystem{}
-
 // OMB says how OMB's driver of Redis Streams is translated.
 func (redisSystem) OMB() omb.Dialect {
 	return omb.Dialect{

@@ -11,8 +11,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-var _ system.Prober = (*cluster)(nil)
-
 // OpenReplay sets the group's position to the start of the streams.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
@@ -79,67 +77,18 @@ func (c *cluster) PublishAcked(
 // refusal is what a server answered that was to refuse.
 func refusal(err error) (string, error) {
 	var answer goredis.Error
-	if errors.As(err, &answer) {
-		return err.Error(), nil
-	}
-	return "", fmt.Errorf("the server did not refuse: %w", err)
+	return driver.Refusal(errors.As(err, &answer), err)
 }
 
 // OpenRoutes has a stream for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern:
-		return nil, "", system.Lacks(
-			"XREADGROUP names each stream that it reads; the patterns of " +
-				"PSUBSCRIBE are of Pub/Sub, which keeps nothing")
-	case system.RouteHeaders:
-		return nil, "", system.Lacks("the server does not look at an entry's fields")
-	}
-	x, err := driver.OpenKeyRoutes(ctx, c, r,
+	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			_, err := c.add(ctx, system.Topic{Name: topic, Partitions: 1}, "*", payload)
 			return err
 		})
-	if err != nil {
-		return nil, "", err
-	}
-	return x, x.Condition(), nil
-}
-
-// OpenMailbox refuses each feature, and says what a stream offers instead.
-func (c *cluster) OpenMailbox(_ context.Context, _ system.Topic, f system.Feature) (
-	system.Mailbox, string, error,
-) {
-	return nil, "", system.Lacks(map[system.Feature]string{
-		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
-			"older than a time, read or not",
-		system.FeatureDelay: "an entry can be read as soon as it is in the stream; a sorted set " +
-			"by due time, which somebody polls, takes the place of a delay",
-		system.FeaturePriority: "a stream is read in its order; urgent messages take a stream of " +
-			"their own, which a consumer reads first",
-	}[f])
-}
-
-// OpenRejecting says what takes the place of rejection.
-func (c *cluster) OpenRejecting(context.Context, system.Topic, func([]byte), func([]byte)) (
-	system.Publisher, string, error,
-) {
-	return nil, "", system.Lacks("there is no rejection: an entry stays pending until it is " +
-		"acknowledged; XPENDING counts its deliveries, and a consumer may copy it to a stream of " +
-		"its own")
-}
-
-// PublishBeyond refuses, and says what bounds a stream.
-func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
-	p system.BackPressure, condition string, err error,
-) {
-	return p, "", system.Lacks(
-		"no stream can refuse more: MAXLEN removes the oldest entries, read or " +
-			"not; maxmemory with noeviction refuses all writes of the server, and was therefore " +
-			"not " +
-			"tried")
 }
 
 // Transact publishes between MULTI and EXEC, or DISCARD.
@@ -173,4 +122,25 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	_, err = c.add(ctx, t, id, payload)
 	answer, err = refusal(err)
 	return "the second time: " + answer, condition, err
+}
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: "XREADGROUP names each stream that it reads; the patterns of " +
+			"PSUBSCRIBE are of Pub/Sub, which keeps nothing",
+		system.RouteHeaders: "the server does not look at an entry's fields",
+	},
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
+			"older than a time, read or not",
+		system.FeatureDelay: "an entry can be read as soon as it is in the stream; a sorted set " +
+			"by due time, which somebody polls, takes the place of a delay",
+		system.FeaturePriority: "a stream is read in its order; urgent messages take a stream of " +
+			"their own, which a consumer reads first",
+	},
+	Rejection: "there is no rejection: an entry stays pending until it is acknowledged; XPENDING " +
+		"counts its deliveries, and a consumer may copy it to a stream of its own",
+	Bounds: "no stream can refuse more: MAXLEN removes the oldest entries, read or not; " +
+		"maxmemory with noeviction refuses all writes of the server, and was therefore not tried",
 }

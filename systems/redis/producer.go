@@ -76,6 +76,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	p.Batches = driver.NewBatches(driver.Batching[entry]{
 		InFlight: o.InFlight, Most: int(c.Count(setPipeline)), Linger: c.Duration(setLinger),
 		Partitions: o.Topic.Partitions, Create: c.createEntry, Deliver: p.deliver,
+		Abort: p.client.Close,
 		Fill: func(one *driver.Batched[entry]) {
 			m, own, kind := one.Message, &one.Own, 0
 			if m.Key != nil {
@@ -107,7 +108,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry])
 		}
 		execute(ctx, pipe)
 		again := unsent(batch) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, retryPause) {
+		if !again || !clock.Sleep(life, driver.RetryPause) {
 			break
 		}
 	}
@@ -172,7 +173,7 @@ func (p *producer) outcome(life context.Context, err error) error {
 // Close waits within ctx for the answers under way.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		return p.Batches.Close(ctx, p.client.Close)
+		return p.Batches.Close(ctx)
 	})
 }
 

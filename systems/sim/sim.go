@@ -9,19 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var (
-	_ system.System           = (*System)(nil)
-	_ system.Embedded         = (*System)(nil)
-	_ system.Checker          = (*System)(nil)
-	_ system.Cluster          = (*cluster)(nil)
-	_ system.DurabilityReader = (*cluster)(nil)
-	_ system.VersionReader    = (*cluster)(nil)
-	_ system.TopicDeleter     = (*cluster)(nil)
-	_ system.Replayer         = (*cluster)(nil)
-	_ system.Redeliverer      = (*System)(nil)
-	_ system.LatenessReporter = (*cluster)(nil)
-)
-
 // System is the simulated system on a clock.
 type System struct {
 	clock clock.Clock
@@ -227,3 +214,6 @@ func (c *cluster) ReportLateness(add func(lateNs int64)) {
 func (c *cluster) ServerVersions(context.Context) ([]string, error) {
 	return []string{"sim, in process"}, nil
 }
+
+// OwnsPartitions says that each partition belongs to one consumer of a subscription.
+func (*System) OwnsPartitions(system.Settings) bool { return true }

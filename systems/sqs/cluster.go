@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 const (
@@ -26,8 +25,6 @@ const (
 	setHeap    = "heap"
 	setStorage = "messages_storage"
 )
-
-var _ system.Fetcher = sqsSystem{}
 
 // serverSettings are the settings of the server that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
@@ -79,13 +76,6 @@ func (sqsSystem) NodeNames(system.Provision) []string { return []string{nodeName
 
 // Provision starts an ElasticMQ, and returns when it answers.
 func (sqsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	bad := append(problems(p.Settings, p.Durability), checkNodes(p.Settings, p.Nodes)...)
-	if p.Durability != workload.AsyncAsync {
-		bad = append(bad, strict.Violation{Message: notElastic(p.Durability)})
-	}
-	if len(bad) > 0 {
-		return nil, bad
-	}
 	java, err := driver.FetchJava(ctx, jars, nil)
 	if err != nil {
 		return nil, err

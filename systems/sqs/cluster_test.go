@@ -17,14 +17,6 @@ func TestProvisionedServer(t *testing.T) {
 }
 
 // The other levels cannot be had, and nothing is started.
-func TestStartAtAnotherLevel(t *testing.T) {
-	err := systemtest.FailedStart(t, sqsSystem{}, time.Second) // level 2, three nodes
-	if err == nil {
-		t.Fatal("it started")
-	}
-	t.Log(err)
-}
-
 func TestStartEndsWhenToldTo(t *testing.T) {
 	server(t) // it is here
 	_, err := sqsSystem{}.Provision(t.Context(), system.Provision{

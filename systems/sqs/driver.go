@@ -18,17 +18,10 @@ import (
 
 type sqsSystem struct{}
 
-var (
-	_ driver.CompleteSystem  = sqsSystem{}
-	_ driver.CompleteCluster = (*cluster)(nil)
-	_ system.Hosted          = sqsSystem{}
-	_ system.Unordered       = sqsSystem{}
-	_ system.Priced          = sqsSystem{}
-	_ system.Spender         = (*cluster)(nil)
-)
+var _ system.Hosted = sqsSystem{}
 
 // New returns the SQS system.
-func New() system.System { return sqsSystem{} }
+func New() driver.CompleteSystem { return sqsSystem{} }
 
 // Names of the clients' settings.
 const (
@@ -181,16 +174,18 @@ func (sqsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redel
 }
 
 const (
-	connectWithin = 9 * time.Second // the contract allows ten
-	askWithin     = 5 * time.Second
-	retryPause    = 50 * time.Millisecond
-	batchMost     = 10 // messages of a request, in both directions
+	askWithin  = 5 * time.Second
+	retryPause = 50 * time.Millisecond
+	batchMost  = 10 // messages of a request, in both directions
 )
+
+var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is a connection to a service or server. Its methods may be called from any
 // goroutine.
 type cluster struct {
 	*api
+	driver.Lacks
 	options system.Options
 	level   workload.Level
 	clients driver.Clients
@@ -210,13 +205,13 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 		return nil, fmt.Errorf("%d endpoints: SQS has one address, name one of %s",
 			len(o.Endpoints), strings.Join(o.Endpoints, ", "))
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	a, err := newAPI(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{api: a, options: o, level: o.Durability, queues: queuesOf(a.at())}
+	c := &cluster{Lacks: lacks, api: a, options: o, level: o.Durability, queues: queuesOf(a.at())}
 	if err := c.checkLevel(); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
@@ -229,9 +224,5 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	first, err := c.clients.Close(ctx)
-	if first {
-		c.close()
-	}
-	return err
+	return c.clients.Close(ctx, func() error { c.close(); return nil })
 }

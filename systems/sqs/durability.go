@@ -73,10 +73,7 @@ func serverOf(arn string) string {
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
-	if len(topics) == 0 {
-		return system.Evidence{}, driver.ErrNoTopics
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	r := &driver.Reading{Level: c.level}
 	server := ""
@@ -134,7 +131,7 @@ const versionQueue = "plimsoll-version"
 
 // ServerVersions names the service or server. An imitation says its name in the ARN of a queue.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	if c.amazon {
 		return []string{c.service()}, nil

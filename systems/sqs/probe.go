@@ -13,18 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-var _ system.Prober = (*cluster)(nil)
-
-// OpenReplay has nothing to begin again with.
-func (c *cluster) OpenReplay(context.Context, system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	return nil, "", system.Lacks("a queue forgets a message when it is deleted, which is its " +
-		"acknowledgement")
-}
 
 // OpenShared opens a consumer: those of a subscription share each queue.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
@@ -91,25 +80,17 @@ func (c *cluster) PublishAcked(
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
-	switch r.Kind {
-	case system.RoutePattern, system.RouteHeaders:
-		return nil, "", system.Lacks(
-			"a queue does not choose among its messages; SNS filters what it " +
-				"sends to queues, outside SQS")
-	}
-	x, err := driver.OpenKeyRoutes(ctx, c, r,
+	x, _, err := c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
 			_, err := c.post(ctx, system.Topic{Name: topic, Partitions: 1}, payload, nil)
 			return err
 		})
-	if err != nil {
-		return nil, "", err
-	}
+	condition := "a queue for each key"
 	if r.Kind == system.RouteFanout {
-		return x, "the publisher sends a copy to a queue for each receiver (SNS does, outside SQS)",
-			nil
+		condition = "the publisher sends a copy to a queue for each receiver (SNS does, outside " +
+			"SQS)"
 	}
-	return x, "a queue for each key", nil
+	return x, condition, err
 }
 
 // OpenMailbox has a delay, which is a message's own in standard queues.
@@ -117,26 +98,20 @@ func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feat
 	system.Mailbox, string, error,
 ) {
 	switch {
-	case f == system.FeatureTTL:
-		return nil, "", system.Lacks(
-			"a message has no time to live of its own; MessageRetentionPeriod " +
-				"is the queue's, from 60 seconds to 14 days")
-	case f == system.FeaturePriority:
-		return nil, "", system.Lacks(
-			"a queue has no priorities; urgent messages take a queue of their " +
-				"own, which a consumer polls first")
+	case f != system.FeatureDelay:
+		return c.Lacks.OpenMailbox(ctx, t, f)
 	case c.Bool(setFIFO):
 		return nil, "", &system.NotSupported{Reason: "messages of a FIFO queue have the delay of " +
 			"the queue (DelaySeconds)", Condition: "standard queues"}
 	}
-	return &mailbox{of: c, topic: t}, "DelaySeconds, at most 15 minutes", c.CreateTopic(ctx, t)
+	of := driver.TopicMailbox{Cluster: c, Topic: t, Subscription: mailboxReader}
+	return &mailbox{of, c}, "DelaySeconds, at most 15 minutes", c.CreateTopic(ctx, t)
 }
 
 // mailbox is a queue whose messages have delays.
 type mailbox struct {
-	of      *cluster
-	topic   system.Topic
-	reading system.Consumer
+	driver.TopicMailbox
+	of *cluster
 }
 
 // mailboxReader is the subscription of a mailbox.
@@ -147,7 +122,7 @@ func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
 	if err := b.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := b.of.post(ctx, b.topic, e.Payload, func(m *awssqs.SendMessageInput) {
+	_, err := b.of.post(ctx, b.Topic, e.Payload, func(m *awssqs.SendMessageInput) {
 		m.DelaySeconds = int32(math.Ceil(e.Delay.Seconds()))
 	})
 	return err
@@ -155,50 +130,15 @@ func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
 
 // reserve makes the queue of the reader before the first message.
 func (b *mailbox) reserve(ctx context.Context) error {
-	topic, err := b.of.topic(ctx, b.topic)
-	if err != nil || b.reading != nil || len(topic.subscriptions) > 0 {
+	topic, err := b.of.topic(ctx, b.Topic)
+	if err != nil || len(topic.subscriptions) > 0 {
 		return err
 	}
-	urls, err := b.of.createQueues(ctx, b.topic, mailboxReader)
+	urls, err := b.of.createQueues(ctx, b.Topic, mailboxReader)
 	if err == nil {
 		b.of.queues.subscribe(topic, mailboxReader, urls)
 	}
 	return err
-}
-
-// Open begins to receive.
-func (b *mailbox) Open(ctx context.Context, receive func(payload []byte)) (err error) {
-	b.reading, err = b.of.OpenConsumer(ctx, system.ConsumerOptions{
-		Topic: b.topic, Subscription: mailboxReader, Delivery: workload.AtLeastOnce,
-		Receive: func(m system.Received) { receive(m.Payload) },
-	})
-	return err
-}
-
-// Close ends the reader and deletes the queues.
-func (b *mailbox) Close(ctx context.Context) error {
-	var err error
-	if b.reading != nil {
-		err = b.reading.Close(ctx)
-	}
-	return errors.Join(err, b.of.DeleteTopic(ctx, b.topic))
-}
-
-// PublishBeyond refuses, because a queue has no bound.
-func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
-	p system.BackPressure, condition string, err error,
-) {
-	return p, "", system.Lacks(
-		"a queue takes any number of messages; Amazon bounds those that were " +
-			"received and not deleted (120,000, and 20,000 of a FIFO " +
-			"queue), and throttles requests")
-}
-
-// Transact refuses: a batch is no transaction.
-func (c *cluster) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", system.Lacks(
-		"there are no transactions: SendMessageBatch answers for each message by " +
-			"itself, and may refuse some")
 }
 
 // PublishTwice publishes twice with one deduplication id.
@@ -299,4 +239,25 @@ func (p *poll) each(got []types.Message, to func(payload []byte)) {
 			to(payload)
 		}
 	}
+}
+
+const noRouting = "a queue does not choose among its messages; SNS filters what it sends to " +
+	"queues, outside SQS"
+
+// lacks has what is instead of a capability.
+var lacks = driver.Lacks{
+	Routes: map[system.RouteKind]string{
+		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
+	},
+	Replay: "a queue forgets a message when it is deleted, which is its acknowledgement",
+	Features: map[system.Feature]string{
+		system.FeatureTTL: "a message has no time to live of its own; MessageRetentionPeriod is " +
+			"the queue's, from 60 seconds to 14 days",
+		system.FeaturePriority: "a queue has no priorities; urgent messages take a queue of " +
+			"their own, which a consumer polls first",
+	},
+	Bounds: "a queue takes any number of messages; Amazon bounds those that were received and " +
+		"not deleted (120,000, and 20,000 of a FIFO queue), and throttles requests",
+	Transactions: "there are no transactions: SendMessageBatch answers for each message by " +
+		"itself, and may refuse some",
 }

@@ -340,13 +340,8 @@ func (c *cluster) outcome(life context.Context, err error) error {
 // Close waits within ctx for the answers under way.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		errs := make([]error, len(p.lines))
-		var closing sync.WaitGroup
-		for i, l := range p.lines {
-			closing.Go(func() { errs[i] = l.Close(ctx, func() error { return nil }) })
-		}
-		closing.Wait()
+		err := driver.CloseAll(ctx, p.lines)
 		p.sending.Wait() // the lines have ended their requests
-		return errors.Join(errs...)
+		return err
 	})
 }
