@@ -45,8 +45,7 @@ func (c *historyCommand) Run(con console) error {
 	case "json":
 		err = h.JSON(&out)
 	default:
-		width, _ := con.layout()
-		err = h.Text(&out, history.By(c.By), width)
+		return show(con.out, h.Document(history.By(c.By)))
 	}
 	if err != nil {
 		return err

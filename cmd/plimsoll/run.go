@@ -132,18 +132,11 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return report.JSON(con.out, runs)
+	if c.JSON || c.Trials == 1 {
+		return con.print(report.Runs(runs), c.JSON, path)
 	}
-	if c.Trials > 1 {
-		if err := showTrials(con, runs); err != nil {
-			return err
-		}
-	} else {
-		width, color := con.layout()
-		if err := report.Terminal(con.out, runs, width, color); err != nil {
-			return err
-		}
+	if err := showTrials(con, runs); err != nil {
+		return err
 	}
 	sayReport(con, path)
 	return nil
@@ -151,8 +144,7 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 
 // writeReport writes the report of all runs into the last run's directory.
 func writeReport(runs []*result.Saved) (path string, err error) {
-	return writePage(runs[len(runs)-1].Dir,
-		func(w io.Writer) error { return report.HTML(w, runs) })
+	return writePage(runs[len(runs)-1].Dir, report.Runs(runs).Page)
 }
 
 // relative shortens a path below the working directory.

@@ -3,14 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -88,9 +87,9 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 			return nil, nil, inputError{err}
 		}
 		if c.Explain {
-			return nil, nil, explainSweep(con.out, wanted, jobs, true)
+			return nil, nil, showFacts(con.out, sweepCost(wanted, jobs, true))
 		}
-		if err := explainSweep(con.err, wanted, jobs, false); err != nil {
+		if err := showFacts(con.err, sweepCost(wanted, jobs, false)); err != nil {
 			return nil, nil, err
 		}
 		folder, err := sweep.Create(c.Runs, wanted)
@@ -111,10 +110,10 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 		return nil, nil, errors.Join(err, folder.Close())
 	}
 	if c.Explain {
-		return nil, nil, errors.Join(explainSweep(con.out, folder.Saved, jobs, true),
+		return nil, nil, errors.Join(showFacts(con.out, sweepCost(folder.Saved, jobs, true)),
 			folder.Close())
 	}
-	return folder, jobs, explainSweep(con.err, folder.Saved, jobs, false)
+	return folder, jobs, showFacts(con.err, sweepCost(folder.Saved, jobs, false))
 }
 
 // resumed opens the folder of the sweep to continue.
@@ -256,8 +255,8 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 	return jobs
 }
 
-// explainSweep prints the cells, the time and the disk space that a plan needs.
-func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) error {
+// sweepCost are the time and the disk space that a plan needs, and its cells, if they are wanted.
+func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all []document.Fact) {
 	var length, drain time.Duration
 	var disk, messages int64
 	guessed := ""
@@ -272,10 +271,11 @@ func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) er
 			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
 		}
 	}
-	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
-	for i, a := range p.Axes {
-		row(map[bool]string{true: "varied"}[i == 0], a.Key+": "+strings.Join(a.Values, ", "))
+	row := func(name, value string) {
+		all = append(all, document.Fact{Name: name, Value: value})
+	}
+	for _, a := range p.Axes {
+		row("varied", a.Key+": "+strings.Join(a.Values, ", "))
 	}
 	if left := p.Left(); left < len(p.Cells) {
 		row("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
@@ -289,13 +289,12 @@ func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) er
 		row("disk", "about "+quantity.Bytes(disk)+
 			" at a time for servers, deleted after each cell"+guessed)
 	}
-	for i, cell := range p.Cells {
+	for _, cell := range p.Cells {
 		if cells {
-			row(map[bool]string{true: "measured"}[i == 0],
-				fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+			row("measured", fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
 		}
 	}
-	return t.Flush()
+	return all
 }
 
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the

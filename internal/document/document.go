@@ -149,6 +149,20 @@ type Column struct {
 	Keep int `json:"keep,omitempty"`
 }
 
+// Heads are heads of columns without more than a name.
+func Heads(names ...string) []Column {
+	all := make([]Column, len(names))
+	for i, name := range names {
+		all[i].Name = name
+	}
+	return all
+}
+
+// Add adds a row.
+func (t *Table) Add(name string, values ...string) {
+	t.Rows = append(t.Rows, Row{Name: name, Values: Cells(values...)})
+}
+
 // Row is a row of a table. A section of neighbouring rows has a head of its own.
 type Row struct {
 	Section string `json:"section,omitempty"`
@@ -164,4 +178,13 @@ type Cell struct {
 	Link  string `json:"link,omitempty"` // relative to the page
 	// Bar is the length of a bar below the value, 1 to 100; 0: none.
 	Bar int `json:"bar,omitempty"`
+}
+
+// Cells are cells without more than words.
+func Cells(words ...string) []Cell {
+	all := make([]Cell, len(words))
+	for i, w := range words {
+		all[i].Words = w
+	}
+	return all
 }

@@ -253,7 +253,8 @@ func TestTerminalFitsItsWidth(t *testing.T) {
 	runs := []*result.Saved{small.load(t), crashed(t), hostile(t)}
 	for _, width := range []int{60, 80, 120} {
 		var b bytes.Buffer
-		if err := Terminal(&b, runs, width, false); err != nil {
+		if err := document.Terminal(&b, runDocument(runs),
+			document.Layout{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range strings.Split(b.String(), "\n") {
@@ -271,7 +272,8 @@ func TestTerminalColour(t *testing.T) {
 		b     *bytes.Buffer
 		color bool
 	}{{&plain, false}, {&coloured, true}} {
-		if err := Terminal(c.b, runs, 80, c.color); err != nil {
+		if err := document.Terminal(c.b, runDocument(runs),
+			document.Layout{Width: 80, Color: c.color}); err != nil {
 			t.Fatal(err)
 		}
 	}
