@@ -100,6 +100,11 @@ type Card struct {
 	Details []Fact `json:"details,omitempty"`
 }
 
+// Add adds a detail.
+func (c *Card) Add(name, value string) {
+	c.Details = append(c.Details, Fact{Name: name, Value: value})
+}
+
 // Fact is a name with its value: a label with a sentence beside it.
 type Fact struct {
 	Name  string `json:"name"`

@@ -147,6 +147,14 @@ func counts(numbers ...int64) cells {
 	return out
 }
 
+// badIf is the tone of what is bad on a condition.
+func badIf(bad bool) document.Tone {
+	if bad {
+		return document.Bad
+	}
+	return ""
+}
+
 // toneOf is the tone of a verdict's outcome.
 func toneOf(outcome string) document.Tone {
 	switch outcome {

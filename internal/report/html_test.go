@@ -182,32 +182,7 @@ func TestHTMLIsBounded(t *testing.T) {
 	}
 }
 
-func TestThinKeepsExtremes(t *testing.T) {
-	in := timeline{Lines: map[string]points{"a": {}, "b": {}}}
-	for i := range 10_000 {
-		in.Seconds = append(in.Seconds, float64(i))
-		in.Lines["a"] = append(in.Lines["a"], 5)
-		in.Lines["b"] = append(in.Lines["b"], math.NaN())
-	}
-	in.Lines["a"][7777] = 0 // a dip of one second
-	in.Lines["a"][4321] = 99
-	out := in.thin(maxGroups)
-	if n := len(out.Seconds); n > 2*maxGroups || n < maxGroups {
-		t.Fatalf("thinned to %d points", n)
-	}
-	least, greatest := math.Inf(1), math.Inf(-1)
-	for i, v := range out.Lines["a"] {
-		least, greatest = min(least, v), max(greatest, v)
-		if i > 0 && out.Seconds[i] <= out.Seconds[i-1] {
-			t.Fatal("times do not rise")
-		}
-	}
-	if least != 0 || greatest != 99 {
-		t.Errorf("the extremes 0 and 99 became %v and %v", least, greatest)
-	}
-	if len(out.Lines["b"]) != len(out.Seconds) {
-		t.Error("a line without values lost its places")
-	}
+func TestPagesOfLongRunsSayThatLinesAreThinned(t *testing.T) {
 	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") ||
 		!strings.Contains(got, "12s") {
 		t.Errorf("the page says of its thinning: %q", got)
