@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -35,7 +36,7 @@ type runCommand struct {
 }
 
 // Run measures each target in turn and shows the result.
-func (c *runCommand) Run(con console) (err error) {
+func (c *runCommand) Run(con console) error {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
@@ -53,22 +54,16 @@ func (c *runCommand) Run(con console) (err error) {
 			return inputError{err}
 		}
 	}
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
-	for _, job := range jobs {
-		job.Began = page.Show
-	}
-	runs, failed := c.measure(ctx, con, jobs)
-	if len(runs) > 0 {
-		failed = cmp.Or(failed, c.show(con, runs))
-	}
-	return c.exit(ctx, runs, failed)
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		for _, job := range jobs {
+			job.Began = page.Show
+		}
+		runs, failed := c.measure(ctx, con, jobs)
+		if len(runs) > 0 {
+			failed = cmp.Or(failed, c.show(con, runs))
+		}
+		return c.exit(ctx, runs, failed)
+	})
 }
 
 // exit returns how the command ends. Runs that nobody interrupted and that are not complete have

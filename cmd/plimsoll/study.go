@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -109,26 +111,26 @@ type runStudy struct {
 }
 
 // Run measures every cell and shows the figures beside the published ones.
-func (c *runStudy) Run(con console) (err error) {
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	s, folder, err := c.folder(con)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	page.Show(folder.Dir())
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
+func (c *runStudy) Run(con console) error {
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		s, folder, err := c.folder(con)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		page.Show(folder.Dir())
+		return c.measure(ctx, con, s, folder)
+	})
+}
+
+// measure measures every cell that is left and shows the figures of all.
+func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
+	folder *study.Folder) error {
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Ran: writeOwnReport})
 	watch.Close()
-	err = c.show(con, s, folder)
+	err := c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
 		only := ""

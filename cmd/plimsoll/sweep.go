@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -29,22 +31,22 @@ type sweepCommand struct {
 }
 
 // Run measures every cell and shows all cells together.
-func (c *sweepCommand) Run(con console) (err error) {
+func (c *sweepCommand) Run(con console) error {
 	c.UI.given = c.UI.given && !c.Explain
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	folder, jobs, err := c.plan(con)
-	if folder == nil || err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	page.Show(folder.Dir())
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		folder, jobs, err := c.plan(con)
+		if folder == nil || err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		page.Show(folder.Dir())
+		return c.measure(ctx, con, folder, jobs)
+	})
+}
+
+// measure measures every cell that is left and shows all cells.
+func (*sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
+	jobs []*bench.Job) error {
 	live := newLive(con.err)
 	plan := folder.Saved
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},

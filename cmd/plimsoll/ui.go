@@ -66,8 +66,24 @@ func (f *uiFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// follow serves the page of the command's experiment and metrics of its runs, if that is asked for;
-// nil: it is not. runs is the parent of the run directories.
+// followed measures until the user interrupts. The page of the experiment and metrics of its runs
+// can be followed meanwhile, as far as that is asked for; runs is the parent of their directories.
+func (f *uiFlags) followed(con console, runs string,
+	measure func(context.Context, *serve.Live) error) error {
+	page, err := f.follow(con, runs)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		ctx, done := untilInterrupted(con.err)
+		defer done()
+		defer sendMetrics(con, runs)()
+		return measure(ctx, page)
+	}()
+	return f.end(con, page, err)
+}
+
+// follow serves the page of the command's experiment, if that is asked for; nil: it is not.
 func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 	if !f.UI.given {
 		if f.UIPort != 0 {
