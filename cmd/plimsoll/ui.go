@@ -19,7 +19,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/metrics"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -91,7 +90,7 @@ func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 		}
 		return nil, nil
 	}
-	live, err := serve.Follow(serve.Options{Page: pageOf, Style: document.Style(),
+	live, err := serve.Follow(serve.Options{Page: pageOf,
 		Token:  os.Getenv(tokenEnv),
 		Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(int(f.UIPort)))})
 	if err != nil {

@@ -53,18 +53,21 @@ func HTML(w io.Writer, d Document) error {
 	return err
 }
 
-// Style returns the style sheet of the pages, for pages of other packages.
+// Style is the style sheet of the pages, for a server that adds to them.
 func Style() string { return pageStyle }
+
+// Script is the script of the pages.
+func Script() string { return pageScript }
 
 // policy is the Content-Security-Policy of the page: only its own style and script.
 func policy() string {
 	return fmt.Sprintf(
 		"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-		hash(pageStyle), hash(pageScript))
+		Hash(pageStyle), Hash(pageScript))
 }
 
-// hash is the name of an inline element in a Content-Security-Policy.
-func hash(content string) string {
+// Hash is the name of an inline element in a Content-Security-Policy.
+func Hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
