@@ -136,6 +136,7 @@ type Table struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title"`
 	Note   string   `json:"note,omitempty"`
+	Bars   string   `json:"bars,omitempty"`   // what bars say; shown where bars can be
 	Corner string   `json:"corner,omitempty"` // the head of the column of names
 	Head   []Column `json:"head"`
 	Rows   []Row    `json:"rows"`

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -25,7 +26,7 @@ var (
 )
 
 var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
-	"words": typeset, "lines": cleanLines, "several": several, "beside": besideClass,
+	"words": typeset, "cell": breakable, "lines": cleanLines, "several": several, "beside": besideClass,
 	"style":  func() template.CSS { return template.CSS(pageStyle) },
 	"script": func() template.JS { return template.JS(pageScript) },
 	"drawn":  func(c *Chart) template.HTML { return template.HTML(c.SVG()) },
@@ -76,6 +77,31 @@ var microseconds = regexp.MustCompile(`([0-9])us\b`)
 
 // typeset is text for a page, which has the sign µ.
 func typeset(s string) string { return microseconds.ReplaceAllString(Clean(s), "${1}µs") }
+
+// longWord is how many characters of a word are never broken: an address with its port has fewer.
+const longWord = 24
+
+// breakable is text of a cell. A long word may be broken after a sign, such as the comma of a list
+// or the slash of a path.
+func breakable(s string) template.HTML {
+	var out strings.Builder
+	for i, word := range strings.Split(typeset(s), " ") {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		letters, from := []rune(word), 0
+		for k := 1; len(letters) > longWord && k < len(letters); k++ {
+			sign, next := letters[k-1], letters[k]
+			if strings.ContainsRune(",;/=_&?", sign) && next != sign ||
+				sign == '.' && unicode.IsLetter(next) {
+				out.WriteString(template.HTMLEscapeString(string(letters[from:k])) + "<wbr>")
+				from = k
+			}
+		}
+		out.WriteString(template.HTMLEscapeString(string(letters[from:])))
+	}
+	return template.HTML(out.String())
+}
 
 // several are the lines of a cell that has more than one.
 func several(s string) []string {

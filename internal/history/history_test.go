@@ -65,7 +65,7 @@ func read(t *testing.T, root, figures string) *History {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Read(root, f)
+	h, err := Read(root, "", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestWrongFiguresAreNamed(t *testing.T) {
 			t.Errorf("%q: %v", names, err)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "nowhere"), nil); err == nil {
+	if _, err := Read(filepath.Join(t.TempDir(), "nowhere"), "", nil); err == nil {
 		t.Error("a folder that does not exist is read")
 	}
 }
@@ -260,7 +260,7 @@ func FuzzReadHead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(root, result.RunFile), raw, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		h, err := Read(root, figures)
+		h, err := Read(root, "", figures)
 		if err != nil {
 			t.Fatal(err)
 		}
