@@ -26,7 +26,8 @@ var (
 )
 
 var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
-	"words": typeset, "cell": breakable, "lines": cleanLines, "several": several, "beside": besideClass,
+	"words": typeset, "cell": breakable, "lines": cleanLines, "several": several,
+	"beside": besideClass,
 	"style":  func() template.CSS { return template.CSS(pageStyle) },
 	"script": func() template.JS { return template.JS(pageScript) },
 	"drawn":  func(c *Chart) template.HTML { return template.HTML(c.SVG()) },
