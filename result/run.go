@@ -1,9 +1,6 @@
 package result
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // SchemaVersion is written to every run. Readers accept it and older ones.
 //
@@ -76,27 +73,6 @@ type Run struct {
 	// Imported is set when another tool measured the run. A value that this tool did not record
 	// is zero and means unknown.
 	Imported *Import `json:"imported,omitempty"`
-}
-
-// Worker is one of a fleet's processes, and its part in a run. Counts are of the measured window.
-type Worker struct {
-	Name  string `json:"name"`
-	Host  string `json:"host"`
-	Cores int    `json:"cores"`
-	// Lost says why the run had to end without the worker; empty: it did its part.
-	Lost      string `json:"lost,omitempty"`
-	Scheduled int64  `json:"scheduled"`
-	Received  int64  `json:"received"`
-	// OwnLagP99Ns is the worker's own lag, of OwnLagCount messages.
-	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"`
-	OwnLagCount  int64   `json:"own_lag_count"`
-	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
-	PeakRSSBytes int64   `json:"peak_rss_bytes"`
-	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
-	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
-	SameClock     bool  `json:"same_clock,omitempty"`
-	ClockOffsetNs int64 `json:"clock_offset_ns,omitempty"`
-	ClockBoundNs  int64 `json:"clock_bound_ns,omitempty"`
 }
 
 // Import names the tool that measured an imported run.
@@ -398,22 +374,6 @@ type Latency struct {
 	// ErrorNs is the greatest error of each latency where its two ends were read from clocks of
 	// two machines; 0: from one clock. Percentiles below ErrorShare times as much are left out.
 	ErrorNs int64 `json:"error_ns,omitempty"`
-}
-
-// ErrorShare is how many times the error of clocks a percentile must be at least.
-const ErrorShare = 5
-
-// WithError returns the latency with the error of its two clocks, and without the percentiles of
-// which that is more than a fifth.
-func (l Latency) WithError(ns int64) Latency {
-	if ns <= 0 {
-		return l
-	}
-	l.ErrorNs = ns
-	blurred := func(p Percentile) bool { return p.LatencyNs < ErrorShare*ns }
-	l.Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), blurred)
-	l.Answered = slices.DeleteFunc(slices.Clone(l.Answered), blurred)
-	return l
 }
 
 // Percentile is a point of a latency distribution. Percentiles that the number of samples

@@ -185,7 +185,10 @@ func TestRealBrowser(t *testing.T) {
 	}
 	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
 
-	plimsoll(t, dir, "run", "-t", "sim", "-w", "short.yaml", "--duration", "1s")
+	hidden, cmd := served(t, dir, "run", "-t", "sim", "-w", "short.yaml", "--ui")
+	endUnseen(t, b, hidden, cmd)
+	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
+
 	list, cmd := served(t, dir, "serve")
 	compareByKeyboard(t, b, list)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -194,7 +197,7 @@ func TestRealBrowser(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	b.check(t, live, list)
+	b.check(t, live, hidden, list)
 }
 
 // followLive opens the page of a run, unfolds and scrolls it, interrupts the run when the figures
@@ -226,6 +229,23 @@ func followLive(t *testing.T, b *browser, address string, run *os.Process) {
 	if top := is[float64](t, b, "scrollY"); top < 100 {
 		t.Errorf("the page was scrolled back to %g", top)
 	}
+}
+
+// endUnseen hides the page of a run, ends the run, and shows the page again.
+func endUnseen(t *testing.T, b *browser, address string, run *exec.Cmd) {
+	t.Helper()
+	const see = `Object.defineProperty(document, "hidden", {configurable: true, get: () => %t});
+		document.dispatchEvent(new Event("visibilitychange"))`
+	b.do(t, chromedp.Navigate(address))
+	b.await(t, `document.querySelector("main details") !== null &&
+		document.querySelector("#live").dataset.state === "live"`)
+	is[bool](t, b, fmt.Sprintf(see, true))
+	if err := run.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = run.Wait()
+	is[bool](t, b, fmt.Sprintf(see, false))
+	b.await(t, `document.querySelector("#live").dataset.state === "over"`)
 }
 
 // checkSaved holds that the page in the browser is the saved one, but for what was unfolded.

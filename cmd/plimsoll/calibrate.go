@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"text/tabwriter"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -50,15 +50,15 @@ func (c *calibrateCommand) Run(con console) error {
 
 func (c *calibrateCommand) show(con console, limits *result.Limits) error {
 	if !c.JSON {
-		return printLimits(con, limits)
+		return show(con.out, limitsOf(limits))
 	}
 	encoder := json.NewEncoder(con.out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(limits)
 }
 
-// printLimits prints a line for each limit.
-func printLimits(con console, l *result.Limits) error {
+// limitsOf has a row for each limit.
+func limitsOf(l *result.Limits) document.Document {
 	how := "direct I/O"
 	if !l.DirectIO {
 		how = "through the page cache and synced, because direct I/O is refused"
@@ -66,18 +66,17 @@ func printLimits(con console, l *result.Limits) error {
 	if l.Device != "" {
 		how += ", on " + l.Device
 	}
-	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "sequential write\t%s/s\t%s\n", quantity.Bytes(int64(l.SequentialWriteBytes)),
-		how)
-	fmt.Fprintf(w, "fdatasync\t%s\tafter 4KB at the end of a file\n", latencyText(l.SyncLatency))
-	fmt.Fprintf(w, "loopback\t%s/s\tTCP within this machine\n",
-		quantity.Bytes(int64(l.LoopbackBytes)))
-	fmt.Fprintf(w, "round trip\t%s\tof one byte over loopback\n", latencyText(l.LoopbackRoundTrip))
-	fmt.Fprintf(w, "memory copy\t%s/s\tby one core\n", quantity.Bytes(int64(l.MemoryCopyBytes)))
-	fmt.Fprintf(w, "pacer error\t%s\thow late a wait ends\n", latencyText(l.PacerError))
-	fmt.Fprintf(w, "clock resolution\t%s\n", quantity.Duration(l.ClockResolutionNs))
-	fmt.Fprintf(w, "cores\t%d\n", l.Cores)
-	return w.Flush()
+	perSecond := func(bytes float64) string { return quantity.Bytes(int64(bytes)) + "/s" }
+	t := document.Table{ID: "limits", Corner: "limit", Head: document.Heads("of this machine", "")}
+	t.Add("sequential write", perSecond(l.SequentialWriteBytes), how)
+	t.Add("fdatasync", latencyText(l.SyncLatency), "after 4KB at the end of a file")
+	t.Add("loopback", perSecond(l.LoopbackBytes), "TCP within this machine")
+	t.Add("round trip", latencyText(l.LoopbackRoundTrip), "of one byte over loopback")
+	t.Add("memory copy", perSecond(l.MemoryCopyBytes), "by one core")
+	t.Add("pacer error", latencyText(l.PacerError), "how late a wait ends")
+	t.Add("clock resolution", quantity.Duration(l.ClockResolutionNs), "")
+	t.Add("cores", fmt.Sprint(l.Cores), "")
+	return listing("The limits of this machine", t)
 }
 
 // latencyText is a distribution in a few words.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -92,10 +93,9 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 	case c.JSON:
 		err = report.VersusJSON(&out, v)
 	case c.Markdown:
-		err = report.VersusMarkdown(&out, v)
+		err = document.Markdown(&out, v.Document())
 	default:
-		width, color := con.layout()
-		err = report.VersusTerminal(&out, v, width, color)
+		err = document.Terminal(&out, v.Document(), layoutOf(con.out))
 	}
 	if err != nil {
 		return err
@@ -107,50 +107,46 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 // showTrials prints a set of trials: its runs side by side and, of two targets,
 // how they compare.
 func showTrials(con console, runs []*result.Saved) error {
-	width, color := con.layout()
 	var sorted []*result.Saved
 	for _, side := range byTarget(runs) {
 		sorted = append(sorted, side.Runs...)
 	}
-	if err := report.SideBySide(con.out, sorted, width, color); err != nil {
-		return err
-	}
+	blocks := report.SideBySide(sorted)
 	kept, notes := completed(runs)
-	all := byTarget(kept)
-	fmt.Fprintln(con.out)
+	all, next := byTarget(kept), ""
 	switch {
 	case len(all) == 1:
-		return report.Medians(con.out, all[0].Runs, width, color)
+		blocks = append(blocks, report.Medians(all[0].Runs)...)
+	case len(all) == 2:
+		if why := compare.Objections(all[0], all[1]); len(why) > 0 {
+			next = "not compared: " + strings.Join(why, "; ") + "\n"
+			break
+		}
+		primary, err := compare.FindPrimary(compare.Primary)
+		if err != nil {
+			return err
+		}
+		v := report.Versus{Notes: append(notes, unsound(all...)...)}
+		if v.Comparison, err = compare.New(all[0], all[1], primary...); err != nil {
+			return err
+		}
+		blocks = append(blocks, v.Document().Blocks...)
+		next = fmt.Sprintf("again, with other figures or a gate: plimsoll compare %s\n",
+			relative(runs[0].Dir))
 	case len(all) > 2:
-		fmt.Fprintf(con.err,
+		next = fmt.Sprintf(
 			"to compare two of the %d targets, name the runs of each: plimsoll compare %s %s\n",
-			len(all), listed(all[0]), listed(all[1]))
-		return nil
-	case len(all) == 0:
-		return nil
+			len(all), argumentOf(all[0]), argumentOf(all[1]))
 	}
-	if why := compare.Objections(all[0], all[1]); len(why) > 0 {
-		fmt.Fprintf(con.err, "not compared: %s\n", strings.Join(why, "; "))
-		return nil
-	}
-	primary, err := compare.FindPrimary(compare.Primary)
-	if err != nil {
+	if err := show(con.out, document.Document{Blocks: blocks}); err != nil {
 		return err
 	}
-	v := report.Versus{Notes: append(notes, unsound(all...)...)}
-	if v.Comparison, err = compare.New(all[0], all[1], primary...); err != nil {
-		return err
-	}
-	if err := report.VersusTerminal(con.out, v, width, color); err != nil {
-		return err
-	}
-	fmt.Fprintf(con.err, "again, with other figures or a gate: plimsoll compare %s\n",
-		relative(runs[0].Dir))
+	fmt.Fprint(con.err, next)
 	return nil
 }
 
-// listed are the runs of a side as an argument of compare.
-func listed(side compare.Side) string {
+// argumentOf are the runs of a side as an argument of compare.
+func argumentOf(side compare.Side) string {
 	var dirs []string
 	for _, s := range side.Runs {
 		dirs = append(dirs, relative(s.Dir))

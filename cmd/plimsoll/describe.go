@@ -3,16 +3,19 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-type explainCommand struct{ leveled }
+type explainCommand struct {
+	leveled
+	printed
+}
 
 // Run prints what a run would do.
 func (c *explainCommand) Run(con console) error {
@@ -21,28 +24,46 @@ func (c *explainCommand) Run(con console) error {
 		return err
 	}
 	tell(con, jobs, nil)
-	fmt.Fprintf(con.out, "# workload\n%s\n", strings.TrimSpace(jobs[0].Workload.YAML()))
+	d := document.Document{Title: "What a run would do", Blocks: []document.Block{
+		{For: document.AtLength,
+			Heading: &document.Heading{Level: 1, Words: "What a run would do"}},
+		yamlOf("workload", jobs[0].Workload.YAML())}}
 	for _, job := range jobs {
-		explain(con, job)
+		d.Blocks = append(d.Blocks, explained(job)...)
 	}
-	return nil
+	return c.print(con, d)
 }
 
-func explain(con console, job *bench.Job) {
-	d, level := job.System.Describe(), job.Workload.Durability
-	fmt.Fprintf(con.out, "\n# target\n%s\n", strings.TrimSpace(job.Target.YAML()))
-	if all := job.Settings.Applying(system.RunsElsewhere(job.System, job.Target)); len(all) > 0 {
-		fmt.Fprintf(con.out, "\n# settings of %s, defaults included\n", d.Name)
-		for _, s := range all {
-			fmt.Fprintf(con.out, "%s: %s\n", s.Name, s.Value)
+func yamlOf(title, yaml string) document.Block {
+	return document.Block{Code: &document.Code{Title: "# " + title, Words: strings.TrimSpace(yaml)}}
+}
+
+// explained are the target of a job, its settings, and what the run would take.
+func explained(job *bench.Job) []document.Block {
+	blocks := []document.Block{
+		{For: document.AtLength, Heading: &document.Heading{Level: 2, Words: job.Target.Name}},
+		yamlOf("target", job.Target.YAML())}
+	settings := ""
+	for _, s := range job.Settings.Applying(system.RunsElsewhere(job.System, job.Target)) {
+		settings += s.Name + ": " + s.Value + "\n"
+	}
+	if settings != "" {
+		blocks = append(blocks, yamlOf("settings of "+job.System.Describe().Name+
+			", defaults included", settings))
+	}
+	return append(blocks, document.Block{Facts: totals(job)})
+}
+
+// totals say what the run of a job would take.
+func totals(job *bench.Job) (all []document.Fact) {
+	e, level := job.Estimate(), job.Workload.Durability
+	row := func(name, value string) {
+		if value != "" {
+			all = append(all, document.Fact{Name: name, Value: value})
 		}
 	}
-	e := job.Estimate()
-	fmt.Fprintf(con.out, "\n# totals\n")
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
 	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
-	row("", d.Levels[level].How)
+	row("durability", job.System.Describe().Levels[level].How)
 	if err := job.FindSoftware(); err != nil {
 		row("software", err.Error())
 	}
@@ -66,28 +87,28 @@ func explain(con console, job *bench.Job) {
 	}
 	row("memory",
 		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
-	if sentence := billOf(job); sentence != "" {
-		row("cost", sentence)
-	}
+	row("cost", billOf(job))
 	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
-	_ = t.Flush()
+	return all
 }
 
 type workloadsCommand struct {
 	Keys bool `help:"List the keys of a workload instead: default and meaning of each."`
+	printed
 }
 
 // Run lists the built-in workloads, or the keys of a workload.
 func (c *workloadsCommand) Run(con console) error {
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	if c.Keys {
+		t := document.Table{ID: "keys", Corner: "key", Head: document.Heads("default", "meaning")}
 		for _, f := range workload.Fields() {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", f.Path, f.Default, f.Means)
+			t.Add(f.Path, f.Default, f.Means)
 		}
-		return t.Flush()
+		return c.print(con, listing("The keys of a workload", t))
 	}
+	t := document.Table{ID: "workloads", Corner: "workload", Head: document.Heads("what")}
 	for _, e := range workload.Library() {
-		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.Description)
+		t.Add(e.Name, e.Description)
 	}
-	return t.Flush()
+	return c.print(con, listing("The workloads that are built in", t))
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // fleetWorkload is a load of two topics, a worker's each.
-var fleetWorkload = map[string]string{"w.yaml": "name: w\ntopics: 2\nload: {rate: 500/s}\n" +
+var fleetWorkload = map[string]string{"w.yaml": "name: w\ntopics: 2\nproducers: 1\nload: {rate: 500/s}\n" +
 	"warmup: 0s\nduration: 60s\n"}
 
 // workersOf returns the pids of a command's local workers.

@@ -11,6 +11,7 @@ type historyCommand struct {
 	Dir    string `arg:"" type:"path" help:"The folder below which the experiments are, such as runs."`
 	Figure string `default:"publish.p99" placeholder:"NAMES" help:"The figures to show, with commas between: those of plimsoll compare (publish.p99, rate, cpu, lost, ...), or peak."`
 	Series string `placeholder:"TEXT" help:"Show only the series whose names contain this text, such as a target."`
+	Tag    string `placeholder:"TAG" help:"Show only experiments with this tag, which plimsoll serve gives."`
 	By     string `default:"time" enum:"time,plimsoll,servers" placeholder:"ROWS" help:"The rows of a table: time, an experiment each; plimsoll or servers, a version each."`
 	Format string `short:"f" default:"table" enum:"table,csv,json" placeholder:"FORMAT" help:"table; csv, one series as Apache Otava reads it; or json."`
 }
@@ -21,7 +22,7 @@ func (c *historyCommand) Run(con console) error {
 	if err != nil {
 		return inputError{fmt.Errorf("--figure: %w", err)}
 	}
-	h, err := history.Read(c.Dir, figures)
+	h, err := history.Read(c.Dir, c.Tag, figures)
 	if err != nil {
 		return inputError{err}
 	}
@@ -29,8 +30,12 @@ func (c *historyCommand) Run(con console) error {
 		fmt.Fprintln(con.err, sentence)
 	}
 	if len(h.Series) == 0 {
-		return inputError{fmt.Errorf("%s holds no complete experiment with the figure %s: "+
-			"name a folder of runs, or another --figure", relative(c.Dir), c.Figure)}
+		tagged := ""
+		if c.Tag != "" {
+			tagged = "the tag " + c.Tag + " and "
+		}
+		return inputError{fmt.Errorf("%s holds no complete experiment with %sthe figure %s: "+
+			"name a folder of runs, or another --figure", relative(c.Dir), tagged, c.Figure)}
 	}
 	if h.Keep(c.Series); len(h.Series) == 0 {
 		return inputError{fmt.Errorf("no series has %q in its name: see plimsoll history %s",
@@ -45,8 +50,7 @@ func (c *historyCommand) Run(con console) error {
 	case "json":
 		err = h.JSON(&out)
 	default:
-		width, _ := con.layout()
-		err = h.Text(&out, history.By(c.By), width)
+		return show(con.out, h.Document(history.By(c.By)))
 	}
 	if err != nil {
 		return err

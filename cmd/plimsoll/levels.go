@@ -3,10 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -54,43 +53,34 @@ func refusal(job *bench.Job) string {
 	return reason(err)
 }
 
-// listLevels prints a table of targets by levels, and below it the reasons for the levels that
-// cannot be had.
-func listLevels(con console, all []system.System) error {
-	var offers []offer
-	for _, s := range all {
-		of, err := offersOf(s)
-		if err != nil {
-			return err
-		}
-		offers = append(offers, of...)
-	}
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\t1\t2\t3\t4\n")
+// levelsOf has a table of targets by levels, and the reasons for the levels that cannot be had.
+func levelsOf(all []system.System) (document.Document, error) {
+	t := document.Table{ID: "levels", Corner: "target", Head: document.Heads("1", "2", "3", "4")}
 	var notes []string
-	for _, o := range offers {
-		row := o.name
-		for _, why := range o.refusals {
-			row += "\t" + mark(&notes, why)
+	for _, s := range all {
+		offers, err := offersOf(s)
+		if err != nil {
+			return document.Document{}, err
 		}
-		fmt.Fprintln(t, row)
-	}
-	_ = t.Flush()
-	fmt.Fprintln(con.out)
-	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
-		fmt.Fprintf(con.out, "level %d: %s\n", level, level.Meaning())
-	}
-	width, _ := con.layout()
-	for i, why := range notes {
-		for k, line := range report.Wrap(why, width-6) {
-			label := ""
-			if k == 0 {
-				label = fmt.Sprintf("[%d]", i+1)
+		for _, o := range offers {
+			var marks []string
+			for _, why := range o.refusals {
+				marks = append(marks, mark(&notes, why))
 			}
-			fmt.Fprintf(con.out, "%-5s %s\n", label, line)
+			t.Add(o.name, marks...)
 		}
 	}
-	return nil
+	var meanings, reasons []document.Fact
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		meanings = append(meanings,
+			document.Fact{Name: fmt.Sprintf("level %d", level), Value: level.Meaning()})
+	}
+	for i, why := range notes {
+		reasons = append(reasons, document.Fact{Name: fmt.Sprintf("[%d]", i+1), Value: why})
+	}
+	d := listing("The durability levels", t)
+	d.Blocks = append(d.Blocks, document.Block{Facts: meanings}, document.Block{Facts: reasons})
+	return d, nil
 }
 
 // mark returns the cell of a level: yes, or no with the number of the note that says why.

@@ -45,7 +45,7 @@ const (
 )
 
 // Run searches for the peak of each target in turn and shows the brackets.
-func (c *peakCommand) Run(con console) (err error) {
+func (c *peakCommand) Run(con console) error {
 	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
@@ -55,25 +55,19 @@ func (c *peakCommand) Run(con console) (err error) {
 	if err != nil {
 		return inputError{err}
 	}
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
-	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
-	found, failed := inTurn(ctx, all,
-		func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
-			o.Watch = watch
-			return peak.Run(ctx, o)
-		})
-	watch.Close()
-	if len(found) > 0 {
-		failed = cmp.Or(failed, c.show(con, found))
-	}
-	return exitOf(ctx, failed, !slices.ContainsFunc(found, noPeak))
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
+		found, failed := inTurn(ctx, all,
+			func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
+				o.Watch = watch
+				return peak.Run(ctx, o)
+			})
+		watch.Close()
+		if len(found) > 0 {
+			failed = cmp.Or(failed, c.show(con, found))
+		}
+		return exitOf(ctx, failed, !slices.ContainsFunc(found, noPeak))
+	})
 }
 
 // noPeak reports whether a search found no stable rate.

@@ -88,9 +88,7 @@ func (c *probeCommand) print(con console, columns []probe.Column) error {
 	case c.Markdown:
 		return document.Markdown(con.out, probe.Document(columns))
 	}
-	width, color := con.layout()
-	return document.Terminal(con.out, probe.Document(columns),
-		document.Layout{Width: width, Color: color})
+	return show(con.out, probe.Document(columns))
 }
 
 // jobs turns the flags into checked jobs, one for each target.

@@ -87,7 +87,7 @@ func (c *proveCommand) truths() ([]prove.Truth, error) {
 
 func (c *proveCommand) show(con console, p prove.Report) error {
 	if !c.JSON {
-		return p.Print(con.out, c.Verbose)
+		return show(con.out, p.Document(c.Verbose))
 	}
 	encoder := json.NewEncoder(con.out)
 	encoder.SetIndent("", "  ")

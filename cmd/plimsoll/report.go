@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 )
 
@@ -29,10 +28,8 @@ func (c *reportCommand) Run(con console) error {
 	if err := c.price(r.Measured); err != nil {
 		return err
 	}
-	width, color := con.layout()
 	var rendered bytes.Buffer // whole, so that an error leaves no half of it
-	err = r.Write(&rendered, c.Format, document.Layout{Width: width, Color: color})
-	if err != nil {
+	if err := r.Write(&rendered, c.Format, layoutOf(con.out)); err != nil {
 		return inputError{err}
 	}
 	_, err = rendered.WriteTo(con.out)

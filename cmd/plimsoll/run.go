@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -36,7 +37,7 @@ type runCommand struct {
 }
 
 // Run measures each target in turn and shows the result.
-func (c *runCommand) Run(con console) (err error) {
+func (c *runCommand) Run(con console) error {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
@@ -54,27 +55,21 @@ func (c *runCommand) Run(con console) (err error) {
 			return inputError{err}
 		}
 	}
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
-	leave, err := c.hire(ctx, con, jobs)
-	defer leave()
-	if err != nil {
-		return err
-	}
-	for _, job := range jobs {
-		job.Began = page.Show
-	}
-	runs, failed := c.measure(ctx, con, jobs)
-	if len(runs) > 0 {
-		failed = cmp.Or(failed, c.show(con, runs))
-	}
-	return c.exit(ctx, runs, failed)
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		leave, err := c.hire(ctx, con, jobs)
+		defer leave()
+		if err != nil {
+			return err
+		}
+		for _, job := range jobs {
+			job.Began = page.Show
+		}
+		runs, failed := c.measure(ctx, con, jobs)
+		if len(runs) > 0 {
+			failed = cmp.Or(failed, c.show(con, runs))
+		}
+		return c.exit(ctx, runs, failed)
+	})
 }
 
 // exit returns how the command ends. Runs that nobody interrupted and that are not complete have
@@ -138,18 +133,11 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return report.JSON(con.out, runs)
+	if c.JSON || c.Trials == 1 {
+		return con.print(report.Runs(runs), c.JSON, path)
 	}
-	if c.Trials > 1 {
-		if err := showTrials(con, runs); err != nil {
-			return err
-		}
-	} else {
-		width, color := con.layout()
-		if err := report.Terminal(con.out, runs, width, color); err != nil {
-			return err
-		}
+	if err := showTrials(con, runs); err != nil {
+		return err
 	}
 	sayReport(con, path)
 	return nil
@@ -157,8 +145,7 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 
 // writeReport writes the report of all runs into the last run's directory.
 func writeReport(runs []*result.Saved) (path string, err error) {
-	return writePage(runs[len(runs)-1].Dir,
-		func(w io.Writer) error { return report.HTML(w, runs) })
+	return writePage(runs[len(runs)-1].Dir, report.Runs(runs).Page)
 }
 
 // relative shortens a path below the working directory.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/metrics"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 )
@@ -23,7 +22,7 @@ type serveCommand struct {
 
 // Run serves the experiments of a folder until it is interrupted.
 func (c *serveCommand) Run(con console) error {
-	o := serve.Options{Page: pageOf, Style: document.Style(), Listen: c.Listen}
+	o := serve.Options{Page: pageOf, Listen: c.Listen}
 	var err error
 	if o.Token, err = c.token(); err != nil {
 		return inputError{err}
@@ -33,7 +32,7 @@ func (c *serveCommand) Run(con console) error {
 		if err != nil {
 			return inputError{fmt.Errorf("--tls-cert and --tls-key: %w", err)}
 		}
-		o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		o.Certificate = &pair
 	}
 	folder, err := serve.OpenFolder(c.Dir, o)
 	if err != nil {

@@ -12,11 +12,42 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// layout returns the width in columns of a table on standard output, and whether the table
-// has colours.
-func (con console) layout() (width int, color bool) {
-	width, isTerminal := terminal(con.out)
-	return width, report.WantColor(isTerminal)
+// layoutOf is the layout of text on a terminal or elsewhere.
+func layoutOf(to io.Writer) document.Layout {
+	width, isTerminal := terminal(to)
+	return document.Layout{Width: width, Color: report.WantColor(isTerminal)}
+}
+
+// show prints a document as text.
+func show(to io.Writer, d document.Document) error {
+	return document.Terminal(to, d, layoutOf(to))
+}
+
+// showFacts prints names with their values as text.
+func showFacts(to io.Writer, all []document.Fact) error {
+	return show(to, document.Document{Blocks: []document.Block{{Facts: all}}})
+}
+
+// listing is a document that is one table of words.
+func listing(title string, t document.Table) document.Document {
+	t.Words = true
+	return document.Document{Title: title, Blocks: []document.Block{{For: document.AtLength,
+		Heading: &document.Heading{Level: 1, Words: title}}, {Table: &t}}}
+}
+
+// printed is the flag of commands whose result is a document.
+type printed struct {
+	Format string `short:"f" default:"table" enum:"table,html,md,json" placeholder:"FORMAT" help:"table, html, md or json, on standard output."`
+}
+
+// print prints a document, whole or not at all.
+func (p *printed) print(con console, d document.Document) error {
+	var out bytes.Buffer
+	if err := document.Write(&out, p.Format, d, layoutOf(con.out)); err != nil {
+		return err
+	}
+	_, err := out.WriteTo(con.out)
+	return err
 }
 
 // writePage writes the report of a folder and returns its path. A report that cannot be
@@ -38,8 +69,7 @@ func (con console) print(r report.Report, asJSON bool, page string) error {
 	if asJSON {
 		return r.Write(con.out, "json", document.Layout{})
 	}
-	width, color := con.layout()
-	if err := r.Write(con.out, "table", document.Layout{Width: width, Color: color}); err != nil {
+	if err := show(con.out, r.Document()); err != nil {
 		return err
 	}
 	sayReport(con, page)

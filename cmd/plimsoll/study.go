@@ -1,19 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -27,19 +27,19 @@ type studyCommand struct {
 	Run  runStudy    `cmd:"" help:"Measure a study's cells and show the figures beside the published ones."`
 }
 
-type listStudies struct{}
+type listStudies struct{ printed }
 
 // Run lists the built-in studies.
-func (*listStudies) Run(con console) error {
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+func (c *listStudies) Run(con console) error {
+	t := document.Table{ID: "studies", Corner: "study", Head: document.Heads("title")}
 	for _, name := range study.Names() {
 		s, err := study.Find(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t, "%s\t%s\n", name, s.Title)
+		t.Add(name, s.Title)
 	}
-	return t.Flush()
+	return c.print(con, listing("The published studies that are built in", t))
 }
 
 // studyInputs are the flags for the study and its cells.
@@ -83,7 +83,10 @@ func jobMaker() study.NewJob {
 	}
 }
 
-type showStudy struct{ studyInputs }
+type showStudy struct {
+	studyInputs
+	printed
+}
 
 // Run prints a study and the cells to measure here.
 func (c *showStudy) Run(con console) error {
@@ -95,14 +98,9 @@ func (c *showStudy) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	width, color := con.layout()
-	err = document.Terminal(con.out, report.StudyPlan(r),
-		document.Layout{Width: width, Color: color})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(con.out)
-	return explainStudy(con.out, p, e)
+	d := report.StudyPlan(r)
+	d.Blocks = append(d.Blocks, document.Block{Facts: studyCost(p, e)})
+	return c.print(con, d)
 }
 
 type runStudy struct {
@@ -113,26 +111,26 @@ type runStudy struct {
 }
 
 // Run measures every cell and shows the figures beside the published ones.
-func (c *runStudy) Run(con console) (err error) {
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	s, folder, err := c.folder(con)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	page.Show(folder.Dir())
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
+func (c *runStudy) Run(con console) error {
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		s, folder, err := c.folder(con)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		page.Show(folder.Dir())
+		return c.measure(ctx, con, s, folder)
+	})
+}
+
+// measure measures every cell that is left and shows the figures of all.
+func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
+	folder *study.Folder) error {
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
 		Ran: writeOwnReport})
 	watch.Close()
-	err = c.show(con, s, folder)
+	err := c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
 		only := ""
@@ -162,7 +160,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 			fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
 	}
 	if !c.Resume.given {
-		if err := explainStudy(con.err, p, e); err != nil {
+		if err := showFacts(con.err, studyCost(p, e)); err != nil {
 			return nil, nil, err
 		}
 		folder, err := study.Create(c.Runs, p)
@@ -182,7 +180,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
 	if e, err = study.Prepare(s, folder.Saved, jobMaker(), dir); err == nil {
-		err = explainStudy(con.err, folder.Saved, e)
+		err = showFacts(con.err, studyCost(folder.Saved, e))
 	}
 	if err != nil {
 		err = errors.Join(err, folder.Close())
@@ -190,10 +188,11 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	return s, folder, err
 }
 
-// explainStudy prints the cells, the time and the disk space that a plan needs.
-func explainStudy(to io.Writer, p *study.Plan, e study.Estimate) error {
-	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
+// studyCost are the cells, the time and the disk space that a plan needs.
+func studyCost(p *study.Plan, e study.Estimate) (all []document.Fact) {
+	row := func(name, value string) {
+		all = append(all, document.Fact{Name: name, Value: value})
+	}
 	row("study", p.Name+" at scale "+p.Scale)
 	if len(p.Only) > 0 {
 		row("only", strings.Join(p.Only, ", "))
@@ -214,11 +213,11 @@ func explainStudy(to io.Writer, p *study.Plan, e study.Estimate) error {
 	for _, c := range p.Cells {
 		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent &&
 			!slices.Contains(told, c.Reason) {
-			row(map[bool]string{true: "not here"}[len(told) == 0], sentence)
+			row("not here", sentence)
 			told = append(told, c.Reason)
 		}
 	}
-	return t.Flush()
+	return all
 }
 
 // show prints a study's figures and writes its report.

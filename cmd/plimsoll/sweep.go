@@ -1,19 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -30,22 +31,22 @@ type sweepCommand struct {
 }
 
 // Run measures every cell and shows all cells together.
-func (c *sweepCommand) Run(con console) (err error) {
+func (c *sweepCommand) Run(con console) error {
 	c.UI.given = c.UI.given && !c.Explain
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	folder, jobs, err := c.plan(con)
-	if folder == nil || err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	page.Show(folder.Dir())
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		folder, jobs, err := c.plan(con)
+		if folder == nil || err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		page.Show(folder.Dir())
+		return c.measure(ctx, con, folder, jobs)
+	})
+}
+
+// measure measures every cell that is left and shows all cells.
+func (*sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
+	jobs []*bench.Job) error {
 	live := newLive(con.err)
 	plan := folder.Saved
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},
@@ -88,9 +89,9 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 			return nil, nil, inputError{err}
 		}
 		if c.Explain {
-			return nil, nil, explainSweep(con.out, wanted, jobs, true)
+			return nil, nil, showFacts(con.out, sweepCost(wanted, jobs, true))
 		}
-		if err := explainSweep(con.err, wanted, jobs, false); err != nil {
+		if err := showFacts(con.err, sweepCost(wanted, jobs, false)); err != nil {
 			return nil, nil, err
 		}
 		folder, err := sweep.Create(c.Runs, wanted)
@@ -111,10 +112,10 @@ func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
 		return nil, nil, errors.Join(err, folder.Close())
 	}
 	if c.Explain {
-		return nil, nil, errors.Join(explainSweep(con.out, folder.Saved, jobs, true),
+		return nil, nil, errors.Join(showFacts(con.out, sweepCost(folder.Saved, jobs, true)),
 			folder.Close())
 	}
-	return folder, jobs, explainSweep(con.err, folder.Saved, jobs, false)
+	return folder, jobs, showFacts(con.err, sweepCost(folder.Saved, jobs, false))
 }
 
 // resumed opens the folder of the sweep to continue.
@@ -256,8 +257,8 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 	return jobs
 }
 
-// explainSweep prints the cells, the time and the disk space that a plan needs.
-func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) error {
+// sweepCost are the time and the disk space that a plan needs, and its cells, if they are wanted.
+func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all []document.Fact) {
 	var length, drain time.Duration
 	var disk, messages int64
 	guessed := ""
@@ -272,10 +273,11 @@ func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) er
 			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
 		}
 	}
-	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, value) }
-	for i, a := range p.Axes {
-		row(map[bool]string{true: "varied"}[i == 0], a.Key+": "+strings.Join(a.Values, ", "))
+	row := func(name, value string) {
+		all = append(all, document.Fact{Name: name, Value: value})
+	}
+	for _, a := range p.Axes {
+		row("varied", a.Key+": "+strings.Join(a.Values, ", "))
 	}
 	if left := p.Left(); left < len(p.Cells) {
 		row("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
@@ -289,13 +291,12 @@ func explainSweep(to io.Writer, p *sweep.Plan, jobs []*bench.Job, cells bool) er
 		row("disk", "about "+quantity.Bytes(disk)+
 			" at a time for servers, deleted after each cell"+guessed)
 	}
-	for i, cell := range p.Cells {
+	for _, cell := range p.Cells {
 		if cells {
-			row(map[bool]string{true: "measured"}[i == 0],
-				fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+			row("measured", fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
 		}
 	}
-	return t.Flush()
+	return all
 }
 
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the

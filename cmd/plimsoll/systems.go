@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -15,6 +15,7 @@ import (
 type systemsCommand struct {
 	Name   string `arg:"" optional:"" help:"Describe this system: its words, its durability levels, its settings, its built-in targets."`
 	Levels bool   `help:"List the durability levels that each system can give, or its built-in targets, and why not."`
+	printed
 }
 
 // Run lists the systems, or describes one.
@@ -25,36 +26,32 @@ func (c *systemsCommand) Run(con console) error {
 		if err != nil {
 			return inputError{err}
 		}
-		if !c.Levels {
-			return describeWhole(con, s)
-		}
 		all = []system.System{s}
 	}
-	if c.Levels {
-		return listLevels(con, all)
+	var d document.Document
+	var err error
+	switch {
+	case c.Levels:
+		d, err = levelsOf(all)
+	case c.Name != "":
+		d, err = described(all[0])
+	default:
+		d = listed(all)
 	}
-	return listSystems(con, all)
+	if err != nil {
+		return err
+	}
+	return c.print(con, d)
 }
 
-// listSystems prints a line for each system: its name, where its servers come from, and a
-// sentence. On a terminal a line ends at its edge.
-func listSystems(con console, all []system.System) error {
-	width, isTerminal := terminal(con.out)
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+// listed has a row for each system: its name, where its servers come from, and a sentence.
+func listed(all []system.System) document.Document {
+	t := document.Table{ID: "systems", Corner: "system", Head: document.Heads("servers", "what")}
 	for _, s := range all {
 		d := s.Describe()
-		fmt.Fprintf(t, "%s\t%s\t%s\n", d.Name, serversOf(s), d.Summary)
+		t.Add(d.Name, serversOf(s), d.Summary)
 	}
-	_ = t.Flush()
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimRight(line, "\n")
-		if text := []rune(line); isTerminal && len(text) > width {
-			line = string(text[:max(width-1, 0)]) + "…"
-		}
-		fmt.Fprintln(con.out, line)
-	}
-	return nil
+	return listing("The systems", t)
 }
 
 // serversOf says whether plimsoll can start a system's servers on this machine.
@@ -79,57 +76,74 @@ func serversOf(s system.System) string {
 	return "can start here"
 }
 
-// describeWhole prints all that is known of a system.
-func describeWhole(con console, s system.System) error {
-	if err := describe(con, s); err != nil {
-		return err
-	}
-	if built := systems.TargetNames(s); len(built) > 0 {
-		fmt.Fprintf(con.out, "  targets built in: %s\n", strings.Join(built, ", "))
-	}
-	return describeProbes(con, s.Describe().Name)
-}
-
-// describeProbes says what was found on a system by trying it.
-func describeProbes(con console, name string) error {
-	columns, err := probe.Observed(name)
-	if err != nil {
-		return err
-	}
-	for _, c := range columns {
-		fmt.Fprintf(con.out, "  %s, %s (docs/results/PROBES.md has the evidence):\n", c.Name,
-			c.Source())
-		for _, line := range c.Brief() {
-			fmt.Fprintf(con.out, "    %s\n", line)
-		}
-	}
-	return nil
-}
-
-func describe(con console, s system.System) error {
+// described has all that is known of a system.
+func described(s system.System) (document.Document, error) {
 	d := s.Describe()
 	defaults, err := system.Resolve(d.Settings, nil)
 	if err != nil {
-		return err
+		return document.Document{}, err
 	}
-	fmt.Fprintf(con.out, "%s: %s (%s)\n", d.Name, d.Summary, d.Client)
-	t := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	tried, err := triedOn(d.Name)
+	if err != nil {
+		return document.Document{}, err
+	}
+	about := []document.Fact{{Name: "without a key", Value: spreadOf(s, defaults)}}
+	if built := systems.TargetNames(s); len(built) > 0 {
+		about = append(about, document.Fact{Name: "targets", Value: strings.Join(built, ", ")})
+	}
+	words := document.Table{ID: "words", Corner: "word of plimsoll", Words: true,
+		Head: document.Heads("here")}
 	for _, term := range d.Terms {
-		fmt.Fprintf(t, "  %s\t%s\n", term.Word, term.Means)
+		words.Add(term.Word, term.Means)
 	}
+	levels := document.Table{ID: "levels", Corner: "durability", Words: true,
+		Head: document.Heads("how")}
 	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
 		how := d.Levels[level].How
 		if refusal := d.Levels[level].Refusal; refusal != "" {
 			how = "cannot be had: " + refusal
 		}
-		fmt.Fprintf(t, "  level %d\t%s\n", level, how)
+		levels.Add(fmt.Sprintf("level %d", level), how)
 	}
-	for _, s := range d.Settings {
-		fmt.Fprintf(t, "  %s\t%s (default %s)\n", s.Name, s.Doc, s.Default)
+	return document.Document{Title: d.Name, Blocks: append([]document.Block{
+		{Heading: &document.Heading{Level: 1, Words: d.Name}},
+		{Text: &document.Text{Style: document.Lead,
+			Words: fmt.Sprintf("%s (%s)", d.Summary, d.Client)}},
+		{Table: &words}, {Table: &levels}, {Table: settingsOf(d.Settings)}, {Facts: about}},
+		tried...)}, nil
+}
+
+// settingsOf are the settings that a system declares, those of its servers last.
+func settingsOf(all []system.Setting) *document.Table {
+	t := &document.Table{ID: "settings", Corner: "setting", Words: true,
+		Head: document.Heads("default", "what it sets")}
+	for _, servers := range []bool{false, true} {
+		for _, s := range all {
+			if s.Server != servers {
+				continue
+			}
+			t.Add(s.Name, s.Default, s.Doc)
+			if servers {
+				t.Rows[len(t.Rows)-1].Section = "of the servers that plimsoll starts"
+			}
+		}
 	}
-	_ = t.Flush()
-	fmt.Fprintf(con.out, "  messages without a key: %s\n", spreadOf(s, defaults))
-	return nil
+	return t
+}
+
+// triedOn says what was found on a system by trying it.
+func triedOn(name string) (blocks []document.Block, err error) {
+	columns, err := probe.Observed(name)
+	for _, c := range columns {
+		blocks = append(blocks,
+			document.Block{Heading: &document.Heading{Level: 2, Words: c.Name, Beside: c.Source()}},
+			document.Block{Facts: c.Brief()})
+	}
+	if len(columns) > 0 {
+		blocks = append(blocks, document.Block{Text: &document.Text{Style: document.Note,
+			Words: "docs/results/PROBES.md has the evidence."}})
+	}
+	return blocks, err
 }
 
 // spreadOf says how the system's own client deals messages without a key.

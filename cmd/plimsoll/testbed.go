@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -82,11 +81,12 @@ func (c *testbedUpCommand) Run(con console) error {
 	}
 	fmt.Fprintf(con.out, "%s is up: %s at durability level %d\n", state.Name,
 		nodeCount(len(state.Nodes)), state.Durability)
-	table := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	nodes := document.Table{ID: "nodes", Corner: "node",
+		Head: document.Heads("address", "pid", "log")}
 	for _, n := range state.Nodes {
-		fmt.Fprintf(table, "  %s\t%s\tpid %d\t%s\n", n.Name, n.Address, n.PID, relative(n.Log))
+		nodes.Add(n.Name, n.Address, fmt.Sprint(n.PID), relative(n.Log))
 	}
-	if err := table.Flush(); err != nil {
+	if err := show(con.out, listing(state.Name, nodes)); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.out, "use it:  %s\nend it:  %s\n", useOf(state), endOf(state))
@@ -259,11 +259,9 @@ func (c *testbedStatusCommand) Run(con console) error {
 		e.SetIndent("", "  ")
 		return e.Encode(all)
 	}
-	if len(all) == 0 {
-		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
-		return nil
-	}
-	return writeTestbeds(con.out, all)
+	t := testbedTable(all)
+	t.Empty = "no testbed is up in " + relative(c.Runs)
+	return show(con.out, listing("The running clusters", t))
 }
 
 func listTestbeds(con console, runs string) ([]testbed.State, error) {
@@ -274,12 +272,13 @@ func listTestbeds(con console, runs string) ([]testbed.State, error) {
 	return all, err
 }
 
-func writeTestbeds(w io.Writer, all []testbed.State) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tSTATE\tNODE\tADDRESS\tPID\tMEMORY\tLOG")
+// testbedTable has a row for each server.
+func testbedTable(all []testbed.State) document.Table {
+	t := document.Table{ID: "testbeds", Corner: "name",
+		Head: document.Heads("state", "node", "address", "pid", "memory", "log")}
 	for _, s := range all {
 		if len(s.Nodes) == 0 {
-			fmt.Fprintf(table, "%s\t%s\t-\t-\t%d\t-\t-\n", s.Name, s.Phase, s.PID)
+			t.Add(s.Name, string(s.Phase), "-", "-", fmt.Sprint(s.PID), "-", "-")
 		}
 		first := map[int]string{}
 		for _, n := range s.Nodes {
@@ -296,11 +295,10 @@ func writeTestbeds(w io.Writer, all []testbed.State) error {
 			} else {
 				first[n.PID] = n.Name
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, state, n.Name, n.Address,
-				n.PID, memory, relative(n.Log))
+			t.Add(s.Name, state, n.Name, n.Address, fmt.Sprint(n.PID), memory, relative(n.Log))
 		}
 	}
-	return table.Flush()
+	return t
 }
 
 type testbedDownCommand struct {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/metrics"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -66,8 +65,24 @@ func (f *uiFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// follow serves the page of the command's experiment and metrics of its runs, if that is asked for;
-// nil: it is not. runs is the parent of the run directories.
+// followed measures until the user interrupts. The page of the experiment and metrics of its runs
+// can be followed meanwhile, as far as that is asked for; runs is the parent of their directories.
+func (f *uiFlags) followed(con console, runs string,
+	measure func(context.Context, *serve.Live) error) error {
+	page, err := f.follow(con, runs)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		ctx, done := untilInterrupted(con.err)
+		defer done()
+		defer sendMetrics(con, runs)()
+		return measure(ctx, page)
+	}()
+	return f.end(con, page, err)
+}
+
+// follow serves the page of the command's experiment, if that is asked for; nil: it is not.
 func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 	if !f.UI.given {
 		if f.UIPort != 0 {
@@ -75,7 +90,7 @@ func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 		}
 		return nil, nil
 	}
-	live, err := serve.Follow(serve.Options{Page: pageOf, Style: document.Style(),
+	live, err := serve.Follow(serve.Options{Page: pageOf,
 		Token:  os.Getenv(tokenEnv),
 		Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(int(f.UIPort)))})
 	if err != nil {

@@ -51,7 +51,7 @@ var (
 )
 
 // Run verifies each target under each fault in turn and shows the judgements.
-func (c *verifyCommand) Run(con console) (err error) {
+func (c *verifyCommand) Run(con console) error {
 	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
@@ -69,25 +69,19 @@ func (c *verifyCommand) Run(con console) (err error) {
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
 		len(all)*c.Rounds, usual, most)
-	page, err := c.follow(con, c.Runs)
-	if err != nil {
-		return err
-	}
-	defer func() { err = c.end(con, page, err) }()
-	ctx, done := untilInterrupted(con.err)
-	defer done()
-	defer sendMetrics(con, c.Runs)()
-	watch := &verifyWatch{newRoundsWatch(con.err), page}
-	found, failed := inTurn(ctx, all,
-		func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
-			o.Watch = watch
-			return verify.Run(ctx, o)
-		})
-	watch.Close()
-	if len(found) > 0 {
-		failed = cmp.Or(failed, c.show(con, found))
-	}
-	return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		watch := &verifyWatch{newRoundsWatch(con.err), page}
+		found, failed := inTurn(ctx, all,
+			func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
+				o.Watch = watch
+				return verify.Run(ctx, o)
+			})
+		watch.Close()
+		if len(found) > 0 {
+			failed = cmp.Or(failed, c.show(con, found))
+		}
+		return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
+	})
 }
 
 // broken reports whether a system broke a promise, or may have broken one.

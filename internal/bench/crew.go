@@ -97,20 +97,23 @@ func (r *run) apartNs() int64 {
 	return bounds[0] + bounds[1]
 }
 
-// CheckCrew refuses a crew of which a worker would have nothing to do.
+// CheckCrew refuses a crew to which the workload cannot be dealt out, or of which a worker would
+// have nothing to do.
 func (j *Job) CheckCrew(workers int) error {
 	w := j.Workload
-	if j.wholeTopics() {
-		if workers > w.Topics {
-			return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
-				"workload with more topics", workers, w.Topics)
-		}
-		return nil
-	}
 	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers
-	if most := max(producers, consumers); workers > most {
-		return fmt.Errorf("%d workers, and the workload has %d producers and %d consumers: give at "+
-			"most %d workers, or a workload with more clients", workers, producers, consumers, most)
+	most := max(producers, consumers)
+	switch {
+	case j.wholeTopics() && w.Producers > 1:
+		return fmt.Errorf("a worker can have whole topics only of one producer each, and the "+
+			"workload has %d: set producers: 1, and more topics", w.Producers)
+	case j.wholeTopics() && workers > w.Topics:
+		return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
+			"workload with more topics", workers, w.Topics)
+	case workers > most:
+		return fmt.Errorf("%d workers, and the workload has %d producers and %d consumers: give "+
+			"at most %d workers, or a workload with more clients", workers, producers, consumers,
+			most)
 	}
 	return nil
 }

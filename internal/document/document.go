@@ -100,6 +100,11 @@ type Card struct {
 	Details []Fact `json:"details,omitempty"`
 }
 
+// Add adds a detail.
+func (c *Card) Add(name, value string) {
+	c.Details = append(c.Details, Fact{Name: name, Value: value})
+}
+
 // Fact is a name with its value: a label with a sentence beside it.
 type Fact struct {
 	Name  string `json:"name"`
@@ -131,6 +136,7 @@ type Table struct {
 	ID     string   `json:"id"`
 	Title  string   `json:"title"`
 	Note   string   `json:"note,omitempty"`
+	Bars   string   `json:"bars,omitempty"`   // what bars say; shown where bars can be
 	Corner string   `json:"corner,omitempty"` // the head of the column of names
 	Head   []Column `json:"head"`
 	Rows   []Row    `json:"rows"`
@@ -149,6 +155,20 @@ type Column struct {
 	Keep int `json:"keep,omitempty"`
 }
 
+// Heads are heads of columns without more than a name.
+func Heads(names ...string) []Column {
+	all := make([]Column, len(names))
+	for i, name := range names {
+		all[i].Name = name
+	}
+	return all
+}
+
+// Add adds a row.
+func (t *Table) Add(name string, values ...string) {
+	t.Rows = append(t.Rows, Row{Name: name, Values: Cells(values...)})
+}
+
 // Row is a row of a table. A section of neighbouring rows has a head of its own.
 type Row struct {
 	Section string `json:"section,omitempty"`
@@ -164,4 +184,13 @@ type Cell struct {
 	Link  string `json:"link,omitempty"` // relative to the page
 	// Bar is the length of a bar below the value, 1 to 100; 0: none.
 	Bar int `json:"bar,omitempty"`
+}
+
+// Cells are cells without more than words.
+func Cells(words ...string) []Cell {
+	all := make([]Cell, len(words))
+	for i, w := range words {
+		all[i].Words = w
+	}
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -25,7 +26,8 @@ var (
 )
 
 var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
-	"words": typeset, "lines": cleanLines, "several": several, "beside": besideClass,
+	"words": typeset, "cell": breakable, "lines": cleanLines, "several": several,
+	"beside": besideClass,
 	"style":  func() template.CSS { return template.CSS(pageStyle) },
 	"script": func() template.JS { return template.JS(pageScript) },
 	"drawn":  func(c *Chart) template.HTML { return template.HTML(c.SVG()) },
@@ -53,18 +55,21 @@ func HTML(w io.Writer, d Document) error {
 	return err
 }
 
-// Style returns the style sheet of the pages, for pages of other packages.
+// Style is the style sheet of the pages, for a server that adds to them.
 func Style() string { return pageStyle }
+
+// Script is the script of the pages.
+func Script() string { return pageScript }
 
 // policy is the Content-Security-Policy of the page: only its own style and script.
 func policy() string {
 	return fmt.Sprintf(
 		"default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-		hash(pageStyle), hash(pageScript))
+		Hash(pageStyle), Hash(pageScript))
 }
 
-// hash is the name of an inline element in a Content-Security-Policy.
-func hash(content string) string {
+// Hash is the name of an inline element in a Content-Security-Policy.
+func Hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
@@ -73,6 +78,31 @@ var microseconds = regexp.MustCompile(`([0-9])us\b`)
 
 // typeset is text for a page, which has the sign µ.
 func typeset(s string) string { return microseconds.ReplaceAllString(Clean(s), "${1}µs") }
+
+// longWord is how many characters of a word are never broken: an address with its port has fewer.
+const longWord = 24
+
+// breakable is text of a cell. A long word may be broken after a sign, such as the comma of a list
+// or the slash of a path.
+func breakable(s string) template.HTML {
+	var out strings.Builder
+	for i, word := range strings.Split(typeset(s), " ") {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		letters, from := []rune(word), 0
+		for k := 1; len(letters) > longWord && k < len(letters); k++ {
+			sign, next := letters[k-1], letters[k]
+			if strings.ContainsRune(",;/=_&?", sign) && next != sign ||
+				sign == '.' && unicode.IsLetter(next) {
+				out.WriteString(template.HTMLEscapeString(string(letters[from:k])) + "<wbr>")
+				from = k
+			}
+		}
+		out.WriteString(template.HTMLEscapeString(string(letters[from:])))
+	}
+	return template.HTML(out.String())
+}
 
 // several are the lines of a cell that has more than one.
 func several(s string) []string {

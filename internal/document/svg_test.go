@@ -268,9 +268,9 @@ func TestAnHourKeepsItsStall(t *testing.T) {
 			least = min(least, v.y)
 		}
 	}
-	if len(points) > 2*lineGroups || math.Abs(least-d.y.at(5)) > 1e-9 {
+	if len(points) > 2*LineGroups || math.Abs(least-d.y.at(5)) > 1e-9 {
 		t.Errorf("%d points, the least at %v; at most %d, and the least at %v", len(points), least,
-			2*lineGroups, d.y.at(5))
+			2*LineGroups, d.y.at(5))
 	}
 	if rows := len(c.Table().Rows); rows > tableRows {
 		t.Errorf("the table has %d rows, at most %d", rows, tableRows)

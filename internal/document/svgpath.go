@@ -10,10 +10,13 @@ const (
 	mostSeries = 40
 	mostSpans  = 200
 	mostPoints = 9000 // in a chart
-	lineGroups = 300  // of a line: two points of each are kept
 	smallLine  = 110
 	mostCells  = 180 // of a heat grid, in either direction
 )
+
+// LineGroups is how many stretches a long line has at most: its least and its greatest value of
+// each are drawn. A screen has no room for more.
+const LineGroups = 300
 
 // vertex is a point of a series, placed on the axes; x and y are from 0 to 1.
 type vertex struct {
@@ -57,7 +60,7 @@ func inside(at float64) float64 {
 
 // groups is how many stretches a line of this chart may have.
 func (d *drawing) groups() int {
-	most := lineGroups
+	most := LineGroups
 	if d.chart.Small {
 		most = smallLine
 	}

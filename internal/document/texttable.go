@@ -49,10 +49,10 @@ func newFitted(t Table) *fitted {
 	return g
 }
 
-// fit narrows long names, drops columns of figures, the least important first, narrows columns
-// of words, and at last drops whatever is too much.
+// fit narrows long names beside figures, drops columns of figures, the least important first,
+// narrows columns of words, and at last drops whatever is too much.
 func (g *fitted) fit(width int) {
-	if much := g.total() - width; much > 0 && g.names > leastNames {
+	if much := g.total() - width; much > 0 && g.names > leastNames && !g.words {
 		g.names = max(g.names-much, leastNames)
 	}
 	for g.total() > width && g.drop(false) {

@@ -75,5 +75,5 @@ func (s *Series) judged(changes int) string {
 
 // Caution says what the marks are worth.
 const Caution = "A change is marked by rank tests that mark one in at most 5 of 100 series " +
-	"without a change,\nwhere each experiment is independent of the one before. Apache Otava " +
+	"without a change, where each experiment is independent of the one before. Apache Otava " +
 	"weighs more: -f csv is for it."

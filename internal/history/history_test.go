@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -64,7 +65,7 @@ func read(t *testing.T, root, figures string) *History {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Read(root, f)
+	h, err := Read(root, "", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,30 +90,33 @@ func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
 	if len(changes) != 1 || changes[0].At != 7 || changes[0].Before > changes[0].After {
 		t.Fatalf("%+v", changes)
 	}
-	var out bytes.Buffer
-	if err := h.Text(&out, ByTime, 100); err != nil {
-		t.Fatal(err)
-	}
+	out := strings.Join(strings.Fields(text(t, h, ByTime)), " ")
 	for _, want := range []string{"slower, nightly, level 2: publish.p99, 14 experiments",
-		"* 2026-11-08 03:00", "changed: from 2026-11-08 03:00 (slower-7) on, publish.p99 is 31% higher",
+		"2026-11-08 03:00 *", "changed from 2026-11-08 03:00 (slower-7) on, publish.p99 is 31% higher",
 		"no change is shown", "0.1 01234567", Caution} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table lacks %q:\n%s", want, out.String())
+		if !strings.Contains(out, want) {
+			t.Errorf("the table lacks %q:\n%s", want, out)
 		}
 	}
-	if strings.Contains(out.String(), "\x1b") {
+	if strings.Contains(out, "\x1b") {
 		t.Error("a control character reaches the terminal")
 	}
 }
 
-func TestVersionsAreRows(t *testing.T) {
-	h := read(t, nights(t), Default)
-	var out bytes.Buffer
-	if err := h.Text(&out, ByPlimsoll, 100); err != nil {
+func text(t *testing.T, h *History, by By) string {
+	t.Helper()
+	var out strings.Builder
+	if err := document.Terminal(&out, h.Document(by), document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(out.String(), "0.1 01234567  4 "); got != 2 {
-		t.Errorf("%d rows of version 0.1:\n%s", got, out.String())
+	return out.String()
+}
+
+func TestVersionsAreRows(t *testing.T) {
+	h := read(t, nights(t), Default)
+	out := text(t, h, ByPlimsoll)
+	if got := strings.Count(out, "0.1 01234567  4 "); got != 2 {
+		t.Errorf("%d rows of version 0.1:\n%s", got, out)
 	}
 }
 
@@ -235,7 +239,7 @@ func TestWrongFiguresAreNamed(t *testing.T) {
 			t.Errorf("%q: %v", names, err)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "nowhere"), nil); err == nil {
+	if _, err := Read(filepath.Join(t.TempDir(), "nowhere"), "", nil); err == nil {
 		t.Error("a folder that does not exist is read")
 	}
 }
@@ -256,13 +260,10 @@ func FuzzReadHead(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(root, result.RunFile), raw, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		h, err := Read(root, figures)
+		h, err := Read(root, "", figures)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
-		if err := h.Text(&out, ByTime, 80); err != nil {
-			t.Error(err)
-		}
+		text(t, h, ByTime)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -54,17 +55,20 @@ const mostFolders = 200_000
 // reader collects the experiments of a folder.
 type reader struct {
 	History
+	root    string
+	tag     string // that readers gave to experiments; "": all of them
 	folders int
 	left    map[string]int // experiments by the reason why they are left out
 }
 
-// Read reads the experiments below a folder. Trials of a search, rounds of a verification and
-// hidden folders do not count by themselves.
-func Read(root string, figures []Figure) (*History, error) {
-	r := &reader{History: History{Figures: figures}, left: map[string]int{}}
+// Read reads the experiments below a folder; with a tag, those that have it. Trials of a search,
+// rounds of a verification and hidden folders do not count by themselves.
+func Read(root, tag string, figures []Figure) (*History, error) {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
+	r := &reader{History: History{Figures: figures}, root: root, tag: tag,
+		left: map[string]int{}}
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder: name the one that holds the experiments", root)
 	}
@@ -92,6 +96,8 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 			quantity.Count(mostFolders))
 	}
 	switch {
+	case (isRun(path) || peak.Is(path)) && !r.tagged(path):
+		r.left["without the tag "+r.tag]++
 	case isRun(path):
 		r.run(path)
 	case peak.Is(path):
@@ -101,6 +107,17 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 		return nil
 	}
 	return filepath.SkipDir
+}
+
+// tagged reports whether an experiment, or one that it belongs to, has the tag.
+func (r *reader) tagged(dir string) bool {
+	for r.tag != "" && !slices.Contains(experiment.ReadNotes(dir).Tags, r.tag) {
+		if dir == r.root || dir == filepath.Dir(dir) {
+			return false
+		}
+		dir = filepath.Dir(dir)
+	}
+	return true
 }
 
 func isRun(dir string) bool {

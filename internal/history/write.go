@@ -9,72 +9,71 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// Text writes a history for a terminal: a line of bars and a table for each series and
-// figure.
-func (h *History) Text(w io.Writer, by By, width int) error {
-	var b strings.Builder
+// Document shows a line of bars and a table for each series and figure.
+func (h *History) Document(by By) document.Document {
+	d := document.Document{Title: "How figures changed"}
 	for _, s := range h.Series {
 		for i, f := range h.Figures {
-			h.text(&b, s, i, f, by, width)
+			d.Blocks = append(d.Blocks, h.blocks(s, i, f, by)...)
 		}
 	}
 	if len(h.Series) > 0 {
-		b.WriteString(Caution + "\n")
+		d.Blocks = append(d.Blocks, document.Block{Text: &document.Text{Style: document.Note,
+			Words: Caution}})
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return d
 }
 
-func (h *History) text(b *strings.Builder, s *Series, figure int, f Figure, by By, width int) {
-	values := s.column(figure)
-	fmt.Fprintf(b, "%s: %s, %s\n\n  %s  %s to %s\n\n", printable(s.Name), f.Name,
-		count(len(values), "experiment", "experiments"), bars(values, width-30),
-		f.text(slices.Min(values)), f.text(slices.Max(values)))
-	changes := h.changes(s, figure)
+func (h *History) blocks(s *Series, figure int, f Figure, by By) []document.Block {
+	values, changes := s.column(figure), h.changes(s, figure)
+	table := s.grouped(values, f, by)
 	if by == ByTime {
-		s.byTime(b, values, f, changes)
-	} else {
-		s.grouped(b, values, f, by)
+		table = s.byTime(values, f, changes)
 	}
+	var changed []document.Fact
 	for _, c := range changes {
-		fmt.Fprintf(b, "\n  changed: %s\n", printable(c.sentence(f, s)))
+		changed = append(changed, document.Fact{Name: "changed", Value: c.sentence(f, s)})
 	}
-	if sentence := s.judged(len(changes)); sentence != "" {
-		fmt.Fprintf(b, "\n  %s\n", sentence)
-	}
-	b.WriteString("\n")
+	return []document.Block{
+		{Heading: &document.Heading{Level: 2, Words: fmt.Sprintf("%s: %s, %s", s.Name, f.Name,
+			count(len(values), "experiment", "experiments"))}},
+		{Code: &document.Code{Words: fmt.Sprintf("%s  %s to %s", bars(values),
+			f.text(slices.Min(values)), f.text(slices.Max(values)))}},
+		{Table: &table}, {Facts: changed},
+		{Text: &document.Text{Words: s.judged(len(changes))}}}
 }
 
-// byTime writes a row for each experiment. An asterisk marks the first after a change.
-func (s *Series) byTime(b *strings.Builder, values []float64, f Figure, changes []Change) {
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "  started\t%s\tplimsoll\tservers\texperiment\n", f.Name)
+// byTime has a row for each experiment. An asterisk marks the first after a change.
+func (s *Series) byTime(values []float64, f Figure, changes []Change) document.Table {
+	t := document.Table{ID: "experiments", Corner: "started", Words: true,
+		Head: document.Heads(f.Name, "plimsoll", "servers", "experiment")}
 	for i, p := range s.Points {
-		mark := " "
+		at := moment(p.At)
 		if slices.ContainsFunc(changes, func(c Change) bool { return c.At == i }) {
-			mark = "*"
+			at += " *"
 		}
-		fmt.Fprintf(t, "%s %s\t%s\t%s\t%s\t%s\n", mark, moment(p.At), f.text(values[i]),
-			printable(p.Plimsoll), printable(p.Servers), printable(p.ID))
+		t.Add(at, f.text(values[i]), p.Plimsoll, p.Servers, p.ID)
 	}
-	_ = t.Flush()
+	return t
 }
 
-// grouped writes a row for each version.
-func (s *Series) grouped(b *strings.Builder, values []float64, f Figure, by By) {
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "  %s\texperiments\tmedian\tleast\tgreatest\n", by)
+// grouped has a row for each version.
+func (s *Series) grouped(values []float64, f Figure, by By) document.Table {
+	t := document.Table{ID: "versions", Corner: string(by), Words: true,
+		Head: document.Heads("experiments", "median", "least", "greatest")}
 	for _, g := range s.groups(values, by) {
-		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\n", printable(g.label), len(g.values),
-			f.text(median(g.values)), f.text(slices.Min(g.values)), f.text(slices.Max(g.values)))
+		t.Add(g.label, quantity.Count(int64(len(g.values))), f.text(median(g.values)),
+			f.text(slices.Min(g.values)), f.text(slices.Max(g.values)))
 	}
-	_ = t.Flush()
+	return t
 }
 
 // By is what the rows of a table are.
@@ -110,12 +109,13 @@ func (s *Series) groups(values []float64, by By) []group {
 	return out
 }
 
+// mostBars is how many values a line of bars has: the newest, on a terminal of 80 columns.
+const mostBars = 50
+
 // bars draws values as a line of blocks, from 0 to the greatest, the newest at the end.
-func bars(values []float64, width int) string {
+func bars(values []float64) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
-	if width = max(width, 20); len(values) > width {
-		values = values[len(values)-width:]
-	}
+	values = values[max(len(values)-mostBars, 0):]
 	greatest := slices.Max(values)
 	out := make([]rune, len(values))
 	for i, v := range values {
@@ -126,16 +126,6 @@ func bars(values []float64, width int) string {
 		out[i] = blocks[int(math.Round(share*float64(len(blocks)-1)))]
 	}
 	return string(out)
-}
-
-// printable keeps control characters of saved files off the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // CSV writes one series in the form that Apache Otava's importer of CSV reads: a row for each
@@ -164,7 +154,7 @@ func (h *History) CSV(w io.Writer) error {
 		row = append(row, p.ID, s.Target, s.System, p.Servers, s.Workload, strconv.Itoa(s.Level),
 			p.Plimsoll)
 		for i, cell := range row[1+len(p.Values):] {
-			row[1+len(p.Values)+i] = printable(cell)
+			row[1+len(p.Values)+i] = document.Clean(cell)
 		}
 		rows = append(rows, row)
 	}
@@ -203,7 +193,7 @@ func (h *History) JSON(w io.Writer) error {
 		LeftOut []string          `json:"left_out"`
 		Caution string            `json:"caution"`
 	}{map[string]string{}, []series{}, append([]string{}, h.LeftOut...),
-		strings.ReplaceAll(Caution, "\n", " ")}
+		Caution}
 	for _, f := range h.Figures {
 		out.Units[f.Name] = string(f.Unit)
 	}

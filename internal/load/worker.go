@@ -86,7 +86,7 @@ type Plan struct {
 type Share struct {
 	Worker, Workers int
 	// ByTopic deals out whole topics, so that the producers and the consumers of a topic are on
-	// one worker, whose end-to-end latency is on one clock.
+	// one worker, whose end-to-end latency is on one clock. Each topic has one producer then.
 	ByTopic bool
 }
 

@@ -161,7 +161,7 @@ func (c *Collector) shows(f Found, head *result.Run) bool {
 	if c.options.Only != nil && !c.options.Only(head) {
 		return false
 	}
-	return f.Stays || head.State == result.Running ||
+	return head.State == result.Running ||
 		c.now().Sub(endedAt(head, f.Dir)) < lingers
 }
 

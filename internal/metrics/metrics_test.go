@@ -271,11 +271,6 @@ func TestWhichRunsAreShown(t *testing.T) {
 	if got := names(t, c); len(got) > 0 || len(c.runs) > 0 || len(c.past) != 3 {
 		t.Errorf("an hour later %q are shown, %d held", got, len(c.runs))
 	}
-	one := NewCollector(Options{Source: One(filepath.Join(root, "a"))})
-	one.now = c.now
-	if got := names(t, one); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%q are shown", got)
-	}
 	none := NewCollector(Options{Source: Below(root),
 		Only: func(r *result.Run) bool { return r.PID == 1 }})
 	if got := names(t, none); len(got) > 0 {

@@ -10,19 +10,10 @@ import (
 )
 
 // Found is a run directory, with the name that its metrics have.
-type Found struct {
-	Name, Dir string
-	// Stays shows a run for as long as it is found, however long ago it ended.
-	Stays bool
-}
+type Found struct{ Name, Dir string }
 
 // Source returns the run directories that may be shown. It is called for every scrape.
 type Source func() []Found
-
-// One is the source of a single run.
-func One(dir string) Source {
-	return func() []Found { return []Found{{filepath.Base(dir), dir, true}} }
-}
 
 // depth is how far below a folder runs are found: an experiment's folder is one level, and one
 // within a sweep or a study another.

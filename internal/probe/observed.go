@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 )
 
 // observed has the results of the last `make probes`.
@@ -27,10 +29,8 @@ func Observed(system string) ([]Column, error) {
 	return its, nil
 }
 
-// Brief returns a column in a few sentences: the capabilities that the system has, has under
-// conditions, and lacks.
-func (c Column) Brief() []string {
-	var lines []string
+// Brief says which capabilities the system has, has under conditions, and lacks.
+func (c Column) Brief() (all []document.Fact) {
 	for _, one := range []struct {
 		answer Answer
 		words  string
@@ -43,10 +43,10 @@ func (c Column) Brief() []string {
 			}
 		}
 		if len(names) > 0 {
-			lines = append(lines, one.words+": "+strings.Join(names, ", "))
+			all = append(all, document.Fact{Name: one.words, Value: strings.Join(names, ", ")})
 		}
 	}
-	return lines
+	return all
 }
 
 // Source returns the servers of a column and the date.

@@ -2,12 +2,11 @@ package prove
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -45,12 +44,11 @@ func NewReport(tried []Tried, build result.Build) Report {
 	return Report{Proof: p, Truths: tried}
 }
 
-// Print writes the report as a table. With every it prints all figures, otherwise each
-// truth's deciding figure.
-func (p Report) Print(out io.Writer, every bool) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "truth\tfigure\tplanted\tprinted\terror\tallowed\tverdict")
-	var notes []string
+// Document shows all figures, or each truth's deciding figure.
+func (p Report) Document(every bool) document.Document {
+	table := document.Table{ID: "truths", Corner: "truth", Words: true,
+		Head: document.Heads("figure", "planted", "printed", "error", "allowed", "verdict")}
+	var notes []document.Fact
 	for _, t := range p.Truths {
 		rows := t.Rows
 		if !every {
@@ -58,23 +56,17 @@ func (p Report) Print(out io.Writer, every bool) error {
 		}
 		name := t.Name
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-				name, r.Figure, r.Planted, r.Printed, r.errorText(), r.allowedText(), r.Verdict)
+			table.Add(name, r.Figure, r.Planted, r.Printed, r.errorText(), r.allowedText(),
+				string(r.Verdict))
 			name = ""
 		}
 		if note := t.note(); note != "" {
-			notes = append(notes, note)
+			notes = append(notes, document.Fact{Name: t.Name, Value: note, Tone: document.Unsure})
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, note := range append(notes, p.summary()) {
-		if _, err := fmt.Fprintln(out, note); err != nil {
-			return err
-		}
-	}
-	return nil
+	return document.Document{Title: "plimsoll's figures against planted truths",
+		Blocks: []document.Block{{Table: &table}, {Facts: notes},
+			{Text: &document.Text{Words: p.summary()}}}}
 }
 
 // deciding returns the row that stands for the truth: among the rows with the truth's
@@ -97,7 +89,7 @@ func (t Tried) note() string {
 	if t.Verdict == Holds {
 		return ""
 	}
-	note := fmt.Sprintf("%s %s: %s", t.Name, t.Verdict, t.Planted)
+	note := fmt.Sprintf("%s: %s", t.Verdict, t.Planted)
 	if why := t.deciding().Why; why != "" {
 		note += "; " + why
 	}

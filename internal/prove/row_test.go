@@ -1,10 +1,10 @@
 package prove
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -71,22 +71,24 @@ func TestReportAddsUpAndPrints(t *testing.T) {
 		t.Errorf("worst: %+v", p.Worst)
 	}
 	for _, every := range []bool{false, true} {
-		var out bytes.Buffer
-		if err := report.Print(&out, every); err != nil {
+		var out strings.Builder
+		if err := document.Terminal(&out, report.Document(every),
+			document.Layout{Width: 120}); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
 		for _, wanted := range []string{
-			"+40us", "-50us", "-1us", "busy unknown: 200 us; slow", "wrong misses: 200 us",
+			"+40us", "-50us", "-1us", "busy        unknown: 200 us; slow",
+			"wrong       misses: 200 us",
 			"1 of 3 truths hold, 1 unknown, 1 missed",
 		} {
 			if !strings.Contains(text, wanted) {
 				t.Errorf("%q is not in\n%s", wanted, text)
 			}
 		}
-		want := 1 + 3 + 3
+		want := 1 + 3 + 5
 		if every {
-			want = 1 + 6 + 3
+			want = 1 + 6 + 5
 		}
 		if lines := strings.Count(text, "\n"); lines != want {
 			t.Errorf("every figure %v: %d lines\n%s", every, lines, text)

@@ -67,24 +67,23 @@ func effectSentence(b *result.Backlog) string {
 
 // backlogCard is the headline of the reading.
 func backlogCard(b *result.Backlog) card {
-	c := card{Label: "Backlog, read at", Number: none, Bad: b.End == result.BacklogNever ||
-		b.End == result.BacklogTooLong}
+	c := card{Label: "Backlog, read at", Number: none, Tone: badIf(
+		b.End == result.BacklogNever || b.End == result.BacklogTooLong)}
 	if b.ReadRate > 0 {
 		c.Number, c.Unit = unit(rate(b.ReadRate))
-		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(b.ReadBytesPerS)})
+		c.Add("bytes", bytesPerSecond(b.ReadBytesPerS))
 	}
 	if b.Messages > 0 {
-		c.Details = append(c.Details, fact{"waited", quantity.Bytes(b.Bytes)})
+		c.Add("waited", quantity.Bytes(b.Bytes))
 	}
 	caughtUp := "no"
 	if b.CaughtUpNs > 0 {
 		caughtUp = "in " + quantity.Duration(b.CatchUpNs())
 	}
-	c.Details = append(c.Details, fact{"caught up", caughtUp})
+	c.Add("caught up", caughtUp)
 	for _, series := range stretchSeries(b) {
 		if ratio, known := b.Effect(series, 99); known && finite(ratio) {
-			c.Details = append(c.Details,
-				fact{seriesTitle(series) + " p99", fmt.Sprintf("× %.2f", ratio)})
+			c.Add(seriesTitle(series)+" p99", fmt.Sprintf("× %.2f", ratio))
 		}
 	}
 	return c

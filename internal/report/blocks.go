@@ -21,6 +21,8 @@ type (
 	cells = []document.Cell
 )
 
+var heads, values = document.Heads, document.Cells
+
 // Report is what saved experiments of one kind are written as: a document for people, and the
 // formats of machines.
 type Report struct {
@@ -38,9 +40,12 @@ type form struct {
 	write func(io.Writer) error
 }
 
+// forPeople are the formats of every report.
+var forPeople = []string{"table", "html", "md"}
+
 // Formats are the names that Write takes.
 func (r Report) Formats() []string {
-	names := []string{"table", "html", "md"}
+	names := slices.Clone(forPeople)
 	for _, f := range r.forms {
 		names = append(names, f.name)
 	}
@@ -49,18 +54,13 @@ func (r Report) Formats() []string {
 
 // Write writes a report in the named format.
 func (r Report) Write(w io.Writer, format string, l document.Layout) error {
-	switch format {
-	case "table":
-		return document.Terminal(w, r.Document(), l)
-	case "html":
-		return r.Page(w)
-	case "md":
-		return document.Markdown(w, r.Document())
-	}
 	for _, f := range r.forms {
 		if f.name == format {
 			return f.write(w)
 		}
+	}
+	if slices.Contains(forPeople, format) {
+		return document.Write(w, format, r.Document(), l)
 	}
 	if r.parts != "" && slices.Contains(Formats(), format) {
 		names := r.Formats()
@@ -138,15 +138,6 @@ func factsOf(name string, tone document.Tone, sentences ...string) []document.Fa
 	return out
 }
 
-// values are the cells of figures.
-func values(words ...string) cells {
-	out := make(cells, len(words))
-	for i, w := range words {
-		out[i].Words = w
-	}
-	return out
-}
-
 // counts are the cells of numbers of messages.
 func counts(numbers ...int64) cells {
 	out := make(cells, len(numbers))
@@ -156,13 +147,12 @@ func counts(numbers ...int64) cells {
 	return out
 }
 
-// heads are the columns of a table, by their names.
-func heads(names ...string) []document.Column {
-	out := make([]document.Column, len(names))
-	for i, n := range names {
-		out[i].Name = n
+// badIf is the tone of what is bad on a condition.
+func badIf(bad bool) document.Tone {
+	if bad {
+		return document.Bad
 	}
-	return out
+	return ""
 }
 
 // toneOf is the tone of a verdict's outcome.

@@ -280,9 +280,11 @@ func TestAProofStandsInEveryForm(t *testing.T) {
 	const want = "27 of 30 planted truths held on this machine on 2026-11-23, 2 could not be " +
 		"decided, 1 missed: stall"
 	for name, write := range map[string]func(io.Writer) error{
-		"terminal": func(w io.Writer) error { return Terminal(w, []*result.Saved{s}, 120, false) },
+		"terminal": func(w io.Writer) error {
+			return document.Terminal(w, runDocument([]*result.Saved{s}), document.Layout{Width: 120})
+		},
 		"markdown": func(w io.Writer) error { return document.Markdown(w, runDocument([]*result.Saved{s})) },
-		"html":     func(w io.Writer) error { return HTML(w, []*result.Saved{s}) },
+		"html":     func(w io.Writer) error { return Runs([]*result.Saved{s}).Page(w) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {

@@ -9,31 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// card is a headline figure.
-type card struct {
-	Label, Number, Unit string
-	Details             []fact
-	Bad                 bool
-	Word                bool // the number is a text, which may wrap
-}
-
-type fact struct{ Name, Value string }
-
-// cardsOf are headline figures as a part of a document.
-func cardsOf(all []card) []document.Card {
-	var out []document.Card
-	for _, c := range all {
-		d := document.Card{Label: c.Label, Number: c.Number, Unit: c.Unit, Word: c.Word}
-		if c.Bad {
-			d.Tone = document.Bad
-		}
-		for _, f := range c.Details {
-			d.Details = append(d.Details, document.Fact{Name: f.Name, Value: f.Value})
-		}
-		out = append(out, d)
-	}
-	return out
-}
+type card = document.Card
 
 // cards are the headline figures of a run.
 func cards(r *result.Run, sure within) []card {
@@ -57,22 +33,24 @@ func cards(r *result.Run, sure within) []card {
 	}
 	account := accountCard(r)
 	if imported(r) {
-		account.Details = []fact{{"", accountLine(r)}}
+		account.Details = nil
+		account.Add("", accountLine(r))
 	}
 	out = append(out, account)
-	d := card{Label: "Durability", Number: none, Details: []fact{{"asked", none}}}
+	d, asked := card{Label: "Durability", Number: none}, none
 	if r.Durability.Asked > 0 {
-		d.Details[0].Value = level(r.Durability.Asked)
+		asked = level(r.Durability.Asked)
 	}
+	d.Add("asked", asked)
 	if r.Durability.Level > 0 {
 		d.Number, d.Unit = fmt.Sprint(r.Durability.Level), "level, read back"
 		if r.Durability.Stated {
 			d.Unit = "level, stated"
 		}
-		d.Bad = r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked
+		d.Tone = badIf(r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked)
 	}
 	if n := len(r.Durability.Evidence); n > 0 {
-		d.Details = append(d.Details, fact{"evidence", plural(int64(n), "fact", "facts")})
+		d.Add("evidence", plural(int64(n), "fact", "facts"))
 	}
 	return append(out, d)
 }
@@ -81,23 +59,24 @@ func throughputCard(r *result.Run) card {
 	s := r.Summary
 	c := card{Label: "Acknowledged", Number: none}
 	if s.WindowNs <= 0 {
-		c.Details = []fact{{"", "nothing was measured"}}
+		c.Add("", "nothing was measured")
 		return c
 	}
 	c.Number, c.Unit = unit(rate(s.AchievedRate))
-	if s.OfferedRate > 0 || s.AchievedRate == 0 {
-		c.Details = []fact{{"offered", rate(s.OfferedRate)},
-			{"achieved", share(s.AchievedRate, s.OfferedRate)}}
-	}
-	if r.Load.Closed != nil {
-		c.Details = []fact{{"offered", "as answered"}}
+	switch {
+	case r.Load.Closed != nil:
+		c.Add("offered", "as answered")
+	case s.OfferedRate > 0 || s.AchievedRate == 0:
+		c.Add("offered", rate(s.OfferedRate))
+		c.Add("achieved", share(s.AchievedRate, s.OfferedRate))
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 {
-		c.Details = append(c.Details, fact{"bytes", bytesPerSecond(s.BytesPerS)})
+		c.Add("bytes", bytesPerSecond(s.BytesPerS))
 	}
-	c.Details = append(c.Details, fact{"received", rate(s.ReceivedRate)})
-	if c.Bad = s.Generator.Limited; c.Bad {
-		c.Details = append(c.Details, fact{"", "limited by plimsoll itself"})
+	c.Add("received", rate(s.ReceivedRate))
+	if s.Generator.Limited {
+		c.Tone = document.Bad
+		c.Add("", "limited by plimsoll itself")
 	}
 	return c
 }
@@ -106,30 +85,30 @@ func throughputCard(r *result.Run) card {
 func latencyCard(label string, l result.Latency, load result.Load, sure within) card {
 	c := card{Label: label, Number: none}
 	if !counted(l) {
-		c.Details = []fact{{"", "no message was measured"}}
+		c.Add("", "no message was measured")
 		return c
 	}
-	c.show(at(l, 99))
+	printLatency(&c, at(l, 99))
 	if span, ok := sure.of(l.Series, 99); ok {
-		c.Details = append(c.Details, fact{"95% interval", span.String()})
+		c.Add("95% interval", span.String())
 	}
-	c.Details = append(c.Details, fact{"p50", at(l, 50)}, fact{"p99.9", at(l, 99.9)},
-		fact{"max", greatest(l)})
+	c.Add("p50", at(l, 50))
+	c.Add("p99.9", at(l, 99.9))
+	c.Add("max", greatest(l))
 	if words := arrivalWords(load); words != "" {
-		c.Details = append(c.Details, fact{"load", words})
+		c.Add("load", words)
 	}
 	if n := l.Missing.Total(); n > 0 {
-		c.Details = append(c.Details, fact{"without a latency", quantity.Count(n)})
+		c.Add("without a latency", quantity.Count(n))
 	}
 	if len(l.Answered) > 0 {
-		c.Details = append(c.Details, fact{"p99 " + answeredWords(l.Series),
-			at(answered(l), 99)})
+		c.Add("p99 "+answeredWords(l.Series), at(answered(l), 99))
 	}
 	return c
 }
 
-// show splits a printed latency into the card's number and unit.
-func (c *card) show(printed string) {
+// printLatency splits a printed latency into the card's number and unit.
+func printLatency(c *card, printed string) {
 	number, isBound := strings.CutPrefix(printed, "≥ ")
 	c.Number, c.Unit = unit(number)
 	if isBound {
@@ -141,13 +120,13 @@ func (c *card) show(printed string) {
 // instrumentCard is plimsoll's own error.
 func instrumentCard(i *result.Instrument) card {
 	c := card{Label: "Instrument, p99"}
-	c.show(at(i.Publish, 99))
-	c.Details = []fact{{"p50", at(i.Publish, 50)}}
+	printLatency(&c, at(i.Publish, 99))
+	c.Add("p50", at(i.Publish, 50))
 	if counted(i.EndToEnd) {
-		c.Details = append(c.Details, fact{"end-to-end p50", at(i.EndToEnd, 50)},
-			fact{"end-to-end p99", at(i.EndToEnd, 99)})
+		c.Add("end-to-end p50", at(i.EndToEnd, 50))
+		c.Add("end-to-end p99", at(i.EndToEnd, 99))
 	}
-	c.Details = append(c.Details, fact{"", "plimsoll's own error"})
+	c.Add("", "plimsoll's own error")
 	return c
 }
 
@@ -155,21 +134,22 @@ func accountCard(r *result.Run) card {
 	l := r.Ledger
 	c := card{Label: "Lost", Number: none}
 	if !l.Accounted {
-		c.Details = []fact{{"", notAccounted}}
+		c.Add("", notAccounted)
 		return c
 	}
 	t := total(l)
-	c.Number, c.Bad = lostOf(t), t.Lost > 0
-	c.Details = []fact{{"duplicate", quantity.Count(t.Duplicate)},
-		{"reordered", quantity.Count(t.Reordered)}, {"of acked", quantity.Count(t.Acked)}}
+	c.Number, c.Tone = lostOf(t), badIf(t.Lost > 0)
+	c.Add("duplicate", quantity.Count(t.Duplicate))
+	c.Add("reordered", quantity.Count(t.Reordered))
+	c.Add("of acked", quantity.Count(t.Acked))
 	if t.Unread > 0 {
-		c.Details = append(c.Details, fact{"unread", quantity.Count(t.Unread)})
+		c.Add("unread", quantity.Count(t.Unread))
 	}
 	if p, ok := lostAtMost(r); ok {
-		c.Details = append(c.Details, fact{"lost at most (95%)", oneIn(p)})
+		c.Add("lost at most (95%)", oneIn(p))
 	}
 	if p, ok := twiceAtMost(r); ok {
-		c.Details = append(c.Details, fact{"duplicate at most (95%)", oneIn(p)})
+		c.Add("duplicate at most (95%)", oneIn(p))
 	}
 	return c
 }

@@ -12,23 +12,19 @@ import (
 // comparisonCharts lay the lines of several runs over one another. Times count from the start
 // of each run's measured window.
 func comparisonCharts(runs []*result.Saved) []*document.Chart {
-	words := map[string]chart{}
-	for _, c := range compareCharts(runs) {
-		words[c.Kind] = c
-	}
+	words := wordsOfAll(runs)
 	t := newOverlay(runs)
 	var out []*document.Chart
 	add := func(kind, id, title string, draw func(*document.Chart)) {
-		c, ok := words[kind]
+		d, ok := chartOf(words, kind)
 		if !ok {
 			return
 		}
-		d := &document.Chart{ID: id, Title: c.Title, Note: c.Note, Label: c.Label, Empty: c.Empty}
-		if title != "" {
+		if d.ID = id; title != "" {
 			d.Title += ", " + title
 		}
-		if draw(d); len(d.Series) > 0 || len(out) == 0 || c.Empty != "" {
-			out = append(out, d)
+		if draw(&d); len(d.Series) > 0 || len(out) == 0 || d.Empty != "" {
+			out = append(out, &d)
 		}
 	}
 	kinds := []result.Series{result.Publish, result.EndToEnd}
@@ -116,13 +112,11 @@ func (o *overlay) over(c *document.Chart, unit document.Unit, scale document.Sca
 func (o *overlay) usage(c *document.Chart, unit document.Unit, of string) {
 	o.axes(c, unit, document.Linear)
 	for i, u := range o.used {
-		if !u.has(of) {
-			continue
-		}
 		s := o.line(i)
-		s.X = shifted(document.Values(u.Seconds), &o.runs[i].Run)
-		s.Y = document.Values(u.Lines[of])
-		c.Series = append(c.Series, s)
+		if s.Y = u.values(of); s.Y != nil {
+			s.X = shifted(u.at, &o.runs[i].Run)
+			c.Series = append(c.Series, s)
+		}
 	}
 }
 

@@ -15,22 +15,17 @@ const maxSpans = 100
 // runCharts are the charts of one run: throughput, backlog, latency, heat maps, percentiles,
 // and plimsoll's own error.
 func runCharts(s *result.Saved, sure within) []*document.Chart {
-	words := map[string]chart{}
-	for _, c := range charts(0, s) {
-		words[c.Kind] = c
-	}
+	words := wordsOfRun(s)
 	var out []*document.Chart
-	add := func(kind string, draw func(*document.Chart)) {
-		c, ok := words[kind]
+	add := func(id string, draw func(*document.Chart)) {
+		d, ok := chartOf(words, id)
 		if !ok {
 			return
 		}
-		d := &document.Chart{ID: kind, Title: c.Title, Note: c.Note, Label: c.Label,
-			Empty: c.Empty}
-		if c.Empty == "" {
-			draw(d)
+		if d.Empty == "" {
+			draw(&d)
 		}
-		out = append(out, d)
+		out = append(out, &d)
 	}
 	t := newMoments(s)
 	add("throughput", t.throughput)
@@ -45,6 +40,15 @@ func runCharts(s *result.Saved, sure within) []*document.Chart {
 	add("self", t.ownError)
 	add("cpu", t.cpu)
 	return out
+}
+
+// chartOf returns a copy of a chart.
+func chartOf(all []*document.Chart, id string) (document.Chart, bool) {
+	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
+	if at < 0 {
+		return document.Chart{}, false
+	}
+	return *all[at], true
 }
 
 // moments are the figures of a run over time, for its charts.

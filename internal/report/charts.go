@@ -6,27 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// chart is a place that the page's script fills with a drawing, and a text for readers who
-// cannot see the drawing.
-type chart struct {
-	Kind  string
-	Run   int // -1: all runs
-	Index int // among the run's charts of this kind
-	Title string
-	Note  string // a sentence below the title
-	Label string // the content of the chart, in words
-	Empty string // why there is nothing to show
-}
-
 const noIntervals = "No interval was saved, so there is nothing to show over time."
 
-// charts are the charts of one run, in order; throughput is the first. The charts of its cost
-// are separate.
-func charts(run int, s *result.Saved) []chart {
+// wordsOfRun are the charts of one run without their drawings: what they show, in words, or why
+// there is nothing to show. The charts of its cost are separate.
+func wordsOfRun(s *result.Saved) []*document.Chart {
 	empty := ""
 	if len(s.Intervals) == 0 {
 		empty = noIntervals
@@ -43,28 +32,28 @@ func charts(run int, s *result.Saved) []chart {
 	sum := s.Run.Summary
 	publish, e2e := latencyLabel(sum.Series(publishSeries(&s.Run))), latencyLabel(
 		sum.Series(result.EndToEnd))
-	out := []chart{
-		{Kind: "throughput", Run: run, Empty: empty, Title: "Messages per second",
+	out := []*document.Chart{
+		{ID: "throughput", Empty: empty, Title: "Messages per second",
 			Note:  "Each interval: due, acknowledged, and received by each subscription.",
 			Label: "Throughput over time. " + throughputSentence(&s.Run) + "."},
-		{Kind: "backlog", Run: run, Empty: empty, Title: "Backlog and in flight",
+		{ID: "backlog", Empty: empty, Title: "Backlog and in flight",
 			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not " +
 				"yet answered.",
 			Label: fmt.Sprintf(
 				"Backlog and messages in flight over time. The greatest backlog was %s messages.",
 				quantity.Count(sum.MaxBacklog))},
-		{Kind: "latency", Run: run, Empty: empty, Title: "Latency over time",
+		{ID: "latency", Empty: empty, Title: "Latency over time",
 			Note:  "From the moment each message was due, by the interval in which it ended.",
 			Label: "Publish and end-to-end latency over time: " + publish + "; " + e2e + "."},
-		{Kind: "heat", Run: run, Empty: noLatency, Title: "Latency heat map",
+		{ID: "heat", Empty: noLatency, Title: "Latency heat map",
 			Note: "The number of messages by time and latency: a stronger colour means more " +
 				"messages. Two bands are two kinds of messages, which no percentile line shows.",
 			Label: "Heat map of latency over time."},
-		{Kind: "curve", Run: run, Empty: noCurve, Title: "Latency by percentile",
+		{ID: "curve", Empty: noCurve, Title: "Latency by percentile",
 			Note: uncorrectedSentence(&s.Run),
 			Label: "Latency by percentile: " + publish + "; " + e2e + "; uncorrected " +
 				latencyLabel(sum.Series(result.Send)) + "."},
-		{Kind: "self", Run: run, Empty: empty, Title: "Is plimsoll to blame?",
+		{ID: "self", Empty: empty, Title: "Is plimsoll to blame?",
 			Note: "Schedule lag: how late messages were handed over, because plimsoll was late " +
 				"or because the system blocked its producers. Hiccups: how late a thread woke " +
 				"that only sleeps; where hiccups rise, plimsoll causes part of the latencies " +
@@ -73,7 +62,7 @@ func charts(run int, s *result.Saved) []chart {
 				latencyLabel(sum.Series(result.Lag)) + "."},
 	}
 	if len(s.Resources) == 0 {
-		out = append(out, chart{Kind: "cpu", Run: run, Empty: empty, Title: "Plimsoll's own CPU",
+		out = append(out, &document.Chart{ID: "cpu", Empty: empty, Title: "Plimsoll's own CPU",
 			Note: "Cores that this process used; servers that run inside it are included.",
 			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.",
 				share(sum.Generator.CPUShare, 1))})
@@ -85,15 +74,15 @@ func charts(run int, s *result.Saved) []chart {
 }
 
 // withMissing adds to the notes of latency charts which messages the charts leave out.
-func withMissing(out []chart, s result.Summary) []chart {
+func withMissing(out []*document.Chart, s result.Summary) []*document.Chart {
 	sentences := missingOf(s)
 	for i := range out {
-		switch kind := out[i].Kind; {
+		switch id := out[i].ID; {
 		case len(sentences) == 0:
-		case kind == "curve":
+		case id == "curve":
 			out[i].Note += " A line ends where the messages without a latency begin (" +
 				strings.Join(sentences, "; ") + ")."
-		case kind == "latency" || kind == "heat":
+		case id == "latency" || id == "heat":
 			out[i].Note += " Messages without a latency are not drawn."
 		}
 	}
@@ -108,10 +97,10 @@ func isMessageLatency(l result.IntervalLatency) bool {
 // thinnedSentence says how the charts of a long run are thinned.
 func thinnedSentence(s *result.Saved) string {
 	n := len(s.Intervals)
-	if n <= 2*maxGroups {
+	if n <= 2*document.LineGroups {
 		return ""
 	}
-	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / maxGroups
+	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / document.LineGroups
 	return fmt.Sprintf(
 		"The run has %s intervals. A line shows two points for about every %s: the least and the "+
 			"greatest value. A column of the heat map sums up neighbouring intervals.",
@@ -126,8 +115,8 @@ func latencyLabel(l result.Latency) string {
 		greatest(l))
 }
 
-// compareCharts are the charts that overlay the lines of all runs.
-func compareCharts(runs []*result.Saved) []chart {
+// wordsOfAll are the charts that overlay the lines of all runs, without their drawings.
+func wordsOfAll(runs []*result.Saved) []*document.Chart {
 	empty, noCurve := noIntervals, "No message was measured in any of these runs."
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
 		empty = ""
@@ -146,18 +135,18 @@ func compareCharts(runs []*result.Saved) []chart {
 		}
 		return out
 	}
-	out := []chart{
-		{Kind: "compare-curve", Run: -1, Empty: noCurve, Title: "Latency by percentile",
+	out := []*document.Chart{
+		{ID: "compare-curve", Empty: noCurve, Title: "Latency by percentile",
 			Note: "Each run's whole distribution. Publish and end-to-end latency start when each " +
 				"message was due.",
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
-		{Kind: "compare-throughput", Run: -1, Empty: empty, Title: "Throughput, acknowledged",
+		{ID: "compare-throughput", Empty: empty, Title: "Throughput, acknowledged",
 			Note:  "Runs are aligned on the start of the measured window.",
 			Label: "Throughput over time, runs side by side." + words(throughputLabel)},
-		{Kind: "compare-latency", Run: -1, Empty: empty, Title: "Latency over time, p99",
+		{ID: "compare-latency", Empty: empty, Title: "Latency over time, p99",
 			Label: "The 99th percentile of latency over time, runs side by side." +
 				words(publishLabel)},
-		{Kind: "compare-backlog", Run: -1, Empty: empty, Title: "Backlog",
+		{ID: "compare-backlog", Empty: empty, Title: "Backlog",
 			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
 	}
 	if slices.ContainsFunc(inner(runs), imported) {
@@ -169,23 +158,21 @@ func compareCharts(runs []*result.Saved) []chart {
 }
 
 // compareUsage are the charts of the runs' resource use, where at least one run has it.
-func compareUsage(runs []*result.Saved) []chart {
-	all := []chart{
-		{Kind: "compare-cpu", Run: -1, Title: "CPU, servers and plimsoll together",
+func compareUsage(runs []*result.Saved) []*document.Chart {
+	all := []*document.Chart{
+		{ID: "compare-cpu", Title: "CPU, servers and plimsoll together",
 			Note: "Cores used. They are added up because servers inside plimsoll's process have " +
 				"no separate CPU time."},
-		{Kind: "compare-written", Run: -1, Title: "Written to disk by the servers",
+		{ID: "compare-written", Title: "Written to disk by the servers",
 			Note: "Bytes per second, all nodes together."},
-		{Kind: "compare-syncs", Run: -1, Title: "fsync and fdatasync by the servers",
+		{ID: "compare-syncs", Title: "fsync and fdatasync by the servers",
 			Note: "Calls per second, all nodes together."},
 	}
-	var out []chart
-	var spent []*usage
-	for _, s := range runs {
-		spent = append(spent, newUsage(s))
-	}
+	var out []*document.Chart
 	for i, c := range all {
-		if slices.ContainsFunc(spent, func(u *usage) bool { return u.has(comparedUsage[i]) }) {
+		if slices.ContainsFunc(runs, func(s *result.Saved) bool {
+			return newUsage(s).values(comparedUsage[i]) != nil
+		}) {
 			c.Label = c.Title + " over time, runs side by side."
 			out = append(out, c)
 		}

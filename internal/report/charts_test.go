@@ -10,13 +10,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-func chartOf(t *testing.T, all []*document.Chart, id string) *document.Chart {
+func theChart(t *testing.T, all []*document.Chart, id string) *document.Chart {
 	t.Helper()
-	i := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
-	if i < 0 {
+	c, ok := chartOf(all, id)
+	if !ok {
 		t.Fatalf("no chart %s", id)
 	}
-	return all[i]
+	return &c
 }
 
 // names of the series of a chart, in order.
@@ -31,17 +31,17 @@ func seriesNames(c *document.Chart) string {
 func TestARunsChartsShowWhatItRecorded(t *testing.T) {
 	s := small.load(t)
 	all := runCharts(s, newWithin(s))
-	if got := seriesNames(chartOf(t, all, "throughput")); got != "due, acknowledged, received" {
+	if got := seriesNames(theChart(t, all, "throughput")); got != "due, acknowledged, received" {
 		t.Errorf("throughput shows %s", got)
 	}
-	curve := chartOf(t, all, "curve")
+	curve := theChart(t, all, "curve")
 	publish := s.Total(result.Publish)
 	if line := curve.Series[0]; line.Y[len(line.Y)-1] != float64(publish.Max()) {
 		t.Errorf("the curve ends at %v, the greatest latency is %d", line.Y[len(line.Y)-1],
 			publish.Max())
 	}
 	var counted int64
-	for _, column := range chartOf(t, all, "heat-publish").Heat.Counts {
+	for _, column := range theChart(t, all, "heat-publish").Heat.Counts {
 		for _, n := range column {
 			counted += n
 		}

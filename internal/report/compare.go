@@ -78,7 +78,7 @@ func equalTable(runs []*result.Saved) block {
 // figureTable has every figure of the runs.
 func figureTable(runs []*result.Saved) document.Table {
 	t := document.Table{ID: "figures", Title: "Figures", Head: heads(names(runs)...), Runs: true,
-		Note: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
+		Bars: "The bars of a row compare its runs: the longest bar is the greatest figure, " +
 			"which is not always the best."}
 	for i, mark := range marks(runs) {
 		if mark != "" {
@@ -93,7 +93,7 @@ func figureTable(runs []*result.Saved) document.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if len(incomparable(runs)) > 0 {
-		t.Note = "There are no bars, because the runs are not comparable."
+		t.Bars = "There are no bars, because the runs are not comparable."
 	}
 	return t
 }

@@ -197,12 +197,13 @@ func TestManyProcessesAreSummedUp(t *testing.T) {
 		r.Processes = append(r.Processes, result.ProcessUse{Name: result.Self, CPUSeconds: 0.5})
 	}
 	s.Run.Observation.Servers = nil
-	lines := newUsage(s).Charts[0].Lines
-	if len(lines) != maxMembers+1 || lines[maxMembers-1].Label != "32 others, summed" ||
-		lines[maxMembers].Label != "plimsoll" {
-		t.Fatalf("lines %v", lines)
+	charts, _, _ := usageCharts(s)
+	lines := charts[0].Series
+	if len(lines) != maxMembers+1 || lines[maxMembers-1].Name != "32 others, summed" ||
+		lines[maxMembers].Name != "plimsoll" {
+		t.Fatalf("lines %s", seriesNames(charts[0]))
 	}
-	if got := newUsage(s).Lines["rest.cpu"][0]; got != 32 {
+	if got := lines[maxMembers-1].Y[0]; got != 32 {
 		t.Errorf("32 processes of one core used %v cores", got)
 	}
 }

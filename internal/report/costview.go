@@ -33,7 +33,7 @@ func costBlocks(s *result.Saved) []block {
 	}
 	out := []block{paragraph(document.Note, whose)}
 	if c.observed() {
-		out = append(out, block{Cards: cardsOf(costCards(c))})
+		out = append(out, block{Cards: costCards(c)})
 	}
 	out = append(out, block{Row: charted(small...)})
 	for _, w := range []struct {
@@ -52,21 +52,6 @@ func costBlocks(s *result.Saved) []block {
 	return append(out, block{Details: &document.Details{
 		Summary: "How these figures were found, and why some are missing",
 		Blocks:  []block{{Facts: factsOf("", "", methods(&s.Run)...)}}}})
-}
-
-// view is the place of a small chart on the page.
-func (c usageChart) view(run, index int) chart {
-	var labels []string
-	for _, l := range c.Lines {
-		labels = append(labels, l.Label)
-	}
-	note := c.Note
-	if c.Limit > 0 {
-		note = strings.TrimSpace(note + " Limit of " + c.LimitOf + ": " + bytesPerSecond(c.Limit) +
-			".")
-	}
-	return chart{Kind: "usage", Run: run, Index: index, Title: c.Title, Note: note,
-		Label: c.Title + " over time: " + strings.Join(labels, ", ") + "."}
 }
 
 // whoseCost says which processes the figures describe.
@@ -93,10 +78,8 @@ func costCards(c cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
 }
 
-func (c *card) add(name, value string) { c.Details = append(c.Details, fact{name, value}) }
-
 // fill gives a card its number; it stays none when that is not known.
-func (c *card) fill(v float64, ok bool, printed func(float64) string) {
+func fill(c *card, v float64, ok bool, printed func(float64) string) {
 	if text := known(v, ok, printed); text != none {
 		c.Number, c.Unit = unit(text)
 	}
@@ -105,48 +88,48 @@ func (c *card) fill(v float64, ok bool, printed func(float64) string) {
 func cpuCard(c cost) card {
 	out := card{Label: "Msgs per core-second", Number: none}
 	v, ok := c.msgsPerCoreSecond()
-	out.fill(v, ok, func(v float64) string { return strings.TrimSuffix(rate(v), "/s") })
+	fill(&out, v, ok, func(v float64) string { return strings.TrimSuffix(rate(v), "/s") })
 	server, ok := c.serverCPU()
 	total, okTotal := c.serverCPUSeconds()
 	if c.embedded {
-		out.add("per message", known(server, ok, nanoseconds))
-		out.add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
-		out.add("", "plimsoll's own included")
+		out.Add("per message", known(server, ok, nanoseconds))
+		out.Add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+		out.Add("", "plimsoll's own included")
 		return out
 	}
 	own, okOwn := c.ownCPU()
 	perMessage := func(v float64) string { return nanoseconds(v) + "/msg" }
-	out.add("servers", known(server, ok, perMessage))
-	out.add("plimsoll", known(own, okOwn, perMessage))
-	out.add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+	out.Add("servers", known(server, ok, perMessage))
+	out.Add("plimsoll", known(own, okOwn, perMessage))
+	out.Add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
 	return out
 }
 
 func diskCard(c cost) card {
 	out := card{Label: "Write amplification", Number: none}
 	v, ok := c.amplification()
-	if out.fill(v, ok, rounded); out.Number != none {
+	if fill(&out, v, ok, rounded); out.Number != none {
 		out.Unit = "×"
 	}
 	writes, ok := c.perSecond(written)
-	out.add("to disks", known(writes, ok, bytesPerSecond))
+	out.Add("to disks", known(writes, ok, bytesPerSecond))
 	reads, ok := c.perSecond(read)
-	out.add("from disks", known(reads, ok, bytesPerSecond))
+	out.Add("from disks", known(reads, ok, bytesPerSecond))
 	return out
 }
 
 func syncCard(c cost) card {
 	out := card{Label: "fsyncs/s, each node", Number: none}
 	v, ok := c.perSecond(syncs)
-	out.fill(v/c.nodes(), ok, rounded)
+	fill(&out, v/c.nodes(), ok, rounded)
 	each, okEach := c.perMessage(syncs)
-	out.add("per message", known(each, okEach, rounded))
+	out.Add("per message", known(each, okEach, rounded))
 	if v, ok := c.perSecond(mapSyncs); ok && v > 0 {
-		out.add("msyncs/s", known(v/c.nodes(), ok, rounded))
+		out.Add("msyncs/s", known(v/c.nodes(), ok, rounded))
 	}
 	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
 		l.SyncLatency[0].Count > 0 {
-		out.add("fdatasync, idle", at(l.SyncLatency[0], 50))
+		out.Add("fdatasync, idle", at(l.SyncLatency[0], 50))
 	}
 	return out
 }
@@ -157,12 +140,12 @@ func memoryCard(c cost) card {
 		out.Label = "Memory, with plimsoll"
 	}
 	v, ok := c.memory()
-	out.fill(v, ok, size)
+	fill(&out, v, ok, size)
 	if c.own != nil {
-		out.add("plimsoll", quantity.Bytes(c.own.RSSBytes))
+		out.Add("plimsoll", quantity.Bytes(c.own.RSSBytes))
 	}
-	out.add("page cache", quantity.Bytes(c.run.Observation.Host.PageCacheBytes))
-	out.add("of it dirty", quantity.Bytes(c.run.Observation.Host.DirtyBytes))
+	out.Add("page cache", quantity.Bytes(c.run.Observation.Host.PageCacheBytes))
+	out.Add("of it dirty", quantity.Bytes(c.run.Observation.Host.DirtyBytes))
 	return out
 }
 
@@ -170,9 +153,9 @@ func memoryCard(c cost) card {
 func limitCard(r *result.Run) card {
 	l := verdict.Limiting(r)
 	out := card{Label: "Limiting resource", Number: clean(l.Resource),
-		Bad: l.Resource == verdict.Generator, Word: true}
+		Tone: badIf(l.Resource == verdict.Generator), Word: true}
 	for _, s := range verdict.Shares(r) {
-		out.add(clean(s.Resource), share(s.Share, 1))
+		out.Add(clean(s.Resource), share(s.Share, 1))
 	}
 	return out
 }

@@ -23,11 +23,9 @@ const (
 // heat is a map of the number of messages by time and latency. Times are seconds since the
 // run started.
 type heat struct {
-	Starts points `json:"starts"` // of each column
-	Ends   points `json:"ends"`
-	PerTen int    `json:"per_ten"` // rows per power of ten; row 0 begins at 1 us
-	// Cells are triples: column, row, messages.
-	Cells []int64 `json:"cells"`
+	Starts, Ends []float64 // of each column
+	PerTen       int       // rows per power of ten; row 0 begins at 1 us
+	Cells        []int64   // triples: column, row, messages
 }
 
 // newHeat makes the map of a series, warm-up included. It is nil when nothing
@@ -83,8 +81,8 @@ func (m *heat) column(c int, histograms []*hdr.PackedHistogram) {
 // 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. In a series with messages
 // without a latency, the curve ends before the first such message.
 type curve struct {
-	Count int64  `json:"count"`
-	Ns    points `json:"ns"`
+	Count int64
+	Ns    []float64
 }
 
 // newCurve is nil when nothing was recorded. missing counts the messages without a latency;

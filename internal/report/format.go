@@ -17,9 +17,6 @@ const none = document.None
 var clean, wrap, columns, pad, cut = document.Clean, document.Wrap, document.Columns,
 	document.Pad, document.Cut
 
-// Wrap breaks a sentence into lines of at most width columns, or 10 where width is less.
-func Wrap(sentence string, width int) []string { return wrap(sentence, width) }
-
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // rate prints messages per second.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -92,43 +93,43 @@ func disks(s *result.Saved) []string {
 
 // hostCharts are the charts of the whole machine.
 func hostCharts(s *result.Saved) []usageChart {
-	throughput := usageChart{Title: "Disks", Note: "Bytes per second, of all programs.",
-		Format: inBytesPerS}
-	busy := usageChart{Title: "Disks, busy", Note: "Share of the time with a request in progress.",
-		Format: asShare, Top: 1}
-	loopback := usageChart{Title: "Loopback",
-		Note:   "TCP bytes per second within the machine, of the processes above.",
-		Format: inBytesPerS,
-		Lines:  []usageLine{{Of: "host.loopback", Label: "received", Color: 0}}}
+	throughput := usageChart{title: "Disks", note: "Bytes per second, of all programs.",
+		unit: document.BytesRate}
+	busy := usageChart{title: "Disks, busy", note: "Share of the time with a request in progress.",
+		unit: document.Share, top: 1}
+	loopback := usageChart{title: "Loopback",
+		note:  "TCP bytes per second within the machine, of the processes above.",
+		unit:  document.BytesRate,
+		lines: []usageLine{{of: "host.loopback", label: "received", color: 0}}}
 	if l := s.Run.Observation.Limits; l != nil && finite(l.SequentialWriteBytes) &&
 		finite(l.LoopbackBytes) {
-		throughput.Limit, throughput.LimitOf = max(l.SequentialWriteBytes, 0), "sequential writes"
-		loopback.Limit, loopback.LimitOf = max(l.LoopbackBytes, 0), "bandwidth"
+		throughput.limit, throughput.limitOf = max(l.SequentialWriteBytes, 0), "sequential writes"
+		loopback.limit, loopback.limitOf = max(l.LoopbackBytes, 0), "bandwidth"
 	}
 	for i, name := range disks(s) {
 		key, name := fmt.Sprintf("disk%d", i), clean(name)
-		throughput.Lines = append(throughput.Lines,
-			usageLine{Of: key + ".written", Label: name + " written", Color: i},
-			usageLine{Of: key + ".read", Label: name + " read", Color: i, Dash: true})
-		busy.Lines = append(busy.Lines, usageLine{Of: key + ".busy", Label: name, Color: i})
+		throughput.lines = append(throughput.lines,
+			usageLine{of: key + ".written", label: name + " written", color: i},
+			usageLine{of: key + ".read", label: name + " read", color: i, dash: 1})
+		busy.lines = append(busy.lines, usageLine{of: key + ".busy", label: name, color: i})
 	}
 	return []usageChart{
-		{Title: "The machine's CPU", Note: "Share of all cores.", Format: asShare, Top: 1,
-			Lines: []usageLine{
-				{Of: "host.cpu", Label: "busy", Color: 0},
-				{Of: "host.iowait", Label: "waiting for a disk", Color: 1},
-				{Of: "host.steal", Label: "stolen", Color: 3},
+		{title: "The machine's CPU", note: "Share of all cores.", unit: document.Share, top: 1,
+			lines: []usageLine{
+				{of: "host.cpu", label: "busy", color: 0},
+				{of: "host.iowait", label: "waiting for a disk", color: 1},
+				{of: "host.steal", label: "stolen", color: 3},
 			}},
-		{Title: "Pressure", Note: "Share of the time in which a task waited.", Format: asShare,
-			Top: 1, Lines: []usageLine{
-				{Of: "host.pressure_cpu", Label: "for CPU", Color: 0},
-				{Of: "host.pressure_io", Label: "for disks", Color: 1},
-				{Of: "host.pressure_memory", Label: "for memory", Color: 2},
+		{title: "Pressure", note: "Share of the time in which a task waited.", unit: document.Share,
+			top: 1, lines: []usageLine{
+				{of: "host.pressure_cpu", label: "for CPU", color: 0},
+				{of: "host.pressure_io", label: "for disks", color: 1},
+				{of: "host.pressure_memory", label: "for memory", color: 2},
 			}},
 		loopback, throughput, busy,
-		{Title: "Page cache", Format: inBytes,
-			Lines: []usageLine{{Of: "host.cache", Label: "page cache", Color: 0}}},
-		{Title: "Not yet on disk", Note: "Dirty pages of the page cache.", Format: inBytes,
-			Lines: []usageLine{{Of: "host.dirty", Label: "dirty", Color: 1}}},
+		{title: "Page cache", unit: document.Bytes,
+			lines: []usageLine{{of: "host.cache", label: "page cache", color: 0}}},
+		{title: "Not yet on disk", note: "Dirty pages of the page cache.", unit: document.Bytes,
+			lines: []usageLine{{of: "host.dirty", label: "dirty", color: 1}}},
 	}
 }

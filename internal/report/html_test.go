@@ -182,32 +182,7 @@ func TestHTMLIsBounded(t *testing.T) {
 	}
 }
 
-func TestThinKeepsExtremes(t *testing.T) {
-	in := timeline{Lines: map[string]points{"a": {}, "b": {}}}
-	for i := range 10_000 {
-		in.Seconds = append(in.Seconds, float64(i))
-		in.Lines["a"] = append(in.Lines["a"], 5)
-		in.Lines["b"] = append(in.Lines["b"], math.NaN())
-	}
-	in.Lines["a"][7777] = 0 // a dip of one second
-	in.Lines["a"][4321] = 99
-	out := in.thin(maxGroups)
-	if n := len(out.Seconds); n > 2*maxGroups || n < maxGroups {
-		t.Fatalf("thinned to %d points", n)
-	}
-	least, greatest := math.Inf(1), math.Inf(-1)
-	for i, v := range out.Lines["a"] {
-		least, greatest = min(least, v), max(greatest, v)
-		if i > 0 && out.Seconds[i] <= out.Seconds[i-1] {
-			t.Fatal("times do not rise")
-		}
-	}
-	if least != 0 || greatest != 99 {
-		t.Errorf("the extremes 0 and 99 became %v and %v", least, greatest)
-	}
-	if len(out.Lines["b"]) != len(out.Seconds) {
-		t.Error("a line without values lost its places")
-	}
+func TestPagesOfLongRunsSayThatLinesAreThinned(t *testing.T) {
 	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") ||
 		!strings.Contains(got, "12s") {
 		t.Errorf("the page says of its thinning: %q", got)
@@ -253,7 +228,8 @@ func TestTerminalFitsItsWidth(t *testing.T) {
 	runs := []*result.Saved{small.load(t), crashed(t), hostile(t)}
 	for _, width := range []int{60, 80, 120} {
 		var b bytes.Buffer
-		if err := Terminal(&b, runs, width, false); err != nil {
+		if err := document.Terminal(&b, runDocument(runs),
+			document.Layout{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range strings.Split(b.String(), "\n") {
@@ -271,7 +247,8 @@ func TestTerminalColour(t *testing.T) {
 		b     *bytes.Buffer
 		color bool
 	}{{&plain, false}, {&coloured, true}} {
-		if err := Terminal(c.b, runs, 80, c.color); err != nil {
+		if err := document.Terminal(c.b, runDocument(runs),
+			document.Layout{Width: 80, Color: c.color}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,19 +50,20 @@ func sendFigures(runs []*result.Saved) []figure {
 
 // forImported removes from the charts of a run the lines that another tool cannot have
 // recorded.
-func forImported(all []chart) []chart {
-	all = slices.DeleteFunc(all, func(c chart) bool { return c.Kind == "self" || c.Kind == "cpu" })
-	for i, c := range all {
-		switch c.Kind {
+func forImported(all []*document.Chart) []*document.Chart {
+	all = slices.DeleteFunc(all,
+		func(c *document.Chart) bool { return c.ID == "self" || c.ID == "cpu" })
+	for _, c := range all {
+		switch c.ID {
 		case "throughput":
-			all[i].Note = "Each period: acknowledged, and received by all subscriptions together."
+			c.Note = "Each period: acknowledged, and received by all subscriptions together."
 		case "backlog":
-			all[i].Title, all[i].Note = "Backlog", "Backlog: acknowledged and not yet received."
+			c.Title, c.Note = "Backlog", "Backlog: acknowledged and not yet received."
 		case "latency":
-			all[i].Note = "From the moment each message was handed over, by the period in which " +
+			c.Note = "From the moment each message was handed over, by the period in which " +
 				"it ended."
 		case "heat":
-			all[i].Empty = "The tool recorded only one distribution of the whole run, so there " +
+			c.Empty = "The tool recorded only one distribution of the whole run, so there " +
 				"is nothing to show over time."
 		}
 	}

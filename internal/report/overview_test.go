@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -47,7 +48,7 @@ func manyTargets(t *testing.T) []*result.Saved {
 func TestManyRunsAreOneTable(t *testing.T) {
 	runs := manyTargets(t)
 	var b bytes.Buffer
-	if err := Terminal(&b, runs, 100, false); err != nil {
+	if err := document.Terminal(&b, runDocument(runs), document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "many.table", b.Bytes())
@@ -62,7 +63,8 @@ func TestManyRunsAreOneTable(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := Terminal(&b, runs[:manyRuns-1], 100, false); err != nil {
+	if err := document.Terminal(&b, runDocument(runs[:manyRuns-1]),
+		document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "\nholds ") {
@@ -72,7 +74,8 @@ func TestManyRunsAreOneTable(t *testing.T) {
 
 func TestNarrowOverviewKeepsTheLevel(t *testing.T) {
 	var b bytes.Buffer
-	if err := Terminal(&b, manyTargets(t), 60, true); err != nil {
+	if err := document.Terminal(&b, runDocument(manyTargets(t)),
+		document.Layout{Width: 60, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"level", "acked", "lost"} {

@@ -32,11 +32,3 @@ func runForms(runs []*result.Saved) []form {
 
 // Formats are the formats that runs are written in.
 func Formats() []string { return Runs(nil).Formats() }
-
-// HTML writes one page on runs.
-func HTML(w io.Writer, runs []*result.Saved) error { return Runs(runs).Page(w) }
-
-// Terminal writes runs for a terminal of the given width; of at least 80 columns is best.
-func Terminal(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	return document.Terminal(w, runDocument(runs), document.Layout{Width: width, Color: color})
-}

@@ -50,7 +50,7 @@ func runSection(i int, name string, s *result.Saved) block {
 		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
 		{Facts: factsOf("format", "", lacksSentence(r))},
 		warned(warnings(s)),
-		{Cards: cardsOf(cards(r, sure))},
+		{Cards: cards(r, sure)},
 		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}),
 	}
 	out = append(out, inText(s, sure)...)

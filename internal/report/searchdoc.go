@@ -74,7 +74,7 @@ func searchSection(i int, s *peak.Saved, alone bool) block {
 			Beside: moment(s.StartedAt) + ", " + string(s.State)}},
 		paragraph("", askedOf(s)),
 		warned(searchWarnings(s)),
-		{Cards: cardsOf(searchCards(s))},
+		{Cards: searchCards(s)},
 	}
 	facts := factsOf("peak", document.Main, s.Sentence())
 	facts = append(facts, factsOf("reason", "", s.Reason)...)
@@ -111,25 +111,24 @@ func trialEvidence(p *peak.Trial) block {
 
 func searchCards(s *peak.Saved) []card {
 	b := s.Bracket
-	stable := card{Label: "Highest stable rate", Number: none,
-		Details: []fact{{"confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations)}}}
+	stable := card{Label: "Highest stable rate", Number: none, Tone: badIf(b.StableRate == 0)}
+	stable.Add("confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations))
 	if b.StableRate > 0 {
 		stable.Number = rate(b.StableRate)
-		stable.Details = append(stable.Details,
-			fact{"payload", bytesPerSecond(b.StableRate * float64(s.Load.MessageBytes))})
+		stable.Add("payload", bytesPerSecond(b.StableRate*float64(s.Load.MessageBytes)))
 	}
-	stable.Bad = b.StableRate == 0
-	unstable := card{Label: "Lowest unstable rate", Number: none,
-		Details: []fact{{"above", widthOf(b)},
-			{"asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100)}}}
+	unstable := card{Label: "Lowest unstable rate", Number: none}
+	unstable.Add("above", widthOf(b))
+	unstable.Add("asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100))
 	if b.UnstableRate > 0 {
 		unstable.Number = rate(b.UnstableRate)
 	}
 	side := card{Label: "Limited by", Number: none, Word: true}
 	if s.Side != nil {
-		side.Number, side.Bad = clean(s.Side.Name), s.Side.Name == verdict.SideGenerator
+		side.Number = clean(s.Side.Name)
+		side.Tone = badIf(s.Side.Name == verdict.SideGenerator)
 		if s.Side.Resource != "" {
-			side.Details = []fact{{"resource", clean(s.Side.Resource)}}
+			side.Add("resource", clean(s.Side.Resource))
 		}
 	}
 	long := 0
@@ -138,9 +137,9 @@ func searchCards(s *peak.Saved) []card {
 			long++
 		}
 	}
-	trials := card{Label: "Trials", Number: fmt.Sprint(len(s.Trials)),
-		Details: []fact{{"at most", fmt.Sprint(s.Plan.Most())},
-			{"confirmations", fmt.Sprint(long)}}}
+	trials := card{Label: "Trials", Number: fmt.Sprint(len(s.Trials))}
+	trials.Add("at most", fmt.Sprint(s.Plan.Most()))
+	trials.Add("confirmations", fmt.Sprint(long))
 	return []card{stable, unstable, side, trials}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -13,14 +14,16 @@ import (
 const crowd = 100
 
 // startupSteps are the parts of a start, in order.
-func startupSteps(s result.Startup) []fact {
-	return []fact{
-		{"connect", quantity.Duration(s.ConnectNs)},
-		{"create topics", quantity.Duration(s.TopicsNs)},
-		{"read durability back", quantity.Duration(s.ReadBackNs)},
-		{"open clients", quantity.Duration(s.OpenNs)},
-		{"prove every partition and subscription", quantity.Duration(s.ReadyNs)},
+func startupSteps(s result.Startup) (all []document.Fact) {
+	for _, step := range []struct {
+		name string
+		ns   int64
+	}{{"connect", s.ConnectNs}, {"create topics", s.TopicsNs},
+		{"read durability back", s.ReadBackNs}, {"open clients", s.OpenNs},
+		{"prove every partition and subscription", s.ReadyNs}} {
+		all = append(all, document.Fact{Name: step.name, Value: quantity.Duration(step.ns)})
 	}
+	return all
 }
 
 // startupSentence gives the time of the start-up and the memory of a crowd; empty where they

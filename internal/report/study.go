@@ -150,7 +150,8 @@ func figureOr(t study.TableOutcome, v float64) string {
 // figure.
 func studyTable(t study.TableOutcome) document.Table {
 	out := document.Table{ID: "study", Title: t.Table + ": " + t.Title + ", " + t.Figure,
-		Note: "Theirs: " + t.From + ". A bar is the share of the greatest figure of its column."}
+		Note: "Theirs: " + t.From + ".",
+		Bars: "A bar is the share of the greatest figure of its column."}
 	for k, a := range t.Axes {
 		if k == 0 {
 			out.Corner = a

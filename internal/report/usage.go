@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -13,44 +14,40 @@ const (
 	maxDisks   = 3 // disks in one chart: the busiest ones
 )
 
-// usage is the resource use over time, and its small charts.
+// usage is the resource use over time. Its lines are computed when they are asked for, because a
+// run has many.
 type usage struct {
-	timeline
-	Charts []usageChart `json:"charts"`
-	// Flat and Unknown name the figures without a chart: they stayed at zero, or the kernel did
-	// not report them.
-	Flat    []string `json:"-"`
-	Unknown []string `json:"-"`
+	lines     map[string]func(r result.Resources, seconds float64) float64
+	resources []result.Resources
+	at        document.Values // the middle of each, in seconds since the run started
 }
 
-// usageChart is a small chart.
-type usageChart struct {
-	Title   string  `json:"title"`
-	Note    string  `json:"-"`
-	Format  string  `json:"format"`          // how the script prints a value
-	Top     float64 `json:"top,omitempty"`   // of the axis; 0: by the values
-	Limit   float64 `json:"limit,omitempty"` // of the machine, as calibrated
-	LimitOf string  `json:"-"`
-	// the lines are processes, whose names are shared by charts
-	Members bool        `json:"members"`
-	Lines   []usageLine `json:"lines"`
+func newUsage(s *result.Saved) *usage {
+	u := &usage{lines: usageLines(s)}
+	for _, r := range s.Resources {
+		if r.EndNs > r.StartNs {
+			u.resources = append(u.resources, r)
+			u.at = append(u.at, float64(r.StartNs+r.EndNs)/2e9)
+		}
+	}
+	return u
 }
 
-type usageLine struct {
-	Of    string `json:"of"`
-	Label string `json:"label"`
-	Color int    `json:"color"` // a place among the colours of runs; -1: plimsoll
-	Dash  bool   `json:"dash,omitempty"`
+// values are those of a line; nil where none is known.
+func (u *usage) values(line string) document.Values {
+	of := u.lines[line]
+	if of == nil {
+		return nil
+	}
+	out := make(document.Values, len(u.resources))
+	for i, r := range u.resources {
+		out[i] = of(r, float64(r.EndNs-r.StartNs)/1e9)
+	}
+	if !slices.ContainsFunc(out, finite) {
+		return nil
+	}
+	return out
 }
-
-// The formats that the page's script knows.
-const (
-	inCores     = "cores"
-	inBytes     = "bytes"
-	inBytesPerS = "bytes_per_s"
-	inPerS      = "per_s"
-	asShare     = "share"
-)
 
 // member is a line of the charts of processes: one process, or the sum of all processes for
 // which there is no room.
@@ -110,97 +107,26 @@ func perSecondOf(of func(result.ProcessUse) *int64) value {
 
 // processCharts are the charts of each process's resource use.
 var processCharts = []struct {
-	key, title, note, format string
-	value                    value
+	key, title, note string
+	unit             document.Unit
+	value            value
 }{
-	{"cpu", "CPU", "Cores used.", inCores,
+	{"cpu", "CPU", "Cores used.", document.Cores,
 		func(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }},
-	{"syncs", "fsync and fdatasync", "Calls per second.", inPerS, perSecondOf(syncs)},
+	{"syncs", "fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(syncs)},
 	{"written", "Written to disk", "Per second, now or when the page cache is written back.",
-		inBytesPerS, perSecondOf(written)},
-	{"read", "Read from disk", "Per second: what was not in the page cache.", inBytesPerS,
+		document.BytesRate, perSecondOf(written)},
+	{"read", "Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
 		perSecondOf(read)},
-	{"map_syncs", "msync", "Calls per second, on mapped files.", inPerS, perSecondOf(mapSyncs)},
-	{"sent", "Network, sent", "TCP bytes per second.", inBytesPerS,
+	{"map_syncs", "msync", "Calls per second, on mapped files.", document.PerSecond,
+		perSecondOf(mapSyncs)},
+	{"sent", "Network, sent", "TCP bytes per second.", document.BytesRate,
 		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
-	{"received", "Network, received", "TCP bytes per second.", inBytesPerS,
+	{"received", "Network, received", "TCP bytes per second.", document.BytesRate,
 		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })},
-	{"memory", "Memory", "Resident, at the end of each interval.", inBytes,
+	{"memory", "Memory", "Resident, at the end of each interval.", document.Bytes,
 		func(p result.ProcessUse, _ float64) float64 { return float64(p.RSSBytes) }},
 }
-
-// newUsage is nil when nothing was observed.
-func newUsage(s *result.Saved) *usage {
-	lines, all := usageLines(s), members(s)
-	u := &usage{timeline: timeline{Seconds: points{}, Lines: map[string]points{}},
-		Charts: []usageChart{}}
-	for _, r := range s.Resources {
-		seconds := float64(r.EndNs-r.StartNs) / 1e9
-		if seconds <= 0 {
-			continue
-		}
-		u.Seconds = append(u.Seconds, float64(r.StartNs+r.EndNs)/2e9)
-		for name, of := range lines {
-			u.Lines[name] = append(u.Lines[name], of(r, seconds))
-		}
-	}
-	if len(u.Seconds) == 0 {
-		return nil
-	}
-	for _, c := range processCharts {
-		chart := usageChart{Title: c.title, Note: c.note, Format: c.format, Members: true}
-		for _, m := range all {
-			chart.Lines = append(chart.Lines,
-				usageLine{Of: m.key + "." + c.key, Label: m.label, Color: m.color})
-		}
-		u.add(chart)
-	}
-	for _, c := range hostCharts(s) {
-		u.add(c)
-	}
-	u.timeline = u.thin(maxGroups)
-	u.forget()
-	return u
-}
-
-// add keeps a chart that has values, or records why there is none.
-func (u *usage) add(c usageChart) {
-	c.Lines = slices.DeleteFunc(c.Lines, func(l usageLine) bool {
-		return !slices.ContainsFunc(u.Lines[l.Of], finite)
-	})
-	switch {
-	case len(c.Lines) == 0:
-		u.Unknown = append(u.Unknown, c.Title)
-	case !slices.ContainsFunc(c.Lines, func(l usageLine) bool {
-		return slices.ContainsFunc(u.Lines[l.Of],
-			func(v float64) bool { return finite(v) && v != 0 })
-	}):
-		u.Flat = append(u.Flat, c.Title)
-	default:
-		u.Charts = append(u.Charts, c)
-	}
-}
-
-// forget drops the lines that no chart shows, to keep the page small.
-func (u *usage) forget() {
-	shown := map[string]bool{}
-	for _, name := range comparedUsage {
-		shown[name] = true
-	}
-	for _, c := range u.Charts {
-		for _, l := range c.Lines {
-			shown[l.Of] = true
-		}
-	}
-	for name, values := range u.Lines {
-		if !shown[name] || !slices.ContainsFunc(values, finite) {
-			delete(u.Lines, name)
-		}
-	}
-}
-
-// has reports whether there is a line of that name.
-func (u *usage) has(line string) bool { return u != nil && u.Lines[line] != nil }
 
 // usageLines are the lines of a run by name, each with the function that takes its value.
 func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds float64) float64 {

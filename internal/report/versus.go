@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -286,8 +285,8 @@ func (v Versus) warnings() []string {
 	return out
 }
 
-// document shows a comparison: what restricts it, its answers, then every figure.
-func (v Versus) document() document.Document {
+// Document shows a comparison: what restricts it, its answers, then every figure.
+func (v Versus) Document() document.Document {
 	h := heading(1, v.title())
 	grave := document.Warnings{Title: "Not comparable", Grave: true}
 	for _, o := range v.Objections {
@@ -338,14 +337,6 @@ func (v Versus) table() document.Table {
 	return t
 }
 
-// VersusTerminal writes a comparison for a terminal.
-func VersusTerminal(w io.Writer, v Versus, width int, color bool) error {
-	return document.Terminal(w, v.document(), document.Layout{Width: width, Color: color})
-}
-
-// VersusMarkdown writes a comparison for a pull request.
-func VersusMarkdown(w io.Writer, v Versus) error { return document.Markdown(w, v.document()) }
-
 func bracketed(value, interval string) string {
 	if interval == "" {
 		return value
@@ -353,25 +344,21 @@ func bracketed(value, interval string) string {
 	return value + " (" + interval + ")"
 }
 
-// SideBySide writes the most important figures of runs for a terminal, without a section for
-// each run. It counts each run's warnings; their text is in the run's own report.
-func SideBySide(w io.Writer, runs []*result.Saved, width int, color bool) error {
-	d := document.Document{Blocks: append(sideBySide(runs), tabled(overviewTable(runs)),
-		block{Facts: overviewFacts(runs)})}
-	return document.Terminal(w, d, document.Layout{Width: width, Color: color})
+// SideBySide shows the most important figures of runs without a section for each run. It counts
+// each run's warnings; their text is in the run's own report.
+func SideBySide(runs []*result.Saved) []document.Block {
+	return append(sideBySide(runs), tabled(overviewTable(runs)),
+		block{Facts: overviewFacts(runs)})
 }
 
-// Medians writes the medians of several runs of one target for a terminal, with their
-// intervals.
-func Medians(w io.Writer, runs []*result.Saved, width int, color bool) error {
+// Medians shows the medians of several runs of one target, with their intervals.
+func Medians(runs []*result.Saved) []document.Block {
 	figures, centers := compare.Medians(runs)
 	t := document.Table{Corner: "figure", Head: []document.Column{{Name: "median", Words: true},
 		{Name: "interval", Words: true}}}
 	for i, f := range figures {
 		median, interval := printCenter(f.Unit, centers[i])
-		t.Rows = append(t.Rows, document.Row{Name: f.Name, Values: values(median,
-			fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))})
+		t.Add(f.Name, median, fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))
 	}
-	return document.Terminal(w, document.Document{Blocks: []block{tabled(t)}},
-		document.Layout{Width: width, Color: color})
+	return []block{tabled(t)}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -123,7 +124,8 @@ func boundedPairs(t *testing.T, runs int, gates ...string) Versus {
 func TestVersusSaysBounds(t *testing.T) {
 	v := boundedPairs(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
 	var table, markdown, raw bytes.Buffer
-	for _, err := range []error{VersusTerminal(&table, v, 100, false), VersusMarkdown(&markdown, v),
+	for _, err := range []error{document.Terminal(&table, v.Document(), document.Layout{Width: 100}),
+		document.Markdown(&markdown, v.Document()),
 		VersusJSON(&raw, v)} {
 		if err != nil {
 			t.Fatal(err)
@@ -160,10 +162,10 @@ func TestVersusGolden(t *testing.T) {
 			"e2e.p99 > 1.1x"),
 	} {
 		var table, markdown, raw bytes.Buffer
-		if err := VersusTerminal(&table, v, 100, false); err != nil {
+		if err := document.Terminal(&table, v.Document(), document.Layout{Width: 100}); err != nil {
 			t.Fatal(err)
 		}
-		if err := VersusMarkdown(&markdown, v); err != nil {
+		if err := document.Markdown(&markdown, v.Document()); err != nil {
 			t.Fatal(err)
 		}
 		if err := VersusJSON(&raw, v); err != nil {
@@ -172,7 +174,7 @@ func TestVersusGolden(t *testing.T) {
 		golden(t, name+".table", table.Bytes())
 		if name == "versus" {
 			var narrow bytes.Buffer
-			if err := VersusTerminal(&narrow, v, 80, false); err != nil {
+			if err := document.Terminal(&narrow, v.Document(), document.Layout{Width: 80}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+"-narrow.table", narrow.Bytes())

@@ -9,10 +9,11 @@
 //
 // # What it costs
 //
-// Nothing is read while no browser shows a page. Otherwise files are looked at once a second, and
-// a page is rendered again at most once a second and in at most a twentieth of the time, for all
-// readers together. Readers, connections, remembered pages and the entries of a folder are
-// bounded, every write has a deadline, and a reader that does not read is dropped.
+// Nothing is read while no browser shows a page; a hidden page is told of the end alone. Otherwise
+// files are looked at once a second, and a page is rendered again at most once a second and in at
+// most a twentieth of the time, for all readers together. Readers, connections, remembered pages
+// and the entries of a folder are bounded, every write has a deadline, and a reader that does not
+// read is dropped.
 //
 // # Who may see it
 //

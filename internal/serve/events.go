@@ -13,11 +13,10 @@ const (
 )
 
 // events tells one reader when the page of a place has another version: an event "changed" with
-// the version, "beat" when nothing changed for a while, and "over" with the last version. The
-// reader that takes the place of the request looks at the files; all readers of a place share
-// the looks.
+// the version, "beat" when nothing changed for a while, and "over" with the last version. A
+// reader whose page is hidden learns of the end alone, and no file is looked at for it.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	place := r.URL.Query().Get("of")
+	place, hidden := r.URL.Query().Get("of"), r.URL.Query().Has("hidden")
 	if _, err := s.find(place); err != nil {
 		s.fail(w, err)
 		return
@@ -32,54 +31,52 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	send := func(format string, args ...any) bool {
+	send := func(event, version string) bool {
 		if out.SetWriteDeadline(time.Now().Add(writeLimit)) != nil {
 			return false
 		}
-		_, err := fmt.Fprintf(w, format, args...)
+		_, err := fmt.Fprintf(w, "retry: %d\nevent: %s\ndata: %s\n\n", againMs, event, version)
 		return err == nil && out.Flush() == nil
 	}
-	told, spoke := "", time.Now()
-	looks := time.NewTicker(lookPause)
-	defer looks.Stop()
-	// The stream has no end of its own: only its writes have deadlines.
-	if out.SetReadDeadline(time.Time{}) != nil || !send("retry: %d\n\n", againMs) {
-		return
+	pause := lookPause
+	if hidden {
+		pause = beat
 	}
-	for {
+	looks := time.NewTicker(pause)
+	defer looks.Stop()
+	told, spoke := "", time.Time{}
+	// The stream has no end of its own: only its writes have deadlines.
+	ok := out.SetReadDeadline(time.Time{}) == nil
+	for ; ok; ok = ok && s.wait(r, s.ended(), looks.C) {
 		dirs, err := s.find(place)
 		if err != nil {
 			return // it was deleted
 		}
-		changes, running := s.changes(), s.running(dirs)
-		version := s.pages.version(place, dirs, !running)
-		switch {
-		case !running:
-			if send("event: over\ndata: %s\n\n", version) {
+		running := s.running(dirs)
+		if !running {
+			if send("over", s.pages.version(place, dirs, true)) {
 				s.wait(r, nil, time.After(writeLimit)) // the browser leaves when it has the page
 			}
 			return
-		case version != told:
-			if !send("event: changed\ndata: %s\n\n", version) {
-				return
-			}
-			told, spoke = version, time.Now()
-		case time.Since(spoke) >= beat:
-			if !send("event: beat\ndata:\n\n") {
-				return
-			}
-			spoke = time.Now()
 		}
-		if !s.wait(r, changes, looks.C) {
-			return
+		version := told
+		if !hidden {
+			version = s.pages.version(place, dirs, false)
+		}
+		event := "beat"
+		if version != told {
+			event = "changed"
+		}
+		if event == "changed" || time.Since(spoke) >= beat {
+			ok, told, spoke = send(event, version), version, time.Now()
 		}
 	}
 }
 
 // wait returns whether it is time for another look; false: the reader or the server has gone.
-func (s *Server) wait(r *http.Request, changes <-chan struct{}, looks <-chan time.Time) bool {
+func (s *Server) wait(r *http.Request, end <-chan struct{}, looks <-chan time.Time) bool {
 	select {
-	case <-changes:
+	case <-end:
 	case <-looks:
 	case <-r.Context().Done():
 		return false

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -20,6 +20,7 @@ import (
 const (
 	maxShown    = 500
 	maxCompared = 20
+	mostAlike   = 1000 // of one name in the trash folder
 )
 
 // TrashFolder is where deleted experiments go, below the served folder.
@@ -53,9 +54,7 @@ func OpenFolder(root string, o Options) (*Folder, error) {
 	f.Server = s
 	s.mux.HandleFunc("GET /{$}", f.list)
 	s.mux.HandleFunc("GET /compare", f.compare)
-	s.mux.HandleFunc("GET /runs/{place...}", func(w http.ResponseWriter, r *http.Request) {
-		s.page(w, r, r.PathValue("place"))
-	})
+	s.mux.HandleFunc("GET /runs/{place...}", s.page)
 	s.mux.HandleFunc("GET /notes/{place...}", f.notes)
 	s.mux.HandleFunc("POST /notes/{place...}", f.note)
 	s.mux.HandleFunc("POST /trash/{place...}", f.trash)
@@ -77,7 +76,7 @@ func (*Folder) running(dirs []string) bool {
 	})
 }
 
-func (*Folder) changes() <-chan struct{} { return nil }
+func (*Folder) ended() <-chan struct{} { return nil }
 
 func (f *Folder) bar(place string) []link {
 	links := []link{{"/", "All experiments"}}
@@ -116,28 +115,11 @@ func (f *Folder) listed(place string) (string, error) {
 	return dir, nil
 }
 
-// row is an entry as it is printed.
-type row struct {
-	entry
-
-	Path, Edit, When, Rate, P99 string
-}
-
-// column is a column of the list that can be sorted by.
-type column struct {
-	Name, Path, Sorted string
-	Left               bool
-}
-
 func (f *Folder) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := wanted{q.Get("q"), q.Get("kind"), q.Get("state"), q.Get("sort")}
 	all, more := f.entries.below(f.root)
 	found := want.of(all)
-	var rows []row
-	for _, e := range found[:min(len(found), maxShown)] {
-		rows = append(rows, newRow(e))
-	}
 	said := fmt.Sprintf("%s of %s experiments", quantity.Count(int64(len(found))),
 		quantity.Count(int64(len(all))))
 	if len(found) > maxShown {
@@ -147,64 +129,11 @@ func (f *Folder) list(w http.ResponseWriter, r *http.Request) {
 		said += fmt.Sprintf("; the folder has more than the %s that a list reads: serve a folder "+
 			"within it", quantity.Count(maxEntries))
 	}
-	f.write(w, http.StatusOK, "list", struct {
-		Folder  string
-		Want    wanted
-		Kinds   []string
-		States  []result.State
-		Columns []column
-		Rows    []row
-		Said    string
-		Any     bool
-	}{filepath.Base(f.root), want, kinds, []result.State{result.Running, result.Complete,
-		result.Interrupted, result.Failed, result.Incomplete}, columns(want), rows, said + ".",
-		len(all) > 0})
-}
-
-func newRow(e entry) row {
-	r := row{entry: e, Path: address("/runs/", e.Place+"/"), Edit: address("/notes/", e.Place),
-		Rate: "–", P99: "–", When: "–"}
-	if !e.Started.IsZero() {
-		r.When = e.Started.UTC().Format("2006-01-02 15:04")
-	}
-	if e.Rate > 0 {
-		r.Rate = quantity.Rate(e.Rate)
-	}
-	if e.P99Ns > 0 {
-		r.P99 = quantity.Duration(e.P99Ns)
-	}
-	return r
-}
-
-// columns returns the heads of the list. The address of a head sorts by it; that of the column
-// that is sorted by reverses the order.
-func columns(want wanted) []column {
-	all := []struct {
-		sort, name string
-		left       bool
-	}{{"name", "experiment", true}, {"state", "state", true}, {"rate", "rate", false},
-		{"p99", "publish p99", false}, {"level", "level", false}, {"kind", "kind", true},
-		{"started", "started, UTC", true}}
-	sorted, reverse := strings.CutPrefix(want.Sort, "-")
-	if orders[sorted] == nil {
-		sorted, reverse = "started", false
-	}
-	var out []column
-	for _, c := range all {
-		q, state, to := url.Values{}, "", c.sort
-		if c.sort == sorted {
-			state = map[bool]string{false: "descending", true: "ascending"}[reverse]
-			to = map[bool]string{false: "-", true: ""}[reverse] + c.sort
-		}
-		for key, value := range map[string]string{"q": want.Search, "kind": want.Kind,
-			"state": want.State, "sort": to} {
-			if value != "" {
-				q.Set(key, value)
-			}
-		}
-		out = append(out, column{c.name, "/?" + q.Encode(), state, c.left})
-	}
-	return out
+	f.write(w, http.StatusOK, "list", map[string]any{"Folder": filepath.Base(f.root),
+		"Want": want, "Said": said + ".", "Any": len(all) > 0, "Kinds": kinds,
+		"States": []result.State{result.Running, result.Complete, result.Interrupted,
+			result.Failed, result.Incomplete},
+		"Entries": found[:min(len(found), maxShown)]})
 }
 
 func (f *Folder) compare(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +152,7 @@ func (f *Folder) compare(w http.ResponseWriter, r *http.Request) {
 		}
 		dirs = append(dirs, dir)
 	}
-	f.show(w, r, view{"compare " + strings.Join(dirs, "\n"), dirs, f.bar(""), false})
+	f.show(w, r, "compare "+strings.Join(dirs, "\n"), dirs, frame{Links: f.bar("")})
 }
 
 func (f *Folder) notes(w http.ResponseWriter, r *http.Request) {
@@ -233,38 +162,30 @@ func (f *Folder) notes(w http.ResponseWriter, r *http.Request) {
 		f.fail(w, err)
 		return
 	}
-	n := readNotes(dir)
-	f.write(w, http.StatusOK, "notes", struct {
-		Links                  []link
-		Place, Path, To, Trash string
-		Tags, Note             string
-		Running                bool
-	}{f.bar("")[:1], place, address("/runs/", place+"/"), address("/notes/", place),
-		address("/trash/", place), strings.Join(n.Tags, ", "), n.Note, f.running([]string{dir})})
+	n := experiment.ReadNotes(dir)
+	f.write(w, http.StatusOK, "notes", map[string]any{"Links": f.bar("")[:1], "Place": place,
+		"Tags": strings.Join(n.Tags, ", "), "Note": n.Note, "Running": f.running([]string{dir})})
 }
 
 // note saves tags and a note.
 func (f *Folder) note(w http.ResponseWriter, r *http.Request) {
-	dir, err := f.listed(r.PathValue("place"))
-	var n Notes
-	if err == nil {
-		n, err = newNotes(r.PostFormValue("tags"), r.PostFormValue("note"))
-	}
-	if err == nil {
-		err = n.save(dir)
-	}
-	if err != nil {
-		f.fail(w, err)
-		return
-	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	f.change(w, r, func(dir string) error {
+		n, err := experiment.NewNotes(r.PostFormValue("tags"), r.PostFormValue("note"))
+		if err != nil {
+			return err
+		}
+		return n.Save(dir)
+	})
 }
 
 // trash moves an experiment to the trash folder.
-func (f *Folder) trash(w http.ResponseWriter, r *http.Request) {
+func (f *Folder) trash(w http.ResponseWriter, r *http.Request) { f.change(w, r, f.moveAway) }
+
+// change changes an experiment of the list, and shows the list.
+func (f *Folder) change(w http.ResponseWriter, r *http.Request, what func(dir string) error) {
 	dir, err := f.listed(r.PathValue("place"))
 	if err == nil {
-		err = f.moveAway(dir)
+		err = what(dir)
 	}
 	if err != nil {
 		f.fail(w, err)
@@ -284,22 +205,19 @@ func (f *Folder) moveAway(dir string) error {
 	if info, err := os.Lstat(trash); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder: move it away", TrashFolder)
 	}
-	for n := 1; n < 1000; n++ {
-		to := filepath.Join(trash, path.Base(filepath.ToSlash(dir)))
-		if n > 1 {
-			to = fmt.Sprintf("%s-%d", to, n)
+	to := filepath.Join(trash, filepath.Base(dir))
+	for n, name := 2, to; n <= mostAlike; n++ {
+		if _, err := os.Lstat(to); err != nil {
+			break
 		}
-		if _, err := os.Lstat(to); err == nil {
-			continue
-		}
-		if err := os.Rename(dir, to); err != nil {
-			return fmt.Errorf("move the experiment to the trash folder: %w", err)
-		}
-		latest := filepath.Join(filepath.Dir(dir), result.LatestLink)
-		if target, err := os.Readlink(latest); err == nil && target == filepath.Base(dir) {
-			_ = os.Remove(latest) // it would lead nowhere
-		}
-		return nil
+		to = fmt.Sprintf("%s-%d", name, n)
 	}
-	return errors.New("the trash folder has this name a thousand times: empty it")
+	if err := os.Rename(dir, to); err != nil {
+		return fmt.Errorf("move the experiment to the trash folder: %w: empty the folder", err)
+	}
+	latest := filepath.Join(filepath.Dir(dir), result.LatestLink)
+	if target, err := os.Readlink(latest); err == nil && target == filepath.Base(dir) {
+		_ = os.Remove(latest) // it would lead nowhere
+	}
+	return nil
 }

@@ -20,6 +20,8 @@ const (
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
@@ -99,7 +101,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, token, to string)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.options.Token, Path: "/",
-		MaxAge: cookieAge, HttpOnly: true, Secure: s.options.TLS != nil,
+		MaxAge: cookieAge, HttpOnly: true, Secure: s.options.Certificate != nil,
 		SameSite: http.SameSiteStrictMode})
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -107,7 +109,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, token, to string)
 	default:
 		// A browser that comes from elsewhere, such as a file, sends no strict cookie along a
 		// redirect, but does so from a page of ours.
-		s.write(w, http.StatusOK, "forward", struct{ To string }{to})
+		s.write(w, http.StatusOK, "forward", to)
 	}
 }
 

@@ -159,14 +159,13 @@ func TestTokenMovesIntoACookie(t *testing.T) {
 
 func TestOthersNeedTLSAndAToken(t *testing.T) {
 	pair := certificate(t, "bench.example")
-	encrypted := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	for name, c := range map[string]struct {
 		o    Options
 		says string
 	}{
 		"neither":        {Options{Listen: "0.0.0.0:0"}, "give a certificate"},
 		"every address":  {Options{Listen: ":0", Token: testToken}, "give a certificate"},
-		"no token":       {Options{Listen: "0.0.0.0:0", TLS: encrypted}, "give a token"},
+		"no token":       {Options{Listen: "0.0.0.0:0", Certificate: &pair}, "give a token"},
 		"a short token":  {Options{Token: "short"}, "16 characters"},
 		"no address":     {Options{Listen: "8080"}, "not an address"},
 		"a name":         {Options{Listen: "localhost.evil.example:0"}, "give a certificate"},
@@ -177,7 +176,7 @@ func TestOthersNeedTLSAndAToken(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
-	f, err := OpenFolder(t.TempDir(), Options{Listen: "0.0.0.0:0", TLS: encrypted,
+	f, err := OpenFolder(t.TempDir(), Options{Listen: "0.0.0.0:0", Certificate: &pair,
 		Token: testToken})
 	if err != nil {
 		t.Fatal(err)
@@ -187,8 +186,7 @@ func TestOthersNeedTLSAndAToken(t *testing.T) {
 		t.Error(a)
 	}
 	roots := x509.NewCertPool()
-	leaf, _ := x509.ParseCertificate(pair.Certificate[0])
-	roots.AddCert(leaf)
+	roots.AddCert(pair.Leaf)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "bench.example"}}}
 	for host, want := range map[string]int{"bench.example": 200, "evil.example": 421} {
@@ -220,5 +218,9 @@ func certificate(t *testing.T, name string) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
+	leaf, err := x509.ParseCertificate(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}
 }

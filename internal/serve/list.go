@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -40,7 +41,7 @@ type entry struct {
 	P99Ns    int64   // of publish latency; 0: none
 	Remark   string  // what restricts the figures
 	Bad      bool
-	Notes    Notes
+	Notes    experiment.Notes
 }
 
 // entries reads the entries of folders. It remembers what it read of files that do not change.
@@ -84,7 +85,7 @@ func (e *entries) below(root string) (all []entry, more bool) {
 			}
 			r := e.one(dir, place, info)
 			now[dir] = r
-			r.entry.Notes = readNotes(dir)
+			r.entry.Notes = experiment.ReadNotes(dir)
 			all = append(all, r.entry)
 			return
 		}
@@ -175,6 +176,31 @@ var orders = map[string]func(a, b *entry) int{
 	"level":   func(a, b *entry) int { return cmp.Compare(b.Level, a.Level) },
 	"rate":    func(a, b *entry) int { return cmp.Compare(b.Rate, a.Rate) },
 	"p99":     func(a, b *entry) int { return cmp.Compare(b.P99Ns, a.P99Ns) },
+}
+
+// column is the head of a column of the list.
+type column struct{ Name, Class, Path, Sorted string }
+
+// Column returns the head of a column. Its address sorts by an order, or by its reverse where the
+// list is sorted by it already.
+func (w wanted) Column(sort, name, class string) column {
+	c, q := column{Name: name, Class: class}, url.Values{}
+	by, reverse := strings.CutPrefix(w.Sort, "-")
+	if orders[by] == nil {
+		by, reverse = "started", false
+	}
+	if by == sort {
+		c.Sorted = map[bool]string{false: "descending", true: "ascending"}[reverse]
+		sort = map[bool]string{false: "-"}[reverse] + sort
+	}
+	for key, value := range map[string]string{"q": w.Search, "kind": w.Kind, "state": w.State,
+		"sort": sort} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	c.Path = "/?" + q.Encode()
+	return c
 }
 
 // of returns those of the entries that are wanted, in the order that is wanted. Sort is the name

@@ -3,7 +3,6 @@ package serve
 import (
 	"errors"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,23 +15,21 @@ import (
 type Live struct {
 	*Server
 
-	mu    sync.Mutex
-	dirs  []string
-	over  bool
-	ended chan struct{} // closed when over is set
+	mu   sync.Mutex
+	dirs []string
+	over bool
+	end  chan struct{} // closed when over is set
 }
 
 // Follow serves the page of an experiment until Close. Show names its directories.
 func Follow(o Options) (*Live, error) {
-	l := &Live{ended: make(chan struct{})}
+	l := &Live{end: make(chan struct{})}
 	s, listener, err := newServer(o, l)
 	if err != nil {
 		return nil, err
 	}
 	l.Server = s
-	s.mux.HandleFunc("GET /{place...}", func(w http.ResponseWriter, r *http.Request) {
-		s.page(w, r, r.PathValue("place"))
-	})
+	s.mux.HandleFunc("GET /{place...}", s.page)
 	s.serve(listener)
 	return l, nil
 }
@@ -63,14 +60,11 @@ func (l *Live) End() (shown bool) {
 	shown = len(l.dirs) > 0
 	if !l.over {
 		l.over = true
-		close(l.ended)
+		close(l.end)
 	}
 	l.mu.Unlock()
 	const look = 10 * time.Millisecond
-	for range lastLimit / look {
-		if len(l.readers) == 0 {
-			break
-		}
+	for waited := time.Duration(0); len(l.readers) > 0 && waited < lastLimit; waited += look {
 		time.Sleep(look)
 	}
 	return shown
@@ -107,7 +101,7 @@ func (l *Live) running([]string) bool {
 	return !l.over
 }
 
-func (l *Live) changes() <-chan struct{} { return l.ended }
+func (l *Live) ended() <-chan struct{} { return l.end }
 
 func (*Live) bar(place string) []link {
 	if place == "" {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,7 +21,7 @@ import (
 func follow(t *testing.T, takes time.Duration, size int) (l *Live, p *pipes, rendered *int) {
 	t.Helper()
 	rendered = new(int)
-	l = &Live{ended: make(chan struct{})}
+	l = &Live{end: make(chan struct{})}
 	s, listener, err := newServer(Options{Token: testToken,
 		Page: func(context.Context, []string) ([]byte, error) {
 			*rendered++
@@ -33,9 +35,7 @@ func follow(t *testing.T, takes time.Duration, size int) (l *Live, p *pipes, ren
 		t.Fatal(err)
 	}
 	l.Server, p = s, newPipes()
-	s.mux.HandleFunc("GET /{place...}", func(w http.ResponseWriter, r *http.Request) {
-		s.page(w, r, r.PathValue("place"))
-	})
+	s.mux.HandleFunc("GET /{place...}", s.page)
 	s.serve(p)
 	dir := t.TempDir()
 	writeRun(t, dir, &result.Run{State: result.Running})
@@ -65,34 +65,39 @@ func closed(t *testing.T, l *Live) {
 	}
 }
 
+// events collects the names of the events of a place as they arrive. The function returns those
+// that came within a length of time.
+func events(t *testing.T, c net.Conn) (told func(length time.Duration) []string) {
+	t.Helper()
+	in, names := lines(t, c), make(chan string, 100)
+	go func() {
+		for {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if name, is := strings.CutPrefix(line, "event: "); is {
+				names <- strings.TrimSpace(name)
+			}
+		}
+	}()
+	return func(length time.Duration) (all []string) {
+		time.Sleep(length)
+		synctest.Wait()
+		for len(names) > 0 {
+			all = append(all, <-names)
+		}
+		return all
+	}
+}
+
 func TestChangesAreToldAtMostOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p, _ := follow(t, 0, 1)
 		defer closed(t, l)
 		c := p.ask(t, "/events?of=")
 		defer c.Close()
-		in := lines(t, c)
-		events := make(chan string, 100)
-		go func() {
-			defer close(events)
-			for {
-				line, err := in.ReadString('\n')
-				if err != nil {
-					return
-				}
-				if name, is := strings.CutPrefix(line, "event: "); is {
-					events <- strings.TrimSpace(name)
-				}
-			}
-		}()
-		told := func(length time.Duration) (all []string) {
-			time.Sleep(length)
-			synctest.Wait()
-			for len(events) > 0 {
-				all = append(all, <-events)
-			}
-			return all
-		}
+		told := events(t, c)
 		if got := told(10 * time.Millisecond); len(got) != 1 || got[0] != "changed" {
 			t.Errorf("at first: %v", got)
 		}
@@ -111,8 +116,33 @@ func TestChangesAreToldAtMostOnceASecond(t *testing.T) {
 		if got := told(time.Millisecond); len(got) != 1 || got[0] != "over" {
 			t.Errorf("at the end: %v", got)
 		}
-		for range events { // until the stream ends
+		_ = told(lastLimit)
+	})
+}
+
+// A hidden page makes no work and learns of the end.
+func TestHiddenPagesAreToldOfTheEndAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, p, rendered := follow(t, 0, 1)
+		defer closed(t, l)
+		c := p.ask(t, "/events?of=&hidden=")
+		defer c.Close()
+		told := events(t, c)
+		for range 30 {
+			touch(t, l)
+			time.Sleep(time.Second)
 		}
+		if got := told(0); len(got) != 3 || slices.Contains(got, "changed") || *rendered > 0 {
+			t.Errorf("hidden: %v, %d renderings", got, *rendered)
+		}
+		if len(l.pages.kept) > 0 {
+			t.Error("files are looked at for a hidden page")
+		}
+		go l.End()
+		if got := told(time.Millisecond); len(got) != 1 || got[0] != "over" {
+			t.Errorf("at the end: %v", got)
+		}
+		_ = told(lastLimit)
 	})
 }
 

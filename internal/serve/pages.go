@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -87,12 +88,14 @@ func (p *pages) get(ctx context.Context, key string, dirs []string, final bool) 
 	}
 	defer func() { <-p.turn }()
 	version := p.version(key, dirs, final)
+	if len(dirs) == 0 {
+		return nil, version, errors.New("nothing is measured yet: the experiment is starting")
+	}
 	p.mu.Lock()
 	k := p.of(key)
-	body, same := k.body, k.version == version
 	p.mu.Unlock()
-	if same && body != nil {
-		return body, version, nil
+	if k.version == version { // only get, one at a time, changes it
+		return k.body, version, nil
 	}
 	began := time.Now()
 	body, err := p.rendered(ctx, dirs)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +21,12 @@ type Page func(ctx context.Context, dirs []string) ([]byte, error)
 
 // Options describes a server.
 type Options struct {
-	Page  Page
-	Style string // the style sheet of pages that are not reports
+	Page Page
 	// Listen is the address to listen on; "": a free port of 127.0.0.1. Any other address than
 	// a loopback address needs TLS and a token.
 	Listen string
-	TLS    *tls.Config // nil: not encrypted
+	// Certificate encrypts; nil: nothing is encrypted.
+	Certificate *tls.Certificate
 	// Token is what a reader must have; "": a random one, which the printed address holds.
 	Token string
 }
@@ -65,8 +64,8 @@ type site interface {
 	find(place string) (dirs []string, err error)
 	// running reports whether something may still be written into the directories.
 	running(dirs []string) bool
-	// changes returns a channel that is closed when running changes; nil: nobody knows.
-	changes() <-chan struct{}
+	// ended returns a channel that is closed at the end; nil: nobody knows when that is.
+	ended() <-chan struct{}
 	// bar returns the links above the page of a place.
 	bar(place string) []link
 }
@@ -97,10 +96,14 @@ func newServer(o Options, s site) (*Server, net.Listener, error) {
 		address: listener.Addr().String(), pages: newPages(o.Page),
 		readers: make(chan struct{}, maxReaders), done: make(chan struct{}),
 		served: make(chan struct{})}
-	v.http = &http.Server{Handler: v.guard(v.mux), TLSConfig: o.TLS,
-		ReadHeaderTimeout: headLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
-		IdleTimeout: idleLimit, MaxHeaderBytes: maxBody,
-		ErrorLog: log.New(io.Discard, "", 0)} // the terminal shows the experiment
+	v.http = &http.Server{Handler: v.guard(v.mux), ReadHeaderTimeout: headLimit,
+		ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit,
+		MaxHeaderBytes: maxBody,
+		ErrorLog:       log.New(io.Discard, "", 0)} // the terminal shows the experiment
+	if o.Certificate != nil {
+		v.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*o.Certificate},
+			MinVersion: tls.VersionTLS12}
+	}
 	v.mux.HandleFunc("GET /events", v.events)
 	return v, listener, nil
 }
@@ -114,7 +117,7 @@ func mayListen(o Options, given bool) error {
 			o.Listen)
 	case isLoopback(host):
 		return nil
-	case o.TLS == nil:
+	case o.Certificate == nil:
 		return fmt.Errorf("others can reach %s: give a certificate and its key, or listen on "+
 			"127.0.0.1", o.Listen)
 	case !given:
@@ -133,7 +136,7 @@ func (s *Server) serve(listener net.Listener) {
 	listener = netutil.LimitListener(listener, maxConnections)
 	go func() {
 		defer close(s.served)
-		if s.options.TLS != nil {
+		if s.options.Certificate != nil {
 			_ = s.http.ServeTLS(listener, "", "") // always an error: that of close
 			return
 		}
@@ -146,18 +149,14 @@ func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, 
 
 // Address returns the address to open. It holds the token unless the user gave one.
 func (s *Server) Address() string {
-	u := url.URL{Scheme: s.scheme(), Host: s.address, Path: "/"}
+	u := url.URL{Scheme: "http", Host: s.address, Path: "/"}
+	if s.options.Certificate != nil {
+		u.Scheme = "https"
+	}
 	if !s.given {
 		u.RawQuery = url.Values{tokenKey: {s.options.Token}}.Encode()
 	}
 	return u.String()
-}
-
-func (s *Server) scheme() string {
-	if s.options.TLS != nil {
-		return "https"
-	}
-	return "http"
 }
 
 // named reports whether a request's host is a name of this server. A page of another name that
@@ -166,21 +165,8 @@ func (s *Server) named(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if isLoopback(host) {
-		return true
-	}
-	if s.options.TLS == nil || len(s.options.TLS.Certificates) == 0 {
-		return false
-	}
-	leaf := s.options.TLS.Certificates[0].Leaf
-	if leaf == nil {
-		var err error
-		leaf, err = x509.ParseCertificate(s.options.TLS.Certificates[0].Certificate[0])
-		if err != nil {
-			return false
-		}
-	}
-	return leaf.VerifyHostname(host) == nil
+	c := s.options.Certificate
+	return isLoopback(host) || c != nil && c.Leaf != nil && c.Leaf.VerifyHostname(host) == nil
 }
 
 // Close ends the server and everything that it began.

@@ -11,7 +11,6 @@ import (
 func ServerSettings(all []system.Setting) []system.Setting {
 	for i := range all {
 		all[i].Server = true
-		all[i].Doc += " (of the servers that plimsoll starts)"
 	}
 	return all
 }

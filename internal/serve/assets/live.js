@@ -84,8 +84,9 @@
   };
   function listen() {
     stop();
-    if (over || document.hidden) return;
-    stream = new EventSource(bar.dataset.events);
+    if (over) return;
+    // A hidden page learns of the end alone, and shows the last figures when it is seen again.
+    stream = new EventSource(bar.dataset.events + (document.hidden ? "&hidden=" : ""));
     stream.onopen = () => say("live", "Live: the page follows the measurement.");
     stream.addEventListener("beat", alive);
     stream.addEventListener("changed", (e) => { alive(); load(e.data); });
@@ -94,15 +95,19 @@
       await load(e.data);
       stop();
       if (version === e.data) say("over", "The measurement has ended: the page is complete.");
+      else {
+        over = false;
+        listen();
+      }
     });
     stream.onerror = () => {
       if (over) return stop();
-      say("lost", "Not connected: the page shows an earlier state. A measurement that has ended " +
-        "has its report in the run directory.");
+      say("lost", "plimsoll has ended or cannot be reached: the page shows an earlier state. A " +
+        "measurement that has ended has its report in the run directory.");
       if (stream.readyState === EventSource.CLOSED) retry = setTimeout(listen, AGAIN);
     };
     alive();
   }
-  document.addEventListener("visibilitychange", listen); // a hidden page costs nothing
+  document.addEventListener("visibilitychange", listen);
   listen();
 })();

@@ -1,4 +1,4 @@
-package serve
+package experiment
 
 import (
 	"encoding/json"
@@ -30,8 +30,8 @@ type Notes struct {
 	Note string   `json:"note"`
 }
 
-// readNotes reads the notes in an experiment's folder; notes that cannot be read are none.
-func readNotes(dir string) (n Notes) {
+// ReadNotes reads the notes in an experiment's folder; notes that cannot be read are none.
+func ReadNotes(dir string) (n Notes) {
 	info, err := os.Lstat(filepath.Join(dir, NotesFile))
 	if err != nil || !info.Mode().IsRegular() {
 		return n
@@ -42,8 +42,8 @@ func readNotes(dir string) (n Notes) {
 	return n
 }
 
-// newNotes reads what a reader gave. Tags have commas between them.
-func newNotes(tags, note string) (n Notes, err error) {
+// NewNotes reads what a reader gave. Tags have commas between them.
+func NewNotes(tags, note string) (n Notes, err error) {
 	n.Tags = []string{}
 	for tag := range strings.SplitSeq(tags, ",") {
 		tag = strings.Join(strings.Fields(tag), " ")
@@ -77,8 +77,8 @@ func (n *Notes) check() error {
 	return nil
 }
 
-// save replaces the notes in an experiment's folder.
-func (n *Notes) save(dir string) error {
+// Save replaces the notes in an experiment's folder.
+func (n *Notes) Save(dir string) error {
 	raw, err := json.MarshalIndent(n, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the notes: %w", err)

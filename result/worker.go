@@ -1,0 +1,40 @@
+package result
+
+import "slices"
+
+// Worker is one of a fleet's processes, and its part in a run. Counts are of the measured window.
+type Worker struct {
+	Name  string `json:"name"`
+	Host  string `json:"host"`
+	Cores int    `json:"cores"`
+	// Lost says why the run had to end without the worker; empty: it did its part.
+	Lost      string `json:"lost,omitempty"`
+	Scheduled int64  `json:"scheduled"`
+	Received  int64  `json:"received"`
+	// OwnLagP99Ns is the worker's own lag, of OwnLagCount messages.
+	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"`
+	OwnLagCount  int64   `json:"own_lag_count"`
+	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
+	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
+	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
+	SameClock     bool  `json:"same_clock,omitempty"`
+	ClockOffsetNs int64 `json:"clock_offset_ns,omitempty"`
+	ClockBoundNs  int64 `json:"clock_bound_ns,omitempty"`
+}
+
+// ErrorShare is how many times the error of clocks a percentile must be at least.
+const ErrorShare = 5
+
+// WithError returns the latency with the error of its two clocks, and without the percentiles of
+// which that is more than a fifth.
+func (l Latency) WithError(ns int64) Latency {
+	if ns <= 0 {
+		return l
+	}
+	l.ErrorNs = ns
+	blurred := func(p Percentile) bool { return p.LatencyNs < ErrorShare*ns }
+	l.Percentiles = slices.DeleteFunc(slices.Clone(l.Percentiles), blurred)
+	l.Answered = slices.DeleteFunc(slices.Clone(l.Answered), blurred)
+	return l
+}
