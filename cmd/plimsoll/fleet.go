@@ -36,31 +36,56 @@ type fleetFlags struct {
 // crew is the fleet of a command; its zero value is none.
 type crew struct {
 	coordinator *fleet.Coordinator
+	pair        bool
+	workers     int
 	local       []*process.Server
 	folder      string // of the join token and the local workers' logs
 }
 
-// hire opens a fleet and waits for its workers, and gives it to the jobs. end must be called in
-// any case.
-func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
-	end func(), err error,
-) {
+// hired opens the fleet that the flags ask for, waits for its workers and gives it to the jobs,
+// calls do, and ends the fleet. Without the flags it only calls do.
+func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
+	do func(c *crew) error,
+) error {
 	o, local, err := f.read()
 	if err != nil {
-		return func() {}, inputError{err}
+		return inputError{err}
 	}
-	workers := max(o.Workers, len(o.Names))
-	if workers == 0 {
-		return func() {}, nil
-	}
+	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names))}
 	for _, job := range jobs {
-		job.Pair = f.Pair
-		if err := job.CheckCrew(workers); err != nil {
-			return func() {}, inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
+		if err := c.take(job); err != nil {
+			return inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
 		}
 	}
-	c := &crew{}
-	end = func() { c.end(con) }
+	if c.workers == 0 {
+		return do(c)
+	}
+	defer c.end(con)
+	if err := c.gather(ctx, con, o, local); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := c.take(job); err != nil {
+			return err
+		}
+	}
+	return do(c)
+}
+
+// take gives a job to the crew, or refuses it.
+func (c *crew) take(job *bench.Job) error {
+	job.Pair = c.pair
+	if c.coordinator != nil {
+		job.Crew = c.coordinator
+	}
+	if c.workers == 0 {
+		return nil
+	}
+	return job.CheckCrew(c.workers)
+}
+
+// gather opens the fleet and waits for its workers.
+func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local bool) (err error) {
 	var saying sync.Mutex
 	o.Joined = func(name, host string) {
 		saying.Lock()
@@ -68,10 +93,10 @@ func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
 		fmt.Fprintf(con.err, "worker %s has joined from %s\n", name, host)
 	}
 	if c.coordinator, err = fleet.Listen(o); err != nil {
-		return end, inputError{fmt.Errorf("--fleet-listen: %w", err)}
+		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
 	}
 	if c.folder, err = os.MkdirTemp("", "plimsoll-fleet-"); err != nil {
-		return end, fmt.Errorf("making the fleet's folder: %w", err)
+		return fmt.Errorf("making the fleet's folder: %w", err)
 	}
 	if local {
 		err = c.start(o.Workers)
@@ -79,17 +104,11 @@ func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
 		err = c.invite(con)
 	}
 	if err != nil {
-		return end, err
+		return err
 	}
-	within, cancel := context.WithTimeout(ctx, hireLimit)
+	ctx, cancel := context.WithTimeout(ctx, hireLimit)
 	defer cancel()
-	if err := c.coordinator.Await(within); err != nil {
-		return end, err
-	}
-	for _, job := range jobs {
-		job.Crew = c.coordinator
-	}
-	return end, nil
+	return c.coordinator.Await(ctx)
 }
 
 // read reads the flags.

@@ -21,6 +21,7 @@ import (
 type peakCommand struct {
 	several
 	uiFlags
+	fleetFlags
 	SLO       []string   `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string    `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
 	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
@@ -57,11 +58,19 @@ func (c *peakCommand) Run(con console) error {
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
-		found, failed := inTurn(ctx, all,
-			func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
-				o.Watch = watch
-				return peak.Run(ctx, o)
-			})
+		var jobs []*bench.Job
+		for _, o := range all {
+			jobs = append(jobs, o.Job)
+		}
+		var found []*peak.Saved
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			found, failed = inTurn(ctx, all,
+				func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
+					o.Watch = watch
+					return peak.Run(ctx, o)
+				})
+			return failed
+		})
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))

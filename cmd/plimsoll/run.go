@@ -56,15 +56,14 @@ func (c *runCommand) Run(con console) error {
 		}
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
-		leave, err := c.hire(ctx, con, jobs)
-		defer leave()
-		if err != nil {
-			return err
-		}
 		for _, job := range jobs {
 			job.Began = page.Show
 		}
-		runs, failed := c.measure(ctx, con, jobs)
+		var runs []*result.Saved
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			runs, failed = c.measure(ctx, con, jobs)
+			return failed
+		})
 		if len(runs) > 0 {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}

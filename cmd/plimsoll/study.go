@@ -65,19 +65,25 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 		return nil, p, study.Estimate{}, inputError{err}
 	}
 	p.Asked.Command, p.Plimsoll = os.Args, build()
-	e, err := study.Prepare(s, p, jobMaker(), in.Runs)
+	e, err := study.Prepare(s, p, jobMaker(nil), in.Runs)
 	if err != nil {
 		return nil, p, e, inputError{err}
 	}
 	return s, p, e, nil
 }
 
-func jobMaker() study.NewJob {
+// jobMaker makes the jobs of a study's cells, for a crew or, with nil, for none.
+func jobMaker(crew *crew) study.NewJob {
 	registry := systems.Registry()
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
 		job, err := newJob(registry, w, t, runs)
 		if err != nil {
 			return nil, err
+		}
+		if crew != nil {
+			if err := crew.take(job); err != nil {
+				return nil, err
+			}
 		}
 		return job, job.FindSoftware() // a cell whose servers cannot start here is left out
 	}
@@ -106,6 +112,7 @@ func (c *showStudy) Run(con console) error {
 type runStudy struct {
 	studyInputs
 	uiFlags
+	fleetFlags
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest study of this command; complete cells are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 }
@@ -119,16 +126,18 @@ func (c *runStudy) Run(con console) error {
 		}
 		defer func() { _ = folder.Close() }()
 		page.Show(folder.Dir())
-		return c.measure(ctx, con, s, folder)
+		return c.hired(ctx, con, nil, func(crew *crew) error {
+			return c.measure(ctx, con, s, folder, crew)
+		})
 	})
 }
 
 // measure measures every cell that is left and shows the figures of all.
 func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
-	folder *study.Folder) error {
+	folder *study.Folder, crew *crew) error {
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
-	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(), Watch: watch,
-		Ran: writeOwnReport})
+	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(crew),
+		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
 	err := c.show(con, s, folder)
 	switch {
@@ -179,7 +188,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	if err := study.GoOn(folder, p); err != nil {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
-	if e, err = study.Prepare(s, folder.Saved, jobMaker(), dir); err == nil {
+	if e, err = study.Prepare(s, folder.Saved, jobMaker(nil), dir); err == nil {
 		err = showFacts(con.err, studyCost(folder.Saved, e))
 	}
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 type sweepCommand struct {
 	inputs
 	uiFlags
+	fleetFlags
 	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
@@ -40,7 +41,9 @@ func (c *sweepCommand) Run(con console) error {
 		}
 		defer func() { _ = folder.Close() }()
 		page.Show(folder.Dir())
-		return c.measure(ctx, con, folder, jobs)
+		return c.hired(ctx, con, jobs, func(*crew) error {
+			return c.measure(ctx, con, folder, jobs)
+		})
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 type verifyCommand struct {
 	several
 	uiFlags
+	fleetFlags
 	Rounds int        `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
 	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
 	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing may arrive after the last heal before missing messages count as lost; must exceed the time after which the system delivers again."`
@@ -71,11 +72,19 @@ func (c *verifyCommand) Run(con console) error {
 		len(all)*c.Rounds, usual, most)
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
-		found, failed := inTurn(ctx, all,
-			func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
-				o.Watch = watch
-				return verify.Run(ctx, o)
-			})
+		var jobs []*bench.Job
+		for _, o := range all {
+			jobs = append(jobs, o.Job)
+		}
+		var found []*verify.Saved
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			found, failed = inTurn(ctx, all,
+				func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
+					o.Watch = watch
+					return verify.Run(ctx, o)
+				})
+			return failed
+		})
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))
