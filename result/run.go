@@ -89,6 +89,11 @@ type Worker struct {
 	OwnLagCount  int64   `json:"own_lag_count"`
 	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
 	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+	// The limits of the worker's container or service, 0: there is none; and how long its threads
+	// waited because that of CPU was used up, summed over cores.
+	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
+	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
+	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
 	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
 	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
 	SameClock     bool  `json:"same_clock,omitempty"`
@@ -427,6 +432,10 @@ type Generator struct {
 	GCCount            int64   `json:"gc_count"`
 	PeakRSSBytes       int64   `json:"peak_rss_bytes"`
 	HeapPeakBytes      int64   `json:"heap_peak_bytes"`
+	// As those of a Worker, summed over the workers of a fleet.
+	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
+	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
+	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
 }
 
 // Verdict is one judgement over a result.
@@ -477,6 +486,9 @@ type Interval struct {
 	GCPauseNs  int64   `json:"gc_pause_ns"` // longest
 	GCCount    int64   `json:"gc_count"`
 	Goroutines int64   `json:"goroutines"`
+	// ThrottledNs is how long threads waited because the limit of CPU of their container or service
+	// was used up.
+	ThrottledNs int64 `json:"throttled_ns,omitempty"`
 }
 
 // Event is a line of events.jsonl: an event at a moment of the run.
