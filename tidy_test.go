@@ -35,6 +35,7 @@ var rooms = []string{
 	"internal/metrics",
 	"internal/price",
 	"internal/verdict",
+	"internal/kubernetes",
 	"internal/fleet",
 	"internal/bench",
 	"internal/probe",

@@ -27,9 +27,10 @@ const (
 
 // fleetFlags are the flags of commands whose load other processes can offer.
 type fleetFlags struct {
-	Workers     string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
-	WorkersFrom string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
-	FleetListen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
+	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
+	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
 // crew is the fleet of a command; its zero value is none.
@@ -65,9 +66,13 @@ func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
 	if c.folder, err = os.MkdirTemp("", "plimsoll-fleet-"); err != nil {
 		return end, fmt.Errorf("making the fleet's folder: %w", err)
 	}
-	if local {
+	switch {
+	case local:
 		err = c.start(o.Workers)
-	} else {
+	case o.Identity != nil:
+		_, err = fmt.Fprintf(con.err, "waiting for workers at %s, with the join token of %s\n",
+			c.coordinator.Address(), f.FleetIdentity)
+	default:
 		err = c.invite(con)
 	}
 	if err != nil {
@@ -87,6 +92,11 @@ func (f *fleetFlags) hire(ctx context.Context, con console, jobs []*bench.Job) (
 // read reads the flags.
 func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
+	if f.FleetIdentity != "" {
+		if o.Identity, err = readIdentity(f.FleetIdentity); err != nil {
+			return o, false, fmt.Errorf("--fleet-identity: %w", err)
+		}
+	}
 	if f.Workers != "" && f.WorkersFrom != "" {
 		return o, false, errors.New("--workers and --workers-from exclude one another: give one")
 	}
