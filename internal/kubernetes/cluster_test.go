@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,9 @@ func findTools(t *testing.T) string {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s is missing", name)
 		}
+	}
+	if _, err := net.InterfaceByName(door); err == nil {
+		t.Skipf("another cluster of this test runs on this machine: it has the network %s", door)
 	}
 	if _, err := os.Stat("/sys/fs/cgroup/cpuset/cpuset.cpus"); err != nil {
 		t.Skip("the nodes of the test's cluster need control groups of version 1")

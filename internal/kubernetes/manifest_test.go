@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"flag"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -244,6 +245,22 @@ func TestWrongManifests(t *testing.T) {
 		c.change(m)
 		if _, err := m.YAML(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// The types of Kubernetes are for tests: plimsoll itself never speaks to a cluster.
+func TestKubernetesStaysOutOfTheProgram(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../../cmd/plimsoll").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		for _, refused := range []string{"k8s.io/api/", "k8s.io/client-go/kubernetes",
+			"k8s.io/client-go/rest"} {
+			if strings.HasPrefix(line, refused) {
+				t.Errorf("plimsoll has %s", line)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,10 +26,10 @@ consumers: 4
 load: {rate: 2k/s}
 warmup: 2s
 duration: 8s
-durability: 4
+durability: 2
 `
 	target = `system: nats
-endpoints: [%q]
+endpoints: [%s]
 credentials: {user_env: APP, password_env: PASSWORD, admin_user_env: ADMIN, admin_password_env: PASSWORD}
 `
 	secret = `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "broker"},
@@ -72,33 +73,60 @@ func build(t *testing.T) string {
 	return program
 }
 
-// serve is a server on this machine, which pods reach.
+// serve is a cluster of three servers on this machine, which pods reach. It returns their
+// endpoints.
 func serve(t *testing.T) string {
 	t.Helper()
-	options := &server.Options{Host: outside, Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
-	config := filepath.Join(t.TempDir(), "server.conf")
-	write(t, config, fmt.Sprintf(`jetstream {store_dir: %q}
+	var routes, endpoints []string
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes = append(routes, l.Addr().String())
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []*server.Server
+	for i, route := range routes {
+		options := &server.Options{Host: outside, Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+		config := filepath.Join(t.TempDir(), "server.conf")
+		write(t, config, fmt.Sprintf(`server_name: n%d
+jetstream {store_dir: %q}
+cluster {name: c, listen: %q, routes: [%s]}
 system_account: SYS
 accounts {
   SYS {users: [{user: admin, password: %q}]}
-  APP {jetstream: enabled, users: [{user: app, password: %[2]q}]}
-}`, t.TempDir(), password))
-	if err := options.ProcessConfigFile(config); err != nil {
-		t.Fatal(err)
+  APP {jetstream: enabled, users: [{user: app, password: %[5]q}]}
+}`, i, t.TempDir(), route, "nats://"+strings.Join(routes, ", nats://"), password))
+		if err := options.ProcessConfigFile(config); err != nil {
+			t.Fatal(err)
+		}
+		s, err := server.NewServer(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go s.Start()
+		t.Cleanup(func() {
+			s.Shutdown()
+			s.WaitForShutdown()
+		})
+		if !s.ReadyForConnections(10 * time.Second) {
+			t.Fatal("a server does not listen")
+		}
+		all, endpoints = append(all, s), append(endpoints, s.Addr().String())
 	}
-	s, err := server.NewServer(options)
-	if err != nil {
-		t.Fatal(err)
+	for deadline := time.Now().Add(30 * time.Second); !slices.ContainsFunc(all, func(
+		s *server.Server,
+	) bool {
+		return s.JetStreamIsLeader() && s.JetStreamIsCurrent()
+	}); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the servers have no leader")
+		}
 	}
-	go s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not listen")
-	}
-	return s.Addr().String()
+	return strings.Join(endpoints, ", ")
 }
 
 // fleet applies manifests and fetches results.
@@ -197,12 +225,12 @@ func (f *fleet) ends(t *testing.T, how string, jobs ...string) {
 }
 
 // end deletes what a manifest made, and holds that nothing of it is left.
-func (f *fleet) end(t *testing.T, manifest []byte) {
+func (f *fleet) end(t *testing.T, name string, manifest []byte) {
 	t.Helper()
 	f.kubectl(t, manifest, "delete", "--timeout=60s", "-f", "-")
 	f.until(t, "the end of the pods", func() bool {
 		return f.kubectl(t, nil, "get", "all,secret,configmap,pvc,networkpolicy", "-o", "name", "-l",
-			"app.kubernetes.io/name=plimsoll") == ""
+			"app.kubernetes.io/instance="+name) == ""
 	})
 }
 
@@ -230,14 +258,14 @@ func (f *fleet) unattended(t *testing.T) {
 	if l := run.Ledger; l.Subscriptions[0].Lost != 0 || run.Counters.Acked != 16_000 {
 		t.Errorf("lost %d of %d", l.Subscriptions[0].Lost, run.Counters.Acked)
 	}
-	f.end(t, manifest)
+	f.end(t, "plain", manifest)
 }
 
 func (f *fleet) deleted(t *testing.T) {
 	manifest := f.apply(t, "cut", "--", "run", "--duration", "60s")
 	f.until(t, "the load", func() bool {
-		return strings.Contains(f.kubectl(t, nil, "logs", "--tail=-1", "job/cut-coordinator"),
-			"every message counts")
+		said, err := f.try(t, nil, "logs", "--tail=-1", "job/cut-coordinator")
+		return err == nil && strings.Contains(string(said), "every message counts")
 	})
 	pod := strings.TrimSpace(f.kubectl(t, nil, "get", "pod", "-o", "name", "-l",
 		"job-name=cut-worker,batch.kubernetes.io/job-completion-index=1"))
@@ -251,7 +279,7 @@ func (f *fleet) deleted(t *testing.T) {
 	if n := strings.Count(pods, "pod/"); n > 2 {
 		t.Errorf("a worker was replaced: %s", pods)
 	}
-	f.end(t, manifest)
+	f.end(t, "cut", manifest)
 }
 
 func (f *fleet) throttled(t *testing.T) {
@@ -263,5 +291,5 @@ func (f *fleet) throttled(t *testing.T) {
 		!strings.Contains(run.Verdicts[at].Sentence, "the limit of 0.2 cores of CPU held threads") {
 		t.Errorf("the verdicts are %+v", run.Verdicts)
 	}
-	f.end(t, manifest)
+	f.end(t, "tight", manifest)
 }
