@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-code test-servers lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies verifications clean
+.PHONY: help run build test test-code test-servers test-kubernetes lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ test-servers: ## Test every system whose servers are here, and faults (Java, Mav
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 1 -parallel 4 $(GOTEST) $(SERVERS)
 	$(TESTSUM) --jsonfile bin/tests-4.json -- -parallel 2 $(GOTEST) -run RealSystems ./cmd/plimsoll
 
+# The folder with Kubernetes' programs: docs/KUBERNETES.md says what is in it.
+KUBERNETES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/kubernetes
+test-kubernetes: ## Run a fleet on a real Kubernetes on this machine (root, and Kubernetes' programs in KUBERNETES).
+	PLIMSOLL_KUBERNETES=$(KUBERNETES) $(GO) test -run RealKubernetes -v -count 1 -timeout 15m ./internal/kubernetes
+
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff
 	$(TOOL) golangci-lint run ./...
@@ -83,7 +88,7 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 golden: ## Write the golden files anew; look at the difference before you commit it.
-	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./systems ./cmd/plimsoll . -update
+	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update

@@ -409,6 +409,10 @@ type Generator struct {
 	GCCount            int64   `json:"gc_count"`
 	PeakRSSBytes       int64   `json:"peak_rss_bytes"`
 	HeapPeakBytes      int64   `json:"heap_peak_bytes"`
+	// As those of a Worker, summed over the workers of a fleet.
+	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
+	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
+	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
 }
 
 // Verdict is one judgement over a result.
@@ -459,6 +463,9 @@ type Interval struct {
 	GCPauseNs  int64   `json:"gc_pause_ns"` // longest
 	GCCount    int64   `json:"gc_count"`
 	Goroutines int64   `json:"goroutines"`
+	// ThrottledNs is how long threads waited because the limit of CPU of their container or service
+	// was used up.
+	ThrottledNs int64 `json:"throttled_ns,omitempty"`
 }
 
 // Event is a line of events.jsonl: an event at a moment of the run.

@@ -13,6 +13,7 @@ func (s *Summary) Add(i Interval) {
 	g.BlockedSeconds += float64(i.BlockedNs) / 1e9
 	g.GCPauseMaxNs = max(g.GCPauseMaxNs, i.GCPauseNs)
 	g.GCCount += i.GCCount
+	g.ThrottledNs += i.ThrottledNs
 	g.PeakRSSBytes = max(g.PeakRSSBytes, i.RSSBytes)
 	g.HeapPeakBytes = max(g.HeapPeakBytes, i.HeapBytes)
 }

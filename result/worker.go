@@ -16,6 +16,11 @@ type Worker struct {
 	OwnLagCount  int64   `json:"own_lag_count"`
 	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
 	PeakRSSBytes int64   `json:"peak_rss_bytes"`
+	// The limits of the worker's container or service, 0: there is none; and how long its threads
+	// waited because that of CPU was used up, summed over cores.
+	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
+	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
+	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
 	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
 	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
 	SameClock     bool  `json:"same_clock,omitempty"`

@@ -27,10 +27,11 @@ const (
 
 // fleetFlags are the flags of commands whose load other processes can offer.
 type fleetFlags struct {
-	Workers     string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
-	WorkersFrom string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
-	Pair        bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
-	FleetListen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
+	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
+	Pair          bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
+	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
 // crew is the fleet of a command; its zero value is none.
@@ -98,9 +99,13 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 	if c.folder, err = os.MkdirTemp("", "plimsoll-fleet-"); err != nil {
 		return fmt.Errorf("making the fleet's folder: %w", err)
 	}
-	if local {
+	switch {
+	case local:
 		err = c.start(o.Workers)
-	} else {
+	case o.Identity != nil:
+		_, err = fmt.Fprintf(con.err, "waiting for workers at %s, with the join token of the "+
+			"identity\n", c.coordinator.Address())
+	default:
 		err = c.invite(con)
 	}
 	if err != nil {
@@ -114,6 +119,11 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 // read reads the flags.
 func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
+	if f.FleetIdentity != "" {
+		if o.Identity, err = readIdentity(f.FleetIdentity); err != nil {
+			return o, false, fmt.Errorf("--fleet-identity: %w", err)
+		}
+	}
 	if f.Workers != "" && f.WorkersFrom != "" {
 		return o, false, errors.New("--workers and --workers-from exclude one another: give one")
 	}

@@ -45,6 +45,7 @@ type commands struct {
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
 	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
+	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and results on their way home."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
@@ -88,7 +89,8 @@ type console struct {
 func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.Description(description),
-		kong.Vars{"default_system": systems.Default, "version": versionLine()},
+		kong.Vars{"default_system": systems.Default, "version": versionLine(),
+			"default_image": defaultImage()},
 		kong.Writers(out, errOut), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

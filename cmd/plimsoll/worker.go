@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/fleet"
@@ -19,9 +20,11 @@ const joinTokenEnv = "PLIMSOLL_JOIN_TOKEN"
 
 // workerCommand makes this process one of the workers of an experiment.
 type workerCommand struct {
-	Join      string `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
-	TokenFile string `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
-	Name      string `placeholder:"NAME" help:"The worker's name, its own in the fleet. Default: the host's name."`
+	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
+	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
+	Name      string        `placeholder:"NAME" help:"The worker's name, its own in the fleet. Default: the host's name."`
+	Host      string        `placeholder:"NAME" help:"What results call the machine of the worker. Default: the host's name."`
+	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
 }
 
 // Run offers load as the coordinator asks, until the experiment ends.
@@ -38,7 +41,8 @@ func (c *workerCommand) Run(con console) error {
 	defer done()
 	var saying sync.Mutex
 	err = fleet.Work(ctx, fleet.WorkerOptions{
-		Coordinator: c.Join, Token: token, Name: orElse(c.Name, host), Host: host,
+		Coordinator: c.Join, Token: token, Name: orElse(c.Name, host),
+		Host: orElse(c.Host, host), Wait: c.Wait,
 		Version: build().Version, Cores: runtime.NumCPU(), Systems: systems.Registry(),
 		Clock: clock.Precise(),
 		Say: func(sentence string) {

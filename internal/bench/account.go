@@ -188,6 +188,9 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if r.count(result.Copies) > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
 	}
+	spent := r.readings.last.Spent()
+	s.Generator.CPULimitCores = spent.CPULimitCores
+	s.Generator.MemoryLimitBytes = spent.MemoryLimitBytes
 	r.accuse()
 	s.InFlight = inFlight
 	r.run.Observation.Methods = append(r.run.Observation.Methods[:0], r.methods()...)

@@ -45,7 +45,9 @@ const crewStart = time.Second
 type hands struct {
 	cells   []*measure.Cells // its own lag
 	last    []load.Sample
+	before  []load.Sample // the interval before the last
 	peakRSS []int64
+	heldNs  []int64 // by their limits of CPU, in the measured window
 }
 
 // add takes the workers' samples of an interval.
@@ -54,13 +56,21 @@ func (h *hands) add(all []load.Sample) {
 		for range all {
 			h.cells = append(h.cells, measure.NewCells(result.OwnLag))
 		}
-		h.peakRSS = make([]int64, len(all))
+		h.peakRSS, h.heldNs = make([]int64, len(all)), make([]int64, len(all))
+		h.last = make([]load.Sample, len(all))
 	}
 	for i, s := range all {
 		h.cells[i].Add(s.Histograms)
 		h.peakRSS[i] = max(h.peakRSS[i], s.Spent().RSSBytes)
 	}
-	h.last = all
+	h.before, h.last = h.last, all
+}
+
+// measured notes that the last interval was one of the measured window.
+func (h *hands) measured() {
+	for i := range h.last {
+		h.heldNs[i] += h.last[i].Spent().ThrottledNs - h.before[i].Spent().ThrottledNs
+	}
 }
 
 // fill completes what a result says of the workers.
@@ -74,7 +84,10 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 		w.Scheduled = c.Begun()[measure.Measured]
 		w.Received = c.Received[measure.Measured]
 		w.OwnLagP99Ns, w.OwnLagCount = own.ValueAtPercentile(99), own.TotalCount()
-		w.CPUSeconds, w.PeakRSSBytes = h.last[i].Spent().CPUSeconds, h.peakRSS[i]
+		spent := h.last[i].Spent()
+		w.CPUSeconds, w.PeakRSSBytes = spent.CPUSeconds, h.peakRSS[i]
+		w.CPULimitCores, w.MemoryLimitBytes = spent.CPULimitCores, spent.MemoryLimitBytes
+		w.ThrottledNs = h.heldNs[i]
 	}
 	return all
 }

@@ -59,6 +59,7 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	}
 	if phase == result.PhaseMeasure {
 		r.run.Summary.Add(i)
+		r.hands.measured()
 	}
 	if sample.FirstAckNs != 0 {
 		i.FirstAckNs, i.LastAckNs = sample.FirstAckNs-r.beganNs, sample.LastAckNs-r.beganNs
@@ -97,7 +98,7 @@ func (m *readings) intervalOf(job *Job, s load.Sample, due [2]int64) result.Inte
 		CPUSeconds: spent.CPUSeconds - before.CPUSeconds, RSSBytes: spent.RSSBytes,
 		HeapBytes: spent.HeapBytes, GCPauseNs: spent.GCPauseNs,
 		GCCount:    spent.GCCount - before.GCCount,
-		Goroutines: spent.Goroutines,
+		Goroutines: spent.Goroutines, ThrottledNs: spent.ThrottledNs - before.ThrottledNs,
 	}
 }
 

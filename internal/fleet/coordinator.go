@@ -33,6 +33,8 @@ type Options struct {
 	Names   []string // of the workers that are expected; empty: any names
 	Version string   // of plimsoll
 	Clock   clock.Clock
+	// Identity is the coordinator's; nil: one of its own.
+	Identity *Identity
 	// Joined, which may be nil, is called when a worker is ready, from any goroutine.
 	Joined func(name, host string)
 }
@@ -69,12 +71,16 @@ func Listen(o Options) (*Coordinator, error) {
 	if len(o.Names) > 0 {
 		o.Workers = len(o.Names)
 	}
-	a, err := authority.New()
-	if err != nil {
-		return nil, err
+	identity := o.Identity
+	if identity == nil {
+		own, err := NewIdentity()
+		if err != nil {
+			return nil, err
+		}
+		identity = own
 	}
 	c := &Coordinator{
-		options: o, kernel: kernel(), authority: a, token: newToken(a.DER()),
+		options: o, kernel: kernel(), authority: identity.authority, token: identity.token,
 		served: make(chan struct{}), joined: make(map[string]bool),
 		members: make(map[string]*member), arrival: make(chan struct{}),
 	}
@@ -231,8 +237,8 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 func (c *Coordinator) admit(m *member) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.members[m.hello.Name] != nil {
-		return false
+	if c.members[m.hello.Name] != nil || !c.joined[m.hello.Name] {
+		return false // the certificate may be from an earlier coordinator of the same identity
 	}
 	c.members[m.hello.Name] = m
 	close(c.arrival)

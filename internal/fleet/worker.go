@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -34,12 +35,14 @@ type WorkerOptions struct {
 	Clock       clock.Clock
 	// elsewhere has a test's worker disregard that it shares the coordinator's clock.
 	elsewhere bool
+	// Wait is how long it tries to reach its coordinator, which may start later; 0: a minute.
+	Wait time.Duration
 	// Say, which may be nil, receives what the worker does, a sentence each, from any goroutine.
 	Say func(sentence string)
 }
 
 const (
-	joinTries = 60
+	joinWait  = time.Minute
 	joinPause = time.Second
 	callLimit = 10 * time.Second
 	wordsRoom = 64 // words that wait to be sent
@@ -113,8 +116,8 @@ func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// join exchanges the token for a certificate. It tries for a minute, because the coordinator may
-// start later than its workers.
+// join exchanges the token for a certificate. It goes on trying for a time, because the
+// coordinator may start later than its workers.
 func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error) {
 	key, public, err := newKey()
 	if err != nil {
@@ -130,7 +133,8 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 	}
 	defer func() { _ = conn.Close() }()
 	ask := &joinAsk{Secret: w.options.Token.secret[:], Hello: me, KeyPKIX: pkix}
-	for try := 1; ; try++ {
+	ended := time.Now().Add(cmp.Or(w.options.Wait, joinWait))
+	for {
 		answer := new(joinAnswer)
 		within, cancel := context.WithTimeout(ctx, callLimit)
 		err := conn.Invoke(within, methodJoin, ask, answer)
@@ -142,7 +146,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 		again := status.Code(err) == codes.Unavailable &&
 			!strings.Contains(err.Error(), errStranger.Error()) ||
 			status.Code(err) == codes.DeadlineExceeded
-		if !again || try == joinTries || !clock.Sleep(ctx, joinPause) {
+		if !again || time.Now().After(ended) || !clock.Sleep(ctx, joinPause) {
 			return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, plain(err))
 		}
 		conn.ResetConnectBackoff()

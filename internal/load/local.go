@@ -123,6 +123,9 @@ func (l *Local) spent() Process {
 	l.process.GCCount += now.GCCount
 	l.process.GCPauseNs, l.process.RSSBytes = now.GCPauseNs, now.RSSBytes
 	l.process.HeapBytes, l.process.Goroutines = now.HeapBytes, now.Goroutines
+	l.process.ThrottledNs += now.Allowed.ThrottledNs
+	l.process.CPULimitCores = now.Allowed.CPUCores
+	l.process.MemoryLimitBytes = now.Allowed.MemoryBytes
 	return l.process
 }
 

@@ -123,6 +123,9 @@ func mergeProcesses(into, all []Process) []Process {
 		q.GCPauseNs, q.RSSBytes = max(q.GCPauseNs, p.GCPauseNs), max(q.RSSBytes, p.RSSBytes)
 		q.HeapBytes = max(q.HeapBytes, p.HeapBytes)
 		q.Goroutines = max(q.Goroutines, p.Goroutines)
+		q.ThrottledNs = max(q.ThrottledNs, p.ThrottledNs)
+		q.CPULimitCores = max(q.CPULimitCores, p.CPULimitCores)
+		q.MemoryLimitBytes = max(q.MemoryLimitBytes, p.MemoryLimitBytes)
 	}
 	return into
 }
@@ -136,6 +139,9 @@ func (s Sample) Spent() (all Process) {
 		all.RSSBytes += p.RSSBytes
 		all.HeapBytes += p.HeapBytes
 		all.Goroutines += p.Goroutines
+		all.ThrottledNs += p.ThrottledNs
+		all.CPULimitCores += p.CPULimitCores
+		all.MemoryLimitBytes += p.MemoryLimitBytes
 	}
 	return all
 }

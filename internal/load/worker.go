@@ -157,6 +157,11 @@ type Process struct {
 	RSSBytes   int64   // as are all that follow: at the end of the interval
 	HeapBytes  int64
 	Goroutines int64
+	// The limits of the process's control groups, 0: there is none; and how long that of CPU held
+	// it up, cumulative.
+	CPULimitCores    float64
+	MemoryLimitBytes int64
+	ThrottledNs      int64
 }
 
 // Counters are counts since the load began. Arrays are indexed by the phase of the message

@@ -11,10 +11,12 @@ import (
 
 // Self reads what this process spends. It has one owner.
 type Self struct {
-	samples []metrics.Sample
-	pauses  []uint64 // GC pauses by bucket at the last reading
-	cpu     float64
-	gcs     int64
+	samples  []metrics.Sample
+	allowed  *allowances
+	waitedNs int64
+	pauses   []uint64 // GC pauses by bucket at the last reading
+	cpu      float64
+	gcs      int64
 }
 
 // Spent is what this process spent since the reading before.
@@ -25,6 +27,8 @@ type Spent struct {
 	GCPauseNs  int64 // longest, to the precision of the runtime's buckets
 	GCCount    int64
 	Goroutines int64
+	// Allowed has the limits of now, and the throttling since the reading before.
+	Allowed Allowance
 }
 
 const (
@@ -37,7 +41,8 @@ const (
 // NewSelf returns a reader whose first Read counts from now.
 func NewSelf() *Self {
 	s := &Self{samples: []metrics.Sample{{Name: metricPauses}, {Name: metricHeap},
-		{Name: metricGCs}, {Name: metricGoroutines}}}
+		{Name: metricGCs}, {Name: metricGoroutines}},
+		allowed: newAllowances(os.DirFS("/"))}
 	s.Read()
 	return s
 }
@@ -46,6 +51,9 @@ func NewSelf() *Self {
 func (s *Self) Read() Spent {
 	metrics.Read(s.samples)
 	cpu, gcs := cpuSeconds(), int64(s.samples[2].Value.Uint64())
+	allowed := s.allowed.read()
+	waitedNs := allowed.ThrottledNs
+	allowed.ThrottledNs = max(0, waitedNs-s.waitedNs)
 	spent := Spent{
 		CPUSeconds: cpu - s.cpu,
 		RSSBytes:   rssBytes(),
@@ -53,8 +61,9 @@ func (s *Self) Read() Spent {
 		GCPauseNs:  s.longestPause(s.samples[0].Value.Float64Histogram()),
 		GCCount:    gcs - s.gcs,
 		Goroutines: int64(s.samples[3].Value.Uint64()),
+		Allowed:    allowed,
 	}
-	s.cpu, s.gcs = cpu, gcs
+	s.cpu, s.gcs, s.waitedNs = cpu, gcs, waitedNs
 	return spent
 }
 

@@ -28,12 +28,18 @@ const (
 	// cpuBound is the share of all cores above which plimsoll is the limit, where it shares
 	// its machine with no server.
 	cpuBound = 0.9
+	// throttledDivisor divides the window into the time for which a limit of CPU may hold threads
+	// up: beyond one hundredth, p99 may be the limit's.
+	throttledDivisor = 100
 )
 
 // generator judges whether plimsoll itself was the limit: it handed messages over late by
 // its own lag, recorded answers and deliveries late (the twin's latency shows it), or could
 // not carry the simulated system.
 func generator(r *result.Run) result.Verdict {
+	if v, is := throttlingLimits(r); is { // it causes the others
+		return v
+	}
 	if v, is := twinLimits(r); is {
 		return v
 	}
@@ -50,6 +56,9 @@ func carried(r *result.Run) result.Verdict {
 	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
+	}
+	if v, is := throttlingLimits(r); is {
+		return v
 	}
 	if v, is := simulatedLimits(r); is {
 		return v
@@ -83,6 +92,9 @@ func carried(r *result.Run) result.Verdict {
 	if r.Environment.ThreadStates == "" && !r.Lacks() {
 		sentence += "; this machine does not show whether Send waits or works, so every Send " +
 			"longer than 1 ms counts as the system's"
+	}
+	if throttled, _ := throttling(r); throttled != "" {
+		sentence += "; " + throttled
 	}
 	return say(Generator, result.Holds, "%s", sentence)
 }

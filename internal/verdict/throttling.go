@@ -1,0 +1,40 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// throttling says which worker a limit of CPU held up most in the window, empty: none was; and for
+// how long.
+func throttling(r *result.Run) (sentence string, ns int64) {
+	g := r.Summary.Generator
+	whose, cores, ns := "plimsoll", g.CPULimitCores, g.ThrottledNs
+	if len(r.Workers) > 0 {
+		ns = 0
+	}
+	for _, w := range r.Workers {
+		if w.ThrottledNs > ns {
+			whose = fmt.Sprintf("worker %s on %s", w.Name, w.Host)
+			cores, ns = w.CPULimitCores, w.ThrottledNs
+		}
+	}
+	if ns == 0 {
+		return "", 0
+	}
+	return fmt.Sprintf("the limit of %.3g cores of CPU held threads of %s up for %s in a window "+
+		"of %s", cores, whose, quantity.Duration(ns), quantity.Duration(r.Summary.WindowNs)), ns
+}
+
+// throttlingLimits judges whether a limit of CPU, such as that of a container, held plimsoll up.
+func throttlingLimits(r *result.Run) (v result.Verdict, is bool) {
+	sentence, ns := throttling(r)
+	if ns <= r.Summary.WindowNs/throttledDivisor {
+		return v, false
+	}
+	return say(Generator, result.Broken,
+		"the load generator was the limit: %s: raise its limit, or take more workers",
+		sentence), true
+}
