@@ -34,6 +34,15 @@ type fleetFlags struct {
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
+// machines is how many other machines share the load; 0: none.
+func (f *fleetFlags) machines() int {
+	o, local, err := f.read()
+	if err != nil || local {
+		return 0 // hired refuses it
+	}
+	return max(o.Workers, len(o.Names))
+}
+
 // crew is the fleet of a command; its zero value is none.
 type crew struct {
 	coordinator *fleet.Coordinator

@@ -30,6 +30,8 @@ type inputs struct {
 
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
 
+	elsewhere int // machines that share the load; 0: this one has all of it
+
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
@@ -52,6 +54,9 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		}
 		job, err := uncheckedJob(registry, w, t, runs)
 		why := ""
+		if err == nil {
+			job.Workers = in.elsewhere
+		}
 		if err == nil && weaker {
 			job.Workload, why = strongest(job)
 		}

@@ -102,6 +102,7 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		}
 		c.Rate = c.Start
 	}
+	c.elsewhere = c.machines()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

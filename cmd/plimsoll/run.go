@@ -45,6 +45,7 @@ func (c *runCommand) Run(con console) error {
 	if err := c.price(nil); err != nil {
 		return err // before anything is measured
 	}
+	c.elsewhere = c.machines()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return err

@@ -118,6 +118,7 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 		given = matrixFaults
 	}
 	c.Fault = nil
+	c.elsewhere = c.machines()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

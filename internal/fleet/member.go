@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 )
@@ -244,7 +247,10 @@ func (m *member) serve(stream grpc.ServerStream) error {
 				return fmt.Errorf("its connection broke: %w", err)
 			}
 		case err := <-ended:
-			return fmt.Errorf("its connection ended: %w", err)
+			if status.Code(err) == codes.Canceled || errors.Is(err, io.EOF) {
+				return errors.New("its connection ended")
+			}
+			return plain(err)
 		case now := <-look.C:
 			if err := m.silent(now); err != nil {
 				return err
