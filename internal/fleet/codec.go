@@ -8,12 +8,13 @@ import (
 
 // Bounds of what is read from the other end.
 const (
-	wireMost   = 1 << 20 // bytes of a part of an answer
-	headRoom   = 1 << 16 // bytes of what surrounds a part
-	answerMost = 1 << 30 // bytes of an answer
-	arrayMost  = 1 << 24 // elements of an array
-	mapMost    = 256     // keys of a map: the fields of a struct
-	depthMost  = 16
+	wireMost    = 1 << 20 // bytes of a part of an answer
+	headRoom    = 1 << 16 // bytes of what surrounds a part
+	answerMost  = 1 << 26 // bytes of an answer
+	accountMost = 1 << 30 // bytes of an account
+	arrayMost   = 1 << 24 // elements of an array
+	mapMost     = 256     // keys of a map: the fields of a struct
+	depthMost   = 16
 )
 
 // codec encodes the messages of the fleet for gRPC.

@@ -58,7 +58,6 @@ type Coordinator struct {
 	server    *grpc.Server
 	listener  net.Listener
 	served    chan struct{}
-	joining   sync.Mutex // one join at a time
 
 	mu      sync.Mutex
 	joined  map[string]bool // a name was given a certificate
@@ -140,48 +139,54 @@ func (c *Coordinator) Close() error {
 	return nil
 }
 
-// join gives a worker that knows the secret a certificate, once for each name.
-func (c *Coordinator) join(_ context.Context, ask *joinAsk) (*joinAnswer, error) {
-	c.joining.Lock()
-	defer c.joining.Unlock()
-	refuse := func(sentence string, args ...any) (*joinAnswer, error) {
-		time.Sleep(joinDelay)
-		return nil, status.Errorf(codes.PermissionDenied, sentence, args...)
+// join gives a worker that knows the secret a certificate, once for each name. A refusal takes a
+// while, so that guessing is slow; others do not wait for it.
+func (c *Coordinator) join(ctx context.Context, ask *joinAsk) (*joinAnswer, error) {
+	der, err := c.certify(ask)
+	if err != nil {
+		clock.Sleep(ctx, joinDelay)
+		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
+	return &joinAnswer{der, c.kernel}, nil
+}
+
+// certify returns the certificate of a worker that may join.
+func (c *Coordinator) certify(ask *joinAsk) (der []byte, err error) {
 	if subtle.ConstantTimeCompare(ask.Secret, c.token.secret[:]) != 1 {
-		return refuse("the join token is not this coordinator's: copy the one that it printed")
+		return nil, errors.New("the join token is not this coordinator's: copy the one that it " +
+			"printed")
 	}
 	h := ask.Hello
 	if err := checkHello(h); err != nil {
-		return refuse("%v", err)
+		return nil, err
 	}
 	if h.Version != c.options.Version {
-		return refuse("the worker is plimsoll %s and the coordinator is %s: install one version",
-			h.Version, c.options.Version)
+		return nil, fmt.Errorf("the worker is plimsoll %s and the coordinator is %s: install one "+
+			"version", h.Version, c.options.Version)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.joined[h.Name]:
-		return refuse("a worker named %s has joined already: give each a name of its own (--name)",
-			h.Name)
+		return nil, fmt.Errorf("a worker named %s has joined already: give each a name of its own "+
+			"(--name)", h.Name)
 	case len(c.options.Names) > 0 && !slices.Contains(c.options.Names, h.Name):
-		return refuse("no worker named %s is expected: its names are %s", h.Name,
+		return nil, fmt.Errorf("no worker named %s is expected: its names are %s", h.Name,
 			strings.Join(c.options.Names, ", "))
 	case len(c.joined) >= c.options.Workers:
-		return refuse("all %d workers have joined: the coordinator expects no more",
+		return nil, fmt.Errorf("all %d workers have joined: the coordinator expects no more",
 			c.options.Workers)
 	}
 	public, err := x509.ParsePKIXPublicKey(ask.KeyPKIX)
 	if err != nil {
-		return refuse("the worker's key cannot be read")
+		return nil, errors.New("the worker's key cannot be read")
 	}
-	der, err := c.authority.Certify(h.Name, public, x509.ExtKeyUsageClientAuth)
+	der, err = c.authority.Certify(h.Name, public, x509.ExtKeyUsageClientAuth)
 	if err != nil {
-		return refuse("the worker's key cannot be used")
+		return nil, errors.New("the worker's key cannot be used")
 	}
 	c.joined[h.Name] = true
-	return &joinAnswer{der, c.kernel}, nil
+	return der, nil
 }
 
 func checkHello(h hello) error {

@@ -46,6 +46,7 @@ type member struct {
 // call is an order that was not answered yet.
 type call struct {
 	answer []byte
+	most   int // bytes of the answer
 	failed error
 	done   chan struct{}
 }
@@ -163,7 +164,10 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 
 // begin registers a call and sends its order.
 func (m *member) begin(o *order) (*call, error) {
-	c := &call{done: make(chan struct{})}
+	c := &call{done: make(chan struct{}), most: answerMost}
+	if o.Do == actionAccount {
+		c.most = accountMost
+	}
 	m.mu.Lock()
 	if m.lost != nil {
 		defer m.mu.Unlock()
@@ -208,8 +212,8 @@ func (m *member) take(w *word) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("it answered order %d, which was not given", w.Call)
-	case len(c.answer)+len(w.Part) > answerMost:
-		return fmt.Errorf("its answer has more than %d bytes", answerMost)
+	case len(c.answer)+len(w.Part) > c.most:
+		return fmt.Errorf("its answer has more than %d bytes", c.most)
 	}
 	c.answer = append(c.answer, w.Part...)
 	if w.Last {
