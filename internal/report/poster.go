@@ -159,8 +159,12 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	if same := slices.Compact(slices.Clone(levels)); len(same) == 1 {
 		p.Circumstances = "durability " + same[0] + ", "
 	}
-	p.Circumstances += fmt.Sprintf("windows of %s, confirmed by longer runs",
-		seconds(s.TrialSeconds))
+	p.Circumstances += fmt.Sprintf("windows of %s, ", seconds(s.TrialSeconds))
+	if slices.ContainsFunc(all, func(s *peak.Saved) bool { return s.Bracket.Confirmed == 0 }) {
+		p.Circumstances += "not every peak confirmed by a longer run"
+	} else {
+		p.Circumstances += "confirmed by longer runs"
+	}
 	p.Figures = []document.Figure{bracket, latency, above, delivered}
 	if knees := kneeCharts(all); len(knees) > 0 {
 		p.Chart = knees[0]
