@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +19,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if argument := os.Getenv(crowdVariable); argument != "" {
+		if err := runCrowd(argument); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const version = "v1"
 
@@ -64,7 +74,7 @@ func (c *connection) Close(ctx context.Context) error {
 }
 
 // listen opens a coordinator for so many workers.
-func listen(t *testing.T, workers int, names ...string) *Coordinator {
+func listen(t testing.TB, workers int, names ...string) *Coordinator {
 	t.Helper()
 	c, err := Listen(Options{Address: "127.0.0.1:0", Workers: workers, Names: names,
 		Version: version, Clock: clock.Precise()})
@@ -137,7 +147,7 @@ func workloadOf(length time.Duration) workload.Workload {
 }
 
 // jobOn is a job of 2,000 messages a second on a system, in several lanes.
-func jobOn(t *testing.T, of system.System, length time.Duration, settings ...target.Setting,
+func jobOn(t testing.TB, of system.System, length time.Duration, settings ...target.Setting,
 ) *bench.Job {
 	t.Helper()
 	w := workloadOf(length)
