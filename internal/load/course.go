@@ -3,6 +3,7 @@ package load
 import (
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -61,8 +62,12 @@ func (c *Course) Read() Window {
 // DueBy is the number of messages of the schedule due before a time, by phase. Times must
 // not go back. A closed loop has no schedule: 0.
 func (c *Course) DueBy(ns int64) [2]int64 {
-	for c.due.more && c.window.StartNs+c.due.nextNs < ns {
-		c.due.byPhase[phaseOf(c.due.nextNs, c.schedule)]++
+	for untilNs := ns - c.window.StartNs; c.due.more && c.due.nextNs < untilNs; {
+		phase, endNs := phaseOf(c.due.nextNs, c.schedule), untilNs
+		if phase == measure.Warmup {
+			endNs = min(endNs, c.schedule.warmupNs)
+		}
+		c.due.byPhase[phase] += 1 + c.counted.leap(endNs)
 		c.due.advance(c.counted)
 	}
 	return c.due.byPhase

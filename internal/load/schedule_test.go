@@ -162,3 +162,31 @@ func TestRoundRatesAreExact(t *testing.T) {
 		}
 	}
 }
+
+// DueBy counts what a walk over every message counts, on any curve.
+func TestDueByIsAWalk(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rate := func(name string) float64 { return rapid.Float64Range(1, 5000).Draw(t, name) }
+		w := workload.Workload{Topics: 1, Producers: 1, Duration: 2 * time.Second,
+			Warmup: time.Duration(rapid.IntRange(0, 1500).Draw(t, "warm-up")) * time.Millisecond,
+			Load: workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{
+				{From: rate("a"), To: rate("b"), For: time.Second},
+				{From: rate("c"), To: rate("d"), For: time.Second},
+			}}}
+		const startNs = 1000
+		course := NewCourse(&Plan{Workload: w}, startNs, 0)
+		s := NewSchedule(w.Load, w.Warmup, 0)
+		for untilNs := int64(0); untilNs < s.EndNs()+1e9; {
+			untilNs += rapid.Int64Range(0, 2e9).Draw(t, "step")
+			var want [2]int64
+			walk := s.Cursor(0, 1)
+			for _, due, more := walk.Next(); more && due < untilNs; _, due, more = walk.Next() {
+				want[phaseOf(due, s)]++
+			}
+			if got := course.DueBy(startNs + untilNs); got != want {
+				t.Fatalf("%v due by %d, and a walk counts %v", got, untilNs, want)
+			}
+		}
+	})
+}

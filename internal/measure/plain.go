@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -102,45 +101,52 @@ type Sighting struct {
 // MergeHistograms returns the sums of histograms of the same series and phase, in the
 // order in which these come first.
 func MergeHistograms(all ...[]Histogram) []Histogram {
-	var merged []Histogram
+	type cell struct {
+		series result.Series
+		phase  Phase
+	}
+	places := make(map[cell]int)
+	var groups [][]Histogram
 	for _, some := range all {
 		for _, h := range some {
-			at := slices.IndexFunc(merged, func(m Histogram) bool {
-				return m.Series == h.Series && m.Phase == h.Phase
-			})
-			if at < 0 {
-				merged = append(merged, h)
-			} else {
-				merged[at] = merged[at].plus(h)
+			at, has := places[cell{h.Series, h.Phase}]
+			if !has {
+				at = len(groups)
+				places[cell{h.Series, h.Phase}], groups = at, append(groups, nil)
 			}
+			groups[at] = append(groups[at], h)
 		}
+	}
+	var sums buckets
+	merged := make([]Histogram, 0, len(groups))
+	for _, group := range groups {
+		merged = append(merged, sums.sum(group))
 	}
 	return merged
 }
 
-// plus returns the sum of two histograms of one series and phase.
-func (h Histogram) plus(other Histogram) Histogram {
-	sum := Histogram{
-		Series: h.Series, Phase: h.Phase,
-		Clamped: h.Clamped + other.Clamped, Negative: h.Negative + other.Negative,
+// sum returns the sum of histograms of one series and phase. The buckets are empty, and are empty
+// afterwards.
+func (b *buckets) sum(group []Histogram) Histogram {
+	if len(group) == 1 {
+		return group[0]
 	}
-	i, k := 0, 0
-	for i < len(h.Values) || k < len(other.Values) {
-		switch {
-		case k == len(other.Values) || i < len(h.Values) && h.Values[i] < other.Values[k]:
-			sum.Values = append(sum.Values, h.Values[i])
-			sum.Counts = append(sum.Counts, h.Counts[i])
-			i++
-		case i == len(h.Values) || other.Values[k] < h.Values[i]:
-			sum.Values = append(sum.Values, other.Values[k])
-			sum.Counts = append(sum.Counts, other.Counts[k])
-			k++
-		default:
-			sum.Values = append(sum.Values, h.Values[i])
-			sum.Counts = append(sum.Counts, h.Counts[i]+other.Counts[k])
-			i, k = i+1, k+1
+	for _, h := range group {
+		b.clamped, b.negative = b.clamped+h.Clamped, b.negative+h.Negative
+		if len(h.Values) == 0 {
+			continue
+		}
+		from, past := placeOf(h.Values[0]), placeOf(h.Values[len(h.Values)-1])+1
+		if b.from == b.to {
+			b.begin(from)
+		}
+		b.from, b.to = min(b.from, from), max(b.to, past)
+		for i, value := range h.Values {
+			b.counts[placeOf(value)] += h.Counts[i]
 		}
 	}
+	sum := Histogram{Series: group[0].Series, Phase: group[0].Phase}
+	b.take(&sum)
 	return sum
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -14,10 +13,12 @@ import (
 
 // Bounds of what is read.
 const (
-	bucketsMost = 1 << 17 // of a histogram
 	// numberMost is the most that a sequence number of a set may be: its bitmap takes 32 MB then.
 	numberMost = PageBits << 22
 )
+
+// lastPlace is the place of the last bucket.
+var lastPlace = int64(placeOf(result.HistogramMaxNs))
 
 var errMalformed = errors.New("it is malformed")
 
@@ -48,7 +49,7 @@ func (f *fields) end() error {
 
 const anyCount = int64(1)<<62 - 1
 
-// MarshalBinary encodes the histogram: each bucket as the distance to the one before.
+// MarshalBinary encodes the histogram: the place of each bucket as the distance to the one before.
 func (h Histogram) MarshalBinary() ([]byte, error) {
 	b := make([]byte, 0, 32+4*len(h.Values))
 	b = binary.AppendUvarint(b, uint64(len(h.Series)))
@@ -56,11 +57,12 @@ func (h Histogram) MarshalBinary() ([]byte, error) {
 	for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative, int64(len(h.Values))} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	before := int64(0)
+	before := 0
 	for i, value := range h.Values {
-		b = binary.AppendUvarint(b, uint64(value-before))
+		place := placeOf(value)
+		b = binary.AppendUvarint(b, uint64(place-before))
 		b = binary.AppendUvarint(b, uint64(h.Counts[i]))
-		before = value
+		before = place
 	}
 	return b, nil
 }
@@ -68,7 +70,7 @@ func (h Histogram) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote.
 func (h *Histogram) UnmarshalBinary(b []byte) error {
 	const nameMost = 100
-	f := &fields{b: slices.Clone(b)}
+	f := &fields{b: b}
 	name := f.next(nameMost)
 	if f.bad || int(name) > len(f.b) {
 		return fmt.Errorf("reading a histogram: %w", errMalformed)
@@ -77,13 +79,14 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 	f.b = f.b[name:]
 	read.Phase = Phase(f.next(int64(phases) - 1))
 	read.Clamped, read.Negative = f.next(anyCount), f.next(anyCount)
-	buckets := f.next(min(bucketsMost, int64(len(f.b))))
+	buckets := f.next(min(bucketPlaces, int64(len(f.b))))
 	read.Values, read.Counts = make([]int64, buckets), make([]int64, buckets)
-	before := int64(0)
+	place := int64(0)
 	for i := range read.Values {
-		read.Values[i], read.Counts[i] = before+f.next(anyCount-before), f.next(anyCount)
-		f.bad = f.bad || i > 0 && read.Values[i] == before
-		before = read.Values[i]
+		step := f.next(lastPlace - place)
+		place += step
+		read.Values[i], read.Counts[i] = leastAt(int(place)), f.next(anyCount)
+		f.bad = f.bad || i > 0 && step == 0
 	}
 	if err := f.end(); err != nil {
 		return fmt.Errorf("reading a histogram: %w", err)

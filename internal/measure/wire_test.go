@@ -30,10 +30,11 @@ func TestOverTheWire(t *testing.T) {
 		}
 		h := Histogram{Series: result.Publish, Phase: Measured, Clamped: 1, Negative: 2,
 			Values: []int64{}, Counts: []int64{}}
-		value := int64(0)
-		for _, step := range rapid.SliceOf(rapid.Int64Range(1, 1<<40)).Draw(t, "steps") {
-			value += step
-			h.Values, h.Counts = append(h.Values, value), append(h.Counts, step)
+		place := -1
+		for _, step := range rapid.SliceOfN(rapid.IntRange(1, 1000), 0, 30).Draw(t, "steps") {
+			place += step
+			h.Values = append(h.Values, leastAt(place))
+			h.Counts = append(h.Counts, int64(step)<<20)
 		}
 		if b, err = h.MarshalBinary(); err != nil {
 			t.Fatal(err)
