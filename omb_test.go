@@ -80,7 +80,6 @@ func memoryOf(w *workload.Workload, workers int) int64 {
 
 // ombKind is some of OMB's files, of which the same becomes.
 type ombKind struct {
-	name  string
 	files int
 	most  int64 // memory of the largest
 }

@@ -113,10 +113,9 @@ type simulated struct {
 	workerEnd
 	histograms [][]measure.Histogram
 
-	share     load.Share
-	consumers int
-	window    load.Window
-	interval  int64
+	share    load.Share
+	window   load.Window
+	interval int64
 }
 
 // work is Work, with made-up answers.

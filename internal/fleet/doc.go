@@ -29,6 +29,6 @@
 // # Bounds
 //
 // A message on the wire has at most wireMost bytes; larger answers come in parts, up to answerMost
-// together, or accountMost of an account. A worker has one stream of orders and one of exchanges of time. The coordinator accepts
-// four connections for each expected worker, and a few more.
+// together, or accountMost of an account. A worker has one stream of orders and one of exchanges
+// of time. The coordinator accepts four connections for each expected worker, and a few more.
 package fleet

@@ -73,14 +73,25 @@ func (m *Manifest) YAML() (string, error) {
 	return b.String(), nil
 }
 
-// The paths and ports, for the template.
+// The paths and ports that the template has.
 
-func (*Manifest) FilesFolder() string  { return FilesFolder }
+// FilesFolder is FilesFolder.
+func (*Manifest) FilesFolder() string { return FilesFolder }
+
+// SecretFolder is SecretFolder.
 func (*Manifest) SecretFolder() string { return SecretFolder }
-func (*Manifest) TokenFile() string    { return TokenFile }
-func (*Manifest) RunsFolder() string   { return RunsFolder }
-func (*Manifest) JoinPort() int        { return JoinPort }
-func (*Manifest) PagePort() int        { return PagePort }
+
+// TokenFile is TokenFile.
+func (*Manifest) TokenFile() string { return TokenFile }
+
+// RunsFolder is RunsFolder.
+func (*Manifest) RunsFolder() string { return RunsFolder }
+
+// JoinPort is JoinPort.
+func (*Manifest) JoinPort() int { return JoinPort }
+
+// PagePort is PagePort.
+func (*Manifest) PagePort() int { return PagePort }
 
 // Names are the names of the workers, which are those of their pods, a line each.
 func (m *Manifest) Names() string {

@@ -159,12 +159,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	if same := slices.Compact(slices.Clone(levels)); len(same) == 1 {
 		p.Circumstances = "durability " + same[0] + ", "
 	}
-	p.Circumstances += fmt.Sprintf("windows of %s, ", seconds(s.TrialSeconds))
-	if slices.ContainsFunc(all, func(s *peak.Saved) bool { return s.Bracket.Confirmed == 0 }) {
-		p.Circumstances += "not every peak confirmed by a longer run"
-	} else {
-		p.Circumstances += "confirmed by longer runs"
-	}
+	p.Circumstances += fmt.Sprintf("windows of %s, ", seconds(s.TrialSeconds)) + confirmedWords(all)
 	p.Figures = []document.Figure{bracket, latency, above, delivered}
 	if knees := kneeCharts(all); len(knees) > 0 {
 		p.Chart = knees[0]
@@ -188,6 +183,14 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	p.Command = commandOf(s.Asked.Command, len(all))
 	p.Source = sourceWords(s.Plimsoll, moment(s.StartedAt))
 	return p
+}
+
+// confirmedWords says whether longer runs confirmed every peak.
+func confirmedWords(all []*peak.Saved) string {
+	if slices.ContainsFunc(all, func(s *peak.Saved) bool { return s.Bracket.Confirmed == 0 }) {
+		return "not every peak confirmed by a longer run"
+	}
+	return "confirmed by longer runs"
 }
 
 func doesOrDo(systems []string) string {

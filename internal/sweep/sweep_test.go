@@ -130,9 +130,9 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 				"all of keys at once"},
 		{"{}", []Axis{{"message.size", []string{"1KB", "1024B"}}},
 			"--vary: message.size=1KB and message.size=1024B are the same: keep one"},
-		{"{}", []Axis{{"topics", []string{"1", "1000"}}, {"partitions", []string{"1", "1000"}}},
-			"--vary topics=1000, partitions=1000: partitions is too large: topics x partitions " +
-				"is 1,000,000, keep it to 100,000 or less"},
+		{"{}", []Axis{{"topics", []string{"1", "1M"}}, {"partitions", []string{"1", "1M"}}},
+			"--vary topics=1M, partitions=1M: partitions is too large: topics x producers x " +
+				"partitions is 2,000,000,000,000, keep it to 2,000,000,000 or less"},
 	} {
 		cells, err := simBase(c.src).Cells(c.axes)
 		if err == nil || err.Error() != c.want {
