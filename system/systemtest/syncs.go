@@ -51,6 +51,9 @@ func NeedDelays(t testing.TB) {
 	}
 }
 
+// tracerStarts is longer than strace takes from the attachment to a thread to its system calls.
+const tracerStarts = 200 * time.Millisecond
+
 // DelayedAck is MedianAck while each sync of some processes, and of all that descend from
 // them, takes SyncDelay longer.
 func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
@@ -80,6 +83,9 @@ func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
 			awaitTraced(t, member, member == pid)
 		}
 	}
+	// strace is named as a thread's tracer a moment before it stops it, which is long on a busy
+	// machine.
+	time.Sleep(tracerStarts)
 	return MedianAck(t, p)
 }
 
