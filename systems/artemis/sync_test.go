@@ -16,18 +16,21 @@ const pausedFor = 500 * time.Millisecond
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
 // second one is paused.
 func TestAcknowledgementWaitsFor(t *testing.T) {
-	for name, c := range map[string]struct {
+	// The servers of level 3 have just carried the suite, and do not come first: soon after it
+	// they were seen to answer before a delayed sync.
+	for _, c := range []struct {
+		name                  string
 		servers               *systemtest.Servers[*driver.Cluster]
 		level                 workload.Level
 		how                   string
 		first, second, answer bool
 	}{
-		"pair":            {shared, workload.SyncAsync, pair, false, false, true},
-		"mirror, level 1": {secured, workload.SyncSync, mirror, true, true, true},
-		"mirror, level 3": {detached, workload.AsyncSync, mirror, true, false, false},
-		"mirror, level 4": {unsynced, workload.AsyncAsync, mirror, false, false, false},
+		{"pair", shared, workload.SyncAsync, pair, false, false, true},
+		{"mirror, level 1", secured, workload.SyncSync, mirror, true, true, true},
+		{"mirror, level 3", detached, workload.AsyncSync, mirror, true, false, false},
+		{"mirror, level 4", unsynced, workload.AsyncAsync, mirror, false, false, false},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			connected := connect(t, optionsOf(t, c.servers, c.level, setReplication, c.how))
 			servers := c.servers.Get(t)
 			topic := systemtest.Topic(t, connected, "waits", 1)
