@@ -15,9 +15,10 @@ import (
 
 // What the levels rest on. A server answers a durable message when its journal has it, with
 // journal-datasync when that is synced too, and, as a primary, when its backup has received
-// it; with a mirror whose sync is true, when the mirror has answered, which it does
-// before it syncs, unless its journal-type is ASYNCIO. TestAcknowledgementWaitsFor delays syncs
-// and pauses servers and looks at what the acknowledgement waits for.
+// it; with a mirror whose sync is true, when the mirror has answered. Both servers of a mirror
+// may answer before they sync, unless their journal-type is ASYNCIO.
+// TestAcknowledgementWaitsFor delays syncs and pauses servers and looks at what the
+// acknowledgement waits for.
 
 func levels() map[workload.Level]system.Guarantee {
 	const (
@@ -29,8 +30,8 @@ func levels() map[workload.Level]system.Guarantee {
 			"journal-type=ASYNCIO on both servers: each has synced the message"},
 		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, or an " +
 			"AMQP mirror with sync=true, each with either journal-datasync" + alone},
-		workload.AsyncSync: {How: "journal-datasync=true, and an AMQP mirror with sync=false" +
-			later},
+		workload.AsyncSync: {How: "journal-datasync=true and journal-type=ASYNCIO on both " +
+			"servers, and an AMQP mirror with sync=false" + later},
 		workload.AsyncAsync: {How: "journal-datasync=false, and an AMQP mirror with sync=false" +
 			later},
 	}
@@ -191,7 +192,7 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 		return nil, err
 	}
 	r.Add(r.at, "journal-type", kind, managementAddress)
-	if r.Level == workload.SyncSync && kind != asyncIO {
+	if r.Level.Synced() && kind != asyncIO {
 		return nil, r.Contradicts("journal-type="+asyncIO, "%s has %s, which a server takes too "+
 			"where its machine lacks libaio", r.at, kind)
 	}

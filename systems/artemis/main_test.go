@@ -52,7 +52,7 @@ func optionsOf(t testing.TB, servers *systemtest.Servers[*driver.Cluster], level
 	settings ...string) system.Options {
 	t.Helper()
 	needServer(t)
-	if servers == secured {
+	if servers == secured || servers == detached {
 		systemtest.NeedPackage(t, "libaio1", findAsyncIO)
 	}
 	return systemtest.OptionsOf(t, artemisSystem{}, servers.Get(t), level, settings...)

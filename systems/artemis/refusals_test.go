@@ -67,8 +67,10 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		settings []string
 		says     []string
 	}{
-		"NIO, asked for level 1": {detached, workload.SyncSync, nil, nil,
+		"NIO, asked for level 1": {unsynced, workload.SyncSync, nil, nil,
 			[]string{"level 1", "journal-type=ASYNCIO", "has NIO"}},
+		"NIO, asked for level 3": {unsynced, workload.AsyncSync, nil, nil,
+			[]string{"level 3", "journal-type=ASYNCIO", "has NIO"}},
 		"synced, asked for level 3": {secured, workload.AsyncSync, nil, nil,
 			[]string{"level 3", "mirror sync=false", "mirror sync=true"}},
 		"synced, asked for level 4": {secured, workload.AsyncAsync, nil, nil,

@@ -70,8 +70,8 @@ journal-datasync text auto auto|true
     whether the journal is synced before the answer; auto is what the level asks for; true at
     level 2 has the primary sync too (Artemis's default)
 journal-type text auto auto|NIO|MAPPED|ASYNCIO
-    how the journal is written; auto is ASYNCIO at level 1, which needs it, and otherwise NIO;
-    ASYNCIO takes the library libaio
+    how the journal is written; auto is ASYNCIO at levels 1 and 3, which need it, and
+    otherwise NIO; ASYNCIO takes the library libaio
 journal-buffer-timeout duration 100us 1us..100ms
     longest that the journal gathers writes (Artemis's default with NIO is 3.3ms, and artemis
     create measures the disk and sets it)
@@ -108,7 +108,7 @@ func journalType(s system.Settings, l workload.Level) string {
 	switch kind := s.Text(setJournalType); {
 	case kind != auto:
 		return kind
-	case l == workload.SyncSync:
+	case l.Synced():
 		return asyncIO
 	}
 	return nio
@@ -139,9 +139,10 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("takes two servers, and with %s a "+
 			"ZooKeeper, and the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
 	}
-	if kind := journalType(s, l); l == workload.SyncSync && kind != asyncIO {
-		bad = append(bad, s.Wrong(setJournalType, fmt.Sprintf("cannot be %s at level 1, because a "+
-			"mirror then answers before it syncs: remove it, or take level 2", kind)))
+	if kind := journalType(s, l); l.Synced() && kind != asyncIO {
+		bad = append(bad, s.Wrong(setJournalType, fmt.Sprintf("cannot be %s at level %d, because "+
+			"servers with a mirror then answer before they sync: remove it, or take level 2 or 4",
+			kind, l)))
 	}
 	if l == workload.AsyncAsync && s.Text(setDatasync) == yes {
 		bad = append(bad, s.Wrong(setDatasync, "cannot be true at level 4: remove it, or take "+

@@ -16,8 +16,6 @@ const pausedFor = 500 * time.Millisecond
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
 // second one is paused.
 func TestAcknowledgementWaitsFor(t *testing.T) {
-	// The servers of level 3 have just carried the suite, and do not come first: soon after it
-	// they were seen to answer before a delayed sync.
 	for _, c := range []struct {
 		name                  string
 		servers               *systemtest.Servers[*driver.Cluster]
