@@ -100,6 +100,28 @@ func (l *life) wait() {
 	close(l.exited)
 }
 
+// reapWait bounds how long after its end a child may still count as running.
+const reapWait = 2 * time.Second
+
+// hasEnded reports whether the child has ended. It waits for the report of a child that the
+// kernel no longer lists as running.
+func (l *life) hasEnded() bool {
+	select {
+	case <-l.exited:
+		return true
+	default:
+	}
+	if running(l.cmd.Process.Pid) {
+		return false
+	}
+	select {
+	case <-l.exited:
+		return true
+	case <-time.After(reapWait):
+		return false
+	}
+}
+
 // Restart starts a child again after it has ended, with the same Spec. It is an error while
 // the child runs, and after Stop.
 func (s *Server) Restart() error {
@@ -108,9 +130,7 @@ func (s *Server) Restart() error {
 	if s.stopped {
 		return fmt.Errorf("starting %s again: it was stopped: start a new server", s.spec.Name)
 	}
-	select {
-	case <-s.now.exited:
-	default:
+	if !s.now.hasEnded() {
 		return fmt.Errorf("starting %s again: it still runs as process %d: kill it first",
 			s.spec.Name, s.now.cmd.Process.Pid)
 	}

@@ -225,6 +225,25 @@ func TestKillReachesWhatTheChildStarted(t *testing.T) {
 	gone(t, pid)
 }
 
+// A child that somebody else's signal ended starts again as soon as it is seen to be gone.
+func TestRestartAfterASignal(t *testing.T) {
+	s := start(t, shell(t.TempDir(), "server n1", "exec sleep 1000"))
+	for range 50 {
+		if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for running(s.PID()) {
+			runtime.Gosched()
+		}
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Stop(t.Context(), time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	spec := shell(dir, "server n1", "echo life >> lives; exec sleep 1000")
