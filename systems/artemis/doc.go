@@ -36,11 +36,11 @@
 //	level 4  mirror, sync=false, and journal-datasync=false
 //
 // What the vendor calls a replicated and synced journal, a pair with journal-datasync, is
-// worth one disk and one memory: the backup never syncs. Whether the servers of
-// a mirror sync before they answer is decided by their journal-type. A mirror commits each
-// message without asking for a sync. NIO and MAPPED therefore answer first. ASYNCIO leaves
-// syncing to its library, which calls fdatasync after every write that has ended, asked for or
-// not, and only then lets the answer go. This was measured with Artemis 2.44.0, journal-datasync and
+// worth one disk and one memory: the backup never syncs. Whether the servers of a mirror sync
+// before they answer is decided by their journal-type. A mirror commits each message without
+// asking for a sync. NIO and MAPPED therefore answer first. ASYNCIO leaves syncing to its
+// library, which calls fdatasync after every write that has ended, asked for or not, and only
+// then lets the answer go. This was measured with Artemis 2.44.0, journal-datasync and
 // journal-sync-non-transactional true on both servers, and durable messages to a multicast
 // address with one queue, sent one after another, while each sync of the mirror took 100 ms
 // longer:
