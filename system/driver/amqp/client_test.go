@@ -163,6 +163,28 @@ func TestCloseWithoutTime(t *testing.T) {
 	closeNow(t, p)
 }
 
+// A Send that is on its way to the wire while the connection ends returns too.
+func TestCloseWithoutTimeWhileSending(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	address := startPeer(t, &peer{credit: 1_000_000, answer: accepts})
+	for range 100 {
+		p := open(t, dialer(address), time.Minute)
+		underWay, sent := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(sent)
+			for n := 0; send(p, "one of many").Await(t) == nil; n++ {
+				if n == 1 {
+					close(underWay)
+				}
+			}
+		}()
+		<-underWay
+		_ = p.Close(over) // the message on its way may be without an answer
+		<-sent
+	}
+}
+
 func TestConsumer(t *testing.T) {
 	keyed := "\x00\x53\x73\xc0\x0b\x06\x40\x40\x40\x40\x40\xa0\x03key" + section("one")
 	for _, d := range []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce} {

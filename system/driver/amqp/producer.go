@@ -154,7 +154,10 @@ func (p *Producer) Send(m *system.Message) {
 	}
 	s.since = p.sweep.Load() + 1
 	p.sending.Store(s.since)
-	s.receipt, err = s.of.senders[m.Partition].SendWithReceipt(p.life, &s.message, nil)
+	// The end of the link ends it. A context that is cancelled while the link ends would leave
+	// go-amqp 1.7.0 waiting for ever: it takes a transfer back from a link that is gone.
+	s.receipt, err = s.of.senders[m.Partition].SendWithReceipt(context.Background(), &s.message,
+		nil)
 	p.sending.Store(0)
 	if err == nil {
 		p.lanes[m.Partition].put(s)
