@@ -96,6 +96,7 @@ type Span struct {
 	To    float64 `json:"to"`
 	Words string  `json:"words,omitempty"`
 	Tone  Tone    `json:"tone,omitempty"`
+	Of    string  `json:"of,omitempty"` // the series whose colour it has, in place of its tone's
 	// Level draws a line along the horizontal axis at From of the vertical axis instead.
 	Level bool `json:"level,omitempty"`
 }

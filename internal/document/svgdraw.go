@@ -281,13 +281,23 @@ func (d *drawing) moments() {
 		if s.Level || s.From != s.To || math.IsNaN(at) || at < 0 || at > 1 {
 			continue
 		}
-		d.put(`<g class="moment %s">`, s.Tone.class())
+		d.put(`<g class="moment %s">`, d.spanClass(s))
 		if s.Words != "" {
 			d.put("<title>%s</title>", escape(s.Words))
 		}
 		d.rule("moment", at, 0, at, d.height)
 		d.put("</g>")
 	}
+}
+
+// spanClass is the style of a moment: that of its series, or of its tone.
+func (d *drawing) spanClass(s Span) string {
+	for i := range d.chart.Series {
+		if one := &d.chart.Series[i]; s.Of != "" && one.Name == s.Of {
+			return "of " + one.colorClass()
+		}
+	}
+	return s.Tone.class()
 }
 
 // spanWords writes the words of moments and of shaded stretches with a tone, beside their
@@ -329,7 +339,7 @@ func (d *drawing) spanWords(t tier) {
 			rows = append(rows, nil)
 		}
 		rows[row] = append(rows[row], taken{from, to})
-		d.put(`<text class="%s %s" x="%s" dx="%s" y="%s">%s</text>`, class, s.Tone.class(),
+		d.put(`<text class="%s %s" x="%s" dx="%s" y="%s">%s</text>`, class, d.spanClass(s),
 			d.across(at), shift, number(y), escape(words))
 	}
 }

@@ -298,7 +298,8 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 		}
 		if b := s.Bracket; sane(b.StableRate) {
 			c.Spans = append(c.Spans, document.Span{From: b.StableRate, To: b.StableRate,
-				Tone: document.Good, Words: kneeName(searches, s) + rate(b.StableRate)})
+				Tone: document.Good, Of: kneeName(searches, s) + percentileName(99),
+				Words: kneeName(searches, s) + rate(b.StableRate)})
 			c.Label += " " + clean(s.Name) + ": stable at " + rate(b.StableRate) + "."
 		}
 	}

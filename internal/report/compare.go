@@ -31,11 +31,12 @@ func comparison(runs []*result.Saved) block {
 	if many {
 		differ = only(document.AtLength, block{Details: &document.Details{
 			Summary: fmt.Sprintf("What differs (%d)", len(differ.Table.Rows)),
-			Blocks:  []block{differ}}})
+			Blocks:  append([]block{differ}, ownTable(runs)...)}})
 		out = append(out, overview, notes, differ)
 	} else {
-		out = append(out, only(document.OnPage, heading(2, "Side by side")), differ,
-			only(document.OnTerminal, overview), notes)
+		out = append(out, only(document.OnPage, heading(2, "Side by side")), differ)
+		out = append(out, ownTable(runs)...)
+		out = append(out, only(document.OnTerminal, overview), notes)
 	}
 	out = append(out, equalTable(runs), only(document.AtLength, tabled(figureTable(runs))),
 		only(document.OnPage, heading(2, "Laid over one another")))
@@ -57,12 +58,23 @@ func differTable(runs []*result.Saved) document.Table {
 	t := document.Table{ID: "differ", Title: "What differs", Head: heads(names(runs)...),
 		Words: true, Runs: true, Empty: "The runs have the same settings and circumstances."}
 	for _, r := range differing(runs) {
-		if r.Name == rowOwnSettings {
-			r.Values = ownSettings(runs, "\n") // a line each
-		}
 		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
 	}
 	return t
+}
+
+// ownTable is the settings that only systems of one kind have. They cannot be compared, and are
+// folded where the form can fold.
+func ownTable(runs []*result.Saved) []block {
+	own := ownSettings(runs)
+	if own == nil {
+		return nil
+	}
+	t := document.Table{ID: "own", Head: heads(names(runs)...), Words: true, Runs: true,
+		Rows: []document.Row{{Name: "settings", Values: values(own...)}}}
+	return []block{only(document.OnTerminal, tabled(t)),
+		{Details: &document.Details{Blocks: []block{tabled(t)},
+			Summary: "Each system's own settings"}}}
 }
 
 // equalTable folds what is equal in all runs.

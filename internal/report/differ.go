@@ -148,11 +148,8 @@ func same(r row) bool {
 // rowSeed names the row of the runs' seeds.
 const rowSeed = "seed"
 
-// rowOwnSettings names the row of settings that not all runs have.
-const rowOwnSettings = "settings of its own"
-
 // settingRows is a row for each setting of the groups that all runs have, in the order in
-// which the runs list them, and one row for the other settings of each run.
+// which the runs list them.
 func settingRows(runs []*result.Saved) []row {
 	type key struct{ group, name string }
 	var order []key
@@ -182,12 +179,13 @@ func settingRows(runs []*result.Saved) []row {
 		}
 		rows = append(rows, r)
 	}
-	return append(rows, row{Name: rowOwnSettings, Values: ownSettings(runs, ", ")})
+	return rows
 }
 
-// ownSettings are the settings of each run that not all have.
-func ownSettings(runs []*result.Saved, between string) []string {
-	out := make([]string, len(runs))
+// ownSettings are the settings of each run that not all have, a line each. It is nil where
+// there are none.
+func ownSettings(runs []*result.Saved) []string {
+	out, some := make([]string, len(runs)), false
 	for i, s := range runs {
 		var own []string
 		for _, set := range s.Run.Settings {
@@ -197,8 +195,11 @@ func ownSettings(runs []*result.Saved, between string) []string {
 		}
 		out[i] = none
 		if len(own) > 0 {
-			out[i] = strings.Join(own, between)
+			out[i], some = strings.Join(own, "\n"), true
 		}
+	}
+	if !some {
+		return nil
 	}
 	return out
 }
