@@ -233,6 +233,9 @@ func (s *Saved) curveCaveat() string {
 	if made >= planned {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d trials of the curve were made: give the search more time, or "+
-		"repeat its command with --resume", made, planned)
+	remedy := "repeat its command with --resume"
+	if s.End == OutOfTime || s.End == UsedUp {
+		remedy = "search again with a longer --max-time"
+	}
+	return fmt.Sprintf("%d of %d trials of the curve were made: %s", made, planned, remedy)
 }

@@ -87,7 +87,11 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		return quantity.Count(total(r.Ledger).Lost)
 	})
 	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
-	p.Command = commandOf(r.Asked.Command, len(runs))
+	var commands [][]string
+	for _, s := range runs {
+		commands = append(commands, s.Run.Asked.Command)
+	}
+	p.Command = commandOf(commands)
 	p.Source = sourceWords(r.Plimsoll, moment(r.StartedAt))
 	return p
 }
@@ -167,7 +171,9 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 		p.Chart = stickChart(s)
 	}
 	var grave, warned []string
+	var commands [][]string
 	for _, s := range all {
+		commands = append(commands, s.Asked.Command)
 		if s.Side != nil && s.Side.Name == verdict.SideGenerator {
 			grave = append(grave, clean(s.Name)+": plimsoll itself was the limit: the system "+
 				"may carry more, so do not rank it by this figure")
@@ -180,7 +186,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 		}
 	}
 	p.Limits = gravest(grave, warned)
-	p.Command = commandOf(s.Asked.Command, len(all))
+	p.Command = commandOf(commands)
 	p.Source = sourceWords(s.Plimsoll, moment(s.StartedAt))
 	return p
 }
@@ -279,17 +285,39 @@ func sharedWords(runs []*result.Saved, words func(*result.Run) string) string {
 	return out
 }
 
-// commandOf is the command of the first of several results.
-func commandOf(command []string, results int) string {
+// commandOf is the command that made results, or the first of several and the number of others.
+func commandOf(commands [][]string) string {
+	var out []string
+	for _, c := range commands {
+		if words := clean(portable(c)); words != "" && !slices.Contains(out, words) {
+			out = append(out, words)
+		}
+	}
+	switch len(out) {
+	case 0:
+		return ""
+	case 1:
+		return out[0]
+	}
+	return fmt.Sprintf("%s   # and %s like it", out[0], plural(int64(len(out)-1), "other", "others"))
+}
+
+// portable is a command without what is of no use on another machine: where the program lies,
+// and where its results went.
+func portable(command []string) string {
 	if len(command) == 0 {
 		return ""
 	}
-	// Where the program lies on that machine is of no use on another.
-	out := strings.Join(append([]string{path.Base(command[0])}, command[1:]...), " ")
-	if results > 1 && !strings.Contains(out, " -t") && !strings.Contains(out, "--target") {
-		out += "   # and likewise for the others"
+	out := []string{path.Base(command[0])}
+	for i := 1; i < len(command); i++ {
+		switch one := command[i]; {
+		case one == "--runs":
+			i++
+		case !strings.HasPrefix(one, "--runs="):
+			out = append(out, one)
+		}
 	}
-	return clean(out)
+	return strings.Join(out, " ")
 }
 
 func sourceWords(b result.Build, when string) string {
