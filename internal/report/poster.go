@@ -299,7 +299,8 @@ func commandOf(commands [][]string) string {
 	case 1:
 		return out[0]
 	}
-	return fmt.Sprintf("%s   # and %s like it", out[0], plural(int64(len(out)-1), "other", "others"))
+	others := plural(int64(len(out)-1), "other", "others")
+	return fmt.Sprintf("%s   # and %s like it", out[0], others)
 }
 
 // portable is a command without what is of no use on another machine: where the program lies,
