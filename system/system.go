@@ -119,7 +119,10 @@ type ConsumerOptions struct {
 	Topic        Topic
 	Subscription string
 	Index        int // of this consumer among those of the subscription
-	Delivery     workload.Delivery
+	// Members is the number of the subscription's consumers where other connections open some of
+	// them; 0: this cluster opens all.
+	Members  int
+	Delivery workload.Delivery
 	// Receive is called for each message, by one goroutine at a time. The message
 	// is valid until Receive returns. With at_least_once and exactly_once, the
 	// consumer acknowledges the message after Receive returns; with at_most_once,

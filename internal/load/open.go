@@ -136,9 +136,13 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *c
 }
 
 func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
+	members := e.plan.Workload.Consumers
+	if len(c.shared.consumers) == members {
+		members = 0 // all are here
+	}
 	return system.ConsumerOptions{
 		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
-		Index: c.index, Delivery: e.plan.Workload.Delivery,
+		Index: c.index, Members: members, Delivery: e.plan.Workload.Delivery,
 		Receive: c.receive, Failed: func(err error) {
 			e.failed(fmt.Errorf("consumer %d of %s on %s stopped: %w", c.index,
 				e.plan.subscriptionName(c.subscription), c.topic.Name, err))

@@ -60,9 +60,30 @@ func TestAwaitHandled(t *testing.T) {
 	}
 }
 
+// Of 7 partitions and 3 consumers, two of which are here, each has 2 or 3.
+func TestSharesOfSeveralConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares[string](system.ConsumerOptions{Topic: system.Topic{Partitions: 7}, Members: 3})
+		s.Join("a")
+		s.Join("b")
+		s.Change("a", true, 0, 1, 2)
+		s.Change("b", true, 3)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := s.AwaitEven(ctx, time.Millisecond)
+		if err == nil || !strings.Contains(err.Error(), "2 of the 3 consumers") {
+			t.Errorf("got %v", err)
+		}
+		s.Change("b", true, 4)
+		if err := s.AwaitEven(t.Context(), time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestSharesAreAwaitedUntilTheyAreEven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewShares[string](system.Topic{Name: "t", Partitions: 3})
+		s := NewShares[string](system.ConsumerOptions{Topic: system.Topic{Name: "t", Partitions: 3}})
 		s.Join("a")
 		s.Join("b")
 		s.Change("a", true, 0, 1, 2)

@@ -54,13 +54,15 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 // subscription. It is safe for concurrent use.
 type Shares[C comparable] struct {
 	partitions int
+	all        int // consumers of the subscription, some of another connection; 0: all are here
 	mu         sync.Mutex
 	members    map[C]map[int32]bool
 }
 
-// NewShares returns the shares of a subscription without consumers.
-func NewShares[C comparable](t system.Topic) *Shares[C] {
-	return &Shares[C]{partitions: t.Partitions, members: make(map[C]map[int32]bool)}
+// NewShares returns the shares of a consumer's subscription, without consumers.
+func NewShares[C comparable](o system.ConsumerOptions) *Shares[C] {
+	return &Shares[C]{partitions: o.Topic.Partitions, all: o.Members,
+		members: make(map[C]map[int32]bool)}
 }
 
 // Join adds a consumer without partitions.
@@ -115,6 +117,14 @@ func (s *Shares[C]) uneven() error {
 	for _, mine := range s.members {
 		n := len(mine)
 		total, least, most = total+n, min(least, n), max(most, n)
+	}
+	if s.all > len(s.members) {
+		if least < s.partitions/s.all || most > (s.partitions+s.all-1)/s.all {
+			return fmt.Errorf("the partitions are not shared out evenly: %d of the %d consumers "+
+				"of the subscription are here, with %d to %d of %d partitions each",
+				len(s.members), s.all, least, most, s.partitions)
+		}
+		return nil
 	}
 	if total != s.partitions || most > least+1 {
 		return fmt.Errorf("the partitions are not shared out evenly: of %d partitions %d are with "+

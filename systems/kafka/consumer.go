@@ -226,12 +226,12 @@ type group struct {
 func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	return c.groups.Of(o.Topic, o.Subscription, func() *group {
 		return &group{name: o.Topic.Name + "." + o.Subscription,
-			Shares: driver.NewShares[*consumer](o.Topic)}
+			Shares: driver.NewShares[*consumer](o)}
 	})
 }
 
 // AwaitAssignment waits until the partitions are shared out evenly among the consumers
-// of the subscription that this connection has opened.
+// of the subscription.
 func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime([]system.Topic{r.Options.Topic}))
 	defer cancel()

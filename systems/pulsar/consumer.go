@@ -50,7 +50,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	}
 	r.polling, r.stop = context.WithCancel(context.Background())
 	r.group = c.groups.Of(o.Topic, o.Subscription,
-		func() *shares { return driver.NewShares[*consumer](o.Topic) })
+		func() *shares { return driver.NewShares[*consumer](o) })
 	r.group.Join(r)
 	r.lib, err = within(ctx,
 		func() (client.Consumer, error) { return lib.Subscribe(c.consumerOptions(o, r)) }, nil)
@@ -199,8 +199,7 @@ func (r *consumer) BecameInactive(_ client.Consumer, _ string, partition int32) 
 }
 
 // AwaitAssignment waits until the partitions are shared out evenly among the consumers
-// of the subscription that this connection has opened. A broker waits a second
-// before it makes another consumer the active one.
+// of the subscription. A broker waits a second before it makes another consumer the active one.
 func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	if r.of.cfg.subscription != client.Failover {
 		return nil

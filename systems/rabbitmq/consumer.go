@@ -45,7 +45,7 @@ type tap struct {
 func (c *cluster) newReader(o system.ConsumerOptions) *reader {
 	life, cancel := context.WithCancel(context.Background())
 	return &reader{
-		of: c, group: c.groupOf(o.Topic, o.Subscription), Receiver: driver.Receiver{Options: o},
+		of: c, group: c.groupOf(o), Receiver: driver.Receiver{Options: o},
 		early: o.Delivery == workload.AtMostOnce, life: life, cancel: cancel,
 		failing: make(chan struct{}), taps: make(map[int]*tap),
 	}

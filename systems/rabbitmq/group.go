@@ -24,9 +24,11 @@ type member interface {
 // group is the consumers of one subscription that this connection has opened, and how the
 // partitions are shared among them: each belongs to one consumer, so that its messages stay in
 // order. The first consumer has all of them until AwaitAssignment. The partitions of a consumer
-// that closes go to the remaining consumers, or to the next one that opens.
+// that closes go to the remaining consumers, or to the next one that opens. Where other
+// connections have consumers too, each partition belongs to a consumer by their numbers.
 type group struct {
 	subscription string
+	all          int // consumers, some of another connection; 0: all are here
 
 	mu      sync.Mutex
 	placed  bool // the queues are there
@@ -39,10 +41,11 @@ type group struct {
 }
 
 // groupOf returns the group of a subscription.
-func (c *cluster) groupOf(t system.Topic, subscription string) *group {
-	return c.groups.Of(t, subscription, func() *group {
-		g := &group{subscription: subscription, owners: make([]member, t.Partitions),
-			positions: make([]atomic.Int64, t.Partitions)}
+func (c *cluster) groupOf(o system.ConsumerOptions) *group {
+	return c.groups.Of(o.Topic, o.Subscription, func() *group {
+		g := &group{subscription: o.Subscription, all: o.Members,
+			owners:    make([]member, o.Topic.Partitions),
+			positions: make([]atomic.Int64, o.Topic.Partitions)}
 		for i := range g.positions {
 			g.positions[i].Store(-1)
 		}
@@ -64,7 +67,7 @@ func (g *group) join(m member, place func() error) error {
 	g.members = append(g.members, m)
 	slices.SortStableFunc(g.members, func(a, b member) int { return a.place() - b.place() })
 	for partition, owner := range g.owners {
-		if owner == nil {
+		if owner == nil && (g.all == 0 || m.place() == partition%g.all) {
 			g.owners[partition] = m
 			m.assign(partition)
 		}
@@ -96,8 +99,8 @@ func (g *group) quit(m member) {
 func (g *group) settle(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.members) == 0 {
-		return nil // all have closed meanwhile
+	if len(g.members) == 0 || g.all > 0 {
+		return nil // all have closed meanwhile, or join has given each its own
 	}
 	for partition, owner := range g.owners {
 		want := g.members[partition%len(g.members)]

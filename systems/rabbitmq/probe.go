@@ -41,7 +41,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 		return nil, "", &system.NotSupported{
 			Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
 	}
-	g := c.groupOf(o.Topic, o.Subscription)
+	g := c.groupOf(o)
 	for partition := range o.Topic.Partitions {
 		g.moveTo(partition, 0)
 	}
