@@ -108,6 +108,7 @@ func (w *workerEnd) say(sentence string) {
 func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+w.options.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(w.options.Token.pinned(mine))),
+		grpc.WithInitialWindowSize(windowBytes), grpc.WithInitialConnWindowSize(windowBytes),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
