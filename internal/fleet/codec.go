@@ -8,7 +8,7 @@ import (
 
 // Bounds of what is read from the other end.
 const (
-	wireMost    = 1 << 20 // bytes of a part of an answer
+	wireMost = 1 << 20 // bytes of a part of an answer
 	// windowBytes is how much a stream may have under way. gRPC would try to find a better window
 	// with a ping for each exchange of time, which doubles the cost of one.
 	windowBytes = 1 << 18
