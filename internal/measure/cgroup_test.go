@@ -47,8 +47,7 @@ func TestAllowances(t *testing.T) {
 		}, Allowance{0.5, 1000, 70_000}},
 		{"a container of version 2", map[string]string{
 			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mountsV2,
-			"sys/fs/cgroup/cpu.max":  "max 100000\n",
-			"sys/fs/cgroup/cpu.stat": "throttled_usec 0\n",
+			"sys/fs/cgroup/cpu.max": "max 100000\n", "sys/fs/cgroup/cpu.stat": "throttled_usec 0\n",
 		}, Allowance{}},
 		{"a container that sees the path of its group outside", map[string]string{
 			"proc/self/cgroup": "0::/../../outside\n", "proc/self/mountinfo": mountsV2,
