@@ -43,24 +43,20 @@ const crewStart = time.Second
 
 // hands are what each worker of a crew did, beside what all of them did together.
 type hands struct {
-	cells   []*measure.Cells // its own lag
 	last    []load.Sample
 	before  []load.Sample // the interval before the last
 	peakRSS []int64
 	heldNs  []int64 // by their limits of CPU, in the measured window
 }
 
-// add takes the workers' samples of an interval.
+// add takes the workers' samples of an interval, whose histograms it drops.
 func (h *hands) add(all []load.Sample) {
-	if h.cells == nil {
-		for range all {
-			h.cells = append(h.cells, measure.NewCells(result.OwnLag))
-		}
+	if h.last == nil {
 		h.peakRSS, h.heldNs = make([]int64, len(all)), make([]int64, len(all))
 		h.last = make([]load.Sample, len(all))
 	}
 	for i, s := range all {
-		h.cells[i].Add(s.Histograms)
+		all[i].Histograms = nil
 		h.peakRSS[i] = max(h.peakRSS[i], s.Spent().RSSBytes)
 	}
 	h.before, h.last = h.last, all
@@ -80,10 +76,9 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 			break
 		}
 		w, c := &all[i], &h.last[i].Counters
-		own := h.cells[i].Of(result.OwnLag, measure.Measured).Histogram
 		w.Scheduled = c.Begun()[measure.Measured]
 		w.Received = c.Received[measure.Measured]
-		w.OwnLagP99Ns, w.OwnLagCount = own.ValueAtPercentile(99), own.TotalCount()
+		w.OwnLagP99Ns, w.OwnLagCount = h.last[i].OwnLag.P99Ns, h.last[i].OwnLag.Count
 		spent := h.last[i].Spent()
 		w.CPUSeconds, w.PeakRSSBytes = spent.CPUSeconds, h.peakRSS[i]
 		w.CPULimitCores, w.MemoryLimitBytes = spent.CPULimitCores, spent.MemoryLimitBytes

@@ -5,9 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
@@ -61,48 +58,12 @@ func memoryOfMachine() memory { return memoryIn(os.DirFS("/")) }
 // memoryIn reads the limits from the file system of a machine.
 func memoryIn(root fs.FS) memory {
 	var kib int64
-	total := field(textIn(root, "proc/meminfo"), "MemTotal")
+	info, _ := fs.ReadFile(root, "proc/meminfo") // without it nothing is known
+	total := field(string(info), "MemTotal")
 	if _, err := fmt.Sscanf(total, "%d kB", &kib); err != nil {
 		kib = 0
 	}
-	return memory{machine: kib << 10, group: groupLimit(root)}
-}
-
-// groupLimit returns the least memory limit of the control groups of this process and of their
-// parents; 0: there is none. Within a container the path of a group may be that outside; then
-// the root of the hierarchy has the container's limit.
-func groupLimit(root fs.FS) (least int64) {
-	const v1, v2 = "sys/fs/cgroup/memory", "sys/fs/cgroup"
-	for line := range strings.Lines(textIn(root, "proc/self/cgroup")) {
-		number, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		controllers, group, _ := strings.Cut(rest, ":")
-		dir, file := v1, "memory.limit_in_bytes"
-		switch {
-		case number == "0" && controllers == "":
-			dir, file = v2, "memory.max"
-		case controllers != "memory":
-			continue
-		}
-		for at := path.Clean("/" + group); ; at = path.Dir(at) {
-			text := textIn(root, path.Join(dir, at, file))
-			limit, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-			if err == nil && limit > 0 && (least == 0 || limit < least) {
-				least = limit
-			}
-			if at == "/" {
-				break
-			}
-		}
-	}
-	return least
-}
-
-func textIn(root fs.FS, name string) string {
-	raw, err := fs.ReadFile(root, name)
-	if err != nil {
-		return ""
-	}
-	return string(raw)
+	return memory{machine: kib << 10, group: measure.Allowed(root).MemoryBytes}
 }
 
 // checkMemory refuses a crowd that this process could not hold.

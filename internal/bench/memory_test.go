@@ -17,27 +17,13 @@ func TestMemoryIsThatOfTheMachineOrOfAControlGroup(t *testing.T) {
 		files map[string]string
 		want  memory
 	}{
-		"nothing is known": {nil, memory{}},
-		"no limit": {map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/user\n",
-			"sys/fs/cgroup/user/memory.max": "max\n",
-		}, memory{machine: 2 << 30}},
-		"a parent has the least, v2": {map[string]string{
+		"nothing is known":  {nil, memory{}},
+		"no control groups": {map[string]string{"proc/meminfo": meminfo}, memory{machine: 2 << 30}},
+		"a limit": {map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/pods/one\n",
-			"sys/fs/cgroup/pods/one/memory.max": "900000000\n",
-			"sys/fs/cgroup/pods/memory.max":     "500000000\n",
+			"proc/self/mountinfo":           "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			"sys/fs/cgroup/pods/memory.max": "500000000\n",
 		}, memory{2 << 30, 500_000_000}},
-		"v1": {map[string]string{
-			"proc/meminfo":     meminfo,
-			"proc/self/cgroup": "5:cpu:/one\n4:memory:/one\n0::/\n",
-			"sys/fs/cgroup/memory/one/memory.limit_in_bytes": "700000000\n",
-			"sys/fs/cgroup/memory/memory.limit_in_bytes":     "9223372036854771712\n",
-			"sys/fs/cgroup/cpu/one/memory.limit_in_bytes":    "1\n",
-		}, memory{2 << 30, 700_000_000}},
-		"a container that sees its group as the root": {map[string]string{
-			"proc/self/cgroup":         "0::/../../outside\n",
-			"sys/fs/cgroup/memory.max": "300000000\n",
-		}, memory{0, 300_000_000}},
 	} {
 		files := fstest.MapFS{}
 		for file, text := range c.files {

@@ -102,10 +102,11 @@ func (r *run) sample(histograms bool) (load.Sample, error) {
 	if err != nil {
 		return load.Sample{}, fmt.Errorf("sample the workers: %w", err)
 	}
+	merged, err := load.MergeSamples(all...)
 	if histograms && r.job.Crew != nil {
 		r.hands.add(all)
 	}
-	return load.MergeSamples(all...)
+	return merged, err
 }
 
 // accounts is what all workers have an account of.

@@ -8,7 +8,10 @@ import (
 
 // Bounds of what is read from the other end.
 const (
-	wireMost    = 1 << 20 // bytes of a part of an answer
+	wireMost = 1 << 20 // bytes of a part of an answer
+	// windowBytes is how much a stream may have under way. gRPC would try to find a better window
+	// with a ping for each exchange of time, which doubles the cost of one.
+	windowBytes = 1 << 18
 	headRoom    = 1 << 16 // bytes of what surrounds a part
 	answerMost  = 1 << 26 // bytes of an answer
 	accountMost = 1 << 30 // bytes of an account

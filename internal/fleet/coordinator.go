@@ -95,6 +95,7 @@ func Listen(o Options) (*Coordinator, error) {
 	c.server = grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodec(codec{}),
 		grpc.MaxRecvMsgSize(wireMost+headRoom), grpc.MaxConcurrentStreams(4),
+		grpc.InitialWindowSize(windowBytes), grpc.InitialConnWindowSize(windowBytes),
 		grpc.ConnectionTimeout(handshakeLimit),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: idleLimit, Time: ownerLimit / 2, Timeout: ownerLimit / 2,

@@ -64,8 +64,20 @@ func measureCost(b *testing.B, workers int) {
 	b.ReportMetric(float64(watch.last.wire-watch.first.wire)/seconds/float64(workers)/1e3,
 		"kB/worker/s")
 	b.ReportMetric(greatestRSS(b), "MB")
+	b.ReportMetric(exchanges(c), "exchanges/worker")
 	costAccount(b, c, job, crowd, workers)
 	b.ReportMetric(0, "ns/op")
+}
+
+// exchanges is how many exchanges of time a worker made until the last sample.
+func exchanges(c *Coordinator) float64 {
+	sum, team := 0.0, c.team()
+	for _, m := range team {
+		m.mu.Lock()
+		sum += float64(m.clock.Exchanges)
+		m.mu.Unlock()
+	}
+	return sum / float64(len(team))
 }
 
 // costAccount reports what the account costs, without a run around it.

@@ -215,7 +215,11 @@ func (m *member) take(w *word) error {
 	case len(c.answer)+len(w.Part) > c.most:
 		return fmt.Errorf("its answer has more than %d bytes", c.most)
 	}
-	c.answer = append(c.answer, w.Part...)
+	if c.answer == nil {
+		c.answer = w.Part // most answers have one part
+	} else {
+		c.answer = append(c.answer, w.Part...)
+	}
 	if w.Last {
 		if w.Error != "" {
 			c.failed = fmt.Errorf("worker %s on %s: %s", m.hello.Name, m.hello.Host, w.Error)

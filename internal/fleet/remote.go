@@ -71,9 +71,9 @@ func (r *remote) Sample(histograms bool) (load.Sample, error) {
 			s.Processes[i].ID = r.hello.Name + " " + s.Processes[i].ID
 		}
 		r.last = s
+		r.last.Histograms, r.last.FirstAckNs, r.last.LastAckNs = nil, 0, 0
 	case errors.Is(err, ErrLost):
 		s = r.last
-		s.Histograms, s.FirstAckNs, s.LastAckNs = nil, 0, 0
 		s.Counters.InFlight, s.Counters.Sent, s.Counters.Opened = 0, true, true
 		s.Interval, err = r.interval, nil
 	}

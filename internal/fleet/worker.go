@@ -46,7 +46,6 @@ const (
 	joinPause = time.Second
 	callLimit = 10 * time.Second
 	wordsRoom = 64 // words that wait to be sent
-	tickEvery = 100 * time.Millisecond
 	// exchangesLeast is how many exchanges of time come before a run.
 	exchangesLeast = 20
 )
@@ -108,6 +107,7 @@ func (w *workerEnd) say(sentence string) {
 func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+w.options.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(w.options.Token.pinned(mine))),
+		grpc.WithInitialWindowSize(windowBytes), grpc.WithInitialConnWindowSize(windowBytes),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
@@ -240,16 +240,17 @@ func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 			}
 		}
 	}()
-	every := time.NewTicker(tickEvery)
-	defer every.Stop()
+	next := time.NewTimer(w.pace())
+	defer next.Stop()
 	owner := time.NewTimer(ownerLimit)
 	defer owner.Stop()
 	for {
 		select {
-		case <-every.C:
+		case <-next.C:
 			if err := stream.SendMsg(&tick{SentNs: w.options.Clock.Now()}); err != nil {
 				return nil // the other stream says why
 			}
+			next.Reset(w.pace())
 		case <-answered:
 			owner.Reset(ownerLimit)
 		case <-owner.C:
@@ -259,6 +260,15 @@ func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 			return nil
 		}
 	}
+}
+
+// pace is how long to wait for the next exchange. Where the clocks are one, an exchange only shows
+// that both ends live.
+func (w *workerEnd) pace() time.Duration {
+	if w.skewed == nil {
+		return skew.CalmPace
+	}
+	return w.skewed.Pace()
 }
 
 // learn gives an exchange to the disciplined clock. A step ends the run.
@@ -280,7 +290,7 @@ func (w *workerEnd) awaitClock(ctx context.Context) error {
 		return nil
 	}
 	for w.skewed.State().Exchanges < exchangesLeast {
-		if !clock.Sleep(ctx, tickEvery) {
+		if !clock.Sleep(ctx, skew.EagerPace) {
 			return fmt.Errorf("learning the coordinator's time: %w", ctx.Err())
 		}
 	}

@@ -26,6 +26,8 @@ type Local struct {
 	watching chan struct{} // closed when the watcher has ended; nil: the load has not begun
 	spare    *measure.Live
 	interval int64
+	ownLags  *measure.Cells // of a share
+	ownLag   OwnLag
 	window   Window
 	over     bool // closed: nothing is recorded any more
 }
@@ -46,6 +48,7 @@ func NewLocal(plan Plan, means Means) *Local {
 	return &Local{
 		plan: plan, means: means, engine: New(plan, means.Clock, means.Tell),
 		late: newLateness(means.Cluster, means.Clock), spare: measure.NewLive(result.Hiccup),
+		ownLags: measure.NewCells(result.OwnLag),
 	}
 }
 
@@ -106,7 +109,13 @@ func (l *Local) Sample(histograms bool) (Sample, error) {
 		}
 		s.Histograms = append(s.Histograms, l.late.collect()...)
 		s.Processes = []Process{l.spent()}
+		if l.plan.Share.Workers > 0 {
+			l.ownLags.Add(s.Histograms)
+			own := l.ownLags.Of(result.OwnLag, measure.Measured).Histogram
+			l.ownLag = OwnLag{own.ValueAtPercentile(99), own.TotalCount()}
+		}
 	}
+	s.OwnLag = l.ownLag
 	s.Counters = l.engine.counters()
 	if histograms {
 		s.FirstAckNs, s.LastAckNs = l.engine.ackSpan()

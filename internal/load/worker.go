@@ -146,7 +146,13 @@ type Sample struct {
 	// did. A gap between the spans of two intervals is exact; one within a span is not seen.
 	FirstAckNs, LastAckNs int64
 	Processes             []Process
+	// OwnLag is the worker's own lag since the load began, of messages due in the measured window,
+	// where several workers share the load. A merge leaves it out.
+	OwnLag OwnLag
 }
+
+// OwnLag is the own lag of one worker.
+type OwnLag struct{ P99Ns, Count int64 }
 
 // Process is the resource use of a worker's process. Two readings of one process count once.
 type Process struct {

@@ -34,8 +34,8 @@ type buckets struct {
 	clamped, negative int64
 }
 
-// add counts a latency. One out of range counts at the end of the range, and as such.
-func (b *buckets) add(ns int64) {
+// count counts a latency. One out of range counts at the end of the range, and as such.
+func (b *buckets) count(ns int64) {
 	if ns < 0 {
 		b.negative++
 		ns = 0
@@ -61,19 +61,6 @@ func (b *buckets) begin(at int) {
 
 // take returns the counts as plain data, and empties the buckets.
 func (b *buckets) take(into *Histogram) {
-	used := 0
-	for _, n := range b.counts[b.from:b.to] {
-		if n != 0 {
-			used++
-		}
-	}
-	into.Values, into.Counts = make([]int64, 0, used), make([]int64, 0, used)
-	for i := b.from; i < b.to; i++ {
-		if n := b.counts[i]; n != 0 {
-			into.Values, into.Counts = append(into.Values, leastAt(i)), append(into.Counts, n)
-			b.counts[i] = 0
-		}
-	}
-	into.Clamped, into.Negative = b.clamped, b.negative
+	into.Packed, into.Clamped, into.Negative = b.pack(), b.clamped, b.negative
 	*b = buckets{counts: b.counts}
 }

@@ -35,6 +35,10 @@ type controlled struct {
 // unlimitedBytes is what version 1 has as the least limit of memory that is none.
 const unlimitedBytes = 1 << 60
 
+// Allowed returns what the control groups of this process allow now. files is the root of the file
+// system.
+func Allowed(files fs.FS) Allowance { return newAllowances(files).read() }
+
 // newAllowances finds the groups of this process. files is the root of the file system.
 func newAllowances(files fs.FS) *allowances {
 	groups, _ := fs.ReadFile(files, "proc/self/cgroup") // without it nothing is found
@@ -75,7 +79,8 @@ func findGroups(controller, groups, mounts string) (c controlled) {
 		if place == "" || !inside || below != "" && below[0] != '/' {
 			continue // the mount shows another part of the hierarchy
 		}
-		for at := path.Join(point, below); ; at = path.Dir(at) {
+		// A container may see the path that its group has outside; its own root has its limits.
+		for at := path.Join(point, path.Clean("/"+below)); ; at = path.Dir(at) {
 			c.folders = append(c.folders, at)
 			if at == point || at == "." {
 				return c

@@ -47,9 +47,12 @@ func TestAllowances(t *testing.T) {
 		}, Allowance{0.5, 1000, 70_000}},
 		{"a container of version 2", map[string]string{
 			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mountsV2,
-			"sys/fs/cgroup/cpu.max":  "max 100000\n",
-			"sys/fs/cgroup/cpu.stat": "throttled_usec 0\n",
+			"sys/fs/cgroup/cpu.max": "max 100000\n", "sys/fs/cgroup/cpu.stat": "throttled_usec 0\n",
 		}, Allowance{}},
+		{"a container that sees the path of its group outside", map[string]string{
+			"proc/self/cgroup": "0::/../../outside\n", "proc/self/mountinfo": mountsV2,
+			"sys/fs/cgroup/memory.max": "300000000\n",
+		}, Allowance{MemoryBytes: 300_000_000}},
 		{"the mount of another container", map[string]string{
 			"proc/self/cgroup":                    "3:cpu:/pods/p12\n",
 			"proc/self/mountinfo":                 "31 30 0:27 /pods/p1 /sys/fs/cgroup/cpu ro - cgroup cgroup cpu\n",
@@ -67,7 +70,7 @@ func TestAllowances(t *testing.T) {
 			for name, text := range c.files {
 				files[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			if got := newAllowances(files).read(); got != c.want {
+			if got := Allowed(files); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -76,7 +79,7 @@ func TestAllowances(t *testing.T) {
 
 // Whatever this machine has, reading it ends and gives no negative figure.
 func TestAllowancesOfThisProcess(t *testing.T) {
-	a := newAllowances(os.DirFS("/")).read()
+	a := Allowed(os.DirFS("/"))
 	if a.CPUCores < 0 || a.MemoryBytes < 0 || a.ThrottledNs < 0 {
 		t.Errorf("got %+v", a)
 	}

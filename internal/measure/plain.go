@@ -11,14 +11,12 @@ import (
 // handed over, and when.
 
 // Histogram is the latencies of one series and phase that came in an interval. Two of
-// the same series and phase merge by adding the counts of equal values.
+// the same series and phase merge by adding the counts of each bucket.
 type Histogram struct {
 	Series result.Series
 	Phase  Phase
-	// Values are the least latencies of the buckets that hold something, in nanoseconds,
-	// rising; Counts are the numbers of latencies in them. The buckets are those of
-	// result.NewHistogram.
-	Values, Counts []int64
+	// Packed are the counts of the buckets, which are those of result.NewHistogram (packed.go).
+	Packed packed
 	// Clamped latencies were above the range, negative ones below it; each counts too in
 	// the bucket at that end.
 	Clamped, Negative int64
@@ -133,17 +131,7 @@ func (b *buckets) sum(group []Histogram) Histogram {
 	}
 	for _, h := range group {
 		b.clamped, b.negative = b.clamped+h.Clamped, b.negative+h.Negative
-		if len(h.Values) == 0 {
-			continue
-		}
-		from, past := placeOf(h.Values[0]), placeOf(h.Values[len(h.Values)-1])+1
-		if b.from == b.to {
-			b.begin(from)
-		}
-		b.from, b.to = min(b.from, from), max(b.to, past)
-		for i, value := range h.Values {
-			b.counts[placeOf(value)] += h.Counts[i]
-		}
+		b.add(h.Packed)
 	}
 	sum := Histogram{Series: group[0].Series, Phase: group[0].Phase}
 	b.take(&sum)

@@ -66,10 +66,10 @@ func (c *Cells) Add(all []Histogram) {
 		if into.Histogram == empty {
 			into.Histogram = result.NewHistogram()
 		}
-		for i, value := range h.Values {
+		h.Packed.each(func(ns, count int64) {
 			// A bucket of result.NewHistogram, so there is no error to look at.
-			_ = into.Histogram.RecordValues(value, h.Counts[i])
-		}
+			_ = into.Histogram.RecordValues(ns, count)
+		})
 		into.Clamped += h.Clamped
 		into.Negative += h.Negative
 	}
@@ -156,7 +156,7 @@ func (r *Recorder) Add(series int, p Phase, ns int64) {
 func (r *Recorder) hand() {
 	r.store.mu.Lock()
 	for _, l := range r.last[:r.kept] {
-		r.store.live.cells[l.series][l.phase].add(l.ns)
+		r.store.live.cells[l.series][l.phase].count(l.ns)
 	}
 	r.store.mu.Unlock()
 	r.kept = 0

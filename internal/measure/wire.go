@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -18,7 +19,7 @@ const (
 )
 
 // lastPlace is the place of the last bucket.
-var lastPlace = int64(placeOf(result.HistogramMaxNs))
+var lastPlace = placeOf(result.HistogramMaxNs)
 
 var errMalformed = errors.New("it is malformed")
 
@@ -49,22 +50,16 @@ func (f *fields) end() error {
 
 const anyCount = int64(1)<<62 - 1
 
-// MarshalBinary encodes the histogram: the place of each bucket as the distance to the one before.
+// MarshalBinary encodes the histogram, whose buckets are packed.
 func (h Histogram) MarshalBinary() ([]byte, error) {
-	b := make([]byte, 0, 32+4*len(h.Values))
+	const head = 32
+	b := make([]byte, 0, head+len(h.Series)+len(h.Packed))
 	b = binary.AppendUvarint(b, uint64(len(h.Series)))
 	b = append(b, h.Series...)
-	for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative, int64(len(h.Values))} {
+	for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	before := 0
-	for i, value := range h.Values {
-		place := placeOf(value)
-		b = binary.AppendUvarint(b, uint64(place-before))
-		b = binary.AppendUvarint(b, uint64(h.Counts[i]))
-		before = place
-	}
-	return b, nil
+	return append(b, h.Packed...), nil
 }
 
 // UnmarshalBinary reads what MarshalBinary wrote.
@@ -79,18 +74,11 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 	f.b = f.b[name:]
 	read.Phase = Phase(f.next(int64(phases) - 1))
 	read.Clamped, read.Negative = f.next(anyCount), f.next(anyCount)
-	buckets := f.next(min(bucketPlaces, int64(len(f.b))))
-	read.Values, read.Counts = make([]int64, buckets), make([]int64, buckets)
-	place := int64(0)
-	for i := range read.Values {
-		step := f.next(lastPlace - place)
-		place += step
-		read.Values[i], read.Counts[i] = leastAt(int(place)), f.next(anyCount)
-		f.bad = f.bad || i > 0 && step == 0
+	read.Packed = packed(f.b)
+	if f.bad || !read.Packed.check() {
+		return fmt.Errorf("reading a histogram: %w", errMalformed)
 	}
-	if err := f.end(); err != nil {
-		return fmt.Errorf("reading a histogram: %w", err)
-	}
+	read.Packed = slices.Clone(read.Packed)
 	*h = read
 	return nil
 }

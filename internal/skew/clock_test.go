@@ -160,6 +160,38 @@ func TestClockIsMonotonicForAllReaders(t *testing.T) {
 	}
 }
 
+// Exchanges are frequent at first and after a silence, and rare once they cannot add much.
+func TestPace(t *testing.T) {
+	w := newWorld(5)
+	w.lost, w.jitter, w.heavy = 0, 0.05, false
+	exchange := func() {
+		w.own.now += int64(w.clock.Pace())
+		w.burstEndNs = w.own.now + second // without congestion
+		w.burstTo = [2]float64{}
+		x, _ := w.exchange()
+		if _, err := w.clock.Add(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := w.own.now
+	for range 50 {
+		exchange()
+	}
+	if took := w.own.now - began; took > 6*second || w.clock.Pace() != skew.CalmPace {
+		t.Errorf("50 exchanges took %d ns, then the pace is %s", took, w.clock.Pace())
+	}
+	w.own.now += 20 * second
+	if pace := w.clock.Pace(); pace != skew.EagerPace {
+		t.Errorf("after a silence the pace is %s: %+v", pace, w.clock.State())
+	}
+	for range 10 {
+		exchange()
+	}
+	if pace := w.clock.Pace(); pace != skew.CalmPace {
+		t.Errorf("a second after a silence the pace is %s: %+v", pace, w.clock.State())
+	}
+}
+
 // A planted clock is wrong by what was planted.
 func TestPlant(t *testing.T) {
 	right := &manual{now: 1000 * second}

@@ -2,7 +2,7 @@
 // two can differ.
 //
 // A worker wraps its own clock in a Clock. It exchanges four timestamps with the
-// coordinator some ten times a second and gives each Exchange to Clock.Add. An Estimator
+// coordinator one to ten times a second (Pace) and gives each Exchange to Clock.Add. An Estimator
 // turns the exchanges into a Line, the coordinator's clock less the worker's own, with a
 // bound. The Clock follows the line, so due times, stamps, latencies and accounts of all
 // workers are on one clock.

@@ -114,12 +114,13 @@ func (w *world) exchange() (skew.Exchange, bool) {
 	}, true
 }
 
-// run exchanges timestamps ten times a second until a time after the beginning, and calls
+// run exchanges timestamps at the clock's pace until a time after the beginning, and calls
 // look a few times in between.
 func (w *world) run(t *testing.T, untilNs int64, look func(*skew.Step, skew.Exchange)) {
 	t.Helper()
 	for w.own.now < w.beganNs+untilNs {
-		next := w.own.now + 80e6 + w.Int64N(40e6)
+		pace := int64(w.clock.Pace())
+		next := w.own.now + pace*8/10 + w.Int64N(pace*4/10)
 		x, ok := w.exchange()
 		if !ok {
 			x = skew.Exchange{}
@@ -132,10 +133,8 @@ func (w *world) run(t *testing.T, untilNs int64, look func(*skew.Step, skew.Exch
 			}
 		}
 		look(step, x)
-		if now := w.own.now; now < next {
-			w.own.now += w.Int64N(next - now)
-			look(nil, skew.Exchange{})
-			w.own.now = next
+		for w.own.now < next {
+			w.own.now = min(next, w.own.now+1+w.Int64N(100e6))
 			look(nil, skew.Exchange{})
 		}
 	}
