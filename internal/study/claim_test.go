@@ -143,6 +143,15 @@ const servers, shared, disk = result.ResourceServers, result.ResourceCPU, result
 // free is a peak that no known resource limited.
 func free(stable float64) Measured { return searched(stable, stable*1.02, verdict.NoneSeen) }
 
+// filled is a search in whose trials the servers' own cores were full.
+func filled(m Measured) Measured {
+	for _, r := range m.Trials {
+		r.Observation.WindowNs, r.Observation.Host.ServersCPUSeconds = 1e9, 1
+		r.Observation.Servers = []string{"n1"}
+	}
+	return m
+}
+
 var answered = map[string]planted{
 	"agrees, and the other way round": {free(40_000), free(20_000), free(10_000),
 		[2]Answer{Agrees, Opposite},
@@ -171,6 +180,11 @@ var answered = map[string]planted{
 		[2]Answer{Agrees, Forbidden},
 		[]string{"per byte written to the disk: 3.0x (2.9",
 			"the limits differ: no known resource in kafka, the disk in pulsar"}},
+	"the bound of messages in flight, behind full cores": {
+		filled(searched(40_000, 41_000, verdict.SideWorkload, 60_000, 61_000, 59_000)),
+		searched(20_000, 21_000, servers, 30_000, 29_500, 30_500), free(9),
+		[2]Answer{Agrees, Forbidden},
+		[]string{"As published: per core of the servers: 2.00x (1.9"}},
 	"use not observed": {searched(40_000, 41_000, shared), searched(20_000, 21_000, shared),
 		searched(40_000, 41_000, servers), [2]Answer{Agrees, Agrees},
 		[]string{"with the CPU that servers and load share near its limit on both sides: " +

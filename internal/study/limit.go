@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -16,8 +17,10 @@ func (m Measured) limit() string {
 	switch {
 	case m.Search != nil && m.Search.Side != nil:
 		switch side := m.Search.Side; side.Name {
-		case verdict.SideGenerator, verdict.SideWorkload:
+		case verdict.SideGenerator:
 			return side.Name
+		case verdict.SideWorkload:
+			return m.behindWorkload()
 		default:
 			resource = side.Resource
 		}
@@ -31,6 +34,20 @@ func (m Measured) limit() string {
 		return verdict.SideGenerator
 	}
 	return resource
+}
+
+// behindWorkload returns the resource that was near its limit in a trial in which the workload's
+// bound of messages in flight was reached: where there is one, the wait for it filled the bound.
+// It returns the workload where there is none.
+func (m Measured) behindWorkload() string {
+	for _, r := range slices.Backward(m.Trials) {
+		switch l := verdict.Limiting(r); l.Resource {
+		case verdict.NoneSeen, verdict.NotKnown, verdict.Generator:
+		default:
+			return l.Resource
+		}
+	}
+	return verdict.SideWorkload
 }
 
 // cores reports whether a limit is one of cores.
