@@ -22,9 +22,12 @@ type Resources struct {
 
 // HostUse is what the whole machine used. CPU time is summed over its cores.
 type HostUse struct {
-	CPUSeconds    float64 `json:"cpu_seconds"` // busy: neither idle, waiting for a disk nor stolen
-	IOWaitSeconds float64 `json:"iowait_seconds"`
-	StealSeconds  float64 `json:"steal_seconds"`
+	CPUSeconds float64 `json:"cpu_seconds"` // busy: neither idle, waiting for a disk nor stolen
+	// ServersCPUSeconds is the busy part of the CPUs that servers have of their own, whichever
+	// program used them; 0: they have none.
+	ServersCPUSeconds float64 `json:"servers_cpus_seconds,omitempty"`
+	IOWaitSeconds     float64 `json:"iowait_seconds"`
+	StealSeconds      float64 `json:"steal_seconds"`
 	// Pressure is the share of the interval in which some task waited for the
 	// resource, 0 to 1.
 	PressureCPU    *float64 `json:"pressure_cpu,omitempty"`
@@ -117,7 +120,7 @@ type Limits struct {
 // Share is the share of one of the machine's limits that a run used on average over the
 // measured window.
 type Share struct {
-	Resource string  `json:"resource"` // cpu, disk, loopback
+	Resource string  `json:"resource"` // cpu, servers' cores, disk, loopback
 	Used     float64 `json:"used"`     // in Unit
 	Limit    float64 `json:"limit"`
 	Unit     string  `json:"unit"` // cores, bytes_per_s
@@ -126,7 +129,9 @@ type Share struct {
 
 // The resources that a Share is of, and their units.
 const (
-	ResourceCPU      = "cpu"      // of all cores, by everything on the machine
+	ResourceCPU = "cpu" // of all cores, by everything on the machine
+	// ResourceServers is the CPUs that servers had of their own.
+	ResourceServers  = "servers' cores"
 	ResourceDisk     = "disk"     // writing to the disk that holds the data
 	ResourceLoopback = "loopback" // TCP within the machine, by what was observed
 
@@ -167,6 +172,7 @@ func (o *Observation) Add(r Resources) {
 // add adds an interval of now ns to the sum of before ns.
 func (h *HostUse) add(n HostUse, before, now float64) {
 	h.CPUSeconds += n.CPUSeconds
+	h.ServersCPUSeconds += n.ServersCPUSeconds
 	h.IOWaitSeconds += n.IOWaitSeconds
 	h.StealSeconds += n.StealSeconds
 	h.PressureCPU = mean(h.PressureCPU, before, n.PressureCPU, now)

@@ -153,6 +153,8 @@ type Environment struct {
 	// they were not, and every long Send counts as the system's.
 	ThreadStates string `json:"thread_states,omitempty"`
 	DataFS       string `json:"data_filesystem,omitempty"`
+	// Apart has the CPUs that servers and load had of their own; nil: not asked for.
+	Apart *Apart `json:"cpus_apart,omitempty"`
 	// Proof is the last result of `plimsoll prove` on this machine; nil: there is none.
 	Proof *Proof `json:"proof,omitempty"`
 }

@@ -153,6 +153,13 @@ var runFields = []Field{
 	{Path: "isolate.drop_page_cache", Name: "page cache dropped before",
 		Means:   "Whether this machine's page cache is dropped before the run.",
 		Default: "false", at: func(f *file) any { return &f.Isolate.DropPageCache }},
+	{Path: "isolate.cpus", Name: "CPUs of servers and load",
+		Means: "Whether servers and load on one machine are shared on all CPUs, or split: each " +
+			"has CPUs of its own.",
+		Default: string(CPUsShared), at: func(f *file) any { return &f.Isolate.CPUs },
+		printed: func(f *file) bool {
+			return f.Isolate.CPUs != CPUsShared && f.Isolate.CPUs != ""
+		}},
 	{Path: "audit", Name: "audit",
 		Means:   "Whether each topic has one more subscription, which is read after the load.",
 		Default: "false", Role: Offered, at: func(f *file) any { return &f.Audit },

@@ -54,7 +54,7 @@ func Recorded(r *result.Run) Values {
 		}
 	}
 	out := recordedBy(r).Values()
-	for _, path := range []string{"description", "drain", "faults"} {
+	for _, path := range []string{"description", "drain", "faults", "isolate.cpus"} {
 		delete(out, path)
 	}
 	if b := r.Load.Backlog; b != "" {

@@ -261,6 +261,9 @@ func checkTime(doc *strict.Document, path string, d, least, most time.Duration) 
 }
 
 func (w *Workload) checkGuarantees(doc *strict.Document) {
+	if w.Isolate.CPUs != "" { // a workload that was not read from a file may leave it out
+		oneOf(doc, "isolate.cpus", w.Isolate.CPUs, []CPUs{CPUsShared, CPUsSplit})
+	}
 	oneOf(doc, "delivery", w.Delivery, []Delivery{AtMostOnce, AtLeastOnce, ExactlyOnce})
 	if w.Durability < SyncSync || w.Durability > AsyncAsync {
 		var levels []string

@@ -45,7 +45,19 @@ type Workload struct {
 // Isolate says what plimsoll does before a run, so that an earlier run does not affect it.
 type Isolate struct {
 	DropPageCache bool // of this machine
+	CPUs          CPUs
 }
+
+// CPUs is how servers and load use the CPUs of a machine that they share.
+type CPUs string
+
+// The uses of CPUs.
+const (
+	CPUsShared CPUs = "shared" // each may run on all
+	// CPUsSplit gives servers and load CPUs of their own where there are two or more: the load
+	// half of them, rounded down to whole cores.
+	CPUsSplit CPUs = "split"
+)
 
 // StampBytes is the part of each payload that carries sequence and due time.
 const StampBytes = 32

@@ -247,6 +247,7 @@ func draw(t *rapid.T) *Workload {
 		w.Warmup = max(MinSettle, w.Warmup.Truncate(time.Second))
 	}
 	w.Drain = time.Duration(rapid.Int64Range(1, int64(MaxDrain)).Draw(t, "drain"))
+	w.Isolate.CPUs = rapid.SampledFrom([]CPUs{CPUsShared, CPUsSplit}).Draw(t, "cpus")
 	w.Delivery = rapid.SampledFrom([]Delivery{AtMostOnce, AtLeastOnce}).Draw(t, "delivery")
 	w.Durability = Level(rapid.IntRange(1, 4).Draw(t, "durability"))
 	w.Seed = rapid.Uint64().Draw(t, "seed")

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -68,6 +69,9 @@ func (j *Job) provision(logs string) system.Provision {
 
 // up starts the job's cluster.
 func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
+	if a := j.apart(); a != nil && a.Why == "" {
+		defer process.StartOn(a.Servers)()
+	}
 	bed, err := testbed.Up(ctx, testbed.Options{
 		Base:        j.dataDir(),
 		Provisioner: j.System.(system.Provisioner),

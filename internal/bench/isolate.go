@@ -38,6 +38,9 @@ func (j *Job) coldReads() error {
 
 // isolate does what the workload asks for before a run.
 func (s *session) isolate() error {
+	if err := s.separate(); err != nil {
+		return err
+	}
 	if !s.job.Workload.Isolate.DropPageCache {
 		return nil
 	}

@@ -19,6 +19,9 @@ func (s *session) observe() (err error) {
 	if err != nil {
 		return err
 	}
+	if a := s.run.Environment.Apart; a != nil {
+		s.observer.ServersHave(a.Servers)
+	}
 	s.observedNs = s.job.Clock.Now()
 	o := &s.run.Observation
 	o.Servers = s.observer.Servers()

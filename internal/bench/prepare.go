@@ -50,6 +50,9 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.provision(ctx, &options); err != nil {
 		return err
 	}
+	if err := s.separateServers(); err != nil {
+		return err
+	}
 	cluster, err := s.job.System.Connect(ctx, options)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)

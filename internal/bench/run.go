@@ -36,7 +36,8 @@ type session struct {
 	cluster    system.Cluster
 	trust      *target.Trust // of a testbed with encrypted connections
 	testbed    *testbed.Testbed
-	held       bool // the testbed is the caller's
+	held       bool         // the testbed is the caller's
+	rejoin     func() error // lets load and servers run on all CPUs again; nil: they do
 	created    []system.Topic
 	injector   system.Injector // nil: no faults
 	stopReason string          // why the run itself ended the load; empty: it did not
@@ -76,7 +77,8 @@ func (s *session) makeRoom() (undo func()) {
 	if s.servesItself() {
 		servers = 2
 	}
-	places, undo := load.MakeRoom(s.job.Workload, servers)
+	taken, _ := s.run.Environment.OwnCPUs()
+	places, undo := load.MakeRoom(s.job.Workload, servers-taken)
 	s.run.Environment.GoMaxProcs = places
 	return undo
 }
@@ -215,6 +217,10 @@ func (s *session) tearDown() error {
 	if s.dismiss != nil {
 		step("dismiss the workers", closeTime(s.job.Workload),
 			func(context.Context) error { return s.dismiss() })
+	}
+	if s.rejoin != nil {
+		step("give the CPUs back", closeLimit,
+			func(context.Context) error { return s.rejoin() })
 	}
 	if s.cluster != nil {
 		step("delete the run's topics", closeTime(s.job.Workload), func(ctx context.Context) error {

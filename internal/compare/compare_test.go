@@ -204,3 +204,51 @@ func TestComparisonsRepeat(t *testing.T) {
 		}
 	}
 }
+
+// The interval of repeated figures is Student's on the logarithms: with Welch's degrees of freedom
+// of two samples of equal scatter, 4, it is 2.776 standard errors wide.
+func TestRepeatedFigures(t *testing.T) {
+	e := math.Exp
+	a := []float64{100 * e(-0.1), 100, 100 * e(0.1)}
+	b := []float64{200 * e(-0.1), 200, 200 * e(0.1)}
+	ratio, low, high := Repeated(a, b)
+	wide := 2.776 * math.Sqrt(2*0.1*0.1/3)
+	for _, v := range []struct{ got, want float64 }{{ratio, 2}, {low, 2 * e(-wide)},
+		{high, 2 * e(wide)}} {
+		if math.Abs(v.got/v.want-1) > 1e-3 {
+			t.Errorf("%g, want %g", v.got, v.want)
+		}
+	}
+	if ratio, low, high := Repeated(a[:1], b); math.Abs(ratio-2*e(0.1)) > 1e-9 || low != 0 ||
+		high != 0 {
+		t.Error(ratio, low, high)
+	}
+}
+
+// A run of which every second's messages per core are known has an interval around the figure.
+func TestMessagesPerCoreWithinARun(t *testing.T) {
+	s := &result.Saved{Run: result.Run{Observation: result.Observation{
+		Servers: []string{"n1", "n2"}, MsgsPerCoreSecond: 1_000}}}
+	for i := range int64(20) {
+		start, phase := i*1e9, result.PhaseMeasure
+		s.Intervals = append(s.Intervals, result.Interval{StartNs: start, EndNs: start + 1e9,
+			Phase: phase, Acked: 500 + 10*(i%5)})
+		s.Resources = append(s.Resources, result.Resources{StartNs: start + 1e6,
+			EndNs: start + 1e9 + 1e6, Phase: phase, Processes: []result.ProcessUse{
+				{Name: "n1", CPUSeconds: 0.3}, {Name: "n2", CPUSeconds: 0.2},
+				{Name: result.Self, CPUSeconds: 0.4}}})
+	}
+	f, err := Find(PerCore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, ok := Of(s, f)
+	low, high := w.Interval(1_040, (1-confidence)/2)
+	if !ok || low < 1_000 || low >= 1_040 || high <= 1_040 || high > 1_080 {
+		t.Error(ok, low, high)
+	}
+	s.Resources = s.Resources[1:]
+	if _, ok := Of(s, f); ok {
+		t.Error("a second without resources has no figure")
+	}
+}

@@ -41,6 +41,9 @@ func (f Figure) Value(r *result.Run) (float64, bool) {
 // Span returns the bounds of the figure of a run, and whether the run has it.
 func (f Figure) Span(r *result.Run) (Span, bool) { return f.of(r) }
 
+// PerCore is the figure of acknowledged messages per second of the servers' CPU time.
+const PerCore = "per_core"
+
 // Primary names the default primary figures.
 const Primary = "publish.p99,e2e.p99"
 
@@ -87,6 +90,9 @@ func plain() []Figure {
 			return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
 		}),
 		figure("cpu", Nanoseconds, cpuPerMessage),
+		figure(PerCore, PerSecond, func(r *result.Run) (float64, bool) {
+			return r.Observation.MsgsPerCoreSecond, r.Observation.MsgsPerCoreSecond > 0
+		}),
 		figure("lost", Messages, func(r *result.Run) (float64, bool) {
 			unread, _ := ledger(func(l account) int64 { return l.Unread })(r)
 			lost, accounted := ledger(func(l account) int64 { return l.Lost })(r)
@@ -166,7 +172,7 @@ func Find(name string) (Figure, error) {
 		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", shorten(name), near)
 	}
 	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, "+
-		"rate, received, cpu, lost, duplicate, reordered or failed", shorten(name))
+		"rate, received, cpu, per_core, lost, duplicate, reordered or failed", shorten(name))
 }
 
 // FindPrimary returns the primary figures of a list of names with commas between. A count cannot

@@ -77,6 +77,9 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	case f.Name == "received":
 		each = ratesOf(s, func(i result.Interval) int64 { return i.Received })
 		draw = func(w []int32) float64 { return weighted(each, w) }
+	case f.Name == PerCore:
+		each = perCore(s)
+		draw = func(w []int32) float64 { return weighted(each, w) }
 	}
 	n := len(each)
 	if n < fewestIntervals {
@@ -124,6 +127,58 @@ func ratesOf(s *result.Saved, count func(result.Interval) int64) []float64 {
 		}
 	}
 	return out
+}
+
+// perCore returns the acknowledged messages per second of the servers' CPU time, of each interval
+// of the measured window. Resources are read right after an interval's end.
+func perCore(s *result.Saved) []float64 {
+	rates := ratesOf(s, func(i result.Interval) int64 { return i.Acked })
+	var cores []float64
+	for _, r := range s.Resources {
+		used := 0.0
+		for _, p := range r.Processes {
+			if slices.Contains(s.Run.Observation.Servers, p.Name) {
+				used += p.CPUSeconds
+			}
+		}
+		if length := r.EndNs - r.StartNs; r.Phase == result.PhaseMeasure && length >= 5e8 {
+			cores = append(cores, used*1e9/float64(length))
+		}
+	}
+	if len(cores) != len(rates) || slices.Contains(cores, 0) {
+		return nil
+	}
+	for i := range rates {
+		rates[i] /= cores[i]
+	}
+	return rates
+}
+
+// Repeated returns the ratio of the geometric means of two samples of a figure, b to a, and its
+// interval by Student's distribution on the logarithms. Without two values above 0 on each side
+// there is no interval: it is 0 to 0.
+func Repeated(a, b []float64) (ratio, low, high float64) {
+	meanA, ofA := sampled(a)
+	meanB, ofB := sampled(b)
+	if ratio = meanB / meanA; ofA.dof < 1 || ofB.dof < 1 {
+		return ratio, 0, 0
+	}
+	low, high = join(ofA, ofB).Interval(ratio, (1-confidence)/2)
+	return ratio, low, high
+}
+
+// sampled returns the geometric mean of a sample, and how sure it is.
+func sampled(values []float64) (mean float64, w Within) {
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log(v)
+	}
+	n := float64(len(values))
+	w = Within{dof: n - 1, greatest: math.Inf(1)}
+	if n > 1 {
+		w.se = math.Hypot(moremath.StdDev(logs)/math.Sqrt(n), resolution/2)
+	}
+	return math.Exp(moremath.Mean(logs)), w
 }
 
 // weighted is a mean.

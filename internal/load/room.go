@@ -12,7 +12,8 @@ import (
 // undoes it. A thread that waits in the kernel keeps its place in the scheduler until a monitor
 // takes it away, which is up to 10 ms during which ready goroutines stand in line. A place too many
 // costs as well: each answer of a server then wakes one more thread, which looks for work and finds
-// none. MakeRoom changes nothing when the user has set GOMAXPROCS.
+// none. CPUs that servers elsewhere have of their own count as negative. MakeRoom changes nothing
+// when the user has set GOMAXPROCS.
 func MakeRoom(w *workload.Workload, servers int) (places int, undo func()) {
 	before := runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") != "" {

@@ -16,6 +16,7 @@ type host struct {
 	proc  procfs.FS
 	block blockdevice.FS
 	last  hostReading
+	own   []int // CPUs that servers have of their own
 }
 
 // hostReading holds the machine's counters at one moment.
@@ -23,6 +24,7 @@ type hostReading struct {
 	ns               int64
 	cpu              procfs.CPUStat // seconds
 	hasCPU           bool
+	own              []procfs.CPUStat // of the CPUs that servers have of their own
 	pressure         map[string]uint64 // microseconds
 	pageCache, dirty int64
 	disks            map[string]blockdevice.IOStats
@@ -50,6 +52,9 @@ func (h *host) look(ns int64, notes *methods) hostReading {
 	}
 	if stat, err := h.proc.Stat(); err == nil {
 		r.cpu, r.hasCPU = stat.CPUTotal, true
+		for _, cpu := range h.own {
+			r.own = append(r.own, stat.CPU[int64(cpu)])
+		}
 	} else {
 		notes.add("The host's CPU time is not known: /proc/stat cannot be read.")
 	}
@@ -100,15 +105,23 @@ func bytesOf(n *uint64) int64 {
 	return int64(*n)
 }
 
+// busy returns the time between two readings in which a CPU worked, in seconds. The time of
+// guests is contained in User and Nice.
+func busy(now, then procfs.CPUStat) float64 {
+	return hundredths(since(now.User, then.User) +
+		since(now.Nice, then.Nice) + since(now.System, then.System) +
+		since(now.IRQ, then.IRQ) + since(now.SoftIRQ, then.SoftIRQ))
+}
+
 // use returns the host's use between two readings.
 func (r hostReading) use(before hostReading) result.HostUse {
 	use := result.HostUse{PageCacheBytes: r.pageCache, DirtyBytes: r.dirty}
 	if r.hasCPU && before.hasCPU {
 		now, then := r.cpu, before.cpu
-		// The time of guests is contained in User and Nice.
-		use.CPUSeconds = hundredths(since(now.User, then.User) +
-			since(now.Nice, then.Nice) + since(now.System, then.System) +
-			since(now.IRQ, then.IRQ) + since(now.SoftIRQ, then.SoftIRQ))
+		use.CPUSeconds = busy(now, then)
+		for i := range min(len(r.own), len(before.own)) {
+			use.ServersCPUSeconds += busy(r.own[i], before.own[i])
+		}
 		use.IOWaitSeconds = hundredths(since(now.Iowait, then.Iowait))
 		use.StealSeconds = hundredths(since(now.Steal, then.Steal))
 	}

@@ -93,6 +93,10 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	return nil
 }
 
+// ServersHave names the CPUs that servers have of their own, whose use is known from the second
+// Read after it.
+func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }
+
 // Read returns the use since the last Read, the servers that have ended since, and the
 // servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {

@@ -46,6 +46,15 @@ func TestHostUseIsTheDifferenceOfTwoReadings(t *testing.T) {
 	if diff := cmp.Diff(wantHost, after.use(before)); diff != "" {
 		t.Error(diff)
 	}
+	ofServers := func(dir string) hostReading {
+		h := hostAt(t, dir)
+		h.own = []int{1}
+		return h.look(0, &notes)
+	}
+	if use := ofServers("testdata/after").use(ofServers(
+		"testdata/before")); use.ServersCPUSeconds != 0.8 || use.CPUSeconds != 1.5 {
+		t.Errorf("%+v", use)
+	}
 	wantDisks := []result.DiskUse{
 		{
 			Name: "loop1", ReadBytes: 12_288, WriteBytes: 16_384, Reads: 3, Writes: 4,

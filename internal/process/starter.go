@@ -16,11 +16,27 @@ type starter struct {
 	mu       sync.Mutex
 	children int
 	requests chan request
+	cpus     []int // of the children that are started from now on; nil: those of this process
 }
 
 type request struct {
 	cmd    *exec.Cmd
+	cpus   []int
 	answer chan error
+}
+
+// StartOn lets the children that are started from now on run on the given CPUs only, until undo
+// is called. Programs that size themselves by their CPUs, such as Java, see no others.
+func StartOn(cpus []int) (undo func()) {
+	before := forks.on(cpus)
+	return func() { forks.on(before) }
+}
+
+func (s *starter) on(cpus []int) (before []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, s.cpus = s.cpus, cpus
+	return before
 }
 
 // start starts the command. If it succeeds, the caller must call ended when the command has
@@ -33,8 +49,8 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	}
 	s.children++
 	requests := s.requests
+	r := request{cmd, s.cpus, make(chan error)}
 	s.mu.Unlock()
-	r := request{cmd, make(chan error)}
 	requests <- r
 	err := <-r.answer
 	if err != nil {
@@ -58,6 +74,6 @@ func hold(requests <-chan request) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for r := range requests {
-		r.answer <- r.cmd.Start()
+		r.answer <- onCPUs(r.cpus, r.cmd.Start)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
@@ -100,6 +101,12 @@ func studyDocument(all []StudyResult) document.Document {
 			"both have. An error of that cell is in every ratio of its column."},
 		[2]string{"A claim agrees", "when the ratio of our figures passes the claim's bound by " +
 			"more than its scatter. It holds for this machine at this scale."},
+		[2]string{"Equal levels", "are the durability level of the stronger side, where both " +
+			"systems give it, or else the highest that both give. Their settings otherwise stay " +
+			"those of the study."},
+		[2]string{"A ratio per core of the servers", "divides each rate by the CPU time that " +
+			"the servers spent. It compares what the systems do with a core, and a machine with " +
+			"other limits may rank them otherwise."},
 		[2]string{"A smaller scale", "has fewer partitions, shorter runs and lower rates than " +
 			"the study. What differs is listed; a shape may begin beyond it."}))
 	return d
@@ -225,17 +232,20 @@ func sharedRemarks(t study.TableOutcome) []string {
 	return out
 }
 
-// claimVerdicts are the claims with our answers.
+// claimVerdicts are the claims with our answers. The outcome is the answer at equal levels where
+// there is one.
 func claimVerdicts(all []study.Judgement) []document.Verdict {
 	var out []document.Verdict
 	for _, j := range all {
-		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Answer),
+		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Final()),
 			Name: fmt.Sprintf("%s (%s)", j.Says, j.Bound), Sentence: j.Sentence}
-		switch j.Answer {
+		switch j.Final() {
 		case study.Agrees:
 			v.Tone = document.Good
 		case study.Differs:
 			v.Tone = document.Bad
+		case study.Opposite:
+			v.Tone, v.Outcome = document.Bad, "opposite"
 		case study.Forbidden:
 			v.Outcome = "forbidden"
 		case study.NoAnswer:
@@ -246,18 +256,40 @@ func claimVerdicts(all []study.Judgement) []document.Verdict {
 	return out
 }
 
-// claimsSentence sums up the answers.
+// claimsSentence counts the answers: as published, and at equal levels.
 func claimsSentence(all []study.Judgement) string {
-	counts := map[study.Answer]int{}
+	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
+	limited := 0
 	for _, j := range all {
-		counts[j.Answer]++
+		answer := j.Published
+		published[answer.Answer]++
+		if j.Equal != nil {
+			answer = *j.Equal
+		}
+		equal[answer.Answer]++
+		if j.Published.About != "" || answer.About != "" {
+			limited++
+		}
 	}
-	return fmt.Sprintf(
-		"Of %s our figures agree with %d and differ from %d; the machine forbids an answer to %d, "+
-			"and %d were not measured.",
-		plural(int64(len(all)), "claim",
-			"claims"), counts[study.Agrees], counts[study.Differs], counts[study.Forbidden],
-		counts[study.NoAnswer])
+	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s.",
+		plural(int64(len(all)), "claim", "claims"), answers(published), answers(equal))
+	if limited > 0 {
+		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
+			"study's machines.", plural(int64(limited), "answer is", "answers are"))
+	}
+	return out
+}
+
+// answers lists how many claims have each answer.
+func answers(counts map[study.Answer]int) string {
+	var parts []string
+	for _, a := range []study.Answer{study.Agrees, study.Differs, study.Opposite, study.Forbidden,
+		study.AboutLevels, study.NoLevel, study.NoAnswer} {
+		if n := counts[a]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", a, n))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // qualityTable is what was found about each quality by trying it.

@@ -6,11 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 const fixtureStudy = `
@@ -37,7 +42,7 @@ tables:
     measure: peak
     workload: load
     figures: [peak_bytes]
-    axes: [{name: system, values: [{name: quick, label: Quick, target: quick}, {name: slow, target: slow}, {name: gone, target: gone}]}]
+    axes: [{name: system, values: [{name: quick, label: Quick, target: quick}, {name: slow, target: slow, set: {durability: 1}}, {name: gone, target: gone}]}]
     published: {quick: 605MB/s, slow: 300MB/s, gone: ~107MB/s}
   - name: latency
     title: Latency by partitions
@@ -58,8 +63,8 @@ qualities:
   - {name: scaling out}
 `
 
-// studied is the fixture's study: of its peaks one was limited by the shared
-// cores, of its runs one was kept, one failed and one is still to come.
+// studied is the fixture's study: the shared CPU limited its peaks,
+// of its runs one was kept, one failed and one is still to come.
 func studied(t *testing.T) StudyResult {
 	t.Helper()
 	s, err := study.Parse("fixture.yaml", []byte(fixtureStudy))
@@ -71,6 +76,9 @@ func studied(t *testing.T) StudyResult {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := study.Prepare(s, p, described, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
 	p.StartedAt = time.Date(2026, 11, 21, 10, 15, 2, 0, time.UTC)
 	p.Asked.Command = []string{"plimsoll", "study", "run", "<b>"}
 	measured := make([]study.Measured, len(p.Cells))
@@ -79,10 +87,16 @@ func studied(t *testing.T) StudyResult {
 		switch c.Table + " " + c.At {
 		case "peak quick":
 			measured[i].Search = searched("quick")
+			measured[i].Trials = perCore(60_000, 61_000, 59_000)
+			if c.Equal > 0 { // what the first system costs at the level of the second
+				measured[i].Trials = perCore(14_000, 14_500, 14_100)
+				measured[i].Search.Bracket.StableRate /= 8
+				measured[i].Search.Bracket.UnstableRate /= 8
+			}
 			c.State, c.Run = experiment.Done, "2026-11-21T101502-peak-quick"
 		case "peak slow":
 			measured[i].Search = searched("slow")
-			measured[i].Search.Side.Resource = verdict.NoneSeen
+			measured[i].Trials = perCore(30_000, 29_500, 30_500)
 			measured[i].Search.Bracket.StableRate /= 4
 			measured[i].Search.Bracket.UnstableRate /= 4
 			c.State, c.Run = experiment.Done, "2026-11-21T101602-peak-slow"
@@ -107,6 +121,26 @@ func studied(t *testing.T) StudyResult {
 		}
 	}
 	return r
+}
+
+// described makes jobs that nothing is asked of but their descriptions.
+func described(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	s, err := systems.Registry().Get(t.System)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
+	return &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Runs: runs}, err
+}
+
+// perCore are trials that carried so many messages per second of the servers' CPU time.
+func perCore(all ...float64) (out []*result.Run) {
+	for _, per := range all {
+		r := &result.Run{Load: result.Load{MessageBytes: 1024}}
+		r.Summary.AchievedRate, r.Observation.MsgsPerCoreSecond = 1_000, per
+		out = append(out, r)
+	}
+	return out
 }
 
 func TestStudyGolden(t *testing.T) {

@@ -48,7 +48,7 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 		words := t.Labels(c.At)
 		for _, o := range r.Outcome.Tables {
 			for _, row := range o.Rows {
-				if o.Table == t.Name && row.At == c.At {
+				if o.Table == t.Name && row.At == c.Name() {
 					words = append(words, publishedFigure(o, row))
 				}
 			}

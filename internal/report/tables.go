@@ -322,6 +322,9 @@ func environmentTable(r *result.Run) document.Table {
 	if e.Cores > 0 {
 		add("cores", fmt.Sprintf("%d (GOMAXPROCS %d)", e.Cores, e.GoMaxProcs))
 	}
+	if a := e.Apart; a != nil {
+		add("CPUs of servers and load", a.String())
+	}
 	if e.MemoryBytes > 0 {
 		add("memory", quantity.Bytes(e.MemoryBytes))
 	}

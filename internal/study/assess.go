@@ -9,7 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -48,8 +47,8 @@ type Row struct {
 	OursTimes   float64  `json:"ours_times,omitempty"`
 	// Remark says why there is no figure, or what limited it.
 	Remark string `json:"remark,omitempty"`
-	// Forbidden is set when the machine limited the figure, and not the system.
-	Forbidden bool   `json:"machine_decided,omitempty"`
+	// Forbidden is set when the load limited the figure, and not the system.
+	Forbidden bool   `json:"load_decided,omitempty"`
 	Run       string `json:"run,omitempty"`
 }
 
@@ -97,8 +96,8 @@ func (t *Table) outcome(f Figure, at int, p *Plan, measured []Measured) TableOut
 		if c.Table != t.Name {
 			continue
 		}
-		ref := t.reference(c.At, at)
-		row := Row{At: c.At, Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
+		ref := t.reference(c.Name(), at)
+		row := Row{At: c.Name(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
 		if ref.Known {
 			row.Theirs, row.About = ref.Value, ref.About
 		}
@@ -131,7 +130,7 @@ func (c *Cell) level() int {
 	return int(w.Durability)
 }
 
-// remark returns the remark of a cell, and whether the machine limited its figure.
+// remark returns the remark of a cell, and whether the load limited its figure.
 func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	switch {
 	case c.Absent || c.State == experiment.Failed:
@@ -144,8 +143,8 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 		unstable = fmt.Sprintf("no rate was stable; the highest acknowledged rate is %s",
 			quantity.Rate(mostCarried(m.Search)))
 	}
-	if limit := machineLimit(m); limit != "" {
-		return strings.TrimPrefix(unstable+"; "+limit, "; "), true
+	if limit := m.limit(); limit != "" {
+		return strings.TrimPrefix(unstable+"; "+nameOf(limit)+" was the limit", "; "), ofLoad(limit)
 	}
 	if unstable != "" {
 		return unstable, false
@@ -169,29 +168,6 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 
 // behind is the achieved share of the offered rate below which a run fell behind.
 const behind = 0.99
-
-// machineLimit returns what limited a cell's figure when it was not the system: the generator,
-// or the cores that servers and load share; empty: neither.
-func machineLimit(m Measured) string {
-	switch {
-	case m.Search != nil && m.Search.Side != nil:
-		side := m.Search.Side
-		if side.Name == verdict.SideGenerator {
-			return "plimsoll itself was the limit"
-		}
-		if side.Resource == result.ResourceCPU {
-			return "the shared cores were the limit"
-		}
-	case m.Run != nil:
-		switch verdict.Limiting(&m.Run.Run).Resource {
-		case verdict.Generator:
-			return "plimsoll itself was the limit"
-		case result.ResourceCPU:
-			return "the shared cores were the limit"
-		}
-	}
-	return ""
-}
 
 // qualities adds the answers of the last capability tests of the study's systems.
 func (o *Outcome) qualities(s *Study) error {

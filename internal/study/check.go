@@ -103,7 +103,7 @@ func (c *checker) cells() {
 		}
 		for _, at := range places {
 			for _, scale := range scales {
-				if _, err := c.study.cell(t, at, scale); err != nil {
+				if _, err := c.study.cell(t, at, scale, 0); err != nil {
 					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v",
 						at.name(), scale.Name, firstOf(err)))
 					break

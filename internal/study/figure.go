@@ -68,6 +68,7 @@ type Figure struct {
 type Measured struct {
 	Run    *result.Saved
 	Search *peak.Saved
+	Trials []*result.Run // of the search, at the rates of its bracket
 }
 
 // Value returns the figure of a cell. known is false when the cell does not have it.

@@ -16,8 +16,10 @@ import (
 
 // Cell is one measurement of a table.
 type Cell struct {
-	Table   string  `json:"table"`
-	At      string  `json:"at"` // the names of its values, one of each axis
+	Table string `json:"table"`
+	At    string `json:"at"` // the names of its values, one of each axis
+	// Equal is the durability level that makes the sides of a claim equal; 0: the published level.
+	Equal   int     `json:"equal_level,omitempty"`
 	Measure Measure `json:"measure"`
 	// Rate is the name of the workload's rate. Until its value is known, the workload has another
 	// rate.
@@ -41,14 +43,18 @@ func (p place) name() string {
 }
 
 // Labels returns the labels of a cell's values.
-func (t *Table) Labels(at string) []string {
+func (t *Table) Labels(at string) (out []string) {
+	for _, v := range t.place(at) {
+		out = append(out, v.Label)
+	}
+	return out
+}
+
+// place returns the place of a name; nil: the table does not have it.
+func (t *Table) place(name string) place {
 	for _, p := range t.places() {
-		if p.name() == at {
-			var out []string
-			for _, v := range p {
-				out = append(out, v.Label)
-			}
-			return out
+		if p.name() == name {
+			return p
 		}
 	}
 	return nil
@@ -71,10 +77,12 @@ func (t *Table) places() []place {
 	return out
 }
 
-// cell makes the cell at a place of a table. The error is about the study's file.
-func (s *Study) cell(t *Table, at place, scale Scale) (Cell, error) {
-	c := Cell{Table: t.Name, At: at.name(), Measure: t.Measure,
+// cell makes the cell at a place of a table, at a durability level; 0: the published one. The
+// error is about the study's file.
+func (s *Study) cell(t *Table, at place, scale Scale, level int) (Cell, error) {
+	c := Cell{Table: t.Name, At: at.name(), Equal: level, Measure: t.Measure,
 		Cell: experiment.Cell{State: experiment.Pending}}
+	at = at.atLevel(level)
 	named := ""
 	for _, v := range at {
 		if v.Target != "" {
@@ -191,7 +199,9 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
-	all := slices.Concat(layers[0].Set, own, scale.of(layers[0]))
+	// What servers spend is theirs when the load has CPUs of its own.
+	all := slices.Concat([]Pair{{"isolate.cpus", string(workload.CPUsSplit)}}, layers[0].Set, own,
+		scale.of(layers[0]))
 	for _, l := range layers[1:] {
 		all = slices.Concat(all, l.Set, scale.of(l))
 	}

@@ -37,8 +37,9 @@ func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
 // clusterOf returns a key that is equal for jobs which can share a cluster: the target, the
 // durability level and the settings of servers. Settings of clients do not matter.
 func clusterOf(job *bench.Job) string {
-	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v", job.Target.Name,
-		job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints)
+	key := fmt.Sprintf("%s\n%d nodes of %s\nlevel %d\n%v\n%s", job.Target.Name,
+		job.Target.Testbed.Nodes, job.Target.System, job.Workload.Durability, job.Target.Endpoints,
+		job.Workload.Isolate.CPUs)
 	for _, s := range job.System.Describe().Settings {
 		if s.Server {
 			key += "\n" + s.Name + "=" + job.Settings.Text(s.Name)
@@ -76,7 +77,7 @@ func order(s *Study, p *Plan) []int {
 		var groups []string
 		members := map[string][]int{}
 		for i, c := range p.Cells {
-			if c.Absent || first[[2]string{c.Table, c.At}] != early {
+			if c.Absent || (first[[2]string{c.Table, c.At}] && c.Equal == 0) != early {
 				continue
 			}
 			key := c.grouped()
@@ -120,14 +121,17 @@ const (
 	searchingShare = 0.5        // the share of a search's time with load near the peak
 )
 
-// Prepare marks cells as absent whose jobs are refused, and estimates the cost of the others.
-// The error is about the study's file.
+// Prepare adds the cells at equal durability levels to a plan, marks cells as absent whose jobs
+// are refused, and estimates the cost of the others. The error is about the study's file.
 func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	scale, err := FindScale(p.Scale)
 	if err != nil {
 		return Estimate{}, err
 	}
 	var e Estimate
+	if err := s.equalize(p, newJob, runs); err != nil {
+		return e, err
+	}
 	jobs := map[int]*bench.Job{}
 	for i := range p.Cells {
 		c := &p.Cells[i]

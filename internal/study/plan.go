@@ -24,6 +24,8 @@ type Plan struct {
 	// changed.
 	Study string `json:"study_yaml"`
 	Cells []Cell `json:"cells"`
+	// Footings are of the claims whose sides were published with unequal durability levels.
+	Footings []Footing `json:"equal_levels,omitempty"`
 }
 
 func (p *Plan) check() error {
@@ -60,7 +62,7 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		for _, at := range t.places() {
-			c, err := s.cell(t, at, scale)
+			c, err := s.cell(t, at, scale, 0)
 			if err != nil {
 				return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
 			}
@@ -122,14 +124,9 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 
 // targetAt returns the name of a cell's target.
 func (s *Study) targetAt(c Cell) (name string) {
-	for _, p := range s.Table(c.Table).places() {
-		if p.name() != c.At {
-			continue
-		}
-		for _, v := range p {
-			if v.Target != "" {
-				name = v.Target
-			}
+	for _, v := range s.Table(c.Table).place(c.At) {
+		if v.Target != "" {
+			name = v.Target
 		}
 	}
 	return name
@@ -195,13 +192,13 @@ func GoOn(f *Folder, wanted *Plan) error {
 		c := &wanted.Cells[i]
 		for _, before := range p.Cells {
 			// The earlier workload has the rate that the peaks gave.
-			if before.Table == c.Table && before.At == c.At && c.Rate != "" &&
+			if before.Table == c.Table && before.Name() == c.Name() && c.Rate != "" &&
 				before.Workload != "" {
 				c.Workload = before.Workload
 			}
 		}
 	}
-	p.Cells = wanted.Cells
+	p.Cells, p.Footings = wanted.Cells, wanted.Footings
 	return Reconcile(f)
 }
 
@@ -223,11 +220,26 @@ func measuredAt(dir string, m Measure) (Measured, bool) {
 		if err != nil {
 			return Measured{}, false
 		}
-		return Measured{Search: s}, s.State == result.Complete
+		return Measured{Search: s, Trials: trialsOf(s)}, s.State == result.Complete
 	}
 	r, err := verdict.Read(dir)
 	if err != nil {
 		return Measured{}, false
 	}
 	return Measured{Run: r}, r.Run.State == result.Complete
+}
+
+// trialsOf returns the runs of a search's trials within its bracket, as far as they can be read.
+func trialsOf(s *peak.Saved) (out []*result.Run) {
+	b := s.Bracket
+	for _, t := range s.Trials {
+		if !t.Judged || t.Repeated || t.TargetRate < b.StableRate ||
+			b.UnstableRate > 0 && t.TargetRate > b.UnstableRate {
+			continue
+		}
+		if r, err := result.ReadHead(filepath.Join(s.Dir, t.Dir)); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
 }

@@ -153,17 +153,12 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 			return nil, err
 		}
 		t := r.Study.Table(c.Table)
-		for _, at := range t.places() {
-			if at.name() != c.At {
-				continue
-			}
-			w, err := r.Study.workloadAt(t, at, r.scale, rate,
-				r.Study.workload(t.Workload).Backlog != nil)
-			if err != nil {
-				return nil, err
-			}
-			c.Workload = w.YAML()
+		w, err := r.Study.workloadAt(t, t.place(c.At).atLevel(c.Equal), r.scale, rate,
+			r.Study.workload(t.Workload).Backlog != nil)
+		if err != nil {
+			return nil, err
 		}
+		c.Workload = w.YAML()
 	}
 	job, err := c.job(r.Job, r.Folder.Dir())
 	if err != nil {
@@ -183,7 +178,7 @@ func (r *runner) rate(name string) (float64, error) {
 	var peaks []float64
 	for _, c := range r.plan.Cells {
 		for _, at := range of.At {
-			if c.Table != of.Table || c.At != at || c.Run == "" {
+			if c.Table != of.Table || c.Name() != at || c.Run == "" {
 				continue
 			}
 			m, _ := measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak)

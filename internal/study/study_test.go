@@ -10,10 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Every table and figure of the four studies, with how many cells it has.
@@ -175,70 +172,6 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 	}
 	if s.Bracket.StableRate = 100; mostCarried(s) != 100 {
 		t.Error(mostCarried(s))
-	}
-}
-
-// searched is a peak between two rates, limited by a side.
-func searched(stable, unstable float64, side, resource string) Measured {
-	return Measured{Search: &peak.Saved{Record: experiment.Record{State: result.Complete},
-		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
-		Load:    result.Load{MessageBytes: 1024}, Side: &verdict.Side{Name: side,
-			Resource: resource}}}
-}
-
-func TestClaimsOnPeaks(t *testing.T) {
-	s, _ := Find("confluent-2020")
-	scale, _ := FindScale(Smoke)
-	p, err := NewPlan(s, scale, []string{"peak"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range p.Cells {
-		p.Cells[i].State = experiment.Done
-	}
-	claim := s.Claims[0] // Kafka at least one and a half times Pulsar
-	for _, c := range []struct {
-		kafka, pulsar Measured
-		answer        Answer
-		sentence      string
-	}{
-		{searched(40_000, 41_000, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish,
-				""), Agrees, "ours is 2.00x (1.90x to 2.05x), theirs 1.98x"},
-		{searched(20_000, 21_000, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 1.00x"},
-		{searched(30_000, 36_000, verdict.SidePublish, ""),
-			searched(20_000, 24_000, verdict.SidePublish,
-				""), Forbidden, "the interval contains the bound"},
-		{searched(40_000, 41_000, verdict.SidePublish, result.ResourceCPU),
-			searched(20_000, 21_000, verdict.SidePublish,
-				""), Forbidden, "in kafka the shared cores were the limit"},
-		{searched(40_000, 41_000, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SideGenerator,
-				""), Forbidden, "in pulsar plimsoll itself was the limit"},
-		{searched(40_000, 0, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish,
-				""), Forbidden, "it must pass the bound by 2.00x: measure at a larger scale"},
-		{searched(80_000, 0, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish, ""), Agrees, "its scatter is not known"},
-		{searched(10_000, 0, verdict.SidePublish, ""),
-			searched(20_000, 21_000, verdict.SidePublish, ""), Differs, "ours is 0.50x"},
-		{Measured{}, searched(20_000, 21_000, verdict.SidePublish, ""), NoAnswer,
-			"kafka: measured, without this figure"},
-	} {
-		measured := make([]Measured, len(p.Cells))
-		for i, cell := range p.Cells {
-			switch cell.At {
-			case "kafka":
-				measured[i] = c.kafka
-			case "pulsar":
-				measured[i] = c.pulsar
-			}
-		}
-		j := s.judge(claim, p, measured)
-		if j.Answer != c.answer || !strings.Contains(j.Sentence, c.sentence) {
-			t.Errorf("%+v", j)
-		}
 	}
 }
 

@@ -53,6 +53,13 @@ func carried(r *result.Run) result.Verdict {
 	if lag.Count == 0 && g.OwnLagCount == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
+	if _, own := r.Environment.OwnCPUs(); own > 0 {
+		share := g.CPUShare * float64(r.Environment.Cores) / float64(own)
+		if share > cpuBound {
+			return say(Generator, result.Broken,
+				"the load generator was the limit: it used %.0f%% of its own cores", share*100)
+		}
+	}
 	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)

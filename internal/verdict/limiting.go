@@ -16,7 +16,7 @@ const nearLimit = 0.8
 
 // Limit is the resource that was closest to its limit in a run.
 type Limit struct {
-	// Resource is generator, cpu, disk, loopback, NoneSeen or NotKnown.
+	// Resource is generator, cpu, servers' cores, disk, loopback, NoneSeen or NotKnown.
 	Resource string
 	Share    float64 // of its limit; 0 for the generator and where no limit is known
 	Sentence string
@@ -83,8 +83,14 @@ func Limiting(r *result.Run) Limit {
 func Shares(r *result.Run) []result.Share {
 	o := r.Observation
 	var out []result.Share
-	cpu := false
+	own, cpu := serverShare(r)
+	if cpu {
+		out = append(out, own)
+	}
 	for _, s := range o.Shares {
+		if s.Resource == result.ResourceCPU && cpu {
+			continue
+		}
 		if finite(s.Used, s.Limit, s.Share) {
 			out = append(out, s)
 			cpu = cpu || s.Resource == result.ResourceCPU
@@ -100,6 +106,18 @@ func Shares(r *result.Run) []result.Share {
 	return out
 }
 
+// serverShare is the busy share of the CPUs that the servers had of their own, whichever program
+// used them; false: the servers had none.
+func serverShare(r *result.Run) (result.Share, bool) {
+	cpus, _ := r.Environment.OwnCPUs()
+	used := r.Observation.Host.ServersCPUSeconds / (float64(r.Observation.WindowNs) / 1e9)
+	if cpus == 0 || !finite(used) {
+		return result.Share{}, false
+	}
+	return result.Share{Resource: result.ResourceServers, Used: used, Limit: float64(cpus),
+		Unit: result.UnitCores, Share: used / float64(cpus)}, true
+}
+
 func finite(values ...float64) bool {
 	return !slices.ContainsFunc(values,
 		func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
@@ -112,6 +130,8 @@ func shareOf(s result.Share) string {
 	switch s.Resource {
 	case result.ResourceCPU:
 		limit = "all cores"
+	case result.ResourceServers:
+		limit = "the servers' own cores"
 	case result.ResourceDisk:
 		limit = "its sequential limit"
 	}

@@ -269,3 +269,35 @@ func TestComparable(t *testing.T) {
 		t.Errorf("no runs: %v", got)
 	}
 }
+
+// Where servers and load have cores of their own, each side's limit is that of its own cores.
+func TestLimitsOfCoresApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+		say    string
+	}{
+		"the servers' own cores": {func(r *result.Run) {
+			r.Observation.Host.ServersCPUSeconds = 16
+			r.Environment.Apart = &result.Apart{Servers: []int{0, 1}, Load: []int{2, 3}}
+		}, result.ResourceServers, "80% of the servers' own cores (1.6 of 2 cores)"},
+		"cores of all, and not of the servers": {func(r *result.Run) {
+			r.Environment.Apart = &result.Apart{Servers: []int{0, 1, 2}, Load: []int{3}}
+			r.Observation.Host.CPUSeconds, r.Observation.Host.ServersCPUSeconds = 38, 16
+		}, NoneSeen, "the most used one was servers' cores, 53%"},
+		"the load's own cores": {func(r *result.Run) {
+			r.Environment.Apart = &result.Apart{Servers: []int{0, 1, 2}, Load: []int{3}}
+			r.Summary.Generator.CPUShare = 0.23
+		}, Generator, "it used 92% of its own cores"},
+		"not apart": {func(r *result.Run) {
+			r.Environment.Apart = &result.Apart{Why: "one CPU"}
+			r.Observation.Host.CPUSeconds = 36
+		}, "cpu", "90% of all cores"},
+	} {
+		r := observed()
+		c.change(r)
+		if got := Limiting(r); got.Resource != c.want || !strings.Contains(got.Sentence, c.say) {
+			t.Errorf("%s: %s: %s; want %s: …%s", name, got.Resource, got.Sentence, c.want, c.say)
+		}
+	}
+}

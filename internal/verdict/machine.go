@@ -30,7 +30,11 @@ const (
 func machine(all *list, r *result.Run) {
 	host := r.Observation.Host
 	if busy, ok := hostShare(r, host.CPUSeconds); ok && busy >= fullBound {
-		if r.System.SharesHost {
+		if own, _ := r.Environment.OwnCPUs(); own > 0 {
+			all.warn("machine_full",
+				"the machine was full (%.0f%% of its CPU busy): servers and load had cores of "+
+					"their own, and the kernel's work for either may run on both", busy*100)
+		} else if r.System.SharesHost {
 			all.warn("machine_full",
 				"the machine was full (%.0f%% of its CPU busy) with servers and load generator on "+
 					"it: the figures describe both together, not what the servers alone could do",

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// apart returns the CPUs that servers and load get of their own, or why they share all; nil: the
+// workload does not ask for it.
+func (j *Job) apart() *result.Apart {
+	if j.Workload.Isolate.CPUs != workload.CPUsSplit {
+		return nil
+	}
+	_, embedded := j.System.(system.Embedded)
+	switch {
+	case embedded:
+		return &result.Apart{Why: j.System.Describe().Name + " lives in plimsoll's own process"}
+	case !j.starts() && len(j.Target.Processes) == 0:
+		return &result.Apart{Why: "plimsoll started no server, and the target names no process " +
+			"of one"}
+	case j.Crew != nil:
+		return &result.Apart{Why: "other processes offer the load"}
+	}
+	cpus, err := process.CPUs(os.Getpid())
+	if err != nil {
+		return &result.Apart{Why: err.Error()}
+	}
+	return split(cpus, process.Core)
+}
+
+// split gives the load half of the CPUs, rounded down. The threads of a core stay together where
+// there is more than one core.
+func split(cpus []int, core func(cpu int) int) *result.Apart {
+	if len(cpus) < 2 {
+		return &result.Apart{Why: "plimsoll may use one CPU only"}
+	}
+	all := slices.Clone(cpus)
+	slices.SortFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(core(a), core(b)), cmp.Compare(a, b))
+	})
+	at := (len(all) + 1) / 2
+	for whole := at; whole < len(all); whole++ {
+		if core(all[whole-1]) != core(all[whole]) {
+			at = whole
+			break
+		}
+	}
+	return &result.Apart{Servers: all[:at:at], Load: all[at:]}
+}
+
+// separate gives the load its CPUs, and the servers that are started from now on theirs.
+func (s *session) separate() error {
+	a := s.job.apart()
+	if s.run.Environment.Apart = a; a == nil {
+		return nil
+	}
+	if a.Why == "" {
+		before, err := process.CPUs(os.Getpid())
+		if err != nil {
+			return fmt.Errorf("isolate.cpus: %w", err)
+		}
+		undo := process.StartOn(a.Servers)
+		s.rejoin = func() error {
+			undo()
+			return errors.Join(process.Confine(os.Getpid(), before), s.confine(before))
+		}
+		if err := process.Confine(os.Getpid(), a.Load); err != nil {
+			return fmt.Errorf("isolate.cpus: %w", err)
+		}
+	}
+	return s.writer.Event(
+		result.Event{AtNs: s.sinceBegan(), Kind: "note", Sentence: "CPUs: " + a.String()})
+}
+
+// separateServers gives servers that run already their CPUs.
+func (s *session) separateServers() error {
+	if a := s.run.Environment.Apart; a != nil && a.Why == "" {
+		return s.confine(a.Servers)
+	}
+	return nil
+}
+
+// confine lets the run's servers run on the given CPUs only.
+func (s *session) confine(cpus []int) error {
+	return confineAll(s.servers(), cpus)
+}
+
+func confineAll(servers []target.Process, cpus []int) error {
+	var errs []error
+	for _, p := range servers {
+		for _, pid := range process.Family(p.PID) {
+			errs = append(errs, process.Confine(pid, cpus))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,142 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Footing is the durability level at which the two sides of a claim are equal.
+type Footing struct {
+	Table string `json:"table"`
+	Of    string `json:"of"`
+	To    string `json:"to"`
+	// Level is the level of both sides; 0: there is none, for which Answer and Why say why.
+	Level  int    `json:"level,omitempty"`
+	Answer Answer `json:"answer,omitempty"`
+	Why    string `json:"why,omitempty"`
+}
+
+// footing returns the footing of a claim; nil: the plan has none, because the levels are equal as
+// published or the plan is of an earlier plimsoll.
+func (p *Plan) footing(c Claim) *Footing {
+	return named(p.Footings,
+		func(f *Footing) bool { return f.Table == c.Table && f.Of == c.Of && f.To == c.To })
+}
+
+// find returns the index of a cell of the plan: as published, or with Equal; -1: there is none.
+func (p *Plan) find(table, at string, equal int) int {
+	return slices.IndexFunc(p.Cells,
+		func(c Cell) bool { return c.Table == table && c.At == at && c.Equal == equal })
+}
+
+// equalize adds to a plan the cells at which both sides of a claim have one durability level: that
+// of the stronger side where both systems give it, and else the highest that both give. newJob
+// tells what they give. A plan that has the cells stays as it is.
+func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
+	scale, err := FindScale(p.Scale)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.Claims {
+		of, to := p.find(c.Table, c.Of, 0), p.find(c.Table, c.To, 0)
+		if p.footing(c) != nil || of < 0 || to < 0 || p.Cells[of].Absent || p.Cells[to].Absent ||
+			p.Cells[of].level() == p.Cells[to].level() {
+			continue
+		}
+		f, cells, err := s.footingOf(c, &p.Cells[of], &p.Cells[to], scale, newJob, runs)
+		if err != nil {
+			return err
+		}
+		p.Footings = append(p.Footings, f)
+		for _, cell := range cells {
+			if cell.Equal > 0 && p.find(cell.Table, cell.At, cell.Equal) < 0 {
+				p.Cells = append(p.Cells, cell)
+			}
+		}
+	}
+	return nil
+}
+
+// footingOf returns the footing of a claim and the cells of its two sides there.
+func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
+	runs string) (Footing, []Cell, error) {
+	f := Footing{Table: c.Table, Of: c.Of, To: c.To}
+	ofCells, err := s.levelsOf(of, scale, newJob, runs)
+	if err != nil {
+		return f, nil, err
+	}
+	toCells, err := s.levelsOf(to, scale, newJob, runs)
+	if err != nil {
+		return f, nil, err
+	}
+	stronger := min(of.level(), to.level())
+	for _, level := range append([]int{stronger}, levels...) {
+		a, b := ofCells[level], toCells[level]
+		switch {
+		case a == nil || b == nil:
+			continue
+		case a.identity() == b.identity() && a.Rate == b.Rate:
+			f.Answer, f.Why = AboutLevels, "the claim compares the levels themselves, and both "+
+				"sides are the same measurement at one level"
+			return f, nil, nil
+		}
+		f.Level = level
+		return f, []Cell{*a, *b}, nil
+	}
+	f.Answer = NoLevel
+	f.Why = fmt.Sprintf("no level is had by both, %s has %s and %s has %s", c.Of, listed(ofCells),
+		c.To, listed(toCells))
+	return f, nil, nil
+}
+
+var levels = []int{int(workload.SyncSync), int(workload.SyncAsync), int(workload.AsyncSync),
+	int(workload.AsyncAsync)}
+
+// levelsOf returns a cell at each durability level that its system gives with its settings.
+func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (map[int]*Cell, error) {
+	t, out := s.Table(c.Table), map[int]*Cell{c.level(): c}
+	for _, level := range levels {
+		if out[level] != nil {
+			continue
+		}
+		made, err := s.cell(t, t.place(c.At), scale, level)
+		if err != nil {
+			return nil, fmt.Errorf("table %s at %s, level %d: %w", c.Table, c.At, level, err)
+		}
+		if job, err := made.job(newJob, runs); err == nil && job.CheckLevel() == nil {
+			out[level] = &made
+		}
+	}
+	return out, nil
+}
+
+func listed(cells map[int]*Cell) string {
+	var out []string
+	for _, level := range levels {
+		if cells[level] != nil {
+			out = append(out, strconv.Itoa(level))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// atLevel returns the place with a durability level; 0: as it is.
+func (p place) atLevel(level int) place {
+	if level == 0 {
+		return p
+	}
+	return append(slices.Clone(p),
+		Value{Layer: Layer{Set: []Pair{{"durability", strconv.Itoa(level)}}}})
+}
+
+// Name returns the cell's place, and its level where it is not the published one.
+func (c *Cell) Name() string {
+	if c.Equal == 0 {
+		return c.At
+	}
+	return fmt.Sprintf("%s at level %d", c.At, c.Equal)
+}

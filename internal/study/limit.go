@@ -1,0 +1,191 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// limit returns what limited a cell's figure: plimsoll, the workload, or a resource; empty: no
+// limit is known.
+func (m Measured) limit() string {
+	resource := ""
+	switch {
+	case m.Search != nil && m.Search.Side != nil:
+		switch side := m.Search.Side; side.Name {
+		case verdict.SideGenerator:
+			return side.Name
+		case verdict.SideWorkload:
+			return m.behindWorkload()
+		default:
+			resource = side.Resource
+		}
+	case m.Run != nil:
+		resource = verdict.Limiting(&m.Run.Run).Resource
+	}
+	switch resource {
+	case verdict.NoneSeen, verdict.NotKnown:
+		return ""
+	case verdict.Generator:
+		return verdict.SideGenerator
+	}
+	return resource
+}
+
+// behindWorkload returns the resource that was near its limit in a trial in which the workload's
+// bound of messages in flight was reached: where there is one, the wait for it filled the bound.
+// It returns the workload where there is none.
+func (m Measured) behindWorkload() string {
+	for _, r := range slices.Backward(m.Trials) {
+		switch l := verdict.Limiting(r); l.Resource {
+		case verdict.NoneSeen, verdict.NotKnown, verdict.Generator:
+		default:
+			return l.Resource
+		}
+	}
+	return verdict.SideWorkload
+}
+
+// cores reports whether a limit is one of cores.
+func cores(limit string) bool {
+	return limit == result.ResourceCPU || limit == result.ResourceServers
+}
+
+// ofLoad reports whether a limit is one of the load: the figure does not show what the system
+// could have carried.
+func ofLoad(limit string) bool {
+	return limit == verdict.SideGenerator || limit == verdict.SideWorkload
+}
+
+// nameOf names a limit with its article.
+func nameOf(limit string) string {
+	switch limit {
+	case verdict.SideGenerator:
+		return "plimsoll itself"
+	case verdict.SideWorkload:
+		return "the workload's bound of messages in flight"
+	case result.ResourceCPU:
+		return "the CPU that servers and load share"
+	case result.ResourceServers:
+		return "the servers' CPU"
+	case result.ResourceLoopback:
+		return "the loopback network"
+	case "":
+		return "no known resource"
+	}
+	return "the " + limit
+}
+
+// unlike says why two cells cannot be compared: the load limited one of them, or their limits
+// differ; empty: they can.
+func unlike(of, to side) string {
+	a, b := of.limit(), to.limit()
+	for _, s := range []struct{ at, limit string }{{of.at, a}, {to.at, b}} {
+		if ofLoad(s.limit) {
+			return fmt.Sprintf("in %s %s was the limit", s.at, nameOf(s.limit))
+		}
+	}
+	if a == b || cores(a) && cores(b) {
+		return ""
+	}
+	return fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b), to.at)
+}
+
+// limited makes the ratio one of the resource that limited both cells, where there is such a
+// resource: a rate is divided by what was used of it. Of other figures the ratio stays.
+func (r *Reply) limited(f Figure, of, to side) {
+	limit := of.limit()
+	if limit == "" {
+		return
+	}
+	r.About = "with " + nameOf(limit) + " near its limit on both sides"
+	a, b := f.perUse(of.Measured, limit), f.perUse(to.Measured, limit)
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	switch {
+	case cores(limit):
+		r.About = "per core of the servers"
+	case limit == result.ResourceDisk:
+		r.About = "per byte written to the disk"
+	default:
+		r.About = "per byte over " + nameOf(limit)
+	}
+	r.Ours, r.Low, r.High = compare.Repeated(b, a)
+	if of.Run != nil && to.Run != nil && cores(limit) {
+		r.Low, r.High = Figure{compared: compare.PerCore}.interval(of.Measured, to.Measured)
+	}
+}
+
+// perUse returns a rate divided by what was used of a resource meanwhile: for a search in each
+// trial within its bracket, and else in the run. It is empty for other figures, and where the use
+// is not known.
+func (f Figure) perUse(m Measured, resource string) (out []float64) {
+	if f.Unit != PerSecond && f.Unit != BytesPerSecond || f.Name == "catch_up" {
+		return nil // of a part of the run only, whose use is not known
+	}
+	runs := m.Trials
+	if m.Run != nil {
+		runs = []*result.Run{&m.Run.Run}
+	}
+	for _, r := range runs {
+		rate := r.Summary.AchievedRate
+		if f.Unit == BytesPerSecond {
+			rate *= float64(r.Load.MessageBytes)
+		} else if v, known := f.Value(m); known && m.Run != nil {
+			rate = v
+		}
+		if per := rate / used(r, resource); per > 0 && !math.IsInf(per, 0) {
+			out = append(out, per)
+		}
+	}
+	return out
+}
+
+// used returns the use of a resource in a run: cores of the servers, or bytes per second; 0: not
+// known.
+func used(r *result.Run, resource string) float64 {
+	if cores(resource) {
+		return r.Summary.AchievedRate / r.Observation.MsgsPerCoreSecond
+	}
+	for _, s := range verdict.Shares(r) {
+		if s.Resource == resource {
+			return s.Used
+		}
+	}
+	return 0
+}
+
+// interval returns the interval of a figure's ratio between two cells: for peaks from their
+// brackets, for runs from internal/compare. Zeros: not known.
+func (f Figure) interval(of, to Measured) (low, high float64) {
+	if of.Search != nil && to.Search != nil {
+		a, b := of.Search.Bracket, to.Search.Bracket
+		if a.UnstableRate <= 0 || b.UnstableRate <= 0 || a.StableRate <= 0 || b.StableRate <= 0 {
+			return 0, 0
+		}
+		return a.StableRate / b.UnstableRate, a.UnstableRate / b.StableRate
+	}
+	if f.compared == "" || of.Run == nil || to.Run == nil {
+		return 0, 0
+	}
+	primary, err := compare.Find(f.compared)
+	if err != nil {
+		return 0, 0
+	}
+	c, err := compare.New(compare.Side{Name: "to", Runs: []*result.Saved{to.Run}},
+		compare.Side{Name: "of", Runs: []*result.Saved{of.Run}}, primary)
+	if err != nil {
+		return 0, 0
+	}
+	for _, e := range c.Figures {
+		if e.Figure.Name == f.compared && e.Low > 0 && !math.IsInf(e.High, 1) {
+			return e.Low, e.High
+		}
+	}
+	return 0, 0
+}
