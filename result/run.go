@@ -61,6 +61,8 @@ type Run struct {
 	// figures, as internal/verdict finds it.
 	Faults []Fault `json:"faults,omitempty"`
 	Impact *Impact `json:"fault_impact,omitempty"`
+	// Rolling is the rolling restart among the faults; nil: there is none.
+	Rolling *Rolling `json:"rolling_restart,omitempty"`
 	// Workers are the processes that offered the load, where the run had a fleet; nil: the process
 	// of the run offered it.
 	Workers []Worker `json:"workers,omitempty"`

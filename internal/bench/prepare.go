@@ -55,6 +55,9 @@ func (s *session) prepare(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
 	}
 	s.cluster = cluster
+	if err := s.checkRolling(); err != nil {
+		return err
+	}
 	if err := s.findTopics(ctx); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (i *Injector) Inject(
 
 // check returns an error when a fault cannot be injected into these servers.
 func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
-	if !slices.Contains(workload.FaultKinds(), f.Do) {
+	if !known(f.Do) {
 		return unknownKind(f.Do)
 	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
@@ -101,7 +101,7 @@ func (i *Injector) do(
 		return "killed " + names, i.kill(chosen)
 	case workload.FaultPause:
 		return "paused " + names, i.pause(ctx, chosen)
-	case workload.FaultRestart:
+	case workload.FaultRestart, workload.FaultRollingRestart:
 		return i.stop(ctx, chosen)
 	case workload.FaultPowerCut:
 		return i.cutPower(ctx, chosen)
@@ -115,6 +115,10 @@ func (i *Injector) do(
 		return "cut " + names + " off from all clients", i.cutClients(chosen)
 	}
 	return "", unknownKind(kind)
+}
+
+func known(kind workload.FaultKind) bool {
+	return slices.Contains(workload.FaultKinds(), kind) || kind.IsScenario()
 }
 
 func unknownKind(kind workload.FaultKind) error {

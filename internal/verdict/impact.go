@@ -62,6 +62,7 @@ func faultsOf(s *result.Saved) {
 	}
 	i.During, i.After = stretchOf(during), stretchOf(after)
 	r.Impact = i
+	rollingOf(r)
 }
 
 // piecesOf are the intervals of window and drain with their histograms, whose times are
