@@ -101,8 +101,10 @@ func (i *Injector) do(
 		return "killed " + names, i.kill(chosen)
 	case workload.FaultPause:
 		return "paused " + names, i.pause(ctx, chosen)
-	case workload.FaultRestart, workload.FaultRollingRestart:
+	case workload.FaultRestart:
 		return i.stop(ctx, chosen)
+	case workload.FaultRollingRestart:
+		return i.stopInTurn(ctx, chosen)
 	case workload.FaultPowerCut:
 		return i.cutPower(ctx, chosen)
 	case workload.FaultSlowDisk:

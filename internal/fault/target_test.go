@@ -51,6 +51,7 @@ func TestChoose(t *testing.T) {
 		{pulsar, "kill", "bookie-2", "", "bookie-2", 1},
 		{pulsar, "power-cut", "bookie-2", "", "bookie-2 broker-2", 2},
 		{pulsar, "cut-clients", "zookeeper", "", "zookeeper bookie-1 broker-1", 3},
+		{pulsar, "rolling-restart", "zookeeper", "", "zookeeper bookie-1 broker-1", 3},
 	} {
 		f := workload.Fault{Do: c.do, Target: workload.FaultTarget(c.target)}
 		before := func(a, b system.Node) int {

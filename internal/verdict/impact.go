@@ -175,7 +175,11 @@ func (p *faultyRun) effect(k int) {
 		return
 	}
 	e := &f.Effect
-	p.gap(e, f.StartNs, p.horizon(k))
+	until := p.horizon(k)
+	if f.InSyncNs > 0 {
+		until = min(until, f.InSyncNs) // what comes later is no effect of this machine's restart
+	}
+	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
