@@ -51,7 +51,6 @@ func TestChoose(t *testing.T) {
 		{pulsar, "kill", "bookie-2", "", "bookie-2", 1},
 		{pulsar, "power-cut", "bookie-2", "", "bookie-2 broker-2", 2},
 		{pulsar, "cut-clients", "zookeeper", "", "zookeeper bookie-1 broker-1", 3},
-		{pulsar, "rolling-restart", "zookeeper", "", "zookeeper bookie-1 broker-1", 3},
 	} {
 		f := workload.Fault{Do: c.do, Target: workload.FaultTarget(c.target)}
 		before := func(a, b system.Node) int {
@@ -108,5 +107,14 @@ func TestChooseRefusesMissingTargets(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.target, err, c.want)
 		}
+	}
+}
+
+func TestARollingRestartHitsTheWholeMachine(t *testing.T) {
+	f := workload.Fault{Do: workload.FaultRollingRestart, Target: "zookeeper"}
+	got, err := choose(pulsar, f, "", rand.New(rand.NewPCG(1, 0)))
+	want := []string{"zookeeper", "bookie-1", "broker-1"}
+	if err != nil || !slices.Equal(namesOf(got), want) {
+		t.Errorf("%v: %v", namesOf(got), err)
 	}
 }
