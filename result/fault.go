@@ -17,8 +17,10 @@ type Fault struct {
 	InjectedNs  int64  `json:"injected_ns"` // when it was done
 	HealStartNs int64  `json:"heal_start_ns"`
 	HealedNs    int64  `json:"healed_ns"`
-	Sentence    string `json:"sentence"`
-	Error       string `json:"error,omitempty"` // why it could not be injected, or healed
+	// InSyncNs is when the nodes were in sync with the others again, of a rolling restart.
+	InSyncNs int64  `json:"in_sync_ns,omitempty"`
+	Sentence string `json:"sentence"`
+	Error    string `json:"error,omitempty"` // why it could not be injected, or healed
 	// Effect is the effect of the fault, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
 }
@@ -50,6 +52,19 @@ type Effect struct {
 	// RecoveredNs is the beginning of the first second in which rate and publish latency were
 	// as before the fault (see Impact.Rule).
 	RecoveredNs int64 `json:"recovered_ns,omitempty"`
+}
+
+// Rolling is a rolling restart as a whole. The faults of the run have its machines one by one.
+type Rolling struct {
+	Machines int `json:"machines"` // to restart
+	InSync   int `json:"in_sync"`  // restarted and in sync again
+	// TotalNs is the time from the first stop to the last machine in sync; 0: none was.
+	TotalNs int64 `json:"total_ns"`
+	// UnavailableNs is the sum of the longest times without an acknowledgement during the restart
+	// of each machine, as far as they exceed the run's reading (see Effect).
+	UnavailableNs int64 `json:"unavailable_ns"`
+	// Refused are the messages refused from the first stop until the recovery from the last.
+	Refused int64 `json:"refused"`
 }
 
 // Impact is a run before, during and after its faults, by the time of the events. "During" is

@@ -61,6 +61,8 @@ type Run struct {
 	// figures, as internal/verdict finds it.
 	Faults []Fault `json:"faults,omitempty"`
 	Impact *Impact `json:"fault_impact,omitempty"`
+	// Rolling is the rolling restart among the faults; nil: there is none.
+	Rolling *Rolling `json:"rolling_restart,omitempty"`
 	// Workers are the processes that offered the load, where the run had a fleet; nil: the process
 	// of the run offered it.
 	Workers []Worker `json:"workers,omitempty"`
@@ -189,16 +191,18 @@ type Load struct {
 	Model    string `json:"model"` // OpenLoop or ClosedLoop
 	Arrivals string `json:"arrivals"`
 	// mean over the window; 0: a closed loop has none
-	TargetRate    float64   `json:"target_rate_msgs_per_s"`
-	Segments      []Segment `json:"segments"`
-	Closed        *Closed   `json:"closed,omitempty"` // of a closed loop
-	MessageBytes  int64     `json:"message_size_bytes"`
-	Topics        int       `json:"topics"`
-	Partitions    int       `json:"partitions_per_topic"`
-	Producers     int       `json:"producers_per_topic"`
-	Subscriptions int       `json:"subscriptions_per_topic"`
-	Consumers     int       `json:"consumers_per_subscription"`
-	Keys          string    `json:"keys"`
+	TargetRate   float64   `json:"target_rate_msgs_per_s"`
+	Segments     []Segment `json:"segments"`
+	Closed       *Closed   `json:"closed,omitempty"` // of a closed loop
+	MessageBytes int64     `json:"message_size_bytes"`
+	Topics       int       `json:"topics"`
+	Partitions   int       `json:"partitions_per_topic"`
+	// the names of topics that existed before the run and were not created for it
+	Existing      []string `json:"existing_topics,omitempty"`
+	Producers     int      `json:"producers_per_topic"`
+	Subscriptions int      `json:"subscriptions_per_topic"`
+	Consumers     int      `json:"consumers_per_subscription"`
+	Keys          string   `json:"keys"`
 	// distinct keys; 0: none, or not recorded
 	KeyCount    int     `json:"key_count,omitempty"`
 	KeyExponent float64 `json:"key_exponent,omitempty"` // zipf only

@@ -29,6 +29,23 @@ type Injector interface {
 	Heal(ctx context.Context) error
 }
 
+// Roller is an Injector that can restart one machine after the other.
+type Roller interface {
+	Injector
+	// Machines returns the name of one node of each machine, in the order in which they are
+	// restarted. A workload.FaultRollingRestart with that target stops all servers of the machine
+	// in good order.
+	Machines() []string
+}
+
+// SyncReader is a Cluster that knows whether its servers have caught up with each other.
+type SyncReader interface {
+	// InSync returns nil when every server takes part again and every copy of what the cluster
+	// keeps is complete, so that another server may be stopped. Otherwise the error says what is
+	// missing.
+	InSync(ctx context.Context, topics []Topic) error
+}
+
 // Injected describes a fault that was injected.
 type Injected struct {
 	Nodes    []string // names of its targets

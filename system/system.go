@@ -123,6 +123,9 @@ type ConsumerOptions struct {
 	// them; 0: this cluster opens all.
 	Members  int
 	Delivery workload.Delivery
+	// AtEnd has a new subscription begin at the topic's end; see TopicFinder. Otherwise what
+	// the topic holds from earlier may be delivered too.
+	AtEnd bool
 	// Receive is called for each message, by one goroutine at a time. The message
 	// is valid until Receive returns. With at_least_once and exactly_once, the
 	// consumer acknowledges the message after Receive returns; with at_most_once,

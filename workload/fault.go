@@ -1,6 +1,9 @@
 package workload
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Fault is an outage that plimsoll injects on purpose while load is offered, and heals again.
 type Fault struct {
@@ -13,7 +16,8 @@ type Fault struct {
 	Within time.Duration
 	// Every, when it is not 0, repeats the fault until the window ends.
 	Every time.Duration
-	// For is how long it lasts before it is healed.
+	// For is how long it lasts before it is healed. A rolling restart that lasts longer is given
+	// up.
 	For time.Duration
 }
 
@@ -31,14 +35,40 @@ const (
 	FaultFullDisk   FaultKind = "full-disk"   // no space is left
 	// what was not synced to disk is gone; healed by a start on what is left.
 	FaultPowerCut FaultKind = "power-cut"
+
+	// FaultRollingRestart is a scenario: an orderly stop and a start of one machine after the
+	// other, each of them back in sync before the next.
+	FaultRollingRestart FaultKind = "rolling-restart"
 )
 
-// FaultKinds returns all kinds, in the order in which they are listed.
+// FaultKinds returns the kinds of single faults, in the order in which they are listed.
 func FaultKinds() []FaultKind {
 	return []FaultKind{
 		FaultKill, FaultPause, FaultRestart, FaultPartition, FaultCutClients, FaultSlowDisk,
 		FaultFullDisk, FaultPowerCut,
 	}
+}
+
+// scenarios returns the kinds of which a run makes several faults, one after the other.
+func scenarios() []FaultKind { return []FaultKind{FaultRollingRestart} }
+
+// IsScenario reports whether a run makes several faults of the kind, one after the other.
+func (k FaultKind) IsScenario() bool { return slices.Contains(scenarios(), k) }
+
+// defaultTarget returns the target of a fault that gives none.
+func (k FaultKind) defaultTarget() FaultTarget {
+	if k.IsScenario() {
+		return TargetAll
+	}
+	return TargetOne
+}
+
+// defaultFor returns the length of a fault that gives none.
+func (k FaultKind) defaultFor() time.Duration {
+	if k.IsScenario() {
+		return DefaultScenarioFor
+	}
+	return DefaultFaultFor
 }
 
 // FaultTarget says which nodes a fault hits: one of the words below, or a node's name.

@@ -32,8 +32,12 @@ func (f fileFault) String() string {
 	return out + ", for: " + f.For.String() + "}"
 }
 
-// DefaultFaultFor is the length of a fault that gives none.
-const DefaultFaultFor = 10 * time.Second
+// DefaultFaultFor is the length of a fault that gives none; DefaultScenarioFor is the longest
+// time of such a scenario.
+const (
+	DefaultFaultFor    = 10 * time.Second
+	DefaultScenarioFor = 2 * time.Minute
+)
 
 // Strike is one occurrence of a fault.
 type Strike struct {
@@ -61,10 +65,10 @@ func (f *file) resolveFaults(doc *strict.Document) []Fault {
 				given.Every), For: time.Duration(given.For),
 		}
 		if !doc.Has(path + ".target") {
-			fault.Target = TargetOne
+			fault.Target = fault.Do.defaultTarget()
 		}
 		if !doc.Has(path + ".for") {
-			fault.For = DefaultFaultFor
+			fault.For = fault.Do.defaultFor()
 		}
 		all = append(all, fault)
 	}
@@ -114,7 +118,11 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 }
 
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
-	oneOf(doc, path+".do", f.Do, FaultKinds())
+	oneOf(doc, path+".do", f.Do, slices.Concat(FaultKinds(), scenarios()))
+	if f.Do.IsScenario() && f.Target != TargetAll {
+		doc.Reject(path+".target", fmt.Sprintf("must be %s, because %s concerns every node: "+
+			"write %s, or do: %s for some of them", TargetAll, f.Do, TargetAll, FaultRestart))
+	}
 	if message := strict.CheckName(string(f.Target), maxName); message != "" {
 		doc.Reject(path+".target", message)
 	}
@@ -201,7 +209,7 @@ type Given struct{ At, Within, For bool }
 func ParseFault(text string) (f Fault, given Given, err error) {
 	words := strings.Fields(text)
 	var kinds []string
-	for _, k := range FaultKinds() {
+	for _, k := range slices.Concat(FaultKinds(), scenarios()) {
 		kinds = append(kinds, string(k))
 	}
 	if len(words) == 0 || !slices.Contains(kinds, words[0]) {
@@ -212,7 +220,8 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		return f, given, fmt.Errorf("%q: %s: write it like 'kill leader at 20s for 10s'", text,
 			strict.Unknown("fault", first, kinds))
 	}
-	f = Fault{Do: FaultKind(words[0]), Target: TargetOne, For: DefaultFaultFor}
+	f = Fault{Do: FaultKind(words[0])}
+	f.Target, f.For = f.Do.defaultTarget(), f.Do.defaultFor()
 	times := map[string]struct {
 		into *time.Duration
 		told *bool

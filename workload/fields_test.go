@@ -11,7 +11,8 @@ import (
 // everything is workloads that use every field of the struct between them.
 func everything() []*Workload {
 	open, ramp, closed := Default(), Default(), Default()
-	drain, replay, lasting := Default(), Default(), Default()
+	drain, replay, lasting, existing := Default(), Default(), Default(), Default()
+	existing.Existing = []string{"orders"}
 	open.Keys = Keys{Kind: KeysZipf, Count: 10, Exponent: 1.2}
 	open.Load.Segments = []Segment{{1, 2, time.Second}, {3, 4, time.Second}}
 	open.Faults = []Fault{{Do: FaultKill, Target: TargetOne, Within: 1, Every: 1, For: 1}}
@@ -20,7 +21,8 @@ func everything() []*Workload {
 	drain.Backlog = &Backlog{Bytes: 10, Then: BacklogDrain}
 	replay.Backlog = &Backlog{Messages: 10, Then: BacklogReplay}
 	lasting.Backlog = &Backlog{For: 10, Then: BacklogDrain}
-	return []*Workload{open, ramp, closed, drain, replay, lasting}
+	return []*Workload{open, ramp, closed, drain, replay, lasting,
+		existing}
 }
 
 // leaves calls each with every single value of a struct, of what its pointers point to, and

@@ -12,6 +12,7 @@ const (
 	MaxCount = 10_000_000
 	MaxTotal = 2_000_000_000
 
+	MaxExisting      = 1_000 // topics by name
 	MaxSubscriptions = 1_000
 	MaxMessageBytes  = 64 << 20
 	MaxKeys          = 10_000_000

@@ -105,6 +105,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 		return nil, doc.Err()
 	}
 	f.checkSpelling(doc)
+	f.checkExistingSpelling(doc)
 	f.checkFaultSpelling(doc)
 	w := f.resolve(doc)
 	w.check(doc)
@@ -191,6 +192,9 @@ func require(doc *strict.Document, in, example string, keys ...string) {
 // keys.
 func (f *file) resolve(doc *strict.Document) *Workload {
 	w := f.Workload
+	if doc.Has(existingKey) {
+		w.Topics, w.Partitions = len(w.Existing), 1
+	}
 	w.Load = f.load(doc)
 	w.Faults = f.resolveFaults(doc)
 	if w.Keys.Kind != KeysNone {

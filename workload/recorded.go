@@ -15,6 +15,7 @@ func (w *Workload) Record() result.Load {
 		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
+		Existing:  w.Existing,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
 		Keys:  string(w.Keys.Kind),
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
@@ -88,7 +89,8 @@ func Recorded(r *result.Run) Values {
 func recordedBy(r *result.Run) *Workload {
 	l := r.Load
 	w := &Workload{
-		Name: l.Workload, Topics: l.Topics, Partitions: l.Partitions, Producers: l.Producers,
+		Name: l.Workload, Topics: l.Topics, Partitions: l.Partitions, Existing: l.Existing,
+		Producers:     l.Producers,
 		Subscriptions: l.Subscriptions, Consumers: l.Consumers,
 		Message: Message{Size: l.MessageBytes, Incompressible: share(l.IncompressiblePct)},
 		Keys: Keys{Kind: KeyKind(l.Keys), Count: l.KeyCount,

@@ -21,6 +21,7 @@ func (w *Workload) Validate() error {
 // check checks every rule that needs no system. The document gives violations their places.
 func (w *Workload) check(doc *strict.Document) {
 	w.checkNames(doc)
+	w.checkExisting(doc)
 	w.checkCounts(doc)
 	w.checkMessage(doc)
 	w.checkKeys(doc)
@@ -46,7 +47,9 @@ func (w *Workload) checkNames(doc *strict.Document) {
 }
 
 func (w *Workload) checkCounts(doc *strict.Document) {
-	between(doc, "topics", w.Topics, 1, MaxCount)
+	if w.Existing == nil {
+		between(doc, "topics", w.Topics, 1, MaxCount)
+	}
 	between(doc, "partitions", w.Partitions, 1, MaxCount)
 	between(doc, "producers", w.Producers, 1, MaxCount)
 	between(doc, "subscriptions", w.Subscriptions, 1, MaxSubscriptions)

@@ -10,8 +10,12 @@ type Workload struct {
 	Name        string
 	Description string
 
-	Topics        int // number of topics
-	Partitions    int // partitions of each topic
+	Topics     int // number of topics
+	Partitions int // partitions of each topic
+	// Existing names topics that exist already, which plimsoll neither creates nor deletes; nil:
+	// it creates topics of its own. Topics is their number. Partitions is 1 until the topics
+	// have been read from the cluster.
+	Existing      []string
 	Producers     int // producers of each topic
 	Subscriptions int // subscriptions of each topic; each sees every message
 	Consumers     int // consumers sharing each subscription

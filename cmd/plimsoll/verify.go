@@ -148,6 +148,12 @@ func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) 
 		return nil, errors.New(
 			"a round reads all messages after its load: remove backlog from the workload")
 	}
+	const scenario = "a round of verify has single faults: measure %s with plimsoll run"
+	for _, f := range w.Faults {
+		if len(given) == 0 && f.Do.IsScenario() {
+			return nil, fmt.Errorf(scenario, f.Do)
+		}
+	}
 	if len(given) == 0 && len(w.Faults) > 0 {
 		return []*workload.Workload{w}, nil
 	}
@@ -159,6 +165,9 @@ func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) 
 		f, given, err := workload.ParseFault(text)
 		if err != nil {
 			return nil, fmt.Errorf("--fault: %w", err)
+		}
+		if f.Do.IsScenario() {
+			return nil, fmt.Errorf(scenario, f.Do)
 		}
 		if !given.At {
 			f.At = (w.Duration / faultPart).Round(time.Millisecond)

@@ -49,10 +49,11 @@ type faults struct {
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when all are healed; nil: they have not begun
 
-	mu     sync.Mutex
-	all    []result.Fault
-	events []result.Event // not yet written
-	failed error
+	mu      sync.Mutex
+	all     []result.Fault
+	rolling *result.Rolling // nil: there is no rolling restart
+	events  []result.Event  // not yet written
+	failed  error
 }
 
 // writtenAfter is how long after topics and subscriptions were made a system has
@@ -123,9 +124,7 @@ func (b *faults) measured(ctx context.Context) {
 	}()
 }
 
-// strike waits for a fault's time, injects it, and heals it: when its time is
-// over, when the run ends, and when it could not be injected. It reports
-// whether the next may follow.
+// strike waits for the time of a fault, and does it. It reports whether the next may follow.
 func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
 	if !b.wait(ctx, windowNs+int64(s.At)) {
 		return false
@@ -135,21 +134,48 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 			s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
+	if s.Fault.Do.IsScenario() {
+		return b.roll(ctx, s.Fault)
+	}
+	return b.breakOnce(ctx, s.Fault, nil)
+}
+
+// breakOnce injects a fault and heals it: when its time is over, when the run ends, and when it
+// could not be injected. Then it calls then, unless that is nil. It reports whether everything
+// was possible.
+func (b *faults) breakOnce(ctx context.Context, fault workload.Fault,
+	then func(at int, f *result.Fault) error) bool {
 	f := result.Fault{
-		Do: string(s.Fault.Do), Target: string(s.Fault.Target), Nodes: []string{},
+		Do: string(fault.Do), Target: string(fault.Target), Nodes: []string{},
 		StartNs: b.run.sinceBegan(),
 	}
 	at := b.add(f)
 	var err error
-	if f.Leader, err = b.leader(ctx, s.Fault.Target); err == nil {
-		err = b.inject(ctx, s.Fault, &f)
+	if f.Leader, err = b.leader(ctx, fault.Target); err == nil {
+		err = b.inject(ctx, fault, &f)
 	}
 	if err == nil {
 		b.tell(at, f, f.Sentence)
-		b.wait(ctx, b.run.beganNs+f.InjectedNs+int64(s.Fault.For))
+		b.wait(ctx, b.run.beganNs+f.InjectedNs+int64(fault.For))
 	}
+	err = b.heal(ctx, fault, at, &f, err)
+	if err == nil && then != nil && ctx.Err() == nil {
+		if err = then(at, &f); err != nil {
+			f.Error = err.Error()
+			b.tell(at, f, f.Error)
+		}
+	}
+	b.mu.Lock()
+	b.failed = err
+	b.mu.Unlock()
+	return err == nil
+}
+
+// heal heals a fault that was injected, or was not for the given reason. It returns what failed.
+func (b *faults) heal(ctx context.Context, fault workload.Fault, at int, f *result.Fault,
+	err error) error {
 	f.HealStartNs = b.run.sinceBegan()
-	b.tell(at, f, "")
+	b.tell(at, *f, "")
 	healing, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 	defer cancel()
 	healErr := b.run.injector.Heal(healing)
@@ -158,22 +184,19 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 	}
 	switch {
 	case err != nil && ctx.Err() == nil:
-		err = fmt.Errorf("inject %s: %w", s.Fault, err)
+		err = fmt.Errorf("inject %s: %w", fault, err)
 	case err != nil:
 		err = nil // the run was stopped meanwhile
 	}
 	if healErr != nil {
-		err = errors.Join(err, fmt.Errorf("heal %s: %w", s.Fault, healErr))
+		err = errors.Join(err, fmt.Errorf("heal %s: %w", fault, healErr))
 	}
-	sentence := "healed: " + cmp.Or(f.Sentence, s.Fault.String())
+	sentence := "healed: " + cmp.Or(f.Sentence, fault.String())
 	if err != nil {
 		f.Error, sentence = err.Error(), err.Error()
 	}
-	b.tell(at, f, sentence)
-	b.mu.Lock()
-	b.failed = err
-	b.mu.Unlock()
-	return err == nil
+	b.tell(at, *f, sentence)
+	return err
 }
 
 func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fault) error {
@@ -258,6 +281,7 @@ func (b *faults) interval(e ended) error {
 	events, failed := b.events, b.failed
 	b.events, b.failed = nil, nil
 	r.run.Faults = slices.Clone(b.all)
+	r.run.Rolling = b.rolling
 	b.mu.Unlock()
 	if len(events) == 0 {
 		return failed

@@ -108,6 +108,9 @@ func (j *Job) Check() error {
 	if err := j.checkFaults(); err != nil {
 		return err
 	}
+	if err := j.checkExisting(); err != nil {
+		return err
+	}
 	return j.checkSystem()
 }
 

@@ -58,6 +58,12 @@ func (s *session) prepare(ctx context.Context) error {
 		return fmt.Errorf("connect to %s: %w", s.job.Target.Name, err)
 	}
 	s.cluster = cluster
+	if err := s.checkRolling(); err != nil {
+		return err
+	}
+	if err := s.findTopics(ctx); err != nil {
+		return err
+	}
 	s.plan = s.job.planOf(runNumber(s.job.Workload.Seed, s.run.StartedAt))
 	if err := s.engage(ctx, options); err != nil {
 		return err
@@ -82,7 +88,9 @@ func (s *session) start(ctx context.Context) error {
 		do   func() error
 	}{
 		{&startup.TopicsNs, func() (err error) {
-			s.created, err = createTopics(ctx, s.cluster, s.plan.Topics(), progress)
+			if s.job.Workload.Existing == nil {
+				s.created, err = createTopics(ctx, s.cluster, s.plan.Topics(), progress)
+			}
 			return err
 		}},
 		{&startup.ReadBackNs, func() error { return s.readBack(ctx) }},

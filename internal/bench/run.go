@@ -190,6 +190,9 @@ func (s *session) finish(interrupted bool, err error) {
 
 // deleteTopics leaves a cluster that goes on without us as it was found.
 func (s *session) deleteTopics(ctx context.Context) error {
+	if s.job.Workload.Existing != nil {
+		return s.deleteSubscriptions(ctx)
+	}
 	deleter, able := s.cluster.(system.TopicDeleter)
 	if s.testbed != nil && !s.held || !able {
 		return nil

@@ -63,7 +63,7 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 }
 
 func checkTarget(f workload.Fault, names []string, nodes int) error {
-	if !slices.Contains(workload.FaultKinds(), f.Do) {
+	if !known(f.Do) {
 		return unknownKind(f.Do)
 	}
 	if f.Do == workload.FaultPartition && nodes < 2 {

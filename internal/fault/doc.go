@@ -10,7 +10,7 @@
 // The words for the targets of a fault (one, leader, all, …) mean machines. A machine is the set of
 // nodes that share a host, as several servers of one node may; where all nodes share a host, each
 // node is a machine. A node's name means that process alone, except for faults that happen to
-// machines: a partition, a cut from clients and a power cut.
+// machines: a partition, a cut from clients, a power cut and the steps of a rolling restart.
 //
 // docs/FAULTS.md says what each fault models and what it does not. The package knows
 // no system; of disks and packets it knows what internal/disk and internal/firewall

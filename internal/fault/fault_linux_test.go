@@ -196,6 +196,27 @@ func TestTwentyRoundsOfEachFaultLeaveNothing(t *testing.T) {
 	}
 }
 
+// The steps of a rolling restart stop one machine each, in good order.
+func TestMachinesAreRestartedOneByOne(t *testing.T) {
+	bed, injector := brought(t)
+	names := injector.Machines()
+	if len(names) != 3 {
+		t.Fatalf("the machines are %v", names)
+	}
+	for _, name := range names {
+		f := workload.Fault{Do: workload.FaultRollingRestart, Target: workload.FaultTarget(name)}
+		done, err := injector.Inject(t.Context(), f, "")
+		if err != nil || done.Sentence != "stopped "+name+" gracefully" {
+			t.Fatalf("%+v: %v", done, err)
+		}
+		shows(t, bed, workload.FaultRestart, name)
+		if err := injector.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		everybodyAnswers(t, bed, name)
+	}
+}
+
 // shows checks that a fault is in place at one node, and at no other.
 func shows(t *testing.T, bed *testbed.Testbed, kind workload.FaultKind, name string) {
 	t.Helper()

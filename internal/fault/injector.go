@@ -70,7 +70,7 @@ func (i *Injector) Inject(
 
 // check returns an error when a fault cannot be injected into these servers.
 func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
-	if !slices.Contains(workload.FaultKinds(), f.Do) {
+	if !known(f.Do) {
 		return unknownKind(f.Do)
 	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
@@ -103,6 +103,8 @@ func (i *Injector) do(
 		return "paused " + names, i.pause(ctx, chosen)
 	case workload.FaultRestart:
 		return i.stop(ctx, chosen)
+	case workload.FaultRollingRestart:
+		return i.stopInTurn(ctx, chosen)
 	case workload.FaultPowerCut:
 		return i.cutPower(ctx, chosen)
 	case workload.FaultSlowDisk:
@@ -115,6 +117,10 @@ func (i *Injector) do(
 		return "cut " + names + " off from all clients", i.cutClients(chosen)
 	}
 	return "", unknownKind(kind)
+}
+
+func known(kind workload.FaultKind) bool {
+	return slices.Contains(workload.FaultKinds(), kind) || kind.IsScenario()
 }
 
 func unknownKind(kind workload.FaultKind) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,6 +83,20 @@ func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error
 	}
 	// kill also ends processes that an ended server left, and tells the server's owner.
 	return sentence, i.kill(nodes)
+}
+
+// stopInTurn shuts the nodes of a machine down gracefully, the last started first, as an
+// operator does: a broker that stops may need the ZooKeeper beside it.
+func (i *Injector) stopInTurn(ctx context.Context, nodes []system.Node) (string, error) {
+	var sentences []string
+	for _, n := range slices.Backward(nodes) {
+		sentence, err := i.stop(ctx, []system.Node{n})
+		if err != nil {
+			return "", err
+		}
+		sentences = append(sentences, sentence)
+	}
+	return strings.Join(sentences, "; "), nil
 }
 
 // signal signals the nodes with all their processes. An ended node is no error.

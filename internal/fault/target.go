@@ -37,10 +37,20 @@ func machines(nodes []system.Node) []machine {
 	return all
 }
 
+// Machines implements system.Roller.
+func (i *Injector) Machines() []string {
+	var names []string
+	for _, m := range machines(i.bed.Cluster().Nodes()) {
+		names = append(names, m[0].Name)
+	}
+	return names
+}
+
 // hitsMachine reports whether a fault hits all nodes of a machine.
 func hitsMachine(do workload.FaultKind) bool {
 	switch do {
-	case workload.FaultPartition, workload.FaultCutClients, workload.FaultPowerCut:
+	case workload.FaultPartition, workload.FaultCutClients, workload.FaultPowerCut,
+		workload.FaultRollingRestart:
 		return true
 	}
 	return false

@@ -109,3 +109,12 @@ func TestChooseRefusesMissingTargets(t *testing.T) {
 		}
 	}
 }
+
+func TestARollingRestartHitsTheWholeMachine(t *testing.T) {
+	f := workload.Fault{Do: workload.FaultRollingRestart, Target: "zookeeper"}
+	got, err := choose(pulsar, f, "", rand.New(rand.NewPCG(1, 0)))
+	want := []string{"zookeeper", "bookie-1", "broker-1"}
+	if err != nil || !slices.Equal(namesOf(got), want) {
+		t.Errorf("%v: %v", namesOf(got), err)
+	}
+}

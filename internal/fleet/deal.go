@@ -76,6 +76,7 @@ func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	if err != nil {
 		return a, fmt.Errorf("writing the plan for workers: %w", err)
 	}
+	read.Partitions = d.Plan.Workload.Partitions // may have been read from topics that exist
 	if !reflect.DeepEqual(*read, d.Plan.Workload) {
 		return a, fmt.Errorf("the workload %s cannot be given to workers: its YAML is read as "+
 			"another one", d.Plan.Workload.Name)
@@ -83,7 +84,7 @@ func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	return Assignment{
 		Workload: text, System: d.Target.System, Settings: d.Target.Settings,
 		Plan: PlannedRun{Run: d.Plan.Run, Prefix: d.Plan.Prefix, Spread: d.Plan.Spread,
-			Share: d.Plan.Share},
+			Share: d.Plan.Share, Partitions: read.Partitions},
 		Options: Connection{Endpoints: d.Options.Endpoints, Credentials: d.Options.Credentials,
 			Trust: d.Trust, MaxUSD: d.Options.MaxUSD},
 	}, nil

@@ -109,6 +109,8 @@ type PlannedRun struct {
 	Prefix string
 	Spread system.Spread
 	Share  load.Share
+	// Partitions of each topic: those of topics that exist are not in the workload's YAML.
+	Partitions int
 }
 
 // Connection is how to connect to the target. Its secrets are in memory and on the encrypted wire

@@ -85,6 +85,10 @@ func (a Assignment) read(systems *system.Registry) (plan load.Plan, o system.Opt
 	if err != nil {
 		return plan, o, nil, err
 	}
+	w.Partitions = a.Plan.Partitions
+	if err := w.Validate(); err != nil {
+		return plan, o, nil, err
+	}
 	if s := a.Plan.Share; s.Workers < 1 || s.Worker < 0 || s.Worker >= s.Workers {
 		return plan, o, nil, fmt.Errorf("there is no share %d of %d", s.Worker, s.Workers)
 	}

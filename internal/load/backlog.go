@@ -51,9 +51,12 @@ func (e *Engine) prompt() int {
 	return e.plan.Workload.Subscriptions
 }
 
-// subscriptionName is the name of the i-th subscription of each topic.
+// subscriptionName is the name of the i-th subscription of each topic. On a topic that others
+// use as well, the name is the run's own.
 func (p *Plan) subscriptionName(i int) string {
 	switch {
+	case p.Workload.Existing != nil:
+		return p.Prefix + "-" + Subscription(i)
 	case i < p.Workload.Subscriptions:
 		return Subscription(i)
 	case p.Workload.Audit:

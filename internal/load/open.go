@@ -143,6 +143,7 @@ func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 	return system.ConsumerOptions{
 		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
 		Index: c.index, Members: members, Delivery: e.plan.Workload.Delivery,
+		AtEnd:   e.plan.Workload.Existing != nil,
 		Receive: c.receive, Failed: func(err error) {
 			e.failed(fmt.Errorf("consumer %d of %s on %s stopped: %w", c.index,
 				e.plan.subscriptionName(c.subscription), c.topic.Name, err))

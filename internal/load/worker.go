@@ -100,13 +100,24 @@ func (s Share) part(of, topics int) (from, to int) {
 	return s.Worker * of / n * each, (s.Worker + 1) * of / n * each
 }
 
+// Subscriptions returns the names of the plan's subscriptions of each topic.
+func (p *Plan) Subscriptions() []string {
+	names := make([]string, p.Workload.AllSubscriptions())
+	for i := range names {
+		names[i] = p.subscriptionName(i)
+	}
+	return names
+}
+
 // Topics returns the topics that the plan needs.
 func (p *Plan) Topics() []system.Topic {
 	topics := make([]system.Topic, p.Workload.Topics)
 	for i := range topics {
-		topics[i] = system.Topic{
-			Name: fmt.Sprintf("%s-%d", p.Prefix, i), Partitions: p.Workload.Partitions,
+		name := fmt.Sprintf("%s-%d", p.Prefix, i)
+		if p.Workload.Existing != nil {
+			name = p.Workload.Existing[i]
 		}
+		topics[i] = system.Topic{Name: name, Partitions: p.Workload.Partitions}
 	}
 	return topics
 }

@@ -24,7 +24,7 @@ type hostReading struct {
 	ns               int64
 	cpu              procfs.CPUStat // seconds
 	hasCPU           bool
-	own              []procfs.CPUStat // of the CPUs that servers have of their own
+	own              []procfs.CPUStat  // of the CPUs that servers have of their own
 	pressure         map[string]uint64 // microseconds
 	pageCache, dirty int64
 	disks            map[string]blockdevice.IOStats

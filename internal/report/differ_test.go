@@ -71,6 +71,10 @@ func alter(v reflect.Value) {
 	case reflect.Pointer:
 		alter(v.Elem().Field(0))
 	case reflect.Slice:
+		if names, is := v.Interface().([]string); is {
+			v.Set(reflect.ValueOf(append(names, "other")))
+			return
+		}
 		alter(v.Index(0).Field(0))
 	default:
 		panic("another kind of field: " + v.Kind().String())

@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // faultTitle names a fault, its target and the nodes that it hit.
@@ -32,6 +33,12 @@ func windowOf(r *result.Run) int64 {
 func faultTimes(r *result.Run, f result.Fault) string {
 	out := "after " + quantity.Duration(f.StartNs-windowOf(r))
 	switch {
+	case f.Do == string(workload.FaultRollingRestart) && f.HealedNs > 0:
+		out += ", stopped in " + quantity.Duration(f.InjectedNs-f.StartNs)
+		if f.InSyncNs > 0 {
+			out += ", in sync again " + quantity.Duration(f.InSyncNs-f.StartNs) +
+				" after the stop began"
+		}
 	case f.InjectedNs == 0:
 		out += ", never injected"
 	case f.HealStartNs > 0:
@@ -84,7 +91,11 @@ func faultEffectSentence(f result.Fault) string {
 	if e.UnavailableNs > e.ResolutionNs {
 		out += "; the first again " + sinceFault(f, e.AckedAgainNs, "never came")
 	}
-	return out + "; recovered " + sinceFault(f, e.RecoveredNs, "not seen while load was offered")
+	unseen := "not seen while load was offered"
+	if f.Do == string(workload.FaultRollingRestart) {
+		unseen = "not seen before the next restart or the end of the load"
+	}
+	return out + "; recovered " + sinceFault(f, e.RecoveredNs, unseen)
 }
 
 // faultSentences are a sentence for each fault.

@@ -233,6 +233,9 @@ func metaWords(r *result.Run) []string {
 			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"),
 				plural(int64(l.Partitions), "partition", "partitions")),
 			plural(int64(l.Topics*l.Producers), "producer", "producers"))
+		if len(l.Existing) > 0 {
+			out[len(out)-2] += " that existed before: " + clean(strings.Join(l.Existing, ", "))
+		}
 		if l.Subscriptions > 0 || !imported(r) {
 			out[len(out)-1] += ", " +
 				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")

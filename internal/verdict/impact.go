@@ -62,6 +62,7 @@ func faultsOf(s *result.Saved) {
 	}
 	i.During, i.After = stretchOf(during), stretchOf(after)
 	r.Impact = i
+	rollingOf(r)
 }
 
 // piecesOf are the intervals of window and drain with their histograms, whose times are
@@ -174,7 +175,11 @@ func (p *faultyRun) effect(k int) {
 		return
 	}
 	e := &f.Effect
-	p.gap(e, f.StartNs, p.horizon(k))
+	until := p.horizon(k)
+	if f.InSyncNs > 0 {
+		until = min(until, f.InSyncNs) // what comes later is no effect of this machine's restart
+	}
+	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)

@@ -58,6 +58,9 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 			accounted(Transactions, r, transactions))
 	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
+	if r.Rolling != nil {
+		r.Verdicts = append(r.Verdicts, rolling(r))
+	}
 	if r.Backlog != nil {
 		r.Verdicts = append(r.Verdicts, catchUp(r.Backlog))
 	}
@@ -94,6 +97,7 @@ const (
 	Transactions = "transactions" // of exactly_once delivery only
 	Failures     = "failures"
 	Durability   = "durability"
+	Rolling      = "rolling_restart" // of runs with one
 	Counts       = "counts"
 )
 

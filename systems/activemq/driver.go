@@ -418,3 +418,6 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx)
 }
+
+// RefuseExisting says that readers take messages from queues.
+func (activeSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -244,3 +244,6 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.admin.close(); return nil })
 }
+
+// RefuseExisting says that readers take messages from queues.
+func (artemisSystem) RefuseExisting(system.Settings) string { return system.Destructive }

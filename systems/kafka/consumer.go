@@ -34,13 +34,19 @@ type consumer struct {
 // reaches it even before its partitions are shared out; AwaitAssignment waits for that.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
+	group := c.groupOf(o)
+	if o.AtEnd {
+		if err := c.beginAtEnd(ctx, group, o.Topic.Name); err != nil {
+			return nil, err
+		}
+	}
 	life, cancel := context.WithCancel(context.Background())
 	polling, stop := context.WithCancel(life)
 	r := &consumer{
 		cancel: cancel, polling: polling, stop: stop, of: c, Receiver: driver.Receiver{Options: o},
 		early: o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
 	}
-	r.group = c.groupOf(o)
+	r.group = group
 	r.group.Join(r)
 	client, err := kgo.NewClient(append(c.consumerOptions(o, r), kgo.WithContext(life))...)
 	if err == nil {
@@ -220,12 +226,14 @@ func atLeast(ctx context.Context) (context.Context, context.CancelFunc) {
 type group struct {
 	name    string
 	records recordPool
+	begin   sync.Mutex // guards begun
+	begun   bool       // has its positions, and members may join
 	*driver.Shares[*consumer]
 }
 
 func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	return c.groups.Of(o.Topic, o.Subscription, func() *group {
-		return &group{name: o.Topic.Name + "." + o.Subscription,
+		return &group{name: groupName(o.Topic, o.Subscription),
 			Shares: driver.NewShares[*consumer](o)}
 	})
 }

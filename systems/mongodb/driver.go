@@ -415,3 +415,6 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 
 // leaseField is the field of a message that holds the lease of a subscription.
 func leaseField(subscription int) string { return "l" + strconv.Itoa(subscription) }
+
+// RefuseExisting says that readers take messages from queues.
+func (mongoSystem) RefuseExisting(system.Settings) string { return system.Destructive }

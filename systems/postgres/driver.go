@@ -299,3 +299,11 @@ func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(
 // OwnsPartitions reports whether the shape is a log: the consumers of a queue share each
 // partition.
 func (postgresSystem) OwnsPartitions(s system.Settings) bool { return s.Text(setShape) == shapeLog }
+
+// RefuseExisting says that readers take messages from a queue, and that a log is two tables.
+func (postgresSystem) RefuseExisting(s system.Settings) string {
+	if s.Text(setShape) != shapeLog {
+		return system.Destructive
+	}
+	return system.OwnForm
+}

@@ -289,30 +289,37 @@ func (c *cluster) allBookies(ctx context.Context) []string {
 
 type journal struct{ sync, write string }
 
-func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, error) {
+// askBookie reads an answer of a bookie's HTTP server.
+func (c *cluster) askBookie(ctx context.Context, bookie, path string, into any) error {
 	host, _, err := net.SplitHostPort(bookie)
 	if err != nil {
-		return journal{}, errors.New("its name is not its address")
+		return errors.New("its name is not its address")
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
-	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) +
-		"/api/v1/config/server_config"
+	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) + path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
-		return journal{}, err
+		return err
 	}
 	response, err := bookieHTTP.Do(request)
 	if err != nil {
-		return journal{}, driver.PlainError(err)
+		return driver.PlainError(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return journal{}, fmt.Errorf("its HTTP server says %s", response.Status)
+		return fmt.Errorf("its HTTP server says %s", response.Status)
 	}
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return fmt.Errorf("reading its answer: %w", err)
+	}
+	return nil
+}
+
+func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, error) {
 	config := map[string]any{}
-	if err := json.NewDecoder(response.Body).Decode(&config); err != nil {
-		return journal{}, fmt.Errorf("reading its configuration: %w", err)
+	if err := c.askBookie(ctx, bookie, "/api/v1/config/server_config", &config); err != nil {
+		return journal{}, err
 	}
 	value := func(key string) string {
 		if v, told := config[key]; told {

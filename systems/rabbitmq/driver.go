@@ -380,3 +380,12 @@ func (t *tries) pause(ctx context.Context) bool {
 	t.next = min(2*wait, longestPause)
 	return clock.Sleep(ctx, wait)
 }
+
+// RefuseExisting says that readers take messages from queues, and that a topic of streams is a
+// stream for each partition.
+func (rabbitSystem) RefuseExisting(s system.Settings) string {
+	if s.Text(setQueueType) == streamed {
+		return system.OwnForm
+	}
+	return system.Destructive
+}

@@ -180,12 +180,17 @@ func (l *line) deliverFirst(s *subscription) bool {
 
 // rewind has everything wait again for a subscription that the topic has.
 func (l *line) rewind(t *topic, s *subscription) {
+	l.forget(s)
+	for _, r := range t.retained {
+		l.hold(s, r)
+	}
+}
+
+// forget drops what waits for a subscription.
+func (l *line) forget(s *subscription) {
 	for r, ok := s.backlog.peek(); ok; r, ok = s.backlog.peek() {
 		s.backlog.pop()
 		l.buffered -= int64(len(r.payload))
 		l.release(r)
-	}
-	for _, r := range t.retained {
-		l.hold(s, r)
 	}
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var _ system.Injector = (*cluster)(nil)
+var (
+	_ system.Roller     = (*cluster)(nil)
+	_ system.SyncReader = (*cluster)(nil)
+)
 
 // plantLimit bounds the wait for messages to do something to: a load that has
 // ended brings no more.
@@ -34,6 +37,9 @@ type outage struct {
 	refuses   bool              // what comes is refused; otherwise it waits
 	slowNs    int64             // what a slow disk adds
 	recoverNs int64             // after the heal
+	stop      time.Duration     // of a machine, in a rolling restart
+	syncNs    int64             // after the heal
+	machines  int64
 
 	under   bool  // a fault is under way
 	untilNs int64 // nothing is answered or delivered before; since the line began
@@ -41,6 +47,7 @@ type outage struct {
 	slowed  bool
 	left    [faultKinds]int64 // messages still to plant
 	planted chan struct{}     // closed when they are
+	syncAt  int64             // when the machines are in sync, since the line began
 	then    func()            // what the fault does when they are
 }
 
@@ -49,6 +56,8 @@ func newOutage(s system.Settings) outage {
 		refuses: s.Text("fault_messages") == "refused", slowNs: int64(
 			s.Duration("fault_slow")), recoverNs: int64(s.Duration("fault_recovery")),
 	}
+	o.stop, o.syncNs = s.Duration("fault_stop"), int64(s.Duration("fault_sync"))
+	o.machines = s.Count("fault_machines")
 	o.per[lose], o.per[duplicate] = s.Count("fault_lose"), s.Count("fault_duplicate")
 	o.per[swap], o.per[unanswered] = s.Count("fault_swap"), s.Count("fault_unknown")
 	return o
@@ -115,8 +124,15 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 	o.left = [faultKinds]int64{}
 	o.begin()
 	l.Unlock()
+	if f.Do == workload.FaultRollingRestart {
+		clock.Sleep(ctx, o.stop)
+	}
 	if err := ctx.Err(); err != nil {
 		return system.Injected{}, fmt.Errorf("inject a fault: %w", err)
+	}
+	if f.Do == workload.FaultRollingRestart {
+		return system.Injected{Nodes: []string{string(f.Target)},
+			Sentence: fmt.Sprintf("stopped %s: %s", f.Target, sentence)}, nil
 	}
 	return system.Injected{Nodes: []string{"sim"},
 		Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
@@ -132,9 +148,31 @@ func (c *cluster) Heal(context.Context) error {
 		return nil
 	}
 	o.under, o.failing, o.slowed = false, false, false
+	now := l.clock.Now() - l.startNs
+	o.syncAt = now + o.syncNs
 	if o.untilNs != 0 {
-		o.untilNs = l.clock.Now() - l.startNs + o.recoverNs
+		o.untilNs = now + o.recoverNs
 	}
 	l.wake()
+	return nil
+}
+
+// Machines are names: each of them stands for the whole system.
+func (c *cluster) Machines() []string {
+	var names []string
+	for i := range c.line.outage.machines {
+		names = append(names, fmt.Sprintf("m%d", i+1))
+	}
+	return names
+}
+
+// InSync says that the machines are in sync when the time since the last heal is over.
+func (c *cluster) InSync(context.Context, []system.Topic) error {
+	l := c.line
+	l.Lock()
+	defer l.Unlock()
+	if left := l.outage.syncAt - (l.clock.Now() - l.startNs); left > 0 {
+		return fmt.Errorf("a machine is in sync in %s", time.Duration(left))
+	}
 	return nil
 }

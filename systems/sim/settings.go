@@ -76,6 +76,12 @@ fault_recovery duration 0s
     time from the heal of a fault until messages go on that waited
 fault_slow duration 20ms
     what a slow disk adds to each service time
+fault_machines count 3 1..100
+    machines that a rolling restart restarts
+fault_stop duration 0s
+    rolling restart: time that the orderly stop of a machine takes; the outage begins with it
+fault_sync duration 0s
+    rolling restart: time from the start of a machine until it is in sync with the others
 fault_lose count 0 0..200k
     messages acknowledged and never delivered: the last ones before each fault
 fault_duplicate count 0 0..200k

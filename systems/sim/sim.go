@@ -154,7 +154,9 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 		s = &subscription{}
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
-		c.line.rewind(t, s)
+		if !o.AtEnd {
+			c.line.rewind(t, s)
+		}
 	}
 	k := &consumer{line: c.line, receive: o.Receive}
 	s.consumers = append(s.consumers, k)

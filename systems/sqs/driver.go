@@ -226,3 +226,6 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.close(); return nil })
 }
+
+// RefuseExisting says that readers take messages from queues.
+func (sqsSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+const (
+	syncPoll = 200 * time.Millisecond // between two questions whether the servers are in sync
+	// syncHolds is how long servers must say that they are in sync: those of a node that was
+	// restarted may be known by what they reported before.
+	syncHolds = time.Second
+	syncLimit = 10 * time.Second // bounds one question
+)
+
+// checkRolling refuses a rolling restart of a system that cannot say when it is in sync.
+func (s *session) checkRolling() error {
+	if !slices.ContainsFunc(s.job.Workload.Faults,
+		func(f workload.Fault) bool { return f.Do == workload.FaultRollingRestart }) {
+		return nil
+	}
+	if _, able := s.cluster.(system.SyncReader); !able {
+		return fmt.Errorf("fault %s: plimsoll cannot tell when the servers of %s are in sync, and "+
+			"the next one may be stopped: use restart for one of them",
+			workload.FaultRollingRestart, s.run.System.Name)
+	}
+	return nil
+}
+
+// roll restarts one machine after the other. The next is stopped when the servers are in sync
+// again. It gives up when the whole takes longer than the fault's time.
+func (b *faults) roll(ctx context.Context, fault workload.Fault) bool {
+	roller, able := b.run.injector.(system.Roller)
+	if !able {
+		return b.giveUp(fmt.Errorf("%s: the injector cannot restart machines", fault.Do))
+	}
+	machines := roller.Machines()
+	b.mu.Lock()
+	b.rolling = &result.Rolling{Machines: len(machines)}
+	b.mu.Unlock()
+	limit, cancel := context.WithTimeout(ctx, fault.For)
+	defer cancel()
+	for _, name := range machines {
+		if ctx.Err() != nil {
+			return false
+		}
+		one := workload.Fault{Do: fault.Do, Target: workload.FaultTarget(name), At: fault.At}
+		if !b.breakOnce(ctx, one, func(at int, f *result.Fault) error {
+			return b.awaitSync(ctx, limit, fault, at, f)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// giveUp ends the faults, and with them the run.
+func (b *faults) giveUp(err error) bool {
+	b.say("fault", err.Error())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed = err
+	return false
+}
+
+// awaitSync waits until a restarted machine is in sync with the others. It returns nil when the
+// run ends first.
+func (b *faults) awaitSync(
+	ctx, limit context.Context, fault workload.Fault, at int, f *result.Fault,
+) error {
+	var missing error
+	sinceNs := int64(0) // 0: the servers are not in sync
+	for {
+		switch err := b.inSync(limit); {
+		case err == nil && sinceNs == 0:
+			sinceNs = b.run.sinceBegan()
+		case err == nil && b.run.sinceBegan()-sinceNs >= int64(syncHolds):
+			f.InSyncNs = sinceNs
+			b.tell(at, *f, fmt.Sprintf("%s is in sync again, %s after its stop began",
+				strings.Join(f.Nodes, ", "), quantity.Duration(sinceNs-f.StartNs)))
+			return nil
+		case err != nil && limit.Err() == nil:
+			missing, sinceNs = err, 0
+		}
+		if clock.Sleep(limit, syncPoll) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if missing == nil {
+			missing = limit.Err()
+		}
+		return fmt.Errorf("%s: %s was not in sync again %s after its start, and the rolling "+
+			"restart is given up after %s: see the logs of its servers: %w", fault.Do,
+			strings.Join(f.Nodes, ", "), quantity.Duration(b.run.sinceBegan()-f.HealedNs),
+			quantity.ExactDuration(fault.For), missing)
+	}
+}
+
+// inSync asks the cluster whether another machine may be stopped.
+func (b *faults) inSync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, syncLimit)
+	defer cancel()
+	return b.run.cluster.(system.SyncReader).InSync(ctx, b.run.plan.Topics())
+}

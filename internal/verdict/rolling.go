@@ -1,0 +1,81 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// restarts are the faults that are steps of the run's rolling restart.
+func restarts(r *result.Run) (all []result.Fault) {
+	for _, f := range r.Faults {
+		if f.Do == string(workload.FaultRollingRestart) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// rollingOf adds up the effects of the steps of a rolling restart.
+func rollingOf(r *result.Run) {
+	if r.Rolling == nil {
+		return
+	}
+	sum := result.Rolling{Machines: r.Rolling.Machines, Refused: r.Impact.During.Failed}
+	steps := restarts(r)
+	for _, f := range steps {
+		if f.InSyncNs > 0 {
+			sum.InSync++
+			sum.TotalNs = f.InSyncNs - steps[0].StartNs
+		}
+		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
+			sum.UnavailableNs += f.Effect.UnavailableNs
+		}
+	}
+	*r.Rolling = sum
+}
+
+// rolling judges whether each machine came back in sync, and says what the restart cost.
+func rolling(r *result.Run) result.Verdict {
+	of := r.Rolling
+	if of.InSync < of.Machines {
+		outcome, why := result.Unknown, "the run ended before"
+		for _, f := range restarts(r) {
+			if f.Error != "" {
+				outcome, why = result.Broken, f.Error
+			}
+		}
+		return say(Rolling, outcome, "%d of %d machines were restarted and in sync again: %s",
+			of.InSync, of.Machines, cmp.Or(why, "the others were not restarted"))
+	}
+	return say(Rolling, result.Holds, "%d of %d machines were restarted in %s, each in sync "+
+		"before the next: no acknowledgement for %s, %s messages refused; publish p99 %s",
+		of.InSync, of.Machines, quantity.Duration(of.TotalNs), unavailableOf(r),
+		quantity.Count(of.Refused), beforeDuringAfter(r.Impact))
+}
+
+// unavailableOf is the time without an acknowledgement during all restarts together.
+func unavailableOf(r *result.Run) string {
+	if r.Rolling.UnavailableNs > 0 {
+		return quantity.Duration(r.Rolling.UnavailableNs) + " in all"
+	}
+	var resolution int64
+	for _, f := range restarts(r) {
+		resolution = max(resolution, f.Effect.ResolutionNs)
+	}
+	return "at most " + quantity.Duration(resolution) + " at a time"
+}
+
+func beforeDuringAfter(i *result.Impact) string {
+	p99 := func(p result.Part) string {
+		if ns, known := p.Publish.At(99); known {
+			return quantity.Duration(ns)
+		}
+		return "unknown"
+	}
+	return fmt.Sprintf("%s before, %s during, %s after", p99(i.Before), p99(i.During),
+		p99(i.After))
+}

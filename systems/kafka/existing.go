@@ -1,0 +1,91 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var _ system.TopicFinder = (*cluster)(nil)
+
+// RefuseExisting refuses nothing: a group of plimsoll's own reads what all others read too.
+func (kafkaSystem) RefuseExisting(system.Settings) string { return "" }
+
+// FindTopic reads the topic's partitions from the cluster's metadata.
+func (c *cluster) FindTopic(ctx context.Context, name string) (system.Topic, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	details, err := c.admin.ListTopics(ctx, name)
+	if err == nil {
+		err = details[name].Err
+	}
+	switch {
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return system.Topic{}, errors.New("there is no such topic: create it, or correct its name")
+	case err != nil:
+		return system.Topic{}, c.explain(err)
+	}
+	return system.Topic{Name: name, Partitions: len(details[name].Partitions)}, nil
+}
+
+// DeleteSubscription deletes the group.
+func (c *cluster) DeleteSubscription(
+	ctx context.Context, t system.Topic, subscription string,
+) error {
+	return c.deleteGroups(ctx, []string{groupName(t, subscription)})
+}
+
+// beginAtEnd gives a group without positions the end of each partition as its position. A
+// member that would look for the end by itself does so each time that it is given a partition
+// without a position, and misses what was sent until then.
+func (c *cluster) beginAtEnd(ctx context.Context, g *group, topic string) error {
+	g.begin.Lock()
+	defer g.begin.Unlock()
+	if g.begun {
+		return nil
+	}
+	has, err := c.hasPositions(ctx, g.name, topic)
+	if err == nil && !has {
+		err = c.setPositions(ctx, g.name, topic)
+	}
+	g.begun = err == nil
+	return err
+}
+
+func (c *cluster) setPositions(ctx context.Context, group, topic string) error {
+	ends, err := c.admin.ListEndOffsets(ctx, topic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("reading the end of topic %s: %w", topic, c.explain(err))
+	}
+	err = c.admin.CommitAllOffsets(ctx, group, ends.Offsets())
+	if err == nil {
+		return nil
+	}
+	// Another worker of the run may have done it at the same time.
+	if has, again := c.hasPositions(ctx, group, topic); again == nil && has {
+		return nil
+	}
+	return fmt.Errorf("setting the positions of group %s: %w", group, c.explain(err))
+}
+
+func (c *cluster) hasPositions(ctx context.Context, group, topic string) (bool, error) {
+	var at kadm.OffsetResponses
+	err := untilAnswered(ctx, func() (err error) {
+		at, err = c.admin.FetchOffsets(ctx, group)
+		return err
+	})
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return false, fmt.Errorf("reading the positions of group %s: %w", group, c.explain(err))
+	}
+	return len(at[topic]) > 0, nil
+}
+
+func groupName(t system.Topic, subscription string) string { return t.Name + "." + subscription }

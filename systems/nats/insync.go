@@ -1,0 +1,97 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var _ system.SyncReader = (*cluster)(nil)
+
+// InSync returns nil when every server answers, and all copies of the topics' streams and of
+// their consumers follow their leaders.
+func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
+	servers, err := c.askServers(ctx)
+	if err != nil {
+		return err
+	}
+	if have, want := len(servers), len(c.endpoints); have < want {
+		return fmt.Errorf("%d of %d servers answer", have, want)
+	}
+	for _, t := range topics {
+		name := c.cfg.homeOf(t.Name).stream
+		if err := c.streamInSync(ctx, name); err != nil {
+			return fmt.Errorf("stream %s: %w", name, err)
+		}
+		if c.level.Majority() {
+			continue
+		}
+		for n := 1; n < c.cfg.stream.Replicas; n++ {
+			if err := c.streamInSync(ctx, mirrorOf(name, n)); err != nil {
+				return fmt.Errorf("stream %s: %w", mirrorOf(name, n), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cluster) streamInSync(ctx context.Context, name string) error {
+	stream, err := c.js.Stream(ctx, name)
+	if err == nil {
+		err = inPlace(stream.CachedInfo())
+	}
+	if err != nil {
+		return err
+	}
+	consumers := stream.ListConsumers(ctx)
+	for consumer := range consumers.Info() {
+		if err := following(consumer.Cluster); err != nil {
+			return fmt.Errorf("consumer %s: %w", consumer.Name, err)
+		}
+	}
+	return consumers.Err()
+}
+
+// inPlace returns an error unless the stream has all its copies, and they follow.
+func inPlace(info *jetstream.StreamInfo) error {
+	if err := following(info.Cluster); err != nil {
+		return err
+	}
+	if have := 1 + len(info.Cluster.Replicas); have < info.Config.Replicas {
+		return fmt.Errorf("it has %d of %d replicas", have, info.Config.Replicas)
+	}
+	if m := info.Mirror; info.Config.Mirror != nil && (m == nil || m.Active < 0 || m.Error != nil) {
+		return errors.New("the mirror does not follow its origin")
+	}
+	return nil
+}
+
+// Bounds of a copy that is in sync. Under load a copy is never current for long: the leader has
+// applied entries whose answers are still on the way.
+const (
+	mostBehind = 256 // entries
+	mostSilent = 2 * time.Second
+)
+
+// following returns an error unless a Raft group has a leader, and its other members follow it.
+func following(c *jetstream.ClusterInfo) error {
+	if c == nil || c.Leader == "" {
+		return errors.New("it has no leader, or the server is not in a cluster")
+	}
+	for _, peer := range c.Replicas {
+		switch {
+		case peer.Offline:
+			return fmt.Errorf("replica %s is offline", peer.Name)
+		case !peer.Current && peer.Lag > mostBehind:
+			return fmt.Errorf("replica %s lacks %d entries", peer.Name, peer.Lag)
+		case !peer.Current && peer.Active > mostSilent:
+			return fmt.Errorf("replica %s was not heard for %s", peer.Name, peer.Active)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package pulsar
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var _ system.SyncReader = (*cluster)(nil)
+
+// InSync returns nil when every broker is active and every bookie takes writes. What was written
+// while a bookie was away is complete on the ack quorum and stays away from that bookie: nothing
+// in the testbed copies it later.
+func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
+	var active []string
+	if err := c.admin.get(ctx, "/admin/v2/brokers", &active); err != nil {
+		return fmt.Errorf("asking for the active brokers: %w", c.explainAdmin(err))
+	}
+	if have, want := len(active), len(c.options.Endpoints); have < want {
+		return fmt.Errorf("%d of %d brokers are active", have, want)
+	}
+	bookies := c.allBookies(ctx)
+	if have := len(bookies); have < c.cfg.ensemble {
+		return fmt.Errorf("%d bookies are known, and an ensemble has %d", have, c.cfg.ensemble)
+	}
+	for _, b := range bookies {
+		var state struct{ Running, ReadOnly, ShuttingDown bool }
+		if err := c.askBookie(ctx, b, "/api/v1/bookie/state", &state); err != nil {
+			return fmt.Errorf("bookie %s: %w", b, err)
+		}
+		if !state.Running || state.ReadOnly || state.ShuttingDown {
+			return fmt.Errorf("bookie %s takes no writes", b)
+		}
+	}
+	for _, t := range topics {
+		for partition := range t.Partitions {
+			if _, err := c.Leader(ctx, t, partition); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+var _ system.SyncReader = (*cluster)(nil)
+
+// InSync asks the management API for running servers and for the members of the topics' queues
+// that are online. It does not tell how far a member's log has come.
+func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
+	nodes, err := c.api.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if !n.Running {
+			return fmt.Errorf("%s does not run", n.Name)
+		}
+		if len(n.Partitions) > 0 {
+			return fmt.Errorf("%s is cut off from %v", n.Name, n.Partitions)
+		}
+	}
+	if have, want := len(nodes), len(c.options.Endpoints); have < want {
+		return fmt.Errorf("%d of %d servers are in the cluster", have, want)
+	}
+	for _, t := range topics {
+		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
+		if err == nil && c.cfg.kind == streamed {
+			err = c.streamCopies(ctx, queues)
+		}
+		if err == nil {
+			err = unsettled(t, queues)
+		}
+		if err != nil {
+			return fmt.Errorf("topic %s: %w", t.Name, err)
+		}
+		for _, q := range queues {
+			if q.State != "running" {
+				return fmt.Errorf("queue %s is %s", q.Name, q.State)
+			}
+		}
+	}
+	return nil
+}
