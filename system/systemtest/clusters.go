@@ -95,7 +95,7 @@ func (s *suite) clusterClose(t *testing.T) {
 	s.consumer(t, c, topic, "ends", 0, workload.AtLeastOnce, b)
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
-	must(t, "sending", p.sendMany(ctx, messages/10))
+	must(t, "sending", p.sendMany(ctx, s.Messages/10))
 	must(t, "closing the cluster", c.Close(ctx))
 	must(t, "waiting for the end of every message", p.await(ctx))
 	p.mustAll(t)

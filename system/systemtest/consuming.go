@@ -26,7 +26,7 @@ func (s *suite) sendAllAmid(t *testing.T, c system.Cluster, topic system.Topic, 
 	p := s.sender(t, c, topic, id)
 	ctx := s.context(t)
 	sent := make(chan error, 1)
-	go func() { sent <- p.sendMany(ctx, messages) }()
+	go func() { sent <- p.sendMany(ctx, s.Messages) }()
 	amid(ctx)
 	must(t, "sending", <-sent)
 	must(t, "waiting for acknowledgements", p.await(ctx))
@@ -44,7 +44,7 @@ func (s *suite) subscriptions(t *testing.T) {
 	}
 	s.sendAll(t, c, topic, 0)
 	for i, b := range all {
-		must(t, fmt.Sprintf("subscription %d", i), b.await(s.context(t), messages))
+		must(t, fmt.Sprintf("subscription %d", i), b.await(s.context(t), s.Messages))
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *suite) sharing(t *testing.T) {
 		s.consumer(t, c, topic, "shared", i, workload.AtLeastOnce, together)
 	}
 	s.sendAll(t, c, topic, 0)
-	must(t, "receiving", together.await(s.context(t), messages))
+	must(t, "receiving", together.await(s.context(t), s.Messages))
 }
 
 func (s *suite) delivers(t *testing.T, d workload.Delivery) {
@@ -69,7 +69,7 @@ func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	b := newArrivals()
 	s.consumer(t, c, topic, "delivers", 0, d, b)
 	s.sendAll(t, c, topic, 0)
-	must(t, "receiving", b.await(s.context(t), messages))
+	must(t, "receiving", b.await(s.context(t), s.Messages))
 	if d == workload.AtLeastOnce {
 		return
 	}
@@ -108,14 +108,15 @@ func (s *suite) restart(t *testing.T) {
 	first := s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
 	var atClose int
 	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
-		must(t, "receiving a third", both.await(ctx, messages/3))
+		must(t, "receiving a third", both.await(ctx, s.Messages/3))
 		s.close(t, first)
 		atClose = both.distinct()
 		s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
 	})
-	must(t, fmt.Sprintf("receiving the rest after %d", atClose), both.await(s.context(t), messages))
+	must(t, fmt.Sprintf("receiving the rest after %d", atClose),
+		both.await(s.context(t), s.Messages))
 	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order),
-		messages)
+		s.Messages)
 }
 
 // reserved creates a subscription by a consumer that closes before the first
@@ -144,7 +145,7 @@ func (s *suite) reserved(t *testing.T) {
 	for i := range 2 {
 		s.consumer(t, c, topic, "reserved", i, workload.AtLeastOnce, late)
 	}
-	must(t, "receiving what waited", late.await(s.context(t), messages))
+	must(t, "receiving what waited", late.await(s.context(t), s.Messages))
 	if n := early.distinct(); n > 0 {
 		t.Errorf("a consumer that had closed received %d messages", n)
 	}
@@ -159,10 +160,10 @@ func (s *suite) noReceiveAfterClose(t *testing.T) {
 	leaving := s.leaver(t, c, topic, both)
 	s.consumer(t, c, topic, "silent", 1, workload.AtLeastOnce, both)
 	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
-		must(t, "receiving a third", both.await(ctx, messages/3))
+		must(t, "receiving a third", both.await(ctx, s.Messages/3))
 		must(t, "closing", leaving.close(s.context(t)))
 	})
-	must(t, "receiving", both.await(s.context(t), messages))
+	must(t, "receiving", both.await(s.context(t), s.Messages))
 	leaving.mustBeSilent(t, 0)
 }
 
@@ -207,7 +208,7 @@ func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	leaving := s.leaver(t, c, topic, got)
 	allowed := int64(0)
 	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
-		must(t, "receiving a third", got.await(ctx, messages/3))
+		must(t, "receiving a third", got.await(ctx, s.Messages/3))
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		if err := leaving.close(over); err != nil {

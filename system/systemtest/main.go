@@ -33,8 +33,10 @@ func Main(m *testing.M, clusters []interface{ Stop() error }, exempt ...goleak.O
 	return code
 }
 
-// stopAll stops the clusters at the same time: to stop is mostly to wait.
+// stopAll stops the clusters at the same time: to stop is mostly to wait. It waits for those
+// that are being started ahead.
 func stopAll(clusters []interface{ Stop() error }) []error {
+	starting.Wait()
 	errs := make([]error, len(clusters))
 	var all sync.WaitGroup
 	for i, c := range clusters {

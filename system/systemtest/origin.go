@@ -43,12 +43,12 @@ func (s *suite) originsOf(t *testing.T, parts int) {
 	})
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
-	for i := range messages {
+	for i := range s.Messages {
 		must(t, "sending", p.send(ctx, int32(i%parts), keyOf(i), 64))
 	}
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
-	must(t, "receiving", b.await(ctx, messages))
+	must(t, "receiving", b.await(ctx, s.Messages))
 	mu.Lock()
 	defer mu.Unlock()
 	checkOrigins(t, came, parts)

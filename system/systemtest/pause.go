@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // pausedWithin bounds the wait until every thread of a process has stopped.
@@ -40,6 +41,37 @@ func Pause(t *testing.T, pids ...int) (resume func()) {
 		}
 	}
 	return resume
+}
+
+// pausedFor is how long processes are paused whose answer is waited for: less than it takes
+// others to miss them.
+const pausedFor = 500 * time.Millisecond
+
+// CheckPauseWait checks whether the acknowledgement of a message waits for processes: it comes
+// only after they were paused for a while and resumed, or it comes while they are paused,
+// however late on a busy machine.
+func CheckPauseWait(t *testing.T, p system.Producer, whose string, waits bool, pids ...int) {
+	t.Helper()
+	m, patience := NewTestMessage("replicated?"), awaitWithin
+	if waits {
+		patience = pausedFor
+	}
+	resume := Pause(t, pids...)
+	p.Send(&m.Message)
+	select {
+	case err := <-m.ended:
+		resume()
+		if waits || err != nil {
+			t.Errorf("a message was acknowledged (%v) while %s was paused", err, whose)
+		}
+		return
+	case <-time.After(patience):
+	}
+	resume()
+	if err := m.Await(t); !waits || err != nil {
+		t.Errorf("while %s was paused, a message was not acknowledged for %s, and after that: %v",
+			whose, patience, err)
+	}
 }
 
 // allStopped reports whether all threads of a process have stopped. Where there is no /proc

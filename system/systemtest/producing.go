@@ -16,7 +16,7 @@ func (s *suite) ordering(t *testing.T) {
 	b := newArrivals()
 	s.consumer(t, c, topic, "order", 0, workload.AtLeastOnce, b)
 	s.sendAll(t, c, topic, 0)
-	must(t, "receiving", b.await(s.context(t), messages))
+	must(t, "receiving", b.await(s.context(t), s.Messages))
 	s.mustBeInOrder(t, b)
 }
 
@@ -32,7 +32,7 @@ func (s *suite) everySendEndsOnce(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i, p := range all {
-		wg.Go(func() { errs[i] = p.sendMany(ctx, messages) })
+		wg.Go(func() { errs[i] = p.sendMany(ctx, s.Messages) })
 	}
 	wg.Wait()
 	for i, p := range all {
@@ -57,7 +57,7 @@ func (s *suite) batches(t *testing.T) {
 	}
 	ctx := s.context(t)
 	const size = 10
-	good := messages / size * size
+	good := s.Messages / size * size
 	for range good / size {
 		batch := make([]*system.Message, size)
 		for i := range batch {
@@ -105,8 +105,8 @@ func (s *suite) closeAmid(t *testing.T, closing context.Context) {
 	ctx := s.context(t)
 	underWay, sent := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for i := range messages {
-			if i == messages/4 {
+		for i := range s.Messages {
+			if i == s.Messages/4 {
 				close(underWay)
 			}
 			if err := p.send(ctx, int32(i%partitions), nil, 64); err != nil {
@@ -129,7 +129,7 @@ func (s *suite) closeAmid(t *testing.T, closing context.Context) {
 	must(t, "waiting for the end of every message", p.await(ctx))
 	acked := p.check(t)
 	t.Logf("%d of %d acknowledged", acked, len(p.sent))
-	if before := messages/4 - inFlight; closing.Err() == nil && acked < before {
+	if before := s.Messages/4 - inFlight; closing.Err() == nil && acked < before {
 		t.Errorf("%d acknowledged of more than %d that were sent before Close; the first ended "+
 			"with %v", acked, before, p.sent[0].err)
 	}
@@ -186,7 +186,7 @@ func (s *suite) payloads(t *testing.T) {
 	p := s.sender(t, c, topic, 7)
 	ctx := s.context(t)
 	sizes := []int{stampSize, stampSize + 1, 100, 1 << 10, 4<<10 - 1, big}
-	n := max(messages/10, len(sizes))
+	n := max(s.Messages/10, len(sizes))
 	for i := range n {
 		var key []byte
 		if i%2 == 0 {

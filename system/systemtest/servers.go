@@ -42,28 +42,46 @@ type Servers[P system.Provisioned] struct {
 	dir     string
 	cluster P
 	tried   bool
+	took    time.Duration // to start
 	err     error
+}
+
+// starting are the starts of Ahead. Main waits for them.
+var starting sync.WaitGroup
+
+// Ahead starts clusters in the background, so that they are there when a test asks for them: to
+// start is mostly to wait. Get waits for a start under way.
+func Ahead(all ...interface{ Start() error }) {
+	for _, one := range all {
+		starting.Go(func() { _ = one.Start() }) // Get returns the error
+	}
+}
+
+// Start starts the cluster, unless that was tried before.
+func (s *Servers[P]) Start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tried {
+		return s.err
+	}
+	s.tried = true
+	began := time.Now()
+	if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
+		s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings,
+			cmp.Or(s.Nodes, nodes), s.Mounted...)
+	}
+	s.took = time.Since(began)
+	return s.err
 }
 
 // Get returns the cluster. Topics are a test's own. A test that stops a server or changes
 // its settings uses Take or Provision.
 func (s *Servers[P]) Get(t testing.TB) P {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.tried {
-		s.tried = true
-		began := time.Now()
-		if s.dir, s.err = os.MkdirTemp("", "plimsoll-"+s.System.Describe().Name+"-"); s.err == nil {
-			s.cluster, s.err = start[P](s.System, s.dir, s.Level, s.Settings,
-				cmp.Or(s.Nodes, nodes), s.Mounted...)
-		}
-		t.Logf("the cluster for level %d took %s to start", s.Level,
-			time.Since(began).Round(time.Millisecond))
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
 	}
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
+	t.Logf("the cluster for level %d took %s to start", s.Level, s.took.Round(time.Millisecond))
 	return s.cluster
 }
 

@@ -1,11 +1,12 @@
 package systemtest
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,8 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// SyncDelay is by how much DelayedAck delays every sync. It stands far above
-// what sending takes without.
+// SyncDelay is by how much CheckSyncWait delays every sync. It stands far above what sending
+// takes without.
 const SyncDelay = 100 * time.Millisecond
 
 // Ack returns the time until a message is acknowledged.
@@ -31,21 +32,15 @@ func Ack(t testing.TB, p system.Producer) time.Duration {
 	return time.Since(began)
 }
 
-// MedianAck is the median of Ack over messages sent one after another.
-func MedianAck(t testing.TB, p system.Producer) time.Duration {
+// Acks sends messages one after another, so that connections are made and servers have caught
+// up, and returns the shortest time to an acknowledgement.
+func Acks(t testing.TB, p system.Producer) time.Duration {
 	t.Helper()
-	all := acks(t, p)
-	slices.Sort(all)
-	return all[len(all)/2]
-}
-
-func acks(t testing.TB, p system.Producer) []time.Duration {
-	t.Helper()
-	all := make([]time.Duration, 9)
-	for i := range all {
-		all[i] = Ack(t, p)
+	shortest := Ack(t, p)
+	for range waited - 1 {
+		shortest = min(shortest, Ack(t, p))
 	}
-	return all
+	return shortest
 }
 
 // NeedDelays skips a test, by name, where syncs cannot be delayed.
@@ -57,62 +52,95 @@ func NeedDelays(t testing.TB) {
 	}
 }
 
-// tracerStarts is longer than strace takes from the attachment to a thread to its system calls.
-const tracerStarts = 200 * time.Millisecond
+const (
+	// waited is how many messages, one after another, must wait for a sync that every message
+	// is to wait for.
+	waited = 9
+	// attempts is how many messages may be slow by chance before one that does not wait is quick.
+	attempts = 200
+)
 
-// DelayedAck is the shortest time to an acknowledgement, of messages sent one after another,
-// while each sync of some processes, and of all that descend from them, takes SyncDelay longer.
-// It is the shortest because a guarantee holds for every message.
-func DelayedAck(t testing.TB, p system.Producer, pids ...int) time.Duration {
+// SyncWait is what CheckSyncWait looks at.
+type SyncWait struct {
+	Of    string // whose syncs, such as "the leader"
+	PIDs  []int  // with all that descend from them
+	Waits bool   // an acknowledgement waits for them
+	// Space is the time before each message. Servers need it that sync the message before in the
+	// way of the next one.
+	Space time.Duration
+}
+
+// CheckSyncWait delays each sync of some processes by SyncDelay, and checks whether
+// acknowledgements wait for it. That they wait is a guarantee for every message: none is
+// acknowledged sooner. That they do not is shown by one message that is, however many were slow
+// before it on a busy machine. Without the delay, one is acknowledged in half of it.
+func CheckSyncWait(t testing.TB, p system.Producer, all ...SyncWait) {
 	t.Helper()
-	var tracers []*exec.Cmd
+	if plain, sooner := soonerThan(t, p, SyncDelay/2, attempts, 0); !sooner {
+		t.Fatalf("without a delay the quickest of %d acknowledgements takes %s, which is too slow "+
+			"to tell a delay of %s", attempts, plain, SyncDelay)
+	}
+	for _, one := range all {
+		most := attempts
+		if one.Waits {
+			most = waited
+		}
+		quickest, sooner := time.Duration(0), false
+		delayingSyncs(t, one.PIDs, func() {
+			quickest, sooner = soonerThan(t, p, SyncDelay, most, one.Space)
+		})
+		t.Logf("the syncs of %s delayed by %s: acknowledged after %s", one.Of, SyncDelay, quickest)
+		if sooner == one.Waits {
+			t.Errorf("acknowledgements wait for the syncs of %s: %t", one.Of, !sooner)
+		}
+	}
+}
+
+// soonerThan sends up to most messages, until one is acknowledged sooner than limit.
+func soonerThan(t testing.TB, p system.Producer, limit time.Duration, most int,
+	space time.Duration) (quickest time.Duration, sooner bool) {
+	t.Helper()
+	for i := range most {
+		time.Sleep(space) // what it waits for cannot be seen from here
+		took := Ack(t, p)
+		if i == 0 || took < quickest {
+			quickest = took
+		}
+		if took < limit {
+			return quickest, true
+		}
+	}
+	return quickest, false
+}
+
+// delayingSyncs calls do while each sync of some processes, and of all that descend from them,
+// takes SyncDelay longer.
+func delayingSyncs(t testing.TB, pids []int, do func()) {
+	t.Helper()
+	var tracers []*tracer
 	defer func() {
-		for _, cmd := range tracers {
-			_ = cmd.Process.Signal(syscall.SIGINT)
-			_ = cmd.Wait() // it ends by the signal
+		for _, one := range tracers {
+			one.stop()
 		}
 	}()
 	for _, pid := range pids {
-		arguments := []string{"-f", "-qq", "-o", os.DevNull, "-e", "trace=fsync,fdatasync,msync",
+		tracers = append(tracers, trace(t, process.Family(pid), "-o", os.DevNull,
+			"-e", "trace=fsync,fdatasync,msync",
 			"-e", fmt.Sprintf("inject=fsync,fdatasync,msync:delay_enter=%d",
-				SyncDelay.Microseconds())}
-		for _, member := range process.Family(pid) {
-			arguments = append(arguments, "-p", fmt.Sprint(member))
-		}
-		cmd := exec.Command("strace", arguments...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		tracers = append(tracers, cmd)
+				SyncDelay.Microseconds())))
 	}
-	for _, pid := range pids {
-		for _, member := range process.Family(pid) {
-			awaitTraced(t, member, member == pid)
-		}
-	}
-	// strace is named as a thread's tracer a moment before it stops it, which is long on a busy
-	// machine.
-	time.Sleep(tracerStarts)
-	return slices.Min(acks(t, p))
+	do()
 }
 
 // Syncs returns the system calls by which a process syncs anything while do runs, a line each.
 func Syncs(t testing.TB, pid int, do func()) string {
 	t.Helper()
 	said := filepath.Join(t.TempDir(), "syncs")
-	cmd := exec.Command("strace", "-f", "-qq", "-o", said, "-e", "signal=none", "-e",
-		"trace=fsync,fdatasync,msync,sync_file_range,syncfs,sync", "-p", fmt.Sprint(pid))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // twice is no harm
-		_ = cmd.Wait()
-	}()
-	awaitTraced(t, pid, true)
+	one := trace(t, []int{pid}, "-o", said, "-e", "signal=none",
+		"-e", "trace=fsync,fdatasync,msync,sync_file_range,syncfs,sync")
+	defer one.stop() // twice is no harm
 	do()
-	_ = cmd.Process.Signal(syscall.SIGINT)
-	_ = cmd.Wait() // it ends by the signal
+	one.stop()
 	raw, err := os.ReadFile(said)
 	if err != nil {
 		t.Fatal(err)
@@ -120,31 +148,63 @@ func Syncs(t testing.TB, pid int, do func()) string {
 	return string(raw)
 }
 
-// WaitedForSync reports whether an acknowledgement that took slow waited for a delayed sync.
-// plain is what it takes without, which a busy machine makes longer by some tens of milliseconds.
-func WaitedForSync(slow, plain time.Duration) bool {
-	return slow >= SyncDelay && slow-plain >= SyncDelay/2
+// tracer is strace at work.
+type tracer struct {
+	*exec.Cmd
+	ended chan struct{} // closed when it writes no more
 }
 
-// awaitTraced waits until every thread of a process is traced, or has ended where it is not
-// needed.
-func awaitTraced(t testing.TB, pid int, needed bool) {
+// attachesWithin bounds the time that strace takes to attach to processes.
+const attachesWithin = 30 * time.Second
+
+// trace attaches strace to a process and others. It returns when strace has told each thread of
+// theirs to stop, and so sees every system call that begins later. The others may have ended.
+func trace(t testing.TB, pids []int, arguments ...string) *tracer {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(
-		20 * time.Millisecond) {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-		if !needed && len(threads) == 0 {
-			return
+	arguments = append([]string{"-f"}, arguments...)
+	for _, pid := range pids {
+		arguments = append(arguments, "-p", fmt.Sprint(pid))
+	}
+	one := &tracer{exec.Command("strace", arguments...), make(chan struct{})}
+	one.Env = append(os.Environ(), "LC_ALL=C")
+	said, err := one.StderrPipe()
+	if err == nil {
+		err = one.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	attached, lines := make(chan string, len(pids)), bufio.NewScanner(said)
+	go func() {
+		defer close(one.ended)
+		defer close(attached)
+		for range pids {
+			if !lines.Scan() {
+				return
+			}
+			attached <- lines.Text()
 		}
-		if err != nil || len(threads) == 0 {
-			t.Fatalf("process %d is gone", pid)
+		_, _ = io.Copy(io.Discard, said) // it names every thread that begins
+	}()
+	late := time.After(attachesWithin)
+	for i := range pids {
+		line := ""
+		select {
+		case line = <-attached:
+		case <-late:
 		}
-		if !slices.ContainsFunc(threads, func(path string) bool {
-			text, err := os.ReadFile(path)
-			return err == nil && strings.Contains(string(text), "TracerPid:\t0\n")
-		}) {
-			return
+		if !strings.Contains(line, "attached") &&
+			(i == 0 || !strings.Contains(line, "No such process")) {
+			one.stop()
+			t.Skipf("%s needs to trace process %d, and it cannot: %q", t.Name(), pids[i], line)
 		}
 	}
-	t.Skipf("%s needs to trace process %d, and it cannot", t.Name(), pid)
+	return one
+}
+
+// stop may be called twice.
+func (o *tracer) stop() {
+	_ = o.Process.Signal(syscall.SIGINT)
+	<-o.ended
+	_ = o.Wait() // it ends by the signal
 }

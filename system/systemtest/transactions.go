@@ -21,7 +21,7 @@ func (s *suite) transactions(t *testing.T) {
 		p := s.sender(t, c, topic, i)
 		all[i] = p
 		wg.Go(func() {
-			for n := range messages / producers {
+			for n := range s.Messages / producers {
 				l, err := p.prepare(ctx, int32(n%partitions), nil, 64)
 				if err != nil {
 					errs[i] = err
@@ -40,7 +40,7 @@ func (s *suite) transactions(t *testing.T) {
 		p.mustAll(t)
 		p.checkTransactions(t)
 	}
-	must(t, "receiving", b.await(s.context(t), messages))
+	must(t, "receiving", b.await(s.context(t), s.Messages))
 }
 
 // checkTransactions holds how a producer's messages were enlisted. Call it after

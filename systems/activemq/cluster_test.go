@@ -10,6 +10,8 @@ import (
 )
 
 func TestProvisionedCluster(t *testing.T) {
+	needJava(t)
+	systemtest.Ahead(shared, secured, alone, leveled)
 	c := clusterOf(t, shared)
 	systemtest.RunsOnLoopback(t, c, 4, 4)
 	systemtest.KeepsSecrets(t, c.Nodes(), c.Credentials().Password)

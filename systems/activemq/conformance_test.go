@@ -10,6 +10,7 @@ import (
 
 // A harness runs at one level, because the level is a matter of the brokers' configuration.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for _, one := range []struct {
 		name    string
 		servers *testServers
@@ -18,8 +19,10 @@ func TestConformance(t *testing.T) {
 		{"kahadb", alone},
 	} {
 		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{one.servers.Level},
+				Reached: one.servers != shared,
 				Options: func(t *testing.T, _ workload.Level) system.Options {
 					return optionsOf(t, one.servers)
 				},

@@ -35,7 +35,7 @@
 //	level 3  local_disk   the master's sync
 //	level 4  local_mem    the master's memory
 //
-// A slave syncs what it writes before it answers, at quorum_mem too (zz_levels_test.go delays
+// A slave syncs what it writes before it answers, at quorum_mem too (levels_test.go delays
 // syncs on both sides). KahaDB gives level 3 by journalDiskSyncStrategy always, and level 4 by
 // periodic or never. Both are read from the live stores through JMX. A KahaDB store does not
 // show its strategy there by itself: the configuration exports the store's bean to JMX as

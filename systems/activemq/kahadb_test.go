@@ -19,13 +19,8 @@ func TestKahaDBWaitsForItsJournal(t *testing.T) {
 			c := connect(t, optionsOf(t, one.servers))
 			topic := systemtest.Topic(t, c, "waits-"+name, 1)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-			plain := systemtest.MedianAck(t, p)
-			delayed := systemtest.DelayedAck(t, p, one.servers.Get(t).Nodes()[0].PID)
-			t.Logf("acknowledged after %s; syncs delayed by %s: %s", plain,
-				systemtest.SyncDelay, delayed)
-			if waits := systemtest.WaitedForSync(delayed, plain); waits != one.waits {
-				t.Errorf("waits for the sync: %v", waits)
-			}
+			systemtest.CheckSyncWait(t, p, systemtest.SyncWait{Of: "the broker",
+				PIDs: []int{one.servers.Get(t).Nodes()[0].PID}, Waits: one.waits})
 			e, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 			if err != nil || e.Level != one.servers.Level {
 				t.Errorf("%+v, %v", e, err)

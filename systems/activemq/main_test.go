@@ -12,19 +12,21 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, alone, secured}))
+	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, alone, secured, leveled}))
 }
 
 type testServers = systemtest.Servers[*driver.Cluster]
 
 // The brokers' configuration makes a level, so each cluster has one.
 var (
-	// shared is the cluster of most tests: replicated LevelDB. zz_levels_test.go changes its
-	// level.
+	// shared is the cluster of most tests: replicated LevelDB.
 	// A machine that is busy with other tests makes a broker miss ZooKeeper's default session.
 	shared = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setZKSession, "10s"},
 		Mounted:  []string{"n1", "n2", "zookeeper"}}
+	// leveled is another one, whose level levels_test.go changes.
+	leveled = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
+		Settings: []string{setZKSession, "10s", setHeap, "128MB"}}
 	// alone is one broker with KahaDB.
 	alone = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setStore, storeKahaDB}}
@@ -53,7 +55,7 @@ func clusterOf(t testing.TB, of *testServers) *driver.Cluster {
 func optionsOf(t testing.TB, of *testServers, settings ...string) system.Options {
 	t.Helper()
 	c := clusterOf(t, of)
-	if of != shared {
+	if of != shared && of != leveled {
 		settings = append([]string{setStore, storeKahaDB}, settings...)
 	}
 	return systemtest.OptionsOf(t, activeSystem{}, c, of.Level, settings...)

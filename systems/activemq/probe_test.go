@@ -9,6 +9,7 @@ import (
 
 // What is certain of ActiveMQ is found by trying it.
 func TestProbes(t *testing.T) {
+	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, alone)
 	want := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,

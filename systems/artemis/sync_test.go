@@ -2,16 +2,12 @@ package artemis
 
 import (
 	"testing"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-// pausedFor is how long the second server stands still, less than any time-out.
-const pausedFor = 500 * time.Millisecond
 
 // It shows what the levels rest on: syncs are delayed on one server and the other, and the
 // second one is paused.
@@ -38,27 +34,12 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 			}
 			p := systemtest.Producer(t, connected, topic, 0, workload.AtLeastOnce)
 			pids := []int{servers.Nodes()[0].PID, servers.Nodes()[1].PID}
-			plain := systemtest.MedianAck(t, p)
-			resume := systemtest.Pause(t, pids[1])
-			time.AfterFunc(pausedFor, resume)
-			paused := systemtest.Ack(t, p)
-			t.Logf("acknowledged after %s; the second server paused for %s: %s", plain, pausedFor,
-				paused)
-			if waits := paused > pausedFor*8/10; waits != c.answer {
-				t.Errorf("waits for the second server's answer: %v", waits)
-			}
-			resume()
+			systemtest.Acks(t, p)
+			systemtest.CheckPauseWait(t, p, "the second server", c.answer, pids[1])
 			systemtest.NeedDelays(t)
-			atFirst := systemtest.DelayedAck(t, p, pids[0])
-			atSecond := systemtest.DelayedAck(t, p, pids[1])
-			t.Logf("syncs delayed by %s at the first: %s; at the second: %s",
-				systemtest.SyncDelay, atFirst, atSecond)
-			if waits := systemtest.WaitedForSync(atFirst, plain); waits != c.first {
-				t.Errorf("waits for the first server's sync: %v", waits)
-			}
-			if waits := systemtest.WaitedForSync(atSecond, plain); waits != c.second {
-				t.Errorf("waits for the second server's sync: %v", waits)
-			}
+			systemtest.CheckSyncWait(t, p,
+				systemtest.SyncWait{Of: "the first server", PIDs: pids[:1], Waits: c.first},
+				systemtest.SyncWait{Of: "the second server", PIDs: pids[1:], Waits: c.second})
 		})
 	}
 }

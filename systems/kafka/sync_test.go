@@ -28,18 +28,10 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 			topic := systemtest.Topic(t, c, fmt.Sprintf("sync-%d", level), 1)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 			leader, followers := sides(t, c, servers, topic)
-			systemtest.MedianAck(t, p) // the first sends make connections
-			plain := systemtest.MedianAck(t, p)
-			atLeader := systemtest.DelayedAck(t, p, leader)
-			atFollowers := systemtest.DelayedAck(t, p, followers...)
-			t.Logf("acknowledged after %s; leader's syncs delayed by %s: %s; followers': %s", plain,
-				systemtest.SyncDelay, atLeader, atFollowers)
-			if waits := systemtest.WaitedForSync(atLeader, plain); waits != want.leader {
-				t.Errorf("waits for the leader's sync: %v", waits)
-			}
-			if waits := systemtest.WaitedForSync(atFollowers, plain); waits != want.followers {
-				t.Errorf("waits for the followers' syncs: %v", waits)
-			}
+			systemtest.Acks(t, p) // the first sends make connections
+			systemtest.CheckSyncWait(t, p,
+				systemtest.SyncWait{Of: "the leader", PIDs: []int{leader}, Waits: want.leader},
+				systemtest.SyncWait{Of: "the followers", PIDs: followers, Waits: want.followers})
 		})
 	}
 }

@@ -16,7 +16,7 @@ func TestGaugesShowDeadRows(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync))
 	topic, got := systemtest.Topic(t, c, "gauged", 1), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
-	systemtest.MedianAck(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
+	systemtest.Acks(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
 	got.Await(t, 9)
 	var names map[string]float64
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

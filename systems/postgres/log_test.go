@@ -36,7 +36,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setShape, shapeLog))
 	topic := systemtest.Topic(t, c, "held", 1)
 	first, second := logOf(t, c, topic), logOf(t, c, topic)
-	systemtest.MedianAck(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
+	systemtest.Acks(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
 	take := func(g *log) int {
 		t.Helper()
 		if _, err := g.take(t.Context()); err != nil {

@@ -41,39 +41,16 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 			})
 			t.Run("syncs", func(t *testing.T) {
 				systemtest.NeedDelays(t)
-				plain := systemtest.MedianAck(t, p)
-				atPrimary := systemtest.DelayedAck(t, p, primary)
-				atStandbys := spacedAck(t, p, standbys)
-				t.Logf("acknowledged after %s; primary's syncs delayed by %s: %s; standbys': %s",
-					plain, systemtest.SyncDelay, atPrimary, atStandbys)
-				if waits := systemtest.WaitedForSync(atPrimary, plain); waits != want.primary {
-					t.Errorf("waits for the primary's sync: %v", waits)
-				}
-				if waits := systemtest.WaitedForSync(atStandbys, plain); waits != want.standbys {
-					t.Errorf("waits for the standbys' syncs: %v", waits)
-				}
+				// One process of a standby writes and syncs in turn, so a message close behind
+				// another would wait for the sync of that one.
+				systemtest.CheckSyncWait(t, p,
+					systemtest.SyncWait{Of: "the primary", PIDs: []int{primary},
+						Waits: want.primary},
+					systemtest.SyncWait{Of: "the standbys", PIDs: standbys, Waits: want.standbys,
+						Space: 3 * systemtest.SyncDelay})
 			})
 		})
 	}
-}
-
-// spacedAck is DelayedAck for standbys. One process of a standby writes and syncs in turn, so
-// that a message behind another would wait for the sync of that one: the messages are sent
-// far apart.
-func spacedAck(t *testing.T, p system.Producer, standbys []int) time.Duration {
-	t.Helper()
-	return systemtest.DelayedAck(t, spaced{p}, standbys...) - space
-}
-
-// space is the time between two messages.
-const space = 3 * systemtest.SyncDelay
-
-// spaced sends a message only when the servers have had time to sync the one before it.
-type spaced struct{ system.Producer }
-
-func (s spaced) Send(m *system.Message) {
-	time.Sleep(space) // what is waited for cannot be seen from here
-	s.Producer.Send(m)
 }
 
 // holdsWithPausedStandbys sends while one standby is paused, which costs no level anything,
@@ -102,7 +79,7 @@ func TestCancelledWaitIsNoAcknowledgement(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setWake, "poll"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "cancelled", 1), 0, workload.AtLeastOnce)
 	_, standbys := sides(clusterOf(t, workload.SyncAsync))
-	systemtest.MedianAck(t, p)
+	systemtest.Acks(t, p)
 	defer systemtest.Pause(t, standbys...)()
 	l := systemtest.NewTestMessage("replicated?")
 	p.Send(&l.Message)
@@ -125,7 +102,7 @@ func TestCancelledWaitIsNoAcknowledgement(t *testing.T) {
 func TestLingerFillsTheBatch(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setLinger, "50ms", setBatch, "10"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "lingers", 1), 0, workload.AtLeastOnce)
-	if took := systemtest.MedianAck(t, p); took < 50*time.Millisecond {
+	if took := systemtest.Acks(t, p); took < 50*time.Millisecond {
 		t.Errorf("a message alone did not linger: %s", took)
 	}
 }

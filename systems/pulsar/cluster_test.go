@@ -31,6 +31,8 @@ func soon(t testing.TB) context.Context {
 }
 
 func TestProvisionedCluster(t *testing.T) {
+	needJava(t)
+	systemtest.Ahead(unsyncedServers, syncedServers)
 	c := sharedCluster(t)
 	systemtest.RunsOnLoopback(t, c, 7, 3)
 	if len(c.Endpoints()) != 3 || c.TLS() != nil || c.CAFile() != "" {
@@ -207,6 +209,7 @@ func TestStandalone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server, for about 15 s")
 	}
+	t.Parallel() // with TestConformance, on a server of its own
 	servers := provisionWith(t, workload.AsyncSync, setTopology, standalone)
 	if len(servers.Nodes()) != 1 {
 		t.Errorf("nodes %v", servers.Nodes())

@@ -31,6 +31,7 @@ func TestWaysOfAMessage(t *testing.T) {
 		{setRetention, none, setNamespace, "forgets", setEnsemble, "3"},
 	} {
 		t.Run(strings.Join(settings, " "), func(t *testing.T) {
+			t.Parallel()
 			c := connect(t, optionsOf(t, servers, workload.SyncAsync, settings...))
 			topic := system.Topic{Name: fmt.Sprintf("way-%d", i), Partitions: 2}
 			if err := c.CreateTopic(t.Context(), topic); err != nil {

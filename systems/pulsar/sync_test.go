@@ -31,17 +31,14 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 			c := connect(t, optionsOf(t, servers, one.level))
 			topic := systemtest.Topic(t, c, fmt.Sprintf("sync-%d", one.level), 1)
 			p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-			systemtest.MedianAck(t, p) // the first sends make connections
-			plain := systemtest.MedianAck(t, p)
+			systemtest.Acks(t, p) // the first sends make connections
 			bookies := ensemblePIDs(t, c, servers, topic)
+			var all []systemtest.SyncWait
 			for i, waits := range one.slow {
-				slow := systemtest.DelayedAck(t, p, bookies[:i+1]...)
-				t.Logf("acknowledged after %s; with the syncs of %d bookies delayed by %s: %s",
-					plain, i+1, systemtest.SyncDelay, slow)
-				if systemtest.WaitedForSync(slow, plain) != waits {
-					t.Errorf("%d slow bookies: waits for them: %v", i+1, !waits)
-				}
+				all = append(all, systemtest.SyncWait{Of: fmt.Sprintf("%d bookies", i+1),
+					PIDs: bookies[:i+1], Waits: waits})
 			}
+			systemtest.CheckSyncWait(t, p, all...)
 		})
 	}
 }

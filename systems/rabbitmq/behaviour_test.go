@@ -16,6 +16,8 @@ import (
 
 // Every type of exchange routes to the partitions.
 func TestExchangeTypes(t *testing.T) {
+	needServer(t)
+	systemtest.Ahead(shared, secured)
 	servers := sharedCluster(t)
 	for _, kind := range []string{direct, "topic", headers, fanout} {
 		t.Run(kind, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			systemtest.Run(t, systemtest.Harness{
-				System: New(), Levels: kind.levels,
+				System: New(), Levels: kind.levels, Reached: kind.name != classic,
 				Options: func(t *testing.T, level workload.Level) system.Options {
 					return optionsOf(t, c, level, setQueueType, kind.name)
 				},

@@ -7,12 +7,31 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // What is certain of each type of queue is found by trying it.
 func TestProbes(t *testing.T) {
 	servers := sharedCluster(t)
+	t.Run("side by side", func(t *testing.T) { tryAll(t, servers) })
+	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setQueueType, classic))
+	for _, kind := range []string{"queues", "exchanges", "policies"} {
+		var all []struct{ Name string }
+		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil,
+			&all); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range all {
+			if strings.Contains(one.Name, "plimsoll-probe") {
+				t.Errorf("of the %s %s is left", kind, one.Name)
+			}
+		}
+	}
+}
+
+// tryAll tries the types of queues at the same time: to try is mostly to wait.
+func tryAll(t *testing.T, servers *driver.Cluster) {
 	for _, kind := range []struct {
 		name  string
 		level workload.Level
@@ -42,6 +61,7 @@ func TestProbes(t *testing.T) {
 		}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
 			began := time.Now()
 			column, err := probe.On(t.Context(), probe.Subject{
 				Name: kind.name, System: New(), Options: optionsOf(t, servers, kind.level,
@@ -55,18 +75,5 @@ func TestProbes(t *testing.T) {
 			}
 			t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
 		})
-	}
-	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setQueueType, classic))
-	for _, kind := range []string{"queues", "exchanges", "policies"} {
-		var all []struct{ Name string }
-		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil,
-			&all); err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range all {
-			if strings.Contains(one.Name, "plimsoll-probe") {
-				t.Errorf("of the %s %s is left", kind, one.Name)
-			}
-		}
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// stopFor is how long nodes are stopped; the others do not miss them yet.
-const stopFor = 1500 * time.Millisecond
-
 // waits is what the confirm of a queue type at a level waits for.
 type waits struct {
 	kind              string
@@ -23,7 +20,7 @@ type waits struct {
 }
 
 // TestConfirmWaitsForSync delays the syncs of the leader, then those of the
-// followers, then stops the followers, and looks at what the confirm waits for.
+// followers, then pauses the followers, and looks at what the confirm waits for.
 // It shows what the levels rest on. A quorum queue's majority can do without its
 // leader's sync.
 func TestConfirmWaitsForSync(t *testing.T) {
@@ -48,36 +45,13 @@ func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 		fmt.Sprintf("sync-%s-%d", want.kind, want.level), 1), 0, workload.AtLeastOnce)
 	nodes := servers.Nodes()
 	leader, followers := nodes[0].PID, []int{nodes[1].PID, nodes[2].PID}
-	systemtest.MedianAck(t, p) // the first sends warm up
-	plain := systemtest.MedianAck(t, p)
-	stopped := ackWhileStopped(t, p, followers)
-	if got := stopped > stopFor*3/4; got != want.copies {
-		t.Errorf("confirmed after %s with the followers stopped for %s; waits for them: %v",
-			stopped, stopFor, got)
-	}
+	systemtest.Acks(t, p) // the first sends warm up
+	systemtest.CheckPauseWait(t, p, "the followers", want.copies, followers...)
 	systemtest.NeedDelays(t)
-	systemtest.MedianAck(t, p) // what was stopped has caught up
-	atLeader := systemtest.DelayedAck(t, p, leader)
-	atFollowers := systemtest.DelayedAck(t, p, followers...)
-	t.Logf("confirmed after %s; leader's syncs delayed by %s: %s; followers': %s; followers "+
-		"stopped for %s: %s",
-		plain, systemtest.SyncDelay, atLeader, atFollowers, stopFor, stopped)
-	if got := systemtest.WaitedForSync(atLeader, plain); got != want.leader {
-		t.Errorf("waits for the leader's sync: %v", got)
-	}
-	if got := systemtest.WaitedForSync(atFollowers, plain); got != want.followers {
-		t.Errorf("waits for the followers' syncs: %v", got)
-	}
-}
-
-// ackWhileStopped sends one message while some processes are stopped.
-func ackWhileStopped(t *testing.T, p system.Producer, pids []int) time.Duration {
-	t.Helper()
-	resume := systemtest.Pause(t, pids...)
-	defer resume()
-	timer := time.AfterFunc(stopFor, resume)
-	defer timer.Stop()
-	return systemtest.Ack(t, p)
+	systemtest.Acks(t, p) // what was paused has caught up
+	systemtest.CheckSyncWait(t, p,
+		systemtest.SyncWait{Of: "the leader", PIDs: []int{leader}, Waits: want.leader},
+		systemtest.SyncWait{Of: "the followers", PIDs: followers, Waits: want.followers})
 }
 
 // TestQuorumWithoutSync holds that servers of level 2 give what level 2 asks for, and not

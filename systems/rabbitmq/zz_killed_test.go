@@ -28,27 +28,24 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 	}{{quorum, workload.SyncSync}, {mirrored, workload.SyncSync}, {streamed, workload.SyncAsync}} {
 		loads = append(loads, newLoad(t, servers, kind.name, kind.level))
 	}
-	for i := range 200 {
-		for _, l := range loads {
+	together(t, "before", loads, func(t *testing.T, l *load) {
+		for i := range 200 {
 			l.round(t, i)
 		}
-	}
+	})
 	killed := time.Now()
 	if err := syscall.Kill(servers.Nodes()[1].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	// Until every partition takes messages again, and some more.
-	for i, more := 200, 100; more > 0 && time.Since(killed) < time.Minute; i++ {
-		well := true
-		for _, l := range loads {
-			l.since = killed
-			l.round(t, i)
-			well = well && !slices.Contains(l.recovered, 0)
+	together(t, "after", loads, func(t *testing.T, l *load) {
+		l.since = killed
+		for i, more := 200, 100; more > 0 && time.Since(killed) < time.Minute; i++ {
+			if l.round(t, i); !slices.Contains(l.recovered, 0) {
+				more--
+			}
 		}
-		if well {
-			more--
-		}
-	}
+	})
 	for _, l := range loads {
 		t.Logf("%s: %d acknowledged, others %v; partitions took messages %v after the kill", l.kind,
 			len(l.acked), l.others, l.recovered)
@@ -57,6 +54,18 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 		}
 		l.got.AwaitAll(t, l.acked...)
 	}
+}
+
+// together calls do for all loads at the same time.
+func together(t *testing.T, name string, loads []*load, do func(*testing.T, *load)) {
+	t.Run(name, func(t *testing.T) {
+		for _, l := range loads {
+			t.Run(l.kind, func(t *testing.T) {
+				t.Parallel()
+				do(t, l)
+			})
+		}
+	})
 }
 
 // load is a producer and a consumer of one topic, both on the second node.

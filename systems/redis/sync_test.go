@@ -41,17 +41,10 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 			})
 			t.Run("syncs", func(t *testing.T) {
 				systemtest.NeedDelays(t)
-				plain := systemtest.MedianAck(t, p)
-				atPrimary := systemtest.DelayedAck(t, p, primary)
-				atReplicas := systemtest.DelayedAck(t, p, replicas...)
-				t.Logf("acknowledged after %s; primary's syncs delayed by %s: %s; replicas': %s",
-					plain, systemtest.SyncDelay, atPrimary, atReplicas)
-				if waits := systemtest.WaitedForSync(atPrimary, plain); waits != want.primary {
-					t.Errorf("waits for the primary's sync: %v", waits)
-				}
-				if waits := systemtest.WaitedForSync(atReplicas, plain); waits != want.replicas {
-					t.Errorf("waits for the replicas' syncs: %v", waits)
-				}
+				systemtest.CheckSyncWait(t, p,
+					systemtest.SyncWait{Of: "the primary", PIDs: []int{primary},
+						Waits: want.primary},
+					systemtest.SyncWait{Of: "the replicas", PIDs: replicas, Waits: want.replicas})
 			})
 		})
 	}
@@ -83,7 +76,7 @@ func TestWaitForAll(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setWaitTimeout, "300ms", setWaitFor, "all"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "waits-all", 1), 0, workload.AtLeastOnce)
 	_, replicas := sides(clusterOf(t, workload.SyncAsync))
-	systemtest.MedianAck(t, p)
+	systemtest.Acks(t, p)
 	defer systemtest.Pause(t, replicas[0])()
 	l := systemtest.NewTestMessage("replicated?")
 	p.Send(&l.Message)
@@ -97,7 +90,7 @@ func TestWaitForAll(t *testing.T) {
 func TestLingerFillsThePipeline(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setLinger, "50ms", setPipeline, "10"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "lingers", 1), 0, workload.AtLeastOnce)
-	if took := systemtest.MedianAck(t, p); took < 50*time.Millisecond {
+	if took := systemtest.Acks(t, p); took < 50*time.Millisecond {
 		t.Errorf("a message alone did not linger: %s", took)
 	}
 }

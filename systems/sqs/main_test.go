@@ -3,7 +3,6 @@ package sqs
 import (
 	"os"
 	"testing"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -49,7 +48,6 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{workload.AsyncAsync},
-				Within: time.Minute, // a busy machine makes ElasticMQ slow
 				Options: func(t *testing.T, _ workload.Level) system.Options {
 					return optionsOf(t, settings...)
 				},

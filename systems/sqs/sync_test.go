@@ -25,7 +25,7 @@ func TestAcknowledgementWaitsForTheServer(t *testing.T) {
 		t.Errorf("while the server is paused: %v", err)
 	}
 	resume()
-	systemtest.MedianAck(t, p)
+	systemtest.Acks(t, p)
 }
 
 // ElasticMQ syncs nothing at all, also not when its database writes to its file.

@@ -17,27 +17,30 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The tests of this file change the shared cluster and break it, so they run last.
-
 // waits is what an acknowledgement waits for.
 type waits struct{ master, slaves, majority bool }
+
+// It shows what level 4 rests on, as TestAcknowledgementWaitsFor does for the others.
+func TestAcknowledgementWaitsForNothing(t *testing.T) {
+	servers := clusterOf(t, shared)
+	showWaits(t, servers, optionsOf(t, shared, setRequest, "1s"), waits{})
+}
 
 // It shows what the levels rest on: syncs are delayed on the master and on the slaves, and
 // slaves are paused. At quorum_mem a slave syncs before it answers, which is more than the
 // level asks for. The loop ends at level 1.
 func TestAcknowledgementWaitsFor(t *testing.T) {
-	needJava(t)
-	servers := shared.Take(t)
+	t.Parallel() // with TestConformance, on brokers of its own that it changes and breaks
+	servers := clusterOf(t, leveled)
 	for _, one := range []struct {
 		level workload.Level
 		waits
 	}{
-		{workload.AsyncAsync, waits{}},
 		{workload.AsyncSync, waits{master: true}},
 		{workload.SyncAsync, waits{slaves: true, majority: true}},
 		{workload.SyncSync, waits{true, true, true}},
 	} {
-		if one.level != shared.Level {
+		if one.level != leveled.Level {
 			setLevel(t, servers, one.level)
 		}
 		t.Run(fmt.Sprintf("level %d", one.level), func(t *testing.T) {
@@ -176,17 +179,9 @@ func showWaits(t *testing.T, servers *driver.Cluster, o system.Options, want wai
 	master, slaves := sides(t, c, servers)
 	t.Run("syncs", func(t *testing.T) {
 		systemtest.NeedDelays(t)
-		plain := systemtest.MedianAck(t, p)
-		atMaster := systemtest.DelayedAck(t, p, master.PID())
-		atSlaves := systemtest.DelayedAck(t, p, slaves...)
-		t.Logf("acknowledged after %s; master's syncs delayed by %s: %s; slaves': %s",
-			plain, systemtest.SyncDelay, atMaster, atSlaves)
-		if waits := systemtest.WaitedForSync(atMaster, plain); waits != want.master {
-			t.Errorf("waits for the master's sync: %v", waits)
-		}
-		if waits := systemtest.WaitedForSync(atSlaves, plain); waits != want.slaves {
-			t.Errorf("waits for the slaves' syncs: %v", waits)
-		}
+		systemtest.CheckSyncWait(t, p,
+			systemtest.SyncWait{Of: "the master", PIDs: []int{master.PID()}, Waits: want.master},
+			systemtest.SyncWait{Of: "the slaves", PIDs: slaves, Waits: want.slaves})
 	})
 	t.Run("slaves", func(t *testing.T) {
 		for i, pid := range slaves {
