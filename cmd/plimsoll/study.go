@@ -56,7 +56,7 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 	if err != nil {
 		return nil, nil, study.Estimate{}, inputError{err}
 	}
-	scale, err := study.FindScale(in.Scale)
+	scale, err := s.Scale(in.Scale)
 	if err != nil {
 		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
 	}

@@ -91,8 +91,17 @@ func studyDocument(all []StudyResult) document.Document {
 	if len(all) == 1 {
 		d.Title = "study " + all[0].Study.Name
 	}
+	published := false
 	for _, r := range all {
+		if r.Study.Rounds > 0 {
+			d.Blocks = append(d.Blocks, standingSection(r), misleading(standingNotes...))
+			continue
+		}
+		published = true
 		d.Blocks = append(d.Blocks, studySection(r))
+	}
+	if !published {
+		return d
 	}
 	d.Blocks = append(d.Blocks, misleading(
 		[2]string{"Other machines, versions and years:", "compare ratios and shapes, and read " +

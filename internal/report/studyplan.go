@@ -13,9 +13,13 @@ import (
 // StudyPlan shows a study's question, its published figures, and the planned measurements.
 func StudyPlan(r StudyResult) document.Document {
 	s := r.Study
+	theirs, differs := "theirs", "differs"
+	if s.Rounds > 0 {
+		theirs, differs = "source", "limits"
+	}
 	out := []block{heading(1, s.Name+": "+s.Title), {Facts: slices.Concat(
-		factsOf("question", "", s.Question), factsOf("theirs", "", s.Source),
-		factsOf("measured on", "", s.Testbed...), factsOf("differs", "", s.Missing...))}}
+		factsOf("question", "", s.Question), factsOf(theirs, "", s.Source),
+		factsOf("measured on", "", s.Testbed...), factsOf(differs, "", s.Missing...))}}
 	for i := range s.Tables {
 		out = append(out, tabled(plannedTable(&s.Tables[i], r)))
 	}
@@ -23,16 +27,20 @@ func StudyPlan(r StudyResult) document.Document {
 	for _, c := range s.Claims {
 		claims = append(claims, fmt.Sprintf("%s (%s, %s to %s)", c.Says, c.Figure, c.Of, c.To))
 	}
-	return document.Document{Title: "study " + s.Name, Blocks: append(out,
-		heading(2, "Their claims, as ratios with which ours are compared"),
-		block{Facts: factsOf("", "", claims...)}, qualityTable(r.Outcome),
+	if len(claims) > 0 {
+		out = append(out, heading(2, "Their claims, as ratios with which ours are compared"),
+			block{Facts: factsOf("", "", claims...)})
+	}
+	return document.Document{Title: "study " + s.Name, Blocks: append(out, qualityTable(r.Outcome),
 		heading(2, "At scale "+r.Plan.Scale), block{Facts: factsOf("", "", r.Outcome.Scaled...)})}
 }
 
 // plannedTable has the cells of a table: the published figure and the planned measurement.
 func plannedTable(t *study.Table, r StudyResult) document.Table {
-	out := document.Table{ID: "planned", Words: true,
-		Title: t.Name + ": " + t.Title + "; theirs: " + t.From}
+	out := document.Table{ID: "planned", Words: true, Title: t.Name + ": " + t.Title}
+	if t.From != "" {
+		out.Title += "; theirs: " + t.From
+	}
 	for k, a := range t.Axes {
 		if k == 0 {
 			out.Corner = a.Name
@@ -40,9 +48,12 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 		}
 		out.Head = append(out.Head, document.Column{Name: a.Name})
 	}
-	out.Head = append(append(out.Head, heads(t.Figures...)...), document.Column{Name: "here"})
+	if r.Study.Rounds == 0 {
+		out.Head = append(out.Head, heads(t.Figures...)...)
+	}
+	out.Head = append(out.Head, document.Column{Name: "here"})
 	for _, c := range r.Plan.Cells {
-		if c.Table != t.Name {
+		if c.Table != t.Name || c.Round > 1 {
 			continue
 		}
 		words := t.Labels(c.At)

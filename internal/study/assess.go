@@ -14,9 +14,11 @@ import (
 
 // Outcome is the result of a study beside the published figures.
 type Outcome struct {
-	Tables    []TableOutcome `json:"tables"`
-	Claims    []Judgement    `json:"claims"`
-	Qualities []QualityRow   `json:"qualities,omitempty"`
+	Tables []TableOutcome `json:"tables"`
+	Claims []Judgement    `json:"claims"`
+	// Standings are of a study with rounds, in place of Tables.
+	Standings []Standing   `json:"standings,omitempty"`
+	Qualities []QualityRow `json:"qualities,omitempty"`
 	// Columns are the names of the columns of Qualities.
 	Columns []string `json:"quality_columns,omitempty"`
 	// Scaled has a sentence for each value that differs from the published one.
@@ -73,7 +75,11 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 			if err != nil {
 				return o, err
 			}
-			o.Tables = append(o.Tables, t.outcome(f, k, p, measured))
+			if s.Rounds > 0 {
+				o.Standings = append(o.Standings, t.standing(f, p, measured))
+			} else {
+				o.Tables = append(o.Tables, t.outcome(f, k, p, measured))
+			}
 		}
 	}
 	for _, c := range s.Claims {

@@ -103,7 +103,7 @@ func (c *checker) cells() {
 		}
 		for _, at := range places {
 			for _, scale := range scales {
-				if _, err := c.study.cell(t, at, scale, 0); err != nil {
+				if _, err := c.study.cell(t, at, scale, 0, 0); err != nil {
 					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v",
 						at.name(), scale.Name, firstOf(err)))
 					break
@@ -120,12 +120,16 @@ func (c *checker) cells() {
 func (c *checker) rates() {
 	for i, r := range c.study.Rates {
 		path := fmt.Sprintf("rates[%d]", i)
-		if r.Published <= 0 || r.Share <= 0 {
-			c.doc.Reject(path, "needs a published rate and a share above 0")
+		if !r.Own && r.Published <= 0 || r.Share <= 0 {
+			c.doc.Reject(path, "needs a share above 0, and own: true or a published rate")
 		}
 		t := c.study.Table(r.Table)
 		if t == nil || t.Measure != MeasurePeak {
 			c.doc.Reject(path+".table", fmt.Sprintf("%q is not a table of peaks", r.Table))
+			continue
+		}
+		if r.Own {
+			c.ownRate(path, r, t)
 			continue
 		}
 		if len(r.At) == 0 {

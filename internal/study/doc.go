@@ -19,6 +19,11 @@
 // the answer is that the machine forbids one. The package has no statistics of its
 // own: internal/verdict and internal/compare have them.
 //
+// A study with rounds has no published figures. Each cell is measured several times in random
+// order, a figure is the mean of its rounds with an interval, and systems at one level are ranked
+// as far as the intervals tell them apart (Standing). equal-footing is such a study: every system,
+// at each durability level that it has.
+//
 // # Cells
 //
 // A cell's workload is made of layers: the study's workload, then the layer of the

@@ -37,7 +37,7 @@ func (p *Plan) find(table, at string, equal int) int {
 // of the stronger side where both systems give it, and else the highest that both give. newJob
 // tells what they give. A plan that has the cells stays as it is.
 func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
-	scale, err := FindScale(p.Scale)
+	scale, err := s.Scale(p.Scale)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (map[
 		if out[level] != nil {
 			continue
 		}
-		made, err := s.cell(t, t.place(c.At), scale, level)
+		made, err := s.cell(t, t.place(c.At), scale, level, 0)
 		if err != nil {
 			return nil, fmt.Errorf("table %s at %s, level %d: %w", c.Table, c.At, level, err)
 		}
@@ -124,19 +124,28 @@ func listed(cells map[int]*Cell) string {
 	return strings.Join(out, ", ")
 }
 
-// atLevel returns the place with a durability level; 0: as it is.
-func (p place) atLevel(level int) place {
-	if level == 0 {
-		return p
+// placeIn returns the cell's place in its table, with the layers of its level and its round.
+func (c *Cell) placeIn(t *Table) place {
+	p := t.place(c.At)
+	for _, own := range []struct {
+		key   string
+		value int
+	}{{"durability", c.Equal}, {"seed", c.Round}} {
+		if own.value > 0 {
+			p = append(p, Value{Layer: Layer{Set: []Pair{{own.key, strconv.Itoa(own.value)}}}})
+		}
 	}
-	return append(slices.Clone(p),
-		Value{Layer: Layer{Set: []Pair{{"durability", strconv.Itoa(level)}}}})
+	return p
 }
 
-// Name returns the cell's place, and its level where it is not the published one.
+// Name returns the cell's place, its level where it is not the published one, and its round.
 func (c *Cell) Name() string {
-	if c.Equal == 0 {
-		return c.At
+	name := c.At
+	if c.Equal > 0 {
+		name += fmt.Sprintf(" at level %d", c.Equal)
 	}
-	return fmt.Sprintf("%s at level %d", c.At, c.Equal)
+	if c.Round > 0 {
+		name += fmt.Sprintf(", round %d", c.Round)
+	}
+	return name
 }

@@ -22,6 +22,9 @@ const (
 	Nanoseconds    = Unit(compare.Nanoseconds)
 	PerSecond      = Unit(compare.PerSecond)
 	BytesPerSecond = Unit("bytes_per_s")
+	Bytes          = Unit("bytes")
+	Messages       = Unit(compare.Messages)
+	PerMessage     = Unit("per_msg")
 )
 
 // parse reads a value like 5.4ms, 200k/s or 605MB/s.
@@ -51,6 +54,12 @@ func (u Unit) String(value float64) string {
 		return quantity.Duration(int64(value))
 	case BytesPerSecond:
 		return quantity.Bytes(int64(value)) + "/s"
+	case Bytes:
+		return quantity.Bytes(int64(value))
+	case Messages:
+		return quantity.Count(int64(value))
+	case PerMessage:
+		return strconv.FormatFloat(value, 'g', 3, 64)
 	}
 	return quantity.Rate(value)
 }
@@ -62,6 +71,8 @@ type Figure struct {
 	of          func(m Measured) (float64, bool)
 	// compared is set where internal/compare knows how sure the figure is.
 	compared string
+	// zero is set where 0 is a value.
+	zero bool
 }
 
 // Measured is the result of a cell: a run, a search, or neither.
@@ -74,7 +85,16 @@ type Measured struct {
 // Value returns the figure of a cell. known is false when the cell does not have it.
 func (f Figure) Value(m Measured) (value float64, known bool) {
 	v, known := f.of(m)
-	return v, known && v > 0
+	return v, known && (v > 0 || f.zero && v == 0)
+}
+
+// better reports whether the value a is better than b: a rate when it is greater, all else when
+// it is less.
+func (f Figure) better(a, b float64) bool {
+	if f.Unit == PerSecond || f.Unit == BytesPerSecond {
+		return a > b
+	}
+	return a < b
 }
 
 // searched reports whether the figure is of a search.
@@ -162,7 +182,7 @@ func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
 // a figure of internal/compare such as e2e.p99.
 func FindFigure(name string) (Figure, error) {
 	var known []string
-	for _, f := range own() {
+	for _, f := range slices.Concat(own(), spent()) {
 		if f.Name == name {
 			return f, nil
 		}

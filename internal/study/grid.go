@@ -20,6 +20,7 @@ type Cell struct {
 	At    string `json:"at"` // the names of its values, one of each axis
 	// Equal is the durability level that makes the sides of a claim equal; 0: the published level.
 	Equal   int     `json:"equal_level,omitempty"`
+	Round   int     `json:"round,omitempty"` // from 1; 0: the study has no rounds
 	Measure Measure `json:"measure"`
 	// Rate is the name of the workload's rate. Until its value is known, the workload has another
 	// rate.
@@ -77,12 +78,12 @@ func (t *Table) places() []place {
 	return out
 }
 
-// cell makes the cell at a place of a table, at a durability level; 0: the published one. The
-// error is about the study's file.
-func (s *Study) cell(t *Table, at place, scale Scale, level int) (Cell, error) {
-	c := Cell{Table: t.Name, At: at.name(), Equal: level, Measure: t.Measure,
+// cell makes the cell at a place of a table, at a durability level; 0: the published one; and in
+// a round; 0: the study has none. The error is about the study's file.
+func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, error) {
+	c := Cell{Table: t.Name, At: at.name(), Equal: level, Round: round, Measure: t.Measure,
 		Cell: experiment.Cell{State: experiment.Pending}}
-	at = at.atLevel(level)
+	at = c.placeIn(t)
 	named := ""
 	for _, v := range at {
 		if v.Target != "" {
@@ -112,7 +113,7 @@ func (s *Study) cell(t *Table, at place, scale Scale, level int) (Cell, error) {
 		c.Rate = ""
 	}
 	known := 0.0
-	if c.Rate != "" && scale.Published {
+	if c.Rate != "" && !s.rate(c.Rate).shared(scale) {
 		known = s.rate(c.Rate).Published
 	}
 	w, err := s.workloadAt(t, at, scale, known, false)
@@ -236,6 +237,9 @@ func (b *Backlog) layer(scale Scale) []Pair {
 		{"backlog.after", quantity.ExactDuration(scale.After)},
 	}
 }
+
+// shared reports whether the rate is a share of measured peaks at a scale.
+func (r *Rate) shared(scale Scale) bool { return r.Own || !scale.Published }
 
 // shareOf returns a share of the lowest of the measured peaks, to two digits. A bracket does not
 // support more digits.

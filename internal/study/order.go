@@ -61,8 +61,12 @@ func (c *Cell) grouped() string {
 
 // order returns the indexes of the cells in the order of measurement, without absent cells. The
 // peaks that give rates come first, then the other cells. Within both parts the cells of one
-// cluster stand together; the second part begins with the last cluster of the first.
+// cluster stand together; the second part begins with the last cluster of the first. A study with
+// rounds has an order of its own; see inRounds.
 func order(s *Study, p *Plan) []int {
+	if s.Rounds > 0 {
+		return s.inRounds(p)
+	}
 	first := map[[2]string]bool{}
 	for _, c := range p.Cells {
 		if r := s.rate(c.Rate); r != nil && p.Scale != Full && !c.Absent {
@@ -124,7 +128,7 @@ const (
 // Prepare adds the cells at equal durability levels to a plan, marks cells as absent whose jobs
 // are refused, and estimates the cost of the others. The error is about the study's file.
 func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
-	scale, err := FindScale(p.Scale)
+	scale, err := s.Scale(p.Scale)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -140,8 +144,13 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		}
 		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
-		if errors.As(err, &wrong) {
+		switch is := errors.As(err, &wrong); {
+		case is && s.Rounds == 0:
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
+		case is: // a level that the settings rule out
+			err = errors.New(firstOf(err))
+		case err == nil && s.Rounds > 0:
+			err = job.CheckLevel()
 		}
 		if err == nil {
 			err = testbed.CheckDisk(standing(runs), diskOf(c, job, scale))

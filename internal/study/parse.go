@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -13,25 +14,31 @@ import (
 
 // The bounds of a study.
 const (
-	MaxCells = 500
+	MaxCells = 1_000
 	maxText  = 1_000
 	maxNodes = 9
+	// maxRounds bounds the rounds of a study.
+	maxRounds = 20
 )
 
 // file is the YAML form of a study.
 type file struct {
-	Name      string         `yaml:"name"`
-	Title     string         `yaml:"title"`
-	Question  string         `yaml:"question"`
-	Source    string         `yaml:"source"`
-	Testbed   []string       `yaml:"testbed"`
-	Missing   []string       `yaml:"missing"`
-	Targets   []fileTarget   `yaml:"targets"`
-	Workloads []fileWorkload `yaml:"workloads"`
-	Rates     []fileRate     `yaml:"rates"`
-	Tables    []fileTable    `yaml:"tables"`
-	Claims    []fileClaim    `yaml:"claims"`
-	Qualities []fileQuality  `yaml:"qualities"`
+	Name      string          `yaml:"name"`
+	Title     string          `yaml:"title"`
+	Question  string          `yaml:"question"`
+	Source    string          `yaml:"source"`
+	Testbed   []string        `yaml:"testbed"`
+	Missing   []string        `yaml:"missing"`
+	Rounds    quantity.Number `yaml:"rounds"`
+	Scales    []fileLengths   `yaml:"scales"`
+	Targets   []fileTarget    `yaml:"targets"`
+	Workloads []fileWorkload  `yaml:"workloads"`
+	Rates     []fileRate      `yaml:"rates"`
+	// Axes are those that several tables have; a table names them and gives no values.
+	Axes      []fileAxis    `yaml:"axes"`
+	Tables    []fileTable   `yaml:"tables"`
+	Claims    []fileClaim   `yaml:"claims"`
+	Qualities []fileQuality `yaml:"qualities"`
 }
 
 type fileTarget struct {
@@ -71,6 +78,20 @@ type fileRate struct {
 	Share     quantity.Fraction  `yaml:"share"`
 	Table     string             `yaml:"table"`
 	At        []string           `yaml:"at"`
+	Own       bool               `yaml:"own"`
+}
+
+// fileLengths is Lengths.
+type fileLengths struct {
+	Name   string        `yaml:"name"`
+	Warm   quantity.Span `yaml:"warm"`
+	Warmup quantity.Span `yaml:"warmup"`
+	Window quantity.Span `yaml:"window"`
+	Drain  quantity.Span `yaml:"drain"`
+	Trial  quantity.Span `yaml:"trial"`
+	Search quantity.Span `yaml:"search"`
+	Limit  quantity.Span `yaml:"limit"`
+	After  quantity.Span `yaml:"after"`
 }
 
 type fileTable struct {
@@ -80,6 +101,7 @@ type fileTable struct {
 	Measure   string       `yaml:"measure"`
 	Workload  string       `yaml:"workload"`
 	Figures   []string     `yaml:"figures"`
+	Once      bool         `yaml:"once"`
 	Axes      []fileAxis   `yaml:"axes"`
 	Published strict.Pairs `yaml:"published"`
 }
@@ -146,7 +168,13 @@ func pairs(from strict.Pairs) []Pair {
 
 func (f *file) study(doc *strict.Document) *Study {
 	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
-		Testbed: f.Testbed, Missing: f.Missing}
+		Testbed: f.Testbed, Missing: f.Missing, Rounds: int(min(f.Rounds, maxRounds+1)),
+		Scales: make(map[string]Lengths)}
+	for _, l := range f.Scales {
+		s.Scales[l.Name] = Lengths{time.Duration(l.Warm), time.Duration(l.Warmup),
+			time.Duration(l.Window), time.Duration(l.Drain), time.Duration(l.Trial),
+			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After)}
+	}
 	for _, t := range f.Targets {
 		nodes := int(min(t.Nodes, maxNodes+1))
 		if nodes == 0 {
@@ -165,10 +193,10 @@ func (f *file) study(doc *strict.Document) *Study {
 	}
 	for _, r := range f.Rates {
 		s.Rates = append(s.Rates,
-			Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At})
+			Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At, r.Own})
 	}
 	for i, t := range f.Tables {
-		s.Tables = append(s.Tables, t.table(doc, fmt.Sprintf("tables[%d]", i)))
+		s.Tables = append(s.Tables, t.table(doc, fmt.Sprintf("tables[%d]", i), f.Axes))
 	}
 	for _, c := range f.Claims {
 		s.Claims = append(s.Claims, Claim(c))
@@ -179,10 +207,14 @@ func (f *file) study(doc *strict.Document) *Study {
 	return s
 }
 
-func (f *fileTable) table(doc *strict.Document, path string) Table {
+func (f *fileTable) table(doc *strict.Document, path string, shared []fileAxis) Table {
 	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
-		Workload: f.Workload, Figures: f.Figures}
+		Workload: f.Workload, Figures: f.Figures, Once: f.Once}
 	for _, a := range f.Axes {
+		same := slices.IndexFunc(shared, func(s fileAxis) bool { return s.Name == a.Name })
+		if len(a.Values) == 0 && same >= 0 {
+			a = shared[same]
+		}
 		axis := Axis{Name: a.Name}
 		for _, v := range a.Values {
 			if v.Label == "" {
@@ -241,6 +273,7 @@ type checker struct {
 func (c *checker) all() {
 	c.texts()
 	c.targets()
+	c.repetition()
 	for i, w := range c.study.Workloads {
 		path := fmt.Sprintf("workloads[%d]", i)
 		c.known(path+".rate", "rate", w.Rate, c.rateNames())

@@ -62,19 +62,20 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		for _, at := range t.places() {
-			c, err := s.cell(t, at, scale, 0)
-			if err != nil {
-				return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
+			for _, round := range s.roundsOf(t) {
+				c, err := s.cell(t, at, scale, 0, round)
+				if err != nil {
+					return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
+				}
+				all = append(all, c)
 			}
-			all = append(all, c)
 		}
 	}
 	needed := map[[2]string]bool{}
 	for _, c := range all {
-		if pick(c, s) && c.Rate != "" && !scale.Published && !c.Absent {
-			r := s.rate(c.Rate)
-			for _, at := range r.At {
-				needed[[2]string{r.Table, at}] = true
+		if pick(c, s) && c.Rate != "" && s.rate(c.Rate).shared(scale) && !c.Absent {
+			for _, at := range s.peaksOf(&c) {
+				needed[[2]string{s.rate(c.Rate).Table, at}] = true
 			}
 		}
 	}

@@ -56,7 +56,7 @@ type runner struct {
 // the cause. The error is about the folder or about servers that did not stop.
 func Run(ctx context.Context, o Options) (err error) {
 	r := &runner{Options: o, plan: o.Folder.Saved}
-	if r.scale, err = FindScale(r.plan.Scale); err != nil {
+	if r.scale, err = r.Study.Scale(r.plan.Scale); err != nil {
 		return err
 	}
 	if r.complete, err = completeIn(o.Folder.Dir()); err != nil {
@@ -147,13 +147,13 @@ func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 
 // jobOf returns the checked job of a cell, at the rate that its peaks give.
 func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
-	if c.Rate != "" && !r.scale.Published {
-		rate, err := r.rate(c.Rate)
+	if c.Rate != "" && r.Study.rate(c.Rate).shared(r.scale) {
+		rate, err := r.rate(c)
 		if err != nil {
 			return nil, err
 		}
 		t := r.Study.Table(c.Table)
-		w, err := r.Study.workloadAt(t, t.place(c.At).atLevel(c.Equal), r.scale, rate,
+		w, err := r.Study.workloadAt(t, c.placeIn(t), r.scale, rate,
 			r.Study.workload(t.Workload).Backlog != nil)
 		if err != nil {
 			return nil, err
@@ -170,24 +170,33 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 	return job, nil
 }
 
-// rate returns a rate of the study, in messages per second, as a share of measured peaks. For a
+// rate returns the rate of a cell, in messages per second, as a share of measured peaks. For a
 // search without a stable rate it takes the highest acknowledged rate, so that a noisy machine
 // does not fail all other cells.
-func (r *runner) rate(name string) (float64, error) {
-	of := r.Study.rate(name)
+func (r *runner) rate(c *Cell) (float64, error) {
+	of := r.Study.rate(c.Rate)
 	var peaks []float64
-	for _, c := range r.plan.Cells {
-		for _, at := range of.At {
-			if c.Table != of.Table || c.Name() != at || c.Run == "" {
-				continue
-			}
-			m, _ := measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak)
+	for _, at := range r.Study.peaksOf(c) {
+		same := func(round int) bool { return round == c.Round }
+		for _, m := range r.searchesAt(of.Table, at, same) {
 			if most := mostCarried(m.Search); most > 0 {
 				peaks = append(peaks, most)
 			}
 		}
 	}
 	return of.shareOf(peaks)
+}
+
+// searchesAt returns the searches of some rounds at a place of a table.
+func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []Measured) {
+	for _, c := range r.plan.Cells {
+		if c.Table != table || c.At != at || c.Equal != 0 || c.Run == "" || !in(c.Round) {
+			continue
+		}
+		m, _ := measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak)
+		out = append(out, m)
+	}
+	return out
 }
 
 // mostCarried returns the peak of a search, or the highest acknowledged rate when no rate was
@@ -206,7 +215,7 @@ func mostCarried(s *peak.Saved) (most float64) {
 // search searches for the peak of a job's system.
 func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome {
 	trial, w := *job, *job.Workload
-	start := w.Load.Segments[0].From
+	start := r.start(w.Load.Segments[0].From)
 	if err := w.SetDuration(r.scale.Trial); err != nil {
 		return experiment.Outcome{Err: err}
 	}

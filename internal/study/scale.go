@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -11,17 +12,22 @@ import (
 // Scale is the size at which a study is measured.
 type Scale struct {
 	Name string
+	Lengths
 	// Published is set when loads have the published size. Otherwise rates are shares of peaks
 	// measured here, and the layers of the scale replace values.
 	Published bool
 
+	Confirm      int     // confirmations of a peak
+	Tolerance    float64 // of its bracket
+	BacklogBytes int64   // 0: as published
+}
+
+// Lengths are the times of a scale.
+type Lengths struct {
 	Warm                  time.Duration // of servers that were just started, before the first cell
 	Warmup, Window, Drain time.Duration // of a run
 	// Trial is the window of a search's trials, Search the greatest time of a search.
 	Trial, Search time.Duration
-	Confirm       int           // confirmations of a peak
-	Tolerance     float64       // of its bracket
-	BacklogBytes  int64         // 0: as published
 	Limit, After  time.Duration // of catching up, and of what follows it
 }
 
@@ -35,16 +41,18 @@ const (
 // scales lists the scales from the smallest to the published size. The published studies do not
 // state their durations; the durations of full are those that the figures need.
 var scales = []Scale{
-	{Name: Smoke, Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
+	{Name: Smoke, Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{
+		Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 50 * time.Second,
-		Tolerance: 0.15, BacklogBytes: 32 << 20, Limit: 20 * time.Second, After: 2 * time.Second},
-	{Name: Small, Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
+		Limit: 20 * time.Second, After: 2 * time.Second}},
+	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
+		Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
 		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
-		Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Limit: 2 * time.Minute,
-		After: 10 * time.Second},
-	{Name: Full, Published: true, Warm: 2 * time.Minute, Warmup: time.Minute,
-		Window: 10 * time.Minute, Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
-		Confirm: 2, Tolerance: 0.03, Limit: 6 * time.Hour, After: 5 * time.Minute},
+		Limit: 2 * time.Minute, After: 10 * time.Second}},
+	{Name: Full, Published: true, Confirm: 2, Tolerance: 0.03, Lengths: Lengths{
+		Warm: 2 * time.Minute, Warmup: time.Minute, Window: 10 * time.Minute,
+		Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
+		Limit: 6 * time.Hour, After: 5 * time.Minute}},
 }
 
 // Scales returns the names of the scales.
@@ -58,6 +66,20 @@ func FindScale(name string) (Scale, error) {
 		}
 	}
 	return Scale{}, errors.New(strict.Unknown("scale", name, Scales()))
+}
+
+// Scale returns a scale by its name, with the study's own lengths.
+func (s *Study) Scale(name string) (Scale, error) {
+	scale, err := FindScale(name)
+	own, l := s.Scales[name], &scale.Lengths
+	for _, one := range []struct{ into, from *time.Duration }{
+		{&l.Warm, &own.Warm}, {&l.Warmup, &own.Warmup}, {&l.Window, &own.Window},
+		{&l.Drain, &own.Drain}, {&l.Trial, &own.Trial}, {&l.Search, &own.Search},
+		{&l.Limit, &own.Limit}, {&l.After, &own.After},
+	} {
+		*one.into = cmp.Or(*one.from, *one.into)
+	}
+	return scale, err
 }
 
 // layer returns the keys of every run at the scale.

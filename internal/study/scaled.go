@@ -11,7 +11,7 @@ import (
 
 // scaled returns a sentence for each value of a plan that differs from the published one.
 func (s *Study) scaled(p *Plan) []string {
-	scale, err := FindScale(p.Scale)
+	scale, err := s.Scale(p.Scale)
 	if err != nil || scale.Published {
 		return nil
 	}
@@ -49,7 +49,9 @@ func (s *Study) scaled(p *Plan) []string {
 		}
 	}
 	for _, r := range s.Rates {
-		s.sayRate(say, r, p)
+		if !r.Own {
+			s.sayRate(say, r, p)
+		}
 	}
 	return out
 }

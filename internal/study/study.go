@@ -11,7 +11,12 @@ type Study struct {
 	Question string
 	Source   string   // of the published figures
 	Testbed  []string // sentences: the machines of the published measurement
-	Missing  []string // sentences: the parts that one machine cannot repeat, and other settings
+	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds
+	// has figures of its own only, and no published ones.
+	Rounds int
+	// Scales replace lengths of the scales, by name.
+	Scales  map[string]Lengths
+	Missing []string // sentences: the parts that one machine cannot repeat, and other settings
 
 	Targets   []Target
 	Workloads []Workload
@@ -64,6 +69,9 @@ type Rate struct {
 	Share     float64
 	Table     string   // of peaks
 	At        []string // cells in it
+	// Own makes it, at every scale, a share of the peak at the cell's own place: the axes of Table
+	// are the first ones of the cell's table.
+	Own bool
 }
 
 // Measure is the kind of measurement in a table's cells.
@@ -90,6 +98,7 @@ type Table struct {
 	Measure           Measure
 	Workload          string
 	Figures           []string // of each cell; see FindFigure
+	Once              bool     // measured in the first round only
 	Axes              []Axis
 	Published         []Published
 }

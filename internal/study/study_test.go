@@ -24,8 +24,8 @@ var published = map[string]map[string]int{
 }
 
 func TestTheLibraryIsWhole(t *testing.T) {
-	if want := []string{"confluent-2020", "softwaremill-2017", "streamnative-2020",
-		"ufcg-2020"}; !slices.Equal(Names(), want) {
+	if want := []string{"confluent-2020", "equal-footing", "softwaremill-2017",
+		"streamnative-2020", "ufcg-2020"}; !slices.Equal(Names(), want) {
 		t.Fatalf("%v", Names())
 	}
 	for name, tables := range published {

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// standingSection shows a study with rounds: what was measured here, and nothing published.
+func standingSection(r StudyResult) block {
+	out := []block{
+		{Heading: &document.Heading{Level: 1, ID: "study-" + r.Study.Name, Words: r.Study.Title,
+			Beside: "scale " + r.Plan.Scale + ", " + moment(r.Plan.StartedAt)}},
+		paragraph(document.Lead, r.Study.Question),
+		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
+			factsOf("rounds", "", plural(int64(r.Study.Rounds), "round", "rounds")+
+				" in random order"))},
+		warned(r.Study.Missing),
+	}
+	for _, s := range r.Outcome.Standings {
+		out = append(out, tabled(standingTable(s)),
+			block{For: document.OnTerminal, Facts: factsOf("–", document.Unsure, absences(s)...)})
+	}
+	out = append(out, qualityTable(r.Outcome), heading(2, "At scale "+r.Plan.Scale),
+		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
+	return block{Section: append(out,
+		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
+}
+
+// standingNotes say how a study with rounds can mislead.
+var standingNotes = [][2]string{
+	{"A rank", "is the range of ranks that the intervals leave possible, among systems at the " +
+		"same level and load. Two systems with a rank in common were not told apart."},
+	{"An interval", "is of the mean of the rounds, at 95%. It holds for this machine, this scale " +
+		"and this hour."},
+	{"At least (≥)", "stands before a peak that the load limited: the system could carry more, " +
+		"and has no rank."},
+	{"Equal levels", "are equal promises. A system that syncs each message and one that syncs " +
+		"several together differ in what a slow disk costs them: see syncs and bytes."},
+}
+
+// standingTable has a row for each place on the first axes, and a column for each value of the
+// last axis.
+func standingTable(s study.Standing) document.Table {
+	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure, Corner: s.Axes[0],
+		Note: "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; the " +
+			"range is the interval of the mean over the rounds."}
+	for _, a := range s.Axes[1 : len(s.Axes)-1] {
+		out.Head = append(out.Head, document.Column{Name: a, Words: true})
+	}
+	for _, c := range s.Columns {
+		out.Head = append(out.Head, document.Column{Name: c})
+	}
+	for _, r := range s.Rows {
+		row := document.Row{Name: r.Labels[0], Values: values(r.Labels[1:]...)}
+		measured := false
+		for _, p := range r.Places {
+			row.Values = append(row.Values, standingCell(s, p))
+			measured = measured || p.Rounds > 0
+		}
+		if measured || len(s.Axes) < 3 {
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	return out
+}
+
+// standingCell is a mean with its ranks, and its interval below.
+func standingCell(s study.Standing, p study.Stand) document.Cell {
+	out := document.Cell{Words: none}
+	if p.Run != "" {
+		out.Link = p.Run + "/" + result.ReportFile
+	}
+	if p.Rounds == 0 {
+		return out
+	}
+	out.Words = s.Unit.String(p.Value)
+	if p.AtLeast {
+		out.Words = "≥ " + out.Words
+	}
+	switch {
+	case p.First > 0 && p.First == p.Last:
+		out.Words += fmt.Sprintf(" #%d", p.First)
+	case p.First > 0:
+		out.Words += fmt.Sprintf(" #%d–%d", p.First, p.Last)
+	}
+	if p.Low > 0 {
+		out.Words += "\n" + s.Unit.String(p.Low) + " to " + s.Unit.String(p.High)
+	}
+	if p.First == 1 {
+		out.Tone = document.Good
+	}
+	if s.Unit == study.Messages && p.Value > 0 {
+		out.Tone = document.Bad
+	}
+	return out
+}
+
+// absences are the reasons why places of a table have no figure, equal ones once.
+func absences(s study.Standing) []string {
+	var order []string
+	places := map[string][]string{}
+	for _, r := range s.Rows {
+		for _, p := range r.Places {
+			if p.Rounds > 0 || p.Remark == "" {
+				continue
+			}
+			if places[p.Remark] == nil {
+				order = append(order, p.Remark)
+			}
+			places[p.Remark] = append(places[p.Remark], p.At)
+		}
+	}
+	var out []string
+	for _, remark := range order {
+		where := places[remark][0]
+		if more := len(places[remark]) - 1; more > 0 {
+			where += " and " + quantity.Count(int64(more)) + " more"
+		}
+		out = append(out, where+": "+remark)
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// roundsOf returns the rounds of a table's cells: 0 in a study without rounds.
+func (s *Study) roundsOf(t *Table) (out []int) {
+	if s.Rounds == 0 {
+		return []int{0}
+	}
+	for round := 1; round <= s.Rounds; round++ {
+		if out = append(out, round); t.Once {
+			break
+		}
+	}
+	return out
+}
+
+// peaksOf returns the places of the peaks that a cell's rate is a share of.
+func (s *Study) peaksOf(c *Cell) []string {
+	r := s.rate(c.Rate)
+	if !r.Own {
+		return r.At
+	}
+	axes := len(s.Table(r.Table).Axes)
+	names := strings.Split(c.At, ", ")
+	return []string{strings.Join(names[:min(axes, len(names))], ", ")}
+}
+
+// stage is the part of a round in which a cell is measured.
+type stage int
+
+const (
+	searching stage = iota // the peaks give the rates of the others
+	loading
+	breaking // servers whose leaders moved are not those of the other systems
+)
+
+func stageOf(c *Cell) stage {
+	if c.Measure == MeasurePeak {
+		return searching
+	}
+	if w, err := workload.Parse("the cell's workload", []byte(c.Workload)); err == nil &&
+		len(w.Faults) > 0 {
+		return breaking
+	}
+	return loading
+}
+
+// turn is what decides when a cell is measured, the most important first.
+type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
+
+// inRounds returns the indexes of a plan's cells in the order of measurement, without absent
+// cells: round after round, in each the clusters in random order, and for each cluster its peaks,
+// then its other cells in random order, then its faults. At the smallest scale the rounds of a
+// cluster follow one another on the same servers, because their start would take most of the time.
+func (s *Study) inRounds(p *Plan) []int {
+	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
+	clusters, turns := map[string]int{}, make([]turn, len(p.Cells))
+	var out []int
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Absent {
+			continue
+		}
+		together := p.Scale == Smoke
+		key := c.grouped()
+		if !together {
+			key += fmt.Sprint(c.Round)
+		}
+		if _, known := clusters[key]; !known {
+			clusters[key] = draw.Int()
+		}
+		of := stageOf(c)
+		turns[i] = turn{cluster: clusters[key], stage: int(of), roundOnServers: c.Round,
+			draw: draw.Int()}
+		if !together {
+			turns[i].round = c.Round
+		}
+		if of == breaking {
+			turns[i].breaks = 1
+		}
+		out = append(out, i)
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		x, y := turns[a], turns[b]
+		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.cluster, y.cluster),
+			cmp.Compare(x.breaks, y.breaks), cmp.Compare(x.roundOnServers, y.roundOnServers),
+			cmp.Compare(x.stage, y.stage), cmp.Compare(x.draw, y.draw))
+	})
+	return out
+}
+
+// near is the share of an earlier round's peak at which a later round begins its search.
+const near = 0.7
+
+// start returns the rate with which the search of the cell under way begins: its workload's, or
+// one near a peak of an earlier round, which saves the way up and decides nothing.
+func (r *runner) start(rate float64) float64 {
+	c := &r.plan.Cells[r.at]
+	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
+	for _, m := range earlier {
+		if stable, known := peakRate(m); known {
+			rate = max(rate, near*stable)
+		}
+	}
+	return rate
+}
+
+// repetition checks the keys of a study with rounds.
+func (c *checker) repetition() {
+	s := c.study
+	if s.Rounds < 0 || s.Rounds > maxRounds {
+		c.doc.Reject("rounds", fmt.Sprintf("must be 1 to %d", maxRounds))
+	}
+	for name := range s.Scales {
+		c.known("scales."+name, "scale", name, Scales())
+	}
+	for i, t := range s.Tables {
+		path := fmt.Sprintf("tables[%d]", i)
+		if t.Once && s.Rounds == 0 {
+			c.doc.Reject(path+".once",
+				"is of a study with rounds: write rounds: 3, or leave it out")
+		}
+		if s.Rounds > 0 && len(t.Published) > 0 {
+			c.doc.Reject(path+".published", "cannot stand in a study with rounds, which has "+
+				"figures of its own only: leave one of them out")
+		}
+	}
+	if s.Rounds > 0 && len(s.Claims) > 0 {
+		c.doc.Reject("claims", "cannot stand in a study with rounds, which ranks what it "+
+			"measured: leave one of them out")
+	}
+	for i, r := range s.Rates {
+		if s.Rounds > 0 && !r.Own {
+			c.doc.Reject(fmt.Sprintf("rates[%d]", i), "must be a share of the cell's own peak "+
+				"in a study with rounds: write own: true")
+		}
+	}
+}
+
+// ownRate checks that every cell with the rate has a peak at its place.
+func (c *checker) ownRate(path string, r Rate, peaks *Table) {
+	if peaks.Once {
+		c.doc.Reject(path, "needs a peak in each round: leave once out of table "+peaks.Name)
+	}
+	if len(r.At) > 0 || r.Published > 0 {
+		c.doc.Reject(path, "is a share of the cell's own peak: leave out at and published")
+	}
+	for i := range c.study.Tables {
+		t := &c.study.Tables[i]
+		for _, at := range t.places() {
+			if c.study.rateOf(t, at) != r.Name {
+				continue
+			}
+			cell := Cell{At: at.name(), Rate: r.Name}
+			if of := c.study.peaksOf(&cell)[0]; peaks.place(of) == nil {
+				c.doc.Reject(path, fmt.Sprintf("has no peak for %s at %s: table %s has no cell %q",
+					t.Name, cell.At, peaks.Name, of))
+				return
+			}
+		}
+	}
+}

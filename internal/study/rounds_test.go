@@ -1,0 +1,272 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const rounded = `
+name: rounded
+title: Two rounds
+question: Which?
+source: made up
+rounds: 2
+scales: [{name: smoke, warmup: 100ms, window: 2s, search: 7s}]
+targets: [{name: one, system: sim}, {name: other, system: sim, settings: {service_time: 5ms}}]
+workloads: [{name: load}]
+rates: [{name: half, share: 50%, table: peak, own: true}]
+axes: [{name: system, values: [{name: one, target: one}, {name: other, target: other}]}]
+tables:
+  - name: peak
+    measure: peak
+    workload: load
+    figures: [peak]
+    axes: [{name: system}, {name: level, values: [{name: 2, set: {durability: 2}}, {name: 4, set: {durability: 4}}]}]
+  - name: knee
+    measure: run
+    workload: load
+    figures: [e2e.p99, lost]
+    axes:
+      - {name: system}
+      - {name: level, values: [{name: 2, set: {durability: 2}}, {name: 4, set: {durability: 4}}]}
+      - {name: load, values: [{name: half, rate: half}]}
+  - name: broken
+    measure: run
+    workload: load
+    figures: [unavailable]
+    once: true
+    axes: [{name: system, values: [{name: one, target: one, set: {duration: 5s, faults: "[{do: kill, at: 1s, for: 1s}]"}}]}]
+`
+
+func roundedPlan(t *testing.T, scale string) (*Study, *Plan) {
+	t.Helper()
+	s, err := Parse("rounded.yaml", []byte(rounded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := s.Scale(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan(s, of, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
+	s, _ := roundedPlan(t, Smoke)
+	scale, err := s.Scale(Smoke)
+	plain, _ := FindScale(Smoke)
+	if err != nil || scale.Search.Seconds() != 7 || scale.Window.Seconds() != 2 ||
+		scale.Drain != plain.Drain {
+		t.Errorf("%+v, %v", scale, err)
+	}
+}
+
+// Every cell is there in each round, with a seed of its own. At the smallest scale a cluster's
+// rounds follow one another; at the others all clusters have a round before the next one begins.
+// A cluster's faults come last.
+func TestOrderOfRounds(t *testing.T) {
+	for _, scale := range Scales() {
+		s, p := roundedPlan(t, scale)
+		if len(p.Cells) != 4*2+4*2+1 {
+			t.Fatalf("%d cells", len(p.Cells))
+		}
+		seen := map[string]bool{}
+		for _, c := range p.Cells {
+			seen[c.identity().Workload+c.identity().Target+string(c.Measure)+c.Rate] = true
+		}
+		if len(seen) != len(p.Cells) {
+			t.Errorf("%d of %d measurements differ", len(seen), len(p.Cells))
+		}
+		all := order(s, p)
+		if len(all) != len(p.Cells) {
+			t.Errorf("%s: %d of %d cells", scale, len(all), len(p.Cells))
+		}
+		if diff := cmp.Diff(all, order(s, p)); diff != "" {
+			t.Error("the order changes:", diff)
+		}
+		checkOrder(t, p, all)
+	}
+}
+
+func checkOrder(t *testing.T, p *Plan, all []int) {
+	t.Helper()
+	clusters := map[string]bool{}
+	last, starts, round := "", 0, 0
+	peaks := map[[2]any]bool{}
+	for _, i := range all {
+		c := &p.Cells[i]
+		key := c.grouped()
+		if key != last {
+			starts, last = starts+1, key
+		}
+		clusters[key] = true
+		if p.Scale != Smoke && c.Round < round {
+			t.Errorf("%s: %s in round %d after round %d", p.Scale, c.Name(), c.Round, round)
+		}
+		round = c.Round
+		if c.Measure == MeasurePeak {
+			peaks[[2]any{c.At, c.Round}] = true
+		} else if at := strings.TrimSuffix(c.At, ", half"); c.Rate != "" &&
+			!peaks[[2]any{at, c.Round}] {
+			t.Errorf("%s: %s before its peak", p.Scale, c.Name())
+		}
+	}
+	if p.Scale == Smoke && starts != len(clusters) {
+		t.Errorf("%d starts of %d clusters", starts, len(clusters))
+	}
+	if c := p.Cells[all[len(all)-1]]; p.Scale == Smoke &&
+		slices.ContainsFunc(all, func(i int) bool {
+			return p.Cells[i].Table == "broken" && p.Cells[i].grouped() == c.grouped()
+		}) && c.Table != "broken" {
+		t.Errorf("%s comes after the faults of its servers", c.Name())
+	}
+}
+
+func TestOwnPeaks(t *testing.T) {
+	s, p := roundedPlan(t, Full)
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Rate == "" {
+			continue
+		}
+		if got := s.peaksOf(c); !slices.Equal(got, []string{strings.TrimSuffix(c.At, ", half")}) {
+			t.Errorf("%s: %v", c.Name(), got)
+		}
+		if strings.Contains(c.Workload, "rate: 10k/s") == (c.Table == "broken") {
+			t.Errorf("%s has a rate before its peak is known:\n%s", c.Name(), c.Workload)
+		}
+	}
+	// A part of the study brings the peaks of its rates, in every round.
+	of, _ := s.Scale(Smoke)
+	part, err := NewPlan(s, of, []string{"knee", "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peaks := 0
+	for _, c := range part.Cells {
+		if c.Measure == MeasurePeak {
+			peaks++
+		}
+	}
+	if peaks != 4 || len(part.Cells) != 8 {
+		t.Errorf("%d peaks of %d cells", peaks, len(part.Cells))
+	}
+}
+
+// carried is a plan with the table peak only, whose cells were measured: what each place carried
+// in each of the rounds.
+func carried(t *testing.T, rates map[string][]float64, side string) Standing {
+	t.Helper()
+	s, p := roundedPlan(t, Smoke)
+	var measured []Measured
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		m := Measured{}
+		if all := rates[c.At]; c.Measure == MeasurePeak && c.Round <= len(all) {
+			c.Set(experiment.Done, c.At+"-run", "")
+			m.Search = &peak.Saved{Bracket: peak.Bracket{StableRate: all[c.Round-1],
+				UnstableRate: all[c.Round-1] * 1.05}}
+			if side != "" {
+				m.Search.Side = &verdict.Side{Name: side}
+			}
+		}
+		measured = append(measured, m)
+	}
+	o, err := Assess(s, p, measured)
+	if err != nil || len(o.Standings) != 4 || len(o.Tables) != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	return o.Standings[0]
+}
+
+func TestStandings(t *testing.T) {
+	got := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505},
+		"one, 4": {1000, 3000}, "other, 4": {2000, 2010}}, "")
+	if !slices.Equal(got.Columns, []string{"2", "4"}) || len(got.Rows) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	one, other := got.Rows[0].Places, got.Rows[1].Places
+	if one[0].First != 1 || one[0].Last != 1 || other[0].First != 2 || other[0].Last != 2 {
+		t.Errorf("told apart: %+v, %+v", one[0], other[0])
+	}
+	// The rounds of one scatter too much to tell.
+	if one[1].First != 1 || one[1].Last != 2 || other[1].First != 1 || other[1].Last != 2 {
+		t.Errorf("not told apart: %+v, %+v", one[1], other[1])
+	}
+	if s := one[0]; math.Abs(s.Value-1005) > 1 || s.Low >= 1000 || s.High < 1010*1.05 ||
+		s.Rounds != 2 || s.Level != 2 || s.Run == "" {
+		t.Errorf("%+v", s)
+	}
+	// One round has no interval, and no rank.
+	if s := carried(t, map[string][]float64{"one, 2": {1000}, "other, 2": {500, 505}},
+		"").Rows[0].Places[0]; s.Low != 0 || s.First != 0 || s.Rounds != 1 {
+		t.Errorf("%+v", s)
+	}
+	// What the load limited is no figure of the system.
+	if s := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}},
+		verdict.SideGenerator).Rows[0].Places[0]; !s.AtLeast || s.First != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Of latencies and costs less is better.
+func TestLessLatencyIsAhead(t *testing.T) {
+	f, err := FindFigure("e2e.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick, slow := &Stand{Low: 1, High: 2}, &Stand{Low: 3, High: 4}
+	if !f.ahead(quick, slow) || f.ahead(slow, quick) || f.ahead(quick, &Stand{Low: 2, High: 3}) {
+		t.Error("the order of latencies")
+	}
+	lost, err := FindFigure("lost")
+	if err != nil || !lost.zero {
+		t.Errorf("%+v, %v", lost, err)
+	}
+	var none Stand
+	none.mean([]round{{0, 0}, {3, 3}})
+	if none.Value != 3 || none.Low != 0 {
+		t.Errorf("%+v", none)
+	}
+}
+
+func TestFiguresOfWhatServersSpent(t *testing.T) {
+	syncs, bytes := int64(50), int64(0)
+	run := result.Run{Load: result.Load{MessageBytes: 1000}, Observation: result.Observation{
+		WindowNs: 1e9, Servers: []string{"n1", "n2"}, MsgsPerCoreSecond: 1e6,
+		WriteAmplification: 3, Processes: []result.ProcessUse{
+			{Name: result.Self, RSSBytes: 1 << 40, Syncs: &syncs, MapSyncs: &bytes},
+			{Name: "n1", RSSBytes: 1 << 20, Syncs: &syncs, MapSyncs: &bytes},
+			{Name: "n2", RSSBytes: 2 << 20, Syncs: &syncs, MapSyncs: &bytes}}}}
+	run.Summary.AchievedRate = 200
+	run.Faults = []result.Fault{{Effect: result.Effect{UnavailableNs: 5}},
+		{Effect: result.Effect{UnavailableNs: 7}}}
+	for name, want := range map[string]float64{"servers_cpu": 1000, "written": 3000, "syncs": 0.5,
+		"memory": 3 << 20, "unavailable": 7} {
+		f, err := FindFigure(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := f.Value(Measured{Run: &result.Saved{Run: run}}); v != want || !known {
+			t.Errorf("%s is %v, %v", name, v, known)
+		}
+	}
+	run.Observation.Processes = run.Observation.Processes[:2]
+	f, _ := FindFigure("memory")
+	if v, known := f.Value(Measured{Run: &result.Saved{Run: run}}); known {
+		t.Errorf("memory without n2 is %v", v)
+	}
+}

@@ -1,0 +1,161 @@
+package study
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+)
+
+// Standing is one figure of a table of a study with rounds: a row for each place on all axes but
+// the last, and a column for each value of the last axis.
+type Standing struct {
+	Table   string        `json:"table"`
+	Title   string        `json:"title"`
+	Figure  string        `json:"figure"`
+	Unit    Unit          `json:"unit"`
+	Axes    []string      `json:"axes"` // of the rows, and that of the columns
+	Columns []string      `json:"columns"`
+	Rows    []StandingRow `json:"rows"`
+}
+
+// StandingRow is a row of a Standing.
+type StandingRow struct {
+	Labels []string `json:"labels"` // one of each axis
+	Places []Stand  `json:"places"` // one of each column
+}
+
+// Stand is a figure at one place over the rounds.
+type Stand struct {
+	At     string `json:"at"`
+	Level  int    `json:"durability_level,omitempty"`
+	Rounds int    `json:"rounds"` // that have the figure
+	// Value is the geometric mean of the rounds; where one of them is 0, the greatest.
+	Value float64 `json:"value"`
+	// Low and High are the interval of the mean at 95%, by Student's distribution on the
+	// logarithms; 0: not known. The brackets of searches widen it.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
+	// AtLeast is set when the load was the limit, so that the system could carry more.
+	AtLeast bool `json:"at_least,omitempty"`
+	// First and Last are the ranks that the intervals leave possible among the cells of the same
+	// places on all axes but the first; 0: no rank.
+	First  int    `json:"rank_first,omitempty"`
+	Last   int    `json:"rank_last,omitempty"`
+	Limit  string `json:"limit,omitempty"` // what limited it, in words
+	Remark string `json:"remark,omitempty"`
+	Run    string `json:"run,omitempty"` // of the round in the middle
+}
+
+// standing returns a figure of a table over all rounds.
+func (t *Table) standing(f Figure, p *Plan, measured []Measured) Standing {
+	out := Standing{Table: t.Name, Title: t.Title, Figure: f.Title, Unit: f.Unit}
+	for _, a := range t.Axes {
+		out.Axes = append(out.Axes, a.Name)
+	}
+	columns := t.Axes[len(t.Axes)-1].Values
+	for _, v := range columns {
+		out.Columns = append(out.Columns, v.Label)
+	}
+	for i, at := range t.places() {
+		if i%len(columns) == 0 {
+			labels := t.Labels(at.name())
+			out.Rows = append(out.Rows, StandingRow{Labels: labels[:len(labels)-1]})
+		}
+		row := &out.Rows[len(out.Rows)-1]
+		row.Places = append(row.Places, f.stand(t, at.name(), p, measured))
+	}
+	f.rank(out.Rows)
+	return out
+}
+
+// round is a figure of a cell in one round.
+type round struct{ value, high float64 }
+
+// stand returns a figure at one place over all rounds.
+func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
+	out := Stand{At: at}
+	var all []round
+	runs := map[float64]string{}
+	for i, c := range p.Cells {
+		if c.Table != t.Name || c.At != at {
+			continue
+		}
+		out.Level = c.level()
+		v, known := f.Value(measured[i])
+		known = known && c.State == experiment.Done
+		remark, ofLoad := c.remark(measured[i], known)
+		if known {
+			high := v
+			if s := measured[i].Search; s != nil && f.searched() && s.Bracket.StableRate > 0 {
+				high = v * max(s.Bracket.UnstableRate, s.Bracket.StableRate) / s.Bracket.StableRate
+			}
+			all, runs[v] = append(all, round{v, high}), c.Run
+			out.AtLeast = out.AtLeast || ofLoad && f.searched()
+			if limit := measured[i].limit(); limit != "" && f.searched() {
+				out.Limit = nameOf(limit)
+			}
+		}
+		if out.Remark = cmp.Or(out.Remark, remark); out.Run == "" {
+			out.Run = c.Run
+		}
+	}
+	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+	if out.Rounds = len(all); out.Rounds == 0 {
+		return out
+	}
+	out.Run = runs[all[len(all)/2].value]
+	out.mean(all)
+	return out
+}
+
+// mean sets the mean of some rounds, sorted by value, and its interval.
+func (s *Stand) mean(all []round) {
+	if all[0].value <= 0 {
+		s.Value = all[len(all)-1].value
+		return
+	}
+	values, wide := make([]float64, len(all)), 1.0
+	for i, r := range all {
+		values[i], wide = r.value, wide*math.Pow(r.high/r.value, 1/float64(len(all)))
+	}
+	s.Value, s.Low, s.High = compare.Mean(values)
+	s.High *= wide // the peak of each round lies between the ends of its bracket
+}
+
+// rank sets the ranks that the intervals leave possible, column by column, among the rows with the
+// same labels on all axes but the first.
+func (f Figure) rank(rows []StandingRow) {
+	for i := range rows {
+		for k := range rows[i].Places {
+			s := &rows[i].Places[k]
+			first, last, others := 1, 1, 0
+			for j := range rows {
+				o := &rows[j].Places[k]
+				if j == i || !o.ranked() || !slices.Equal(rows[j].Labels[1:], rows[i].Labels[1:]) {
+					continue
+				}
+				others++
+				if f.ahead(o, s) {
+					first++
+				}
+				if !f.ahead(s, o) {
+					last++
+				}
+			}
+			if s.ranked() && others > 0 {
+				s.First, s.Last = first, last
+			}
+		}
+	}
+}
+
+// ranked reports whether the place has an interval that is of the system.
+func (s *Stand) ranked() bool { return s.Low > 0 && !s.AtLeast }
+
+// ahead reports whether all of a's interval is better than b's.
+func (f Figure) ahead(a, b *Stand) bool {
+	return f.better(a.Low, b.High) && f.better(a.High, b.Low)
+}
