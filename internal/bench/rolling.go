@@ -94,8 +94,8 @@ func (b *faults) awaitSync(
 		if clock.Sleep(limit, syncPoll) {
 			continue
 		}
-		if ctx.Err() != nil {
-			return nil
+		if over := ctx.Err() != nil; over {
+			return nil // the run says why it ended
 		}
 		if missing == nil {
 			missing = limit.Err()
