@@ -94,8 +94,10 @@ func (b *faults) awaitSync(
 		if clock.Sleep(limit, syncPoll) {
 			continue
 		}
-		if over := ctx.Err() != nil; over {
+		select {
+		case <-ctx.Done():
 			return nil // the run says why it ended
+		default:
 		}
 		if missing == nil {
 			missing = limit.Err()
