@@ -104,6 +104,12 @@ func breakable(s string) template.HTML {
 	return template.HTML(out.String())
 }
 
+// Line is the cell with one of its lines only.
+func (c Cell) Line(words string) Cell {
+	c.Words = words
+	return c
+}
+
 // several are the lines of a cell that has more than one.
 func several(s string) []string {
 	if !strings.Contains(s, "\n") {

@@ -143,6 +143,7 @@ func workloadOf(length time.Duration) workload.Workload {
 			Segments: []workload.Segment{{From: 2000, To: 2000, For: length}}},
 		Duration: length, Drain: 10 * time.Second, Delivery: workload.AtLeastOnce,
 		Durability: workload.AsyncAsync, MaxInFlight: 1000, Seed: 1,
+		Isolate: workload.Isolate{CPUs: workload.CPUsShared},
 	}
 }
 

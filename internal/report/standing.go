@@ -21,9 +21,14 @@ func standingSection(r StudyResult) block {
 				" in random order"))},
 		warned(r.Study.Missing),
 	}
-	for _, s := range r.Outcome.Standings {
-		out = append(out, tabled(standingTable(s)),
-			block{For: document.OnTerminal, Facts: factsOf("–", document.Unsure, absences(s)...)})
+	told := map[string]bool{}
+	for i, s := range r.Outcome.Standings {
+		t := standingTable(s)
+		if i > 0 {
+			t.Note = ""
+		}
+		out = append(out, tabled(t),
+			block{Facts: factsOf("–", document.Unsure, absences(s, told)...)})
 	}
 	out = append(out, qualityTable(r.Outcome), heading(2, "At scale "+r.Plan.Scale),
 		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
@@ -100,13 +105,14 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 	return out
 }
 
-// absences are the reasons why places of a table have no figure, equal ones once.
-func absences(s study.Standing) []string {
+// absences are the reasons why places of a table have no figure, equal ones once. It leaves out
+// what was told of an earlier table.
+func absences(s study.Standing, told map[string]bool) []string {
 	var order []string
 	places := map[string][]string{}
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
-			if p.Rounds > 0 || p.Remark == "" {
+			if p.Rounds > 0 || p.Remark == "" || told[p.Remark] {
 				continue
 			}
 			if places[p.Remark] == nil {
@@ -117,6 +123,7 @@ func absences(s study.Standing) []string {
 	}
 	var out []string
 	for _, remark := range order {
+		told[remark] = true
 		where := places[remark][0]
 		if more := len(places[remark]) - 1; more > 0 {
 			where += " and " + quantity.Count(int64(more)) + " more"
