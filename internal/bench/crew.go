@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -112,6 +113,9 @@ func (j *Job) CheckCrew(workers int) error {
 	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers
 	most := max(producers, consumers)
 	switch {
+	case w.Existing != nil:
+		return errors.New("existing_topics: workers learn the number of partitions from the " +
+			"workload, which does not have it: measure without --workers")
 	case j.wholeTopics() && w.Producers > 1:
 		return fmt.Errorf("a worker can have whole topics only of one producer each, and the "+
 			"workload has %d: set producers: 1, and more topics", w.Producers)
