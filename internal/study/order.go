@@ -117,7 +117,7 @@ type Estimate struct {
 
 // The assumptions of an estimate.
 const (
-	startTakes     = 35 * time.Second // a cluster of three servers, from its start to its end
+	startTakes     = 25 * time.Second // a cluster of three servers, from its start to its end
 	aroundRun      = 4 * time.Second  // topics, connections, drain and account of a run
 	aroundTopic    = 10 * time.Millisecond
 	assumedRate    = 50_000.0   // messages per second of a peak at the smaller scales
