@@ -22,12 +22,17 @@ const (
 	// same pace adds dayShare.
 	rateDrift    = rateTrend
 	latencyDrift = latencyTrend
-	fillDrift    = 0.01
+	fillDrift    = 0.03
 	dayShare     = 0.10
+	// swingDrift is the same as a share of the usual swing within a block: blocks cut a saw at
+	// different places, which changes their medians.
+	swingDrift = 0.10
 	// Growth in the second half of the window, as a share of that over the whole: less than
-	// stoppedShare has stopped, less than goingShare has slowed down.
+	// stoppedShare has stopped, less than goingShare has slowed down. Within the second half, less
+	// than lastingShare in its second half has slowed down.
 	stoppedShare = 0.25
 	goingShare   = 0.5
+	lastingShare = 2. / 3
 	// fallenShare is the fall after a peak, as a share of the range of a figure, that shows a saw.
 	fallenShare = 0.5
 	// withMessages and mostWithMessages bound the growth by byte sent, or by message sent, that
@@ -129,7 +134,8 @@ func (f *figure) trend(moved bool, s sent) result.Trend {
 		return t
 	}
 	t.Course = f.growth(whole, later)
-	if t.Course == result.Grows && slower(f.part(0, 0.5), later) {
+	if t.Course == result.Grows &&
+		(slower(f.part(0, 0.5), later) || whole.Beyond(f.bound) > driftAlpha) {
 		t.PerHour, t.SecondHalf = later.Slope, true
 		t.PerHourLow, t.PerHourHigh = later.Interval()
 	}
@@ -169,10 +175,11 @@ func (f *figure) trend(moved bool, s sent) result.Trend {
 // alone goes on, unless it slows down there.
 func (f *figure) growth(whole, later stats.Drift) result.Course {
 	goesOn := later.Slope > 0 && later.Beyond(f.bound) <= driftAlpha
+	third, last := f.part(0.5, 0.75), f.part(0.75, 1)
 	switch {
 	case f.falls():
 		return result.Saws
-	case goesOn && slower(f.part(0.5, 0.75), f.part(0.75, 1)):
+	case goesOn && last.Slope < lastingShare*third.Slope && slower(third, last):
 		return result.Slows
 	case goesOn:
 		return result.Grows

@@ -88,8 +88,8 @@ func soak(seed uint64, p planted) *result.Saved {
 		disk := 64*mb + payload*1.02*kept + 16*mb*saw(at, 5*int64(time.Minute))
 		s.Resources = append(s.Resources, result.Resources{Phase: i.Phase, StartNs: i.StartNs,
 			EndNs: i.EndNs,
-			Processes: []result.ProcessUse{{Name: "n1", RSSBytes: int64(60*mb + 0.5*mb*memory.next() +
-				10*mb*saw(at, collect) + 8*mb*filled + p.leak*hour)}},
+			Processes: []result.ProcessUse{{Name: "n1", RSSBytes: int64(60*mb +
+				0.5*mb*memory.next() + 10*mb*saw(at, collect) + 8*mb*filled + p.leak*hour)}},
 			Gauges: []result.Gauge{
 				{Name: result.DataOnDisk + "n1", Unit: "bytes", Value: disk},
 				{Name: result.DataFiles + "n1", Value: math.Floor(disk / (8 * mb))},
@@ -180,7 +180,7 @@ func TestALeakIsFound(t *testing.T) {
 		planted
 		perHour float64
 	}{
-		"memory of n1": {planted{hours: 2, leak: 6 * mb}, 6 * mb},
+		"memory of n1": {planted{hours: 2, leak: 8 * mb}, 8 * mb},
 		"dead rows":    {planted{hours: 2, deadRows: 20_000}, 20_000},
 		"publish p50":  {planted{hours: 2, slower: 0.7}, 0.7e6},
 	} {
@@ -315,10 +315,11 @@ func TestCourses(t *testing.T) {
 		at   func(x float64) float64 // x from 0 to 1
 		want result.Course
 	}{
-		"line":        {func(x float64) float64 { return 100 + 50*x }, result.Grows},
-		"flat":        {func(float64) float64 { return 100 }, result.Steady},
-		"fills early": {func(x float64) float64 { return 150 - 50*math.Exp(-8*x) }, result.LevelledOff},
-		"fills late":  {func(x float64) float64 { return 150 - 50*math.Exp(-2.5*x) }, result.Slows},
+		"line": {func(x float64) float64 { return 100 + 50*x }, result.Grows},
+		"flat": {func(float64) float64 { return 100 }, result.Steady},
+		"fills early": {
+			func(x float64) float64 { return 150 - 50*math.Exp(-8*x) }, result.LevelledOff},
+		"fills late": {func(x float64) float64 { return 150 - 50*math.Exp(-2.5*x) }, result.Slows},
 		"saw": {func(x float64) float64 {
 			return 100 + 100*math.Mod(1.6*x, 1)
 		}, result.Steady},

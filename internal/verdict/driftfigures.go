@@ -144,10 +144,12 @@ func figuresOf(s *result.Saved, b *blocks) []figure {
 	days := float64(b.window.to-b.window.from) / float64(24*time.Hour)
 	var out []figure
 	for _, t := range a.all {
+		var swings []float64
 		for k, values := range t.blocks {
 			if len(values) == 0 {
 				continue
 			}
+			swings = append(swings, slices.Max(values)-slices.Min(values))
 			middle := float64(k)*float64(b.lengthNs) + float64(b.lengthNs)/2
 			t.hours = append(t.hours, middle/float64(time.Hour))
 			t.values = append(t.values, stats.Median(values))
@@ -155,15 +157,15 @@ func figuresOf(s *result.Saved, b *blocks) []figure {
 		if len(t.values) < fewestBlocks || slices.Max(t.values) <= 0 {
 			continue
 		}
-		share := t.share
-		if t.fills {
-			share = max(share, dayShare*days)
-		}
 		level := stats.Median(t.values)
 		if level <= 0 {
 			level = slices.Max(t.values)
 		}
-		t.bound = share * level / (days * 24)
+		least := t.share * level
+		if t.fills {
+			least = max(least, dayShare*days*level, swingDrift*stats.Median(swings))
+		}
+		t.bound = least / (days * 24)
 		out = append(out, t.figure)
 	}
 	return out
