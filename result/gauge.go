@@ -8,6 +8,8 @@ type Gauge struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit,omitempty"` // bytes, s; empty: a count
 	Value float64 `json:"value"`
+	// Counter says that it counts events since a start.
+	Counter bool `json:"counter,omitempty"`
 }
 
 // GaugeUse is a gauge over the measured window.

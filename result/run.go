@@ -44,6 +44,13 @@ type Run struct {
 	// given.
 	Settling *Settling `json:"settling,omitempty"`
 
+	// Sleeps are the times at which the machine of the coordinator slept, in order: at most
+	// MostSleeps.
+	Sleeps []Sleep `json:"sleeps,omitempty"`
+
+	// Trends are the figures that rose or fell; nil: the window was too short to tell.
+	Trends *Trends `json:"trends,omitempty"`
+
 	// Backlog is the result of a backlog that was built on purpose; nil: readers kept up from
 	// the start.
 	Backlog *Backlog `json:"backlog,omitempty"`

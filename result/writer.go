@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,7 +41,8 @@ type Writer struct {
 	events    *os.File
 	resources *os.File
 	logged    bytes.Buffer
-	queue     *queue // nil until the directory is made, and when it is given up
+	written   atomic.Int64 // bytes of intervals, histograms, events and resources
+	queue     *queue       // nil until the directory is made, and when it is given up
 	broken    bool
 	latest    string // what the latest link pointed to before
 	hlog      *hdr.HistogramLogWriter
@@ -172,6 +174,9 @@ func (w *Writer) later(err error, write func() error) error {
 // full.
 func (w *Writer) HeldUp() time.Duration { return w.queue.heldUp }
 
+// Written returns the bytes that the files which grow have so far.
+func (w *Writer) Written() int64 { return w.written.Load() }
+
 // failed wraps an error of writing a file of the run.
 func failed(name string, err error) error {
 	var path *fs.PathError
@@ -242,7 +247,8 @@ func (w *Writer) log(all []*hdr.Histogram) error {
 			return failed(latencyFile, err)
 		}
 	}
-	_, err := w.latency.Write(w.logged.Bytes())
+	n, err := w.latency.Write(w.logged.Bytes())
+	w.written.Add(int64(n))
 	w.logged.Reset()
 	if err != nil {
 		return failed(latencyFile, err)
@@ -262,7 +268,9 @@ func (w *Writer) appendLine(f *os.File, name string, value any) error {
 		err = failed(name, err)
 	}
 	return w.later(err, func() error {
-		if _, err := f.Write(append(line, '\n')); err != nil {
+		n, err := f.Write(append(line, '\n'))
+		w.written.Add(int64(n))
+		if err != nil {
 			return failed(name, err)
 		}
 		return nil

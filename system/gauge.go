@@ -16,4 +16,6 @@ type Gauge struct {
 	Name  string // in the system's words
 	Unit  string // bytes, s, or empty for a count
 	Value float64
+	// Counter says that the figure counts events since a start, so that its growth says nothing.
+	Counter bool
 }

@@ -16,34 +16,41 @@ const (
 	gaugedTopics = 100
 )
 
-// gauges asks a system's servers for figures of their own, in a goroutine of its own, so that
-// servers that do not answer delay nothing.
+// gauges asks a system's servers for figures of their own, and the file system for the size of
+// their data, in goroutines of its own, so that servers that do not answer delay nothing.
 type gauges struct {
-	reader system.GaugeReader
+	reader system.GaugeReader // nil: the system has no such figures
 	topics []system.Topic
+	dirs   []dataDir
 	stop   context.CancelFunc
-	ended  chan struct{}
+	asking sync.WaitGroup
 
 	mu     sync.Mutex
 	latest []result.Gauge
+	sizes  []result.Gauge
 	failed error // the first
 }
 
-// newGauges begins to ask. It returns nil for a system without such figures.
-func newGauges(c system.Cluster, topics []system.Topic) *gauges {
+// newGauges begins to ask. It returns nil where there is nothing to ask.
+func newGauges(c system.Cluster, topics []system.Topic, dirs []dataDir) *gauges {
 	reader, able := c.(system.GaugeReader)
-	if !able || len(topics) == 0 {
+	able = able && len(topics) > 0
+	if !able && len(dirs) == 0 {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	g := &gauges{reader: reader, topics: topics[:min(len(topics), gaugedTopics)], stop: stop,
-		ended: make(chan struct{})}
-	go g.run(ctx)
+	g := &gauges{reader: reader, topics: topics[:min(len(topics), gaugedTopics)], dirs: dirs,
+		stop: stop}
+	if able {
+		g.asking.Go(func() { g.ask(ctx) })
+	}
+	if len(dirs) > 0 {
+		g.asking.Go(func() { g.sizeUp(ctx) })
+	}
 	return g
 }
 
-func (g *gauges) run(ctx context.Context) {
-	defer close(g.ended)
+func (g *gauges) ask(ctx context.Context) {
 	for again := true; again; again = clock.Sleep(ctx, gaugeEvery) {
 		within, cancel := context.WithTimeout(ctx, gaugeEvery)
 		read, err := g.reader.ReadGauges(within, g.topics)
@@ -58,15 +65,46 @@ func (g *gauges) keep(read []system.Gauge, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil {
-		if g.failed == nil {
-			g.failed = err
-		}
+		g.missing(err)
 		return
 	}
 	g.latest = nil
 	for _, one := range read {
-		g.latest = append(g.latest,
-			result.Gauge{Name: one.Name, Unit: one.Unit, Value: one.Value})
+		g.latest = append(g.latest, result.Gauge{Name: one.Name, Unit: one.Unit,
+			Value: one.Value, Counter: one.Counter})
+	}
+}
+
+// missing notes the first error. The caller holds the lock.
+func (g *gauges) missing(err error) {
+	if g.failed == nil {
+		g.failed = err
+	}
+}
+
+// sizeUp follows the size of the nodes' data.
+func (g *gauges) sizeUp(ctx context.Context) {
+	dirs := g.dirs
+	for again := true; again && len(dirs) > 0; again = clock.Sleep(ctx, sizeEvery) {
+		var read []result.Gauge
+		var followed []dataDir
+		for _, d := range dirs {
+			sizes, err := d.size(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			if err == nil {
+				read, followed = append(read, sizes...), append(followed, d)
+				continue
+			}
+			g.mu.Lock()
+			g.missing(err)
+			g.mu.Unlock()
+		}
+		dirs = followed
+		g.mu.Lock()
+		g.sizes = read
+		g.mu.Unlock()
 	}
 }
 
@@ -77,8 +115,8 @@ func (g *gauges) take() []result.Gauge {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	taken := g.latest
-	g.latest = nil
+	taken := append(g.latest, g.sizes...)
+	g.latest, g.sizes = nil, nil
 	return taken
 }
 
@@ -96,6 +134,6 @@ func (g *gauges) gaps() error {
 func (g *gauges) close() {
 	if g != nil {
 		g.stop()
-		<-g.ended
+		g.asking.Wait()
 	}
 }

@@ -32,7 +32,7 @@ func (g *gauged) ReadGauges(ctx context.Context, topics []system.Topic) ([]syste
 func TestGauges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &gauged{}
-		g := newGauges(c, make([]system.Topic, 2*gaugedTopics))
+		g := newGauges(c, make([]system.Topic, 2*gaugedTopics), nil)
 		synctest.Wait()
 		got := g.take()
 		if len(got) != 1 || got[0].Name != "dead rows" || got[0].Value != gaugedTopics {
@@ -50,7 +50,7 @@ func TestGauges(t *testing.T) {
 			t.Errorf("asked %d times", c.asked)
 		}
 	})
-	if g := newGauges(struct{ system.Cluster }{}, make([]system.Topic, 1)); g != nil {
+	if g := newGauges(struct{ system.Cluster }{}, make([]system.Topic, 1), nil); g != nil {
 		t.Error("a system without figures is asked")
 	}
 	var none *gauges

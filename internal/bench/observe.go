@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
@@ -33,7 +34,7 @@ func (s *session) observe() (err error) {
 			"this machine's limits are left out, because it is not known where the servers keep " +
 				"their data")
 	}
-	s.gauges = newGauges(s.cluster, s.created)
+	s.gauges = newGauges(s.cluster, s.created, s.dataDirs())
 	// Now, for a run whose process is killed.
 	o.Methods = s.methods()
 	return nil
@@ -50,6 +51,17 @@ func (s *session) servers() []target.Process {
 	}
 	for _, n := range s.testbed.Cluster().Nodes() {
 		all = append(all, target.Process{Name: n.Name, PID: n.PID})
+	}
+	return all
+}
+
+// dataDirs are the nodes' folders of data, in a run that is long enough for them to matter.
+func (s *session) dataDirs() (all []dataDir) {
+	if s.testbed == nil || s.job.Workload.Duration < sizedLeast {
+		return nil
+	}
+	for _, n := range s.testbed.Cluster().Nodes() {
+		all = append(all, dataDir{n.Name, filepath.Join(s.testbed.DataDir(), n.Name)})
 	}
 	return all
 }

@@ -32,8 +32,9 @@ type run struct {
 	parts    []part
 	readings *readings
 
-	looks       bool  // a part looks again and again in the measured window
-	every       int64 // an interval's length in ns
+	looks       bool // a part looks again and again in the measured window
+	spacing     spacing
+	slept       slept
 	closingNs   int64 // when closing the clients began
 	interrupted bool  // on request, before load and drain had ended
 	arrivals    arrivals
@@ -51,7 +52,7 @@ func newRun(s *session) *run {
 		ahead = crewStart
 	}
 	r := &run{
-		session: s, every: int64(cmp.Or(s.job.Interval, intervalLength)),
+		session: s, spacing: spacing{everyNs: int64(cmp.Or(s.job.Interval, intervalLength))},
 		readings: newReadings(s.run.Load),
 		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(ahead),
 			cmp.Or(min(s.job.Late, drain), drain)),
@@ -64,6 +65,7 @@ func newRun(s *session) *run {
 func (r *run) offer(ctx context.Context) error {
 	w := r.course.Window()
 	r.readings.lastNs = w.StartNs
+	r.slept.since(r.job.Clock)
 	err := load.Together(r.workers, func(i int) error { return r.workers[i].Start(w) })
 	if err != nil {
 		return fmt.Errorf("start the load: %w", err)
@@ -161,7 +163,7 @@ func (r *run) stretch(
 
 // length is how long the interval that begins at a time of the clock lasts.
 func (r *run) length(fromNs int64) int64 {
-	length := r.every
+	length := r.spacing.everyNs
 	for _, p := range r.parts {
 		if most := p.length(fromNs); most > 0 {
 			length = min(length, most)

@@ -69,7 +69,8 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	m.cells.Reset()
 	m.lastNs, m.last, m.lastDue = now, sample, due
 	r.watch.Interval(i)
-	errs := []error{err, r.spent(phase), r.heldUp(now)}
+	r.spacing.look(r.writer.Written(), r.course.Window().EndNs-now)
+	errs := []error{err, r.spent(phase), r.heldUp(now), r.noteSleep(i)}
 	for _, p := range r.parts {
 		errs = append(errs, p.interval(ended{phase, i, sample, !r.interrupted}))
 	}

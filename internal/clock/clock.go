@@ -12,6 +12,9 @@ type Clock interface {
 	Name() string
 	// ThreadStates names the source of Alarm.Asleep. It is empty without a source.
 	ThreadStates() string
+	// Slept returns how long the machine has slept since it started, in nanoseconds. Now
+	// does not count this time. known is false where the machine does not tell.
+	Slept() (ns int64, known bool)
 }
 
 // Alarm waits for a time or for a call of Wake. Only its owner may wait on it.
@@ -64,7 +67,9 @@ type timers struct{}
 func (timers) Now() int64           { return Now() }
 func (timers) Name() string         { return "Go timers" }
 func (timers) ThreadStates() string { return "" }
-func (timers) NewAlarm() Alarm      { return &timerAlarm{wake: make(chan struct{}, 1)} }
+
+func (timers) Slept() (ns int64, known bool) { return 0, false }
+func (timers) NewAlarm() Alarm               { return &timerAlarm{wake: make(chan struct{}, 1)} }
 
 type timerAlarm struct {
 	wake  chan struct{}

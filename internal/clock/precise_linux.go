@@ -23,6 +23,17 @@ func (precise) ThreadStates() string {
 	return ""
 }
 
+// Slept is the difference of CLOCK_BOOTTIME and CLOCK_MONOTONIC, which only the former counts
+// (clock_gettime(2)).
+func (precise) Slept() (ns int64, known bool) {
+	var boot unix.Timespec
+	before := monotonic()
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot); err != nil || before == 0 {
+		return 0, false
+	}
+	return max(0, boot.Nano()-monotonic()/2-before/2), true
+}
+
 // Futex operations and the argument that matches any waker; see futex(2).
 const (
 	futexWait       = 9 // FUTEX_WAIT_BITSET, whose timeout is absolute

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -14,6 +15,10 @@ func gaugeTable(r *result.Run) document.Table {
 		Note: "As the servers report them, about once a second of the measured window.",
 		Head: heads("first", "last", "greatest")}
 	for _, g := range r.Observation.Gauges {
+		if strings.HasPrefix(g.Name, result.DataOnDisk) {
+			t.Note = "As the servers report them, about once a second of the measured window. " +
+				"The size of the data is that of the files of each node, every ten seconds."
+		}
 		t.Rows = append(t.Rows, document.Row{Name: g.Name, Values: values(
 			gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest))})
 	}

@@ -168,7 +168,8 @@ func runTables(s *result.Saved, sure within) []block {
 	} else {
 		out = append(out, tabled(countersTable(r)), tabled(ledgerTable(r)))
 	}
-	for _, t := range []document.Table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r)} {
+	for _, t := range []document.Table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r),
+		trendTable(r)} {
 		out = append(out, tabled(t))
 	}
 	if !imported(r) {

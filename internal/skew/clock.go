@@ -60,6 +60,9 @@ func (c *Clock) Name() string { return c.name }
 // ThreadStates names the source of Alarm.Asleep.
 func (c *Clock) ThreadStates() string { return c.base.ThreadStates() }
 
+// Slept returns how long the worker's own machine has slept.
+func (c *Clock) Slept() (ns int64, known bool) { return c.base.Slept() }
+
 // Add takes an exchange with the coordinator, whose own times lie in the past of Own, and
 // has the clock follow the line. It returns the step that the exchange proves, if any. An
 // exchange that cannot be true is an error and changes nothing.

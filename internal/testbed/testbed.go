@@ -90,6 +90,9 @@ func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 // Cluster returns the running cluster.
 func (t *Testbed) Cluster() system.Provisioned { return t.cluster }
 
+// DataDir returns the directory in which each node has the folder of its name.
+func (t *Testbed) DataDir() string { return t.room.data() }
+
 // BeforeClose registers a function that Close calls first. Close continues after its error
 // and returns it.
 func (t *Testbed) BeforeClose(f func(context.Context) error) {

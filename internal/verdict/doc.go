@@ -21,6 +21,13 @@
 // nothing: a search repeats the trial with a window twice as long, up to eight times the
 // planned length, and keeps that length for all later trials.
 //
+// # Trends
+//
+// A window of 30 minutes or more is judged for leaks and drift (drift.go). A figure drifts
+// when its slope over blocks exceeds what matters, with an error that allows for the memory
+// of its noise, and with all figures held to 5 in 100 together. Growth that ended, that falls
+// again or that the messages explain is no leak.
+//
 // # The instrument's error
 //
 // plimsoll's own error is compared with publish latency minus own lag: own lag does not

@@ -24,6 +24,9 @@ const (
 // trends warns of figures that rose or fell through the measured window. It warns of none
 // when the offered rate was not constant, because such a rate causes trends itself.
 func trends(all *list, s *result.Saved) {
+	if t := s.Run.Trends; t != nil && t.Why == "" {
+		return // the verdict on trends has them
+	}
 	if s.Run.Backlog != nil {
 		return // the reading of a backlog changes the figures on purpose
 	}

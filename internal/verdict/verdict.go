@@ -39,6 +39,7 @@ func Keep(dir string) (*result.Saved, error) {
 // new ones from the saved data.
 func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
+	driftOf(s)
 	fill(&s.Run, receiving(s), s.Events)
 	all := list(s.Run.Warnings)
 	trends(&all, s)
@@ -60,6 +61,9 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
 	if r.Rolling != nil {
 		r.Verdicts = append(r.Verdicts, rolling(r))
+	}
+	if r.Trends != nil {
+		r.Verdicts = append(r.Verdicts, drift(r.Trends, r.Summary.WindowNs))
 	}
 	if r.Backlog != nil {
 		r.Verdicts = append(r.Verdicts, catchUp(r.Backlog))
@@ -98,6 +102,7 @@ const (
 	Failures     = "failures"
 	Durability   = "durability"
 	Rolling      = "rolling_restart" // of runs with one
+	Trends       = "trends"          // of long windows
 	Counts       = "counts"
 )
 

@@ -58,6 +58,7 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 			"plimsoll's own process paused for up to %s: the latencies include that pause",
 			quantity.Duration(worst))
 	}
+	standstills(&all, r)
 	for _, f := range r.Durability.Evidence {
 		if f.Name == system.StandIn {
 			warn("stand_in", "%s at %s: the figures say nothing of the system itself",

@@ -10,15 +10,18 @@ import (
 
 // gauges are what the primary counts of the topics' tables. The statistics of a table are half
 // a second old or so.
-var gauges = []struct{ name, unit, query string }{
-	{"live rows", "", "sum(n_live_tup)"},
-	{"dead rows", "", "sum(n_dead_tup)"},
-	{"tables and indexes", "bytes", "sum(pg_total_relation_size(relid))"},
-	{"autovacuum runs", "", "sum(autovacuum_count)"},
-	{"since the last autovacuum", "s",
-		"extract(epoch FROM clock_timestamp() - max(last_autovacuum))"},
-	{"oldest open transaction", "s",
-		"(SELECT extract(epoch FROM clock_timestamp() - min(xact_start)) " +
+var gauges = []struct {
+	name, unit, query string
+	counter           bool
+}{
+	{name: "live rows", query: "sum(n_live_tup)"},
+	{name: "dead rows", query: "sum(n_dead_tup)"},
+	{name: "tables and indexes", unit: "bytes", query: "sum(pg_total_relation_size(relid))"},
+	{name: "autovacuum runs", query: "sum(autovacuum_count)", counter: true},
+	{name: "since the last autovacuum", unit: "s",
+		query: "extract(epoch FROM clock_timestamp() - max(last_autovacuum))"},
+	{name: "oldest open transaction", unit: "s",
+		query: "(SELECT extract(epoch FROM clock_timestamp() - min(xact_start)) " +
 			"FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())"},
 }
 
@@ -43,7 +46,8 @@ func (c *cluster) ReadGauges(ctx context.Context, topics []system.Topic) ([]syst
 	for i, text := range rows[0] {
 		g := gauges[i]
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
-			all = append(all, system.Gauge{Name: g.name, Unit: g.unit, Value: value})
+			all = append(all, system.Gauge{Name: g.name, Unit: g.unit, Value: value,
+				Counter: g.counter})
 		}
 	}
 	return all, nil

@@ -86,6 +86,8 @@ type line struct {
 	truth   truth
 	faults  faults
 	outage  outage
+	memory  store
+	drift   float64 // growth of the service time in each hour, as a share
 	startNs int64
 
 	arrived    int64
@@ -118,6 +120,7 @@ type line struct {
 func newLine(c clock.Clock, s system.Settings) *line {
 	l := &line{
 		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
+		memory: newStore(s), drift: s.Number("service_drift"),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
 		retain: s.Bool("retain"), block: stretchOf(s, "send_block_every", "send_block_for"),
 		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(
@@ -205,6 +208,10 @@ func (l *line) arrive(a arrival) {
 		turn = int64(l.turnNs)
 	}
 	service, what := l.truth.serviceNs(n)
+	if l.drift != 0 {
+		hours := float64(a.atNs-l.startNs) / float64(time.Hour)
+		service = int64(float64(service) * (1 + l.drift*hours))
+	}
 	if planted := l.faults.of(n); planted != none {
 		what = planted
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,6 +91,13 @@ fault_swap count 0 0..200k
     messages delivered after the one that follows them, before each fault
 fault_unknown count 0 0..200k
     messages delivered and never acknowledged, before each fault
+service_drift number 0 0..1000
+    growth of the service time in each hour, as a share of what it is at the start
+memory bytes 0
+    what the gauge named memory reports at the start, with a collection every minute that frees a
+    tenth of it; 0: there is no such gauge
+leak bytes 0
+    growth of memory in each hour
 buffer bytes 256MB
     most bytes kept for subscriptions that have not had them, and by retain; more are refused
 seed count 1
@@ -116,6 +124,9 @@ func (*System) Check(c system.Check) error {
 	if length := s.Duration("transaction_interval"); length <= 0 || length > maxTransaction {
 		return fmt.Errorf("setting transaction_interval must be more than 0 and at most %s, not %s",
 			maxTransaction, length)
+	}
+	if s.Bytes("leak") > 0 && s.Bytes("memory") == 0 {
+		return errors.New("setting leak needs memory above 0: nothing else reports it")
 	}
 	for _, name := range []string{"capacity", "drain_rate"} {
 		if rate := s.Rate(name); rate > 0 && rate < 0.001 {

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// courseWords are the courses of a trend, for people.
+var courseWords = map[result.Course]string{
+	result.Steady: "no drift shown", result.Grows: "grows", result.Slows: "grows, more slowly",
+	result.LevelledOff: "levelled off", result.Saws: "rises and falls",
+	result.WithMessages: "grows with the messages sent",
+	result.WithTime:     "grows with the time that passes", result.Falls: "falls",
+}
+
+// trendTable is what each figure did over a long window; it has no rows in a shorter one.
+func trendTable(r *result.Run) document.Table {
+	t := document.Table{ID: "trends", Title: "Trends over the window",
+		Head: heads("course", "median", "per hour", "from", "to", "per byte or message sent")}
+	if r.Trends == nil || r.Trends.Why != "" {
+		return t
+	}
+	t.Note = fmt.Sprintf("Of %d blocks of %s: the slope per hour and its 95%% interval. A figure "+
+		"that has no drift shown may still have one that is too small to be told from its noise.",
+		r.Trends.Blocks, quantity.Duration(r.Trends.BlockNs))
+	for _, f := range r.Trends.Figures {
+		course := courseWords[f.Course]
+		if course == "" {
+			course = clean(string(f.Course))
+		}
+		if f.SecondHalf {
+			course += " (second half)"
+		}
+		amount := func(v float64) string { return verdict.Amount(f.Unit, v) }
+		sent := none
+		if f.PerSent > 0 {
+			sent = rounded(f.PerSent)
+		}
+		t.Rows = append(t.Rows, document.Row{Name: clean(f.Name), Values: values(course,
+			amount(f.Level), amount(f.PerHour), amount(f.PerHourLow), amount(f.PerHourHigh), sent)})
+	}
+	return t
+}
