@@ -42,7 +42,7 @@ func (s *suite) existing(t *testing.T) {
 	}
 	s.sendAll(t, c, found, 2)
 	s.sendAll(t, theirs, topic, 3)
-	must(t, "receiving", ours.await(s.context(t), 2*messages))
+	must(t, "receiving", ours.await(s.context(t), 2*s.Messages))
 	for message := range ours.seen {
 		if message.producer == 1 {
 			t.Fatalf("%v was sent before the subscription began", message)
@@ -54,8 +54,8 @@ func (s *suite) existing(t *testing.T) {
 	for range 2 { // the second time it is not there
 		must(t, "deleting the subscription", finder.DeleteSubscription(s.context(t), found, "ours"))
 	}
-	must(t, "the others' receiving", others.await(s.context(t), 3*messages))
-	if n := others.distinct(); n != 3*messages {
-		t.Errorf("others received %d messages of %d", n, 3*messages)
+	must(t, "the others' receiving", others.await(s.context(t), 3*s.Messages))
+	if n := others.distinct(); n != 3*s.Messages {
+		t.Errorf("others received %d messages of %d", n, 3*s.Messages)
 	}
 }
