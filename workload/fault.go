@@ -63,10 +63,12 @@ func (k FaultKind) defaultTarget() FaultTarget {
 	return TargetOne
 }
 
-// defaultFor returns the length of a fault that gives none.
-func (k FaultKind) defaultFor() time.Duration {
-	if k.IsScenario() {
-		return DefaultScenarioFor
+// DefaultFor returns the length of a fault that gives none, in a window of that duration. A
+// scenario may last until the window ends, because only the servers' number and the machine decide
+// how long it takes.
+func (f Fault) DefaultFor(window time.Duration) time.Duration {
+	if f.Do.IsScenario() {
+		return max(DefaultFaultFor, window-f.At-f.Within)
 	}
 	return DefaultFaultFor
 }

@@ -32,12 +32,8 @@ func (f fileFault) String() string {
 	return out + ", for: " + f.For.String() + "}"
 }
 
-// DefaultFaultFor is the length of a fault that gives none; DefaultScenarioFor is the longest
-// time of such a scenario.
-const (
-	DefaultFaultFor    = 10 * time.Second
-	DefaultScenarioFor = 2 * time.Minute
-)
+// DefaultFaultFor is the length of a fault that gives none.
+const DefaultFaultFor = 10 * time.Second
 
 // Strike is one occurrence of a fault.
 type Strike struct {
@@ -54,8 +50,8 @@ func (f *file) checkFaultSpelling(doc *strict.Document) {
 	}
 }
 
-// resolveFaults returns the faults of the file with their defaults.
-func (f *file) resolveFaults(doc *strict.Document) []Fault {
+// resolveFaults returns the faults of the file with their defaults, in a window of that duration.
+func (f *file) resolveFaults(doc *strict.Document, window time.Duration) []Fault {
 	var all []Fault
 	for i, given := range f.faults {
 		path := fmt.Sprintf("faults[%d]", i)
@@ -68,7 +64,7 @@ func (f *file) resolveFaults(doc *strict.Document) []Fault {
 			fault.Target = fault.Do.defaultTarget()
 		}
 		if !doc.Has(path + ".for") {
-			fault.For = fault.Do.defaultFor()
+			fault.For = fault.DefaultFor(window)
 		}
 		all = append(all, fault)
 	}
@@ -204,8 +200,9 @@ type Given struct{ At, Within, For bool }
 //
 //	kill leader at 20s within 5s for 10s
 //
-// FaultTarget may be left out, and so may each of the times; they have defaults. The error is
-// one sentence.
+// FaultTarget may be left out, and so may each of the times; they have defaults, which Given tells
+// from given times. The default of For does not depend on a window, as DefaultFor does. The error
+// is one sentence.
 func ParseFault(text string) (f Fault, given Given, err error) {
 	words := strings.Fields(text)
 	var kinds []string
@@ -221,7 +218,7 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 			strict.Unknown("fault", first, kinds))
 	}
 	f = Fault{Do: FaultKind(words[0])}
-	f.Target, f.For = f.Do.defaultTarget(), f.Do.defaultFor()
+	f.Target, f.For = f.Do.defaultTarget(), DefaultFaultFor
 	times := map[string]struct {
 		into *time.Duration
 		told *bool

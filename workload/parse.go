@@ -196,7 +196,6 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 		w.Topics, w.Partitions = len(w.Existing), 1
 	}
 	w.Load = f.load(doc)
-	w.Faults = f.resolveFaults(doc)
 	if w.Keys.Kind != KeysNone {
 		w.Spread = "" // the key decides
 	} else if !doc.Has("keys.count") {
@@ -208,6 +207,7 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 	if w.Load.Closed == nil && doc.Has("load.steps") && !doc.Has("duration") {
 		w.Duration = w.Load.length()
 	}
+	w.Faults = f.resolveFaults(doc, w.Duration)
 	switch {
 	case w.Load.Closed != nil:
 		w.MaxInFlight = w.Load.Closed.messages()

@@ -171,6 +171,9 @@ func (in *inputs) override(w *workload.Workload) error {
 			return fmt.Errorf("--fault: %q does not say when: write it like '%s at 5s for 2s'",
 				text, text)
 		}
+		if !given.For {
+			f.For = f.DefaultFor(w.Duration)
+		}
 		w.Faults = append(w.Faults, f)
 	}
 	return w.Validate()

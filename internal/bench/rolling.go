@@ -103,10 +103,28 @@ func (b *faults) awaitSync(
 			missing = limit.Err()
 		}
 		return fmt.Errorf("%s: %s was not in sync again %s after its start, and the rolling "+
-			"restart is given up after %s: see the logs of its servers: %w", fault.Do,
-			strings.Join(f.Nodes, ", "), quantity.Duration(b.run.sinceBegan()-f.HealedNs),
-			quantity.ExactDuration(fault.For), missing)
+			"restart is given up after %s, %s: see the logs of its servers, or give it more time "+
+			"with for and duration: %w", fault.Do, strings.Join(f.Nodes, ", "),
+			quantity.Duration(b.run.sinceBegan()-f.HealedNs),
+			quantity.ExactDuration(fault.For), b.progress(fault), missing)
 	}
+}
+
+// progress says how many machines are in sync again, and how long they took.
+func (b *faults) progress(fault workload.Fault) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	done, longest := 0, int64(0)
+	for _, f := range b.all {
+		if f.Do == string(fault.Do) && f.InSyncNs > 0 {
+			done, longest = done+1, max(longest, f.InSyncNs-f.StartNs)
+		}
+	}
+	sentence := fmt.Sprintf("with %d of %d machines in sync again", done, b.rolling.Machines)
+	if done > 0 {
+		sentence += fmt.Sprintf(", each within %s", quantity.Duration(longest))
+	}
+	return sentence
 }
 
 // inSync asks the cluster whether another machine may be stopped.

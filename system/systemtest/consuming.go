@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -58,6 +59,55 @@ func (s *suite) sharing(t *testing.T) {
 	}
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", together.await(s.context(t), s.Messages))
+}
+
+// sharingConnections opens two consumers of a subscription on one connection and the third on
+// another, as workers of a fleet do. Together they must receive every message, and each connection
+// some.
+func (s *suite) sharingConnections(t *testing.T) {
+	if _, embedded := s.System.(system.Embedded); embedded {
+		t.Skip("the system is embedded: each connection is a cluster of its own")
+	}
+	first, second := s.connect(t), s.connect(t)
+	topic := s.topic(t, first, partitions)
+	together := newArrivals()
+	var counts [2]atomic.Int64 // deliveries by connection
+	on := []int{0, 0, 1}       // the connection of each consumer
+	consumers := make([]system.Consumer, len(on))
+	for i, connection := range on {
+		consumers[i] = s.consumerFunc(t, []system.Cluster{first, second}[connection],
+			system.ConsumerOptions{
+				Topic: topic, Subscription: "workers", Index: i, Members: len(on),
+				Delivery: workload.AtLeastOnce, Failed: together.fail,
+				Receive: func(m system.Received) {
+					counts[connection].Add(1)
+					together.receive(m)
+				},
+			})
+	}
+	must(t, "sharing out the partitions", awaitAssignments(s.context(t), consumers))
+	s.sendAll(t, first, topic, 0)
+	must(t, "receiving", together.await(s.context(t), s.Messages))
+	received := []int64{counts[0].Load(), counts[1].Load()}
+	t.Logf("%d deliveries of %d messages: %v by connection", received[0]+received[1], s.Messages,
+		received)
+	if slices.Contains(received, 0) {
+		t.Errorf("a connection received nothing: %v deliveries by connection", received)
+	}
+}
+
+// awaitAssignments waits for the partitions of all consumers at the same time, where they have
+// to be assigned.
+func awaitAssignments(ctx context.Context, consumers []system.Consumer) error {
+	errs := make([]error, len(consumers))
+	var waiting sync.WaitGroup
+	for i, one := range consumers {
+		if waiter, able := one.(system.AssignmentWaiter); able {
+			waiting.Go(func() { errs[i] = waiter.AwaitAssignment(ctx) })
+		}
+	}
+	waiting.Wait()
+	return errors.Join(errs...)
 }
 
 func (s *suite) delivers(t *testing.T, d workload.Delivery) {

@@ -93,6 +93,7 @@ func (s *suite) live() []namedTest {
 		{"key_and_partition_come_back", s.origins},
 		{"each_subscription_sees_all", s.subscriptions},
 		{"consumers_share_without_loss", s.sharing},
+		{"consumers_of_two_connections_share_a_subscription", s.sharingConnections},
 		{"at_most_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtMostOnce) }},
 		{"at_least_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtLeastOnce) }},
 		{"restart_without_loss", s.restart},
