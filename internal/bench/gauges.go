@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,7 +116,7 @@ func (g *gauges) take() []result.Gauge {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	taken := append(g.latest, g.sizes...)
+	taken := slices.Concat(g.latest, g.sizes)
 	g.latest, g.sizes = nil, nil
 	return taken
 }
