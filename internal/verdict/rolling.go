@@ -26,16 +26,27 @@ func rollingOf(r *result.Run) {
 	}
 	sum := result.Rolling{Machines: r.Rolling.Machines, Refused: r.Impact.During.Failed}
 	steps := restarts(r)
+	againNs := int64(0) // when the longest time of the steps so far was over
 	for _, f := range steps {
 		if f.InSyncNs > 0 {
 			sum.InSync++
 			sum.TotalNs = f.InSyncNs - steps[0].StartNs
 		}
 		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
-			sum.UnavailableNs += f.Effect.UnavailableNs
+			sum.UnavailableNs += unseen(f.Effect, againNs)
+			againNs = max(againNs, f.Effect.AckedAgainNs)
 		}
 	}
 	*r.Rolling = sum
+}
+
+// unseen is the part of a step's longest time without an acknowledgement that lies after againNs: a
+// time that lasts into the next step is the longest of both.
+func unseen(e result.Effect, againNs int64) int64 {
+	if e.AckedAgainNs == 0 {
+		return e.UnavailableNs
+	}
+	return max(0, min(e.UnavailableNs, e.AckedAgainNs-againNs))
 }
 
 // rolling judges whether each machine came back in sync, and says what the restart cost.
