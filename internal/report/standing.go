@@ -62,12 +62,12 @@ func standingTable(s study.Standing) document.Table {
 	}
 	for _, r := range s.Rows {
 		row := document.Row{Name: r.Labels[0], Values: values(r.Labels[1:]...)}
-		measured := false
+		planned, measured := false, false
 		for _, p := range r.Places {
 			row.Values = append(row.Values, standingCell(s, p))
-			measured = measured || p.Rounds > 0
+			planned, measured = planned || p.Remark != "", measured || p.Rounds > 0
 		}
-		if measured || len(s.Axes) < 3 {
+		if measured || planned && len(s.Axes) < 3 {
 			out.Rows = append(out.Rows, row)
 		}
 	}
