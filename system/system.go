@@ -293,8 +293,8 @@ type Provision struct {
 	LogDir     string // directory of the nodes' logs
 	Durability workload.Level
 	Settings   Settings
-	// Breakable asks for nodes into which faults can be injected one by one, even
-	// where nodes usually run otherwise.
+	// Breakable asks for nodes that are processes of their own, even where nodes usually run
+	// otherwise: faults can be injected into one of them, and CPUs given to them.
 	Breakable bool
 	// Groups maps the names of nodes to the group ids under which their processes
 	// run. A node without an entry runs under this process's group.

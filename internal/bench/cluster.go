@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Cluster is a cluster that plimsoll started and that stays up for several
@@ -62,8 +63,9 @@ func (j *Job) startSentence() string {
 func (j *Job) provision(logs string) system.Provision {
 	return system.Provision{
 		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability,
-		Settings:  j.Settings,
-		Breakable: len(j.Workload.Faults) > 0,
+		Settings: j.Settings,
+		// Servers that live in plimsoll's process can neither be broken nor have CPUs of their own.
+		Breakable: len(j.Workload.Faults) > 0 || j.Workload.Isolate.CPUs == workload.CPUsSplit,
 	}
 }
 

@@ -1,9 +1,10 @@
 // Package nats measures NATS JetStream. It connects to a cluster through the official
 // client, or starts one. The servers of a cluster that it starts run in this process, or
-// each in a child process of this program (NodeCommand), when faults are to be injected or
-// the setting servers is processes. A server in its own process can be killed, paused or
-// cut off without the others, and restarts at its address with its data. It has its own
-// scheduler and heap, so results of the two ways are not comparable.
+// each in a child process of this program (NodeCommand), when faults are to be injected, when
+// servers and load have CPUs of their own, or when the setting servers is processes. A server
+// in its own process can be killed, paused or cut off without the others, and restarts at its
+// address with its data. It has its own scheduler and heap, so results of the two ways are not
+// comparable.
 //
 // # Terms
 //

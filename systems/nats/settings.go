@@ -114,8 +114,8 @@ compression text none none|s2
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 servers text auto auto|embedded|processes
     where the servers run: embedded in plimsoll's own process, or processes, each at a host of
-    its own, which can be broken and mended; auto: processes where they are to be broken,
-    otherwise embedded
+    its own, which can be broken and mended; auto: processes where they are to be broken or to
+    have CPUs of their own, otherwise embedded
 sync_interval duration 2m
     how often files are synced at levels 2 and 4; levels 1 and 3 sync every write
 max_file_store bytes 0
