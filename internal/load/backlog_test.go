@@ -29,6 +29,15 @@ func TestEndingKeepsWhatWasDueBefore(t *testing.T) {
 	})
 }
 
+// The last message of a schedule is drawn when the one before it is handed over.
+func TestEndingKeepsTheLastMessageOfTheSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := benchWorkload(0.3, 40*time.Second, 1)
+		w.Message.Size, w.Partitions = 64, 1
+		endOnce(t, w, 33_333_333_334, 0)
+	})
+}
+
 func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
 	system := &noting{}
 	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)

@@ -126,6 +126,9 @@ func (c *Course) undrawn(nowNs int64) int64 {
 	// Each producer draws one message ahead of the one that it waits for, so two
 	// rounds are more than any has drawn; a walk of its own looks that far.
 	ahead := nowNs + settleAheadNs - c.window.StartNs
+	if c.due.more {
+		ahead = max(ahead, c.due.nextNs+1) // drawn from counted already
+	}
 	look := *c.counted
 	for range 2 * c.producers {
 		if _, dueNs, more := look.Next(); more {
