@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -193,8 +194,8 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
 		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
 		var refused *driver.Refused
-		if errors.As(err, &refused) {
-			return false, err
+		if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
+			return false, err // a server fails while it asks a queue that just started
 		}
 		if err == nil && c.cfg.kind == streamed {
 			err = c.streamCopies(ctx, queues)
